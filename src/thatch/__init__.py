@@ -1,0 +1,1 @@
+"""Thatch: content-based publish/subscribe for Python."""

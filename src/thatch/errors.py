@@ -1,0 +1,174 @@
+"""Every error that Thatch raises on purpose.
+
+    ThatchError
+    ├── FilterError (ValueError)          a filter that cannot be accepted
+    │   ├── FilterSyntaxError             text that does not parse: line, column, caret
+    │   ├── PatternError                  a JSON pattern that is not one: path into the pattern
+    │   ├── NeverMatchesError             well formed, but no event can ever match
+    │   └── FilterTooLargeError           over a limit; says the count and the limit
+    ├── SchemaError (ValueError)          a wrong schema, or two schemas mixed
+    ├── EventError (ValueError)           an event that is not a JSON-like object: path into the event
+    ├── TableError (ValueError)           a table or file of subscriptions or events that cannot be read
+    ├── SubscriptionError (ValueError)    an id, subscriber or expiry that cannot be accepted
+    │   └── UnknownSubscriptionError (KeyError)
+    └── IndexFileError (ValueError)       a saved engine that is damaged, foreign or too new
+        └── ReadOnlyError                 a change to an engine opened with mode="r"
+
+The message of each is built from its fields and has one shape: what was expected, what came, where.
+A call that raises one of them has changed nothing.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "EventError",
+    "FilterError",
+    "FilterSyntaxError",
+    "FilterTooLargeError",
+    "IndexFileError",
+    "NeverMatchesError",
+    "PatternError",
+    "ReadOnlyError",
+    "SchemaError",
+    "SubscriptionError",
+    "TableError",
+    "ThatchError",
+    "UnknownSubscriptionError",
+    "shown",
+]
+
+_SHOWN_LENGTH = 60
+
+
+def shown(value: object) -> str:
+    """A short, safe picture of any value for an error message: never long, never failing."""
+    try:
+        text = repr(value[:_SHOWN_LENGTH] if isinstance(value, (str, bytes, list, tuple)) else value)
+    except Exception:  # a foreign __repr__ may do anything; the error at hand matters more
+        text = f"a {type(value).__name__}"
+    if len(text) > _SHOWN_LENGTH:
+        text = text[: _SHOWN_LENGTH - 3] + "..."
+    # A lone surrogate cannot be printed or logged.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class ThatchError(Exception):
+    """Base of all errors raised on purpose by Thatch."""
+
+
+class _Located(ThatchError):
+    """An error with the three fields every message is made of.
+
+    Parameters
+    ----------
+    expected : what would have been accepted
+    got : what came
+    where : place in the input, empty if there is only one
+    """
+
+    def __init__(self, expected: str, got: str, where: str = "") -> None:
+        super().__init__(expected, got, where)  # the arguments again, so that the error pickles
+        self.expected = expected
+        self.got = got
+        self.where = where
+
+    def __str__(self) -> str:
+        place = f" - at {self.where}" if self.where else ""
+        return f"Expected {self.expected}, got {self.got}{place}"
+
+
+class FilterError(_Located, ValueError):
+    """A filter that cannot be accepted."""
+
+
+class FilterSyntaxError(FilterError):
+    """Filter text that does not parse.
+
+    Parameters
+    ----------
+    text : the whole filter text
+    position : offset of the first character that does not fit
+    suggestion : what the writer may have meant, empty if there is no guess
+    """
+
+    def __init__(self, expected: str, got: str, text: str, position: int, suggestion: str = "") -> None:
+        self.line = text.count("\n", 0, position) + 1
+        self.column = position - (text.rfind("\n", 0, position) + 1) + 1
+        super().__init__(expected, got, f"line {self.line}, column {self.column}")
+        self.args = (expected, got, text, position, suggestion)
+        self.text = text
+        self.position = position
+        self.suggestion = suggestion
+
+    def __str__(self) -> str:
+        hint = f"\n{self.suggestion}" if self.suggestion else ""
+        return f"{super().__str__()}\n{self._picture()}{hint}"
+
+    def _picture(self) -> str:
+        """The line around the place, cut to a readable width, with a caret under it."""
+        start = self.text.rfind("\n", 0, self.position) + 1
+        end = self.text.find("\n", self.position)
+        end = len(self.text) if end < 0 else end
+        left = max(start, self.position - 40)
+        right = min(end, self.position + 40)
+        cut_left, cut_right = "..." if left > start else "", "..." if right < end else ""
+        line = cut_left + self.text[left:right].replace("\t", " ") + cut_right
+        caret = " " * (len(cut_left) + self.position - left) + "^"
+        return f"  {line}\n  {caret}".encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class PatternError(FilterError):
+    """A JSON pattern that is not one; `where` is the path into the pattern."""
+
+
+class NeverMatchesError(FilterError):
+    """A well-formed filter that no event can ever match; `reason` tells why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("a filter that some event can match", f"one that never matches: {reason}")
+        self.args = (reason,)
+        self.reason = reason
+
+
+class FilterTooLargeError(FilterError):
+    """A filter over one of the limits; `count` is what it has, `limit` what is allowed."""
+
+    def __init__(self, what: str, count: int, limit: int, where: str = "") -> None:
+        super().__init__(f"at most {limit:,} {what}", f"{count:,}", where)
+        self.args = (what, count, limit, where)
+        self.what = what
+        self.count = count
+        self.limit = limit
+
+
+class SchemaError(_Located, ValueError):
+    """A schema that makes no sense, or filters of two schemas mixed."""
+
+
+class EventError(_Located, ValueError):
+    """An event that is not a JSON-like object; `where` is the path into it."""
+
+
+class TableError(_Located, ValueError):
+    """A table or file that cannot be read as subscriptions or events."""
+
+
+class SubscriptionError(_Located, ValueError):
+    """A subscription's id, subscriber or expiry that cannot be accepted."""
+
+
+class UnknownSubscriptionError(SubscriptionError, KeyError):
+    """An id that no subscription has."""
+
+    def __init__(self, subscription: object) -> None:
+        super().__init__("the id of a subscription", shown(subscription))
+        self.args = (subscription,)
+        self.subscription = subscription
+
+
+class IndexFileError(_Located, ValueError):
+    """A saved engine that is damaged, foreign or of a newer version."""
+
+
+class ReadOnlyError(IndexFileError):
+    """A change to an engine that was opened read-only."""

@@ -1,0 +1,254 @@
+"""Conjunctions: at most one constraint per attribute, plus residual checks. A box with unions in it.
+
+Derived attributes and residuals are closed over: where the attribute itself can only have finitely many values,
+each is tested against the conditions derived from it; a prefix implies a prefix of `lower(x)`; a condition on a
+derived attribute implies the type of the attribute. What is implied is not stored, so that two ways of writing
+the same conjunction are equal, and `implied` gives it back to whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from thatch.model.derived import derive, fold
+from thatch.model.lines import (
+    BOTTOM,
+    EMPTY,
+    MISSING,
+    NUMBERS,
+    TEXTS,
+    WHOLE,
+    Constraint,
+    Cut,
+    around,
+    contains,
+    difference,
+    first_point,
+    intersect,
+    intervals,
+    prefix_interval,
+    union,
+)
+from thatch.model.names import base_of, split
+from thatch.model.residuals import Residual
+from thatch.model.schema import Line, Schema, line_of, tighten
+
+__all__ = ["Conjunction", "Dead", "close", "implied", "implies_residual", "points_of"]
+
+
+class Dead(Exception):
+    """No flat event can satisfy these conditions together; the argument says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """What one flat event must satisfy all of.
+
+    `constraints` are sorted by key and never the whole line; `residuals` are sorted by their text.
+    """
+
+    constraints: tuple[tuple[str, Constraint], ...]
+    residuals: tuple[Residual, ...] = ()
+
+    def box_count(self) -> int:
+        """How many boxes `boxes` would give, without making them."""
+        count = 1
+        for _, constraint in self.constraints:
+            count *= len(constraint) // 2
+        return count
+
+    def sort_key(self) -> tuple[object, ...]:
+        return (self.constraints, tuple(map(repr, self.residuals)))
+
+
+def close(constraints: Mapping[str, Constraint], residuals: Iterable[Residual], schema: Schema | None) -> Conjunction:
+    """The conjunction of these conditions in its one form.
+
+    Raises
+    ------
+    Dead
+        If no flat event can satisfy all of them.
+    """
+    checks = set(residuals)
+    if checks or any(key[-1] == ")" for key in constraints):
+        constraints, checks = _closed(dict(constraints), checks, schema)
+    kept = [(key, constraint) for key, constraint in constraints.items() if constraint != WHOLE]
+    kept.sort()
+    return Conjunction(tuple(kept), tuple(sorted(checks, key=repr)) if checks else ())
+
+
+def _closed(
+    constraints: dict[str, Constraint], checks: set[Residual], schema: Schema | None
+) -> tuple[dict[str, Constraint], set[Residual]]:
+    for check in checks:
+        if check.opposite() in checks:
+            raise Dead(f"{' and '.join(check.keys)} cannot both have and not have one form")
+    bases = {base_of(key) for key in constraints if key[-1] == ")"}
+    bases |= {base_of(key) for check in checks for key in check.keys}
+    for base in sorted(bases):
+        _close_attribute(base, constraints, checks, schema)
+    return constraints, checks
+
+
+def _close_attribute(
+    base: str, constraints: dict[str, Constraint], checks: set[Residual], schema: Schema | None
+) -> None:
+    """Make the conditions on one attribute and on what is derived from it agree."""
+    derived = sorted(key for key in constraints if key[-1] == ")" and base_of(key) == base)
+    for key in derived:
+        constraints[key] = _in_image(key, constraints[key])
+        _require(key, constraints[key], "no value has this derived form")
+    own = constraints.get(base, WHOLE)
+    places = points_of(own, line_of(base, schema))
+    if places is not None:
+        _test_each_value(base, places, derived, constraints, checks)
+        return
+    for key in derived:
+        own = tighten(intersect(own, _base_of_derived(key, constraints[key])), line_of(base, schema))
+    _require(base, own, "its conditions exclude each other")
+    for key in derived:
+        forced = tighten(_derived_of_base(key, own, constraints), line_of(key, schema))
+        narrowed = intersect(constraints[key], forced)
+        _require(key, narrowed, f"what {base} must be excludes it")
+        constraints[key] = narrowed if narrowed != forced else WHOLE
+    implied_base = WHOLE
+    for key in derived:
+        implied_base = intersect(implied_base, _base_of_derived(key, constraints[key]))
+    constraints[base] = own if own != tighten(implied_base, line_of(base, schema)) else WHOLE
+
+
+def _test_each_value(
+    base: str, places: list[Cut], derived: list[str], constraints: dict[str, Constraint], checks: set[Residual]
+) -> None:
+    """The attribute has finitely many values: keep those that satisfy everything derived from them."""
+    single = [check for check in checks if len(check.keys) == 1 and base_of(check.keys[0]) == base]
+    kept = [
+        place
+        for place in places
+        if all(contains(constraints[key], derive(key, place)) for key in derived)
+        and all(check.holds([derive(check.keys[0], place)]) for check in single)
+    ]
+    if not kept:
+        raise Dead(f"no value that {base} may have satisfies all conditions on it")
+    if len(kept) < len(places):
+        own = constraints.get(base, WHOLE)
+        keep = set(kept)
+        for place in places:
+            if place not in keep:
+                own = difference(own, around(place))
+        constraints[base] = own
+    for key in derived:
+        del constraints[key]
+    checks.difference_update(single)
+
+
+def _require(key: str, constraint: Constraint, reason: str) -> None:
+    if not constraint:
+        raise Dead(f"{key}: {reason}")
+
+
+def points_of(constraint: Constraint, line: Line | None) -> list[Cut] | None:
+    """The points of all values that satisfy a constraint, None if they are not known to be finitely many."""
+    result: list[Cut] = []
+    for low, high in intervals(constraint):
+        while low < high:
+            around = _single_from(low, high, line)
+            if around is None:
+                return None
+            place, low = around
+            result.append(place)
+            if len(result) > 100_000:
+                return None
+    return result
+
+
+def _single_from(low: Cut, high: Cut, line: Line | None) -> tuple[Cut, Cut] | None:
+    """The least value above a cut and the cut above that value, if it is known to be one value."""
+    place = first_point(low)
+    if len(place) == 3 and place[2] == 1:
+        return None
+    after = around(place)[1]
+    if line is not None:
+        after = line.tighten(after)
+        return (place, after) if len(after) == 1 or after[2] == 0 else None
+    return (place, after) if after <= high else None
+
+
+def _in_image(key: str, constraint: Constraint) -> Constraint:
+    """Without the texts that `lower` never gives: single values and prefixes that are not folded."""
+    functions, _ = split(key)
+    if "lower" not in functions:
+        return constraint
+    for low, high in intervals(intersect(constraint, TEXTS)):
+        text = low[1] if len(low) == 3 else ""
+        shown = text[::-1] if functions[0] == "reverse" else text
+        if fold(shown) != shown and (high == (6, text, 1) or (low, high) == prefix_interval(text)):
+            constraint = difference(constraint, (low, high))
+    return constraint
+
+
+def _base_of_derived(key: str, constraint: Constraint) -> Constraint:
+    """Where the attribute itself must lie for the derived one to satisfy a constraint."""
+    function = split(key)[0][0]
+    has_text = intersect(constraint, TEXTS) != EMPTY
+    if function in ("lower", "reverse"):
+        others = difference(constraint, TEXTS)
+        return union([others, TEXTS]) if has_text else others
+    return WHOLE if contains(constraint, BOTTOM) else TEXTS
+
+
+def _derived_of_base(key: str, own: Constraint, constraints: Mapping[str, Constraint]) -> Constraint:
+    """Where a derived attribute must lie, given where the attribute itself does."""
+    functions, base = split(key)
+    if functions[0] in ("ip", "time"):
+        readable = intersect(own, TEXTS) != EMPTY
+        return union([MISSING, TEXTS if functions[0] == "ip" else NUMBERS]) if readable else MISSING
+    others, text = difference(own, TEXTS), intersect(own, TEXTS)
+    if not text:
+        return others
+    if functions == ("lower",):
+        forced = _folded_prefix(text, "")
+    elif functions == ("reverse", "lower"):
+        forced = _folded_prefix(intersect(constraints.get(f"reverse({base})", WHOLE), TEXTS), "reverse")
+    else:
+        forced = TEXTS
+    return union([others, forced])
+
+
+def _folded_prefix(text: Constraint, function: str) -> Constraint:
+    """What case folding makes of a constraint that is one prefix; all texts if it is not."""
+    if len(text) != 2 or len(text[0]) != 3 or text != prefix_interval(text[0][1]):
+        return TEXTS
+    prefix = text[0][1]
+    return prefix_interval(fold(prefix[::-1])[::-1] if function == "reverse" else fold(prefix))
+
+
+def implied(conjunction: Conjunction, key: str, schema: Schema | None) -> Constraint:
+    """Where an attribute, derived or not, must lie for the conjunction to hold: a superset, as tight as is known."""
+    constraints = dict(conjunction.constraints)
+    known = constraints.get(key, WHOLE)
+    base = base_of(key)
+    own = constraints.get(base, WHOLE)
+    for other, constraint in constraints.items():
+        if other[-1] == ")" and base_of(other) == base:
+            own = intersect(own, _base_of_derived(other, constraint))
+    if key == base:
+        return tighten(own, line_of(key, schema))
+    places = points_of(own, line_of(base, schema))
+    if places is not None:
+        forced = union(around(derive(key, place)) for place in places)
+    else:
+        forced = _derived_of_base(key, own, constraints)
+    return tighten(intersect(known, forced), line_of(key, schema))
+
+
+def implies_residual(conjunction: Conjunction, residual: Residual, schema: Schema | None) -> bool:
+    """Whether a residual check is known to hold wherever the conjunction does."""
+    if residual in conjunction.residuals:
+        return True
+    if len(residual.keys) != 1:
+        return False
+    key = residual.keys[0]
+    places = points_of(implied(conjunction, base_of(key), schema), line_of(base_of(key), schema))
+    return places is not None and all(residual.holds([derive(key, place)]) for place in places)

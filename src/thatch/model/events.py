@@ -1,0 +1,186 @@
+"""Events: from a JSON-like object to places on the attributes' lines.
+
+Nested objects are dotted paths; a list stands for its elements. An event with lists is the set of flat events got
+by choosing one element of every list, objects in a list chosen whole. That product is never written out: a
+`Record` keeps the fields that are the same in every flat event and, for each list, one `Record` per element.
+Lists side by side own different paths (an event that gives one path twice is refused), so a conjunction can be
+decided list by list, in time linear in the number of elements.
+
+    {"a": 1, "b": [{"c": 2}, {"c": 3, "d": [4, 5]}]}
+
+    Record a=1
+      └ Choice b ── Record b.c=2
+                 └─ Record b.c=3
+                      └ Choice b.d ── Record b.d=4
+                                   └─ Record b.d=5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from thatch.errors import EventError, shown
+from thatch.model.derived import derive
+from thatch.model.lines import BOTTOM, Cut, point
+from thatch.model.names import base_of, key_of
+from thatch.model.schema import Schema
+from thatch.model.values import check_text, read_scalar
+
+__all__ = ["MAX_DEPTH", "MAX_PARTS", "Choice", "Record", "read_event"]
+
+MAX_DEPTH = 128  # of nested objects and lists; deeper events are refused, which also ends cycles
+MAX_PARTS = 1_000_000  # fields, objects and list elements of one event
+
+
+class Choice:
+    """A list: one of its elements is chosen. `keys` are the attributes that any of them may give."""
+
+    __slots__ = ("elements", "keys", "where")
+
+    def __init__(self, where: str, elements: list[Record]) -> None:
+        self.where = where
+        self.elements = elements
+        self.keys: frozenset[str] = frozenset().union(*(element.keys() for element in elements))
+
+
+class Record:
+    """Fields that are given, and lists of which one element is chosen.
+
+    `points` also remembers derived attributes once they were asked for.
+    """
+
+    __slots__ = ("choices", "misfits", "points")
+
+    def __init__(self, points: dict[str, Cut], choices: tuple[Choice, ...] = (), misfits: int = 0) -> None:
+        self.points = points
+        self.choices = choices
+        self.misfits = misfits  # values outside their declared type, which count as missing
+
+    def point(self, key: str) -> Cut:
+        """Where the event lies on an attribute's line; fields inside lists are not seen here."""
+        place = self.points.get(key)
+        if place is None:
+            if key[-1] != ")":
+                return BOTTOM
+            place = self.points[key] = derive(key, self.points.get(base_of(key), BOTTOM))
+        return place
+
+    def keys(self) -> set[str]:
+        """All attributes that some flat event of this one gives."""
+        return set(self.points).union(*(choice.keys for choice in self.choices))
+
+    def flat(self) -> Iterator[dict[str, Cut]]:
+        """Every flat event, written out: the definition, for references and tests. Exponential in the lists."""
+        yield from _product(dict(self.points), self.choices)
+
+
+def _product(points: dict[str, Cut], choices: tuple[Choice, ...]) -> Iterator[dict[str, Cut]]:
+    if not choices:
+        yield points
+        return
+    for element in choices[0].elements:
+        yield from _product({**points, **element.points}, element.choices + choices[1:])
+
+
+def read_event(event: Mapping[str, Any], schema: Schema | None = None) -> Record:
+    """The event as places on lines.
+
+    Parameters
+    ----------
+    event : a mapping of names to values, lists and mappings; see `thatch.model.values` for the values
+    schema : declared types; a value outside its type counts as missing
+
+    Raises
+    ------
+    EventError
+        If the event is not such an object; nothing is kept of it.
+    """
+    if type(event) is not dict and not isinstance(event, Mapping):
+        raise EventError("an object of names and values", f"{shown(event)} of type {type(event).__name__}")
+    return _Reader(schema).read(event)
+
+
+class _Reader:
+    """One reading of one event; counts what must stay bounded."""
+
+    __slots__ = ("misfits", "parts", "schema")
+
+    def __init__(self, schema: Schema | None) -> None:
+        self.schema = schema
+        self.parts = 0
+        self.misfits = 0
+
+    def read(self, event: Mapping[str, Any]) -> Record:
+        record = Record({})
+        self._object(event, "", record, 0)
+        record.misfits = self.misfits
+        return record
+
+    def _object(self, fields: Mapping[str, Any], prefix: str, record: Record, depth: int) -> None:
+        """Add the fields of one object to a record."""
+        self._enter(depth, prefix)
+        for name, value in fields.items():
+            if type(name) is not str:
+                if not isinstance(name, str):
+                    raise EventError("names as text", f"{shown(name)} of type {type(name).__name__}", prefix[:-1])
+                name = str(name)
+            path = prefix + name if prefix else name
+            kind = type(value)
+            if kind is dict or isinstance(value, Mapping):
+                self._object(value, path + ".", record, depth + 1)
+            elif kind is list or isinstance(value, (list, tuple, np.ndarray)):
+                elements: list[Record] = []
+                self._list(value, path, elements, depth + 1)
+                if elements:
+                    self._add_choice(record, Choice(path, elements))
+            else:
+                self._add_value(record, path, value, path)
+
+    def _list(self, values: Any, path: str, elements: list[Record], depth: int) -> None:
+        """The elements of a list as records of their own; nested lists are flattened."""
+        self._enter(depth, path)
+        if isinstance(values, np.ndarray):
+            values = list(values)  # NumPy scalars, which read_scalar knows; tolist() would lose dates
+        for index, value in enumerate(values):
+            if isinstance(value, (list, tuple, np.ndarray)):
+                self._list(value, path, elements, depth + 1)
+                continue
+            element = Record({})
+            if isinstance(value, Mapping):
+                self._object(value, path + ".", element, depth + 1)
+            else:
+                self._add_value(element, path, value, f"{path}[{index}]")
+            elements.append(element)
+
+    def _add_value(self, record: Record, path: str, value: Any, where: str) -> None:
+        self.parts += 1
+        scalar = read_scalar(value, where)
+        if not path.isascii():
+            check_text(path, "a name")
+        key = key_of(path)
+        if key in record.points or (record.choices and any(key in choice.keys for choice in record.choices)):
+            raise EventError("each path once", f"{shown(path)} twice", where)
+        line = self.schema.line(key) if self.schema is not None and scalar is not None else None
+        if line is not None and not line.holds(scalar):
+            self.misfits += 1
+            record.points[key] = BOTTOM
+        else:
+            record.points[key] = point(scalar)
+
+    @staticmethod
+    def _add_choice(record: Record, choice: Choice) -> None:
+        taken = record.keys() & choice.keys
+        if taken:
+            raise EventError("each path once", f"{shown(min(taken))} twice", choice.where)
+        record.choices += (choice,)
+
+    def _enter(self, depth: int, where: str) -> None:
+        """Refuse what is nested too deep (a cycle is) or too large (shared objects can multiply)."""
+        self.parts += 1
+        if depth > MAX_DEPTH:
+            raise EventError(f"at most {MAX_DEPTH} nested objects and lists", "a deeper or cyclic one", where[:80])
+        if self.parts > MAX_PARTS:
+            raise EventError(f"at most {MAX_PARTS:,} fields and list elements", "more", where[:80])

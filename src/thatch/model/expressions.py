@@ -1,0 +1,158 @@
+"""Filters as people write them: a tree of conditions, `and`, `or` and `not`, before normalisation.
+
+The three languages (text, JSON patterns, Python) all build these. Under the rules of three truth values every
+condition is true, false or unknown on a flat event; an event matches when the whole tree is true.
+
+===============  =======================================  ============================  =================
+condition        true                                     false                         unknown
+===============  =======================================  ============================  =================
+`Compare`        value of the literal's type that does    same type, does not           missing, any
+                 compare so                                                             other type, NaN
+`In`             equal to one of the values               present, of a type among      missing, other
+                                                          them, equal to none           types, NaN
+`Matches`        text of the pattern's form               other text                    all but text
+`IsNull`         null                                     present, not null             missing
+`Distinct`       present and not equal                    equal                         missing
+`Unlike`         present and not text of that form        text of that form             missing
+`Exists`         present                                  missing                       never
+`Within`         in the shape                             on the globe, outside         otherwise
+===============  =======================================  ============================  =================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from thatch.model.lines import Literal
+from thatch.model.shapes import Shape
+from thatch.model.wildcards import Wildcard
+
+__all__ = [
+    "And",
+    "Compare",
+    "Condition",
+    "Constant",
+    "Distinct",
+    "Exists",
+    "Expression",
+    "In",
+    "IsNull",
+    "Matches",
+    "Not",
+    "Or",
+    "Unlike",
+    "Within",
+]
+
+
+class Expression:
+    """Anything that is true, false or unknown on an event. Combine with `&`, `|` and `~`."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Expression) -> Expression:
+        return And((self, other)) if isinstance(other, Expression) else NotImplemented
+
+    def __or__(self, other: Expression) -> Expression:
+        return Or((self, other)) if isinstance(other, Expression) else NotImplemented
+
+    def __invert__(self) -> Expression:
+        return Not(self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("Expected `&`, `|` and `~` between conditions, got `and`, `or`, `not` or `if`")
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Expression):
+    """Always true, or always false."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Expression):
+    """`key operator value`, with one of `= != < <= > >=`; the value is not null."""
+
+    key: str
+    operator: str
+    value: Literal
+
+
+@dataclass(frozen=True, slots=True)
+class In(Expression):
+    """`key in (values)`; the values are not null."""
+
+    key: str
+    values: tuple[Literal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches(Expression):
+    """`key like pattern`."""
+
+    key: str
+    pattern: Wildcard
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(Expression):
+    """`key is null`."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct(Expression):
+    """`key is distinct from value`: present, and not that value, whatever its type."""
+
+    key: str
+    value: Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike(Expression):
+    """`key is unlike pattern`: present, and not text of that form, whatever its type."""
+
+    key: str
+    pattern: Wildcard
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Expression):
+    """`exists(key)`."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Within(Expression):
+    """`within(latitude, longitude, shape)`."""
+
+    latitude: str
+    longitude: str
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Expression):
+    """The opposite; unknown stays unknown."""
+
+    child: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class And(Expression):
+    """True when all children are."""
+
+    children: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Expression):
+    """True when one child is."""
+
+    children: tuple[Expression, ...]
+
+
+Condition = Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within

@@ -1,0 +1,246 @@
+"""Canonical text of a normal form; parsing it gives the same normal form again.
+
+A constraint is taken apart by segment of the line. What holds on NaN can only be said by exclusion (`exists`,
+`is distinct from`, `is unlike`); everything else is said piece by piece and joined with `or`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from thatch.model.conjunctions import Conjunction
+from thatch.model.derived import address_of, moment_text
+from thatch.model.expressions import Expression, Matches, Not, Within
+from thatch.model.lines import (
+    BOTTOM,
+    MISSING,
+    NULL,
+    NUMBERS,
+    PRESENT,
+    RANK_TEXT,
+    TEXTS,
+    Constraint,
+    Cut,
+    Literal,
+    around,
+    contains,
+    covers,
+    difference,
+    first_point,
+    intersect,
+    intervals,
+    is_single,
+    prefix_interval,
+    value_at,
+)
+from thatch.model.names import split
+from thatch.model.normalise import normalise
+from thatch.model.residuals import Residual, WildcardCheck
+from thatch.model.schema import Line, Schema, line_of, tighten
+from thatch.model.wildcards import escaped
+
+__all__ = ["condition_texts", "constraint_text", "filter_text", "literal_text", "residual_text"]
+
+_FALSE: Constraint = ((2,), (3,))
+_TRUE: Constraint = ((3,), (4,))
+_NAN: Constraint = ((4,), (5,))
+
+
+def filter_text(conjunctions: Sequence[Conjunction], schema: Schema | None) -> str:
+    """The text of a whole normal form."""
+    return " or ".join(conjunction_text(each, schema) for each in conjunctions)
+
+
+def conjunction_text(conjunction: Conjunction, schema: Schema | None) -> str:
+    return " and ".join(condition_texts(conjunction, schema)) or "true"
+
+
+def condition_texts(conjunction: Conjunction, schema: Schema | None) -> list[str]:
+    """The conditions of one conjunction, each as text that can stand between two `and`."""
+    said = _said_by_residuals(conjunction.residuals, schema)
+    own = dict(conjunction.constraints)
+    result = [
+        constraint_text(key, constraint, schema)
+        for key, constraint in conjunction.constraints
+        if said.get(key) != constraint
+    ]
+    for residual in conjunction.residuals:
+        is_plain = isinstance(residual, WildcardCheck) and own.get(residual.key) == _on(TEXTS, residual.key, schema)
+        result.append(residual_text(residual, demands_text=is_plain))
+    return result
+
+
+def _said_by_residuals(residuals: Sequence[Residual], schema: Schema | None) -> dict[str, Constraint]:
+    """What the texts of the residuals already say about their attributes."""
+    said: dict[str, Constraint] = {}
+    for residual in residuals:
+        if isinstance(residual, WildcardCheck) and residual.negated:
+            # Printed as `not like`, which says text, exactly where the constraint is all text.
+            conditions: Sequence[tuple[str, Constraint]] = [(residual.key, _on(TEXTS, residual.key, schema))]
+        else:
+            conditions = normalise(_expression(residual), schema).conjunctions[0].constraints
+        for key, constraint in conditions:
+            said[key] = intersect(said.get(key, constraint), constraint)
+    return said
+
+
+def _expression(residual: Residual) -> Expression:
+    if isinstance(residual, WildcardCheck):
+        return Matches(residual.key, residual.pattern)
+    within = Within(residual.latitude, residual.longitude, residual.shape)
+    return Not(within) if residual.negated else within
+
+
+def residual_text(residual: Residual, *, demands_text: bool = True) -> str:
+    """A residual check as text; a negated pattern without a demand for text is `is unlike`."""
+    if isinstance(residual, WildcardCheck):
+        pattern = _quoted(residual.pattern.text)
+        if not residual.negated:
+            return f"{residual.key} like {pattern}"
+        return f"{residual.key} {'not like' if demands_text else 'is unlike'} {pattern}"
+    text = f"within({residual.latitude}, {residual.longitude}, {residual.shape})"
+    return f"not {text}" if residual.negated else text
+
+
+def constraint_text(key: str, constraint: Constraint, schema: Schema | None) -> str:
+    """A constraint on one attribute as text that can stand between two `and`."""
+    present = _on(PRESENT, key, schema)
+    if constraint == present:
+        return f"exists({key})"
+    nan = _on(_NAN, key, schema)
+    if nan and covers(constraint, nan):
+        parts = [_exclusion(key, intersect(constraint, PRESENT))]
+        if contains(constraint, BOTTOM):
+            parts.insert(0, f"{key} is missing")
+    else:
+        parts = _pieces(key, constraint, schema)
+    return _joined(parts, " or ")
+
+
+def _on(constraint: Constraint, key: str, schema: Schema | None) -> Constraint:
+    return tighten(constraint, line_of(key, schema))
+
+
+# --- constraints that hold on NaN: everything present but for a few values or texts ------------------------------
+
+
+def _exclusion(key: str, constraint: Constraint) -> str:
+    left_out = difference(PRESENT, constraint)
+    conditions = []
+    for low, high in intervals(difference(left_out, TEXTS)):
+        while low < high:
+            place = first_point(low)
+            said = "is not null" if place == (1,) else f"is distinct from {literal_text(key, value_at(place))}"
+            conditions.append(f"{key} {said}")
+            low = around(place)[1]
+    texts = list(intervals(intersect(left_out, TEXTS)))
+    if all(is_single(low, high) for low, high in texts):
+        conditions += [f"{key} is distinct from {_first_literal(key, low)}" for low, _ in texts]
+    elif len(texts) == 1 and _is_prefix(*texts[0]):
+        shown, pattern = _pattern(key, texts[0][0])
+        conditions.append(f"{shown} is unlike {pattern}")
+    else:
+        parts = [f"{key} is unlike '%'", *_segment_pieces(key, intersect(constraint, TEXTS), TEXTS, None)]
+        conditions.append(_joined(parts, " or "))
+    return _joined(conditions, " and ") if conditions else f"exists({key})"
+
+
+def _joined(parts: list[str], word: str) -> str:
+    return parts[0] if len(parts) == 1 else f"({word.join(parts)})"
+
+
+# --- the other constraints: segment by segment --------------------------------------------------------------------
+
+
+def _pieces(key: str, constraint: Constraint, schema: Schema | None) -> list[str]:
+    line = line_of(key, schema)
+    parts = []
+    for name, part in (("is missing", MISSING), ("is null", NULL), ("= false", _FALSE), ("= true", _TRUE)):
+        there = tighten(part, line)
+        if there and covers(constraint, there):
+            parts.append(f"{key} {name}")
+    for segment in (tighten(NUMBERS, line), tighten(TEXTS, line)):
+        parts += _segment_pieces(key, intersect(constraint, segment), segment, line)
+    return parts
+
+
+def _segment_pieces(key: str, part: Constraint, segment: Constraint, line: Line | None) -> list[str]:
+    """Intervals of one segment as text: points together, then the rest."""
+    if not part:
+        return []
+    if part == segment:
+        return [f"{key} like '%'" if segment[0][0] == RANK_TEXT else f"{key} <= infinity"]
+    left_out = _readable(difference(segment, part), segment, line)
+    if all(is_single(low, high) for low, high in left_out):
+        values = [_first_literal(key, low) for low, _ in left_out]
+        return [f"{key} != {values[0]}" if len(values) == 1 else f"{key} not in ({', '.join(values)})"]
+    if len(left_out) == 1 and _is_prefix(*left_out[0]):
+        shown, pattern = _pattern(key, left_out[0][0])
+        return [f"{shown} not like {pattern}"]
+    spans = _readable(part, segment, line)
+    points = [_first_literal(key, low) for low, high in spans if is_single(low, high)]
+    result = [_span(key, low, high, segment) for low, high in spans if not is_single(low, high)]
+    if points:
+        result.insert(0, f"{key} = {points[0]}" if len(points) == 1 else f"{key} in ({', '.join(points)})")
+    return result
+
+
+def _readable(part: Constraint, segment: Constraint, line: Line | None) -> list[tuple[Cut, Cut]]:
+    """Intervals whose upper end, on a discrete line, names the last value inside: `<= 5` and not `< 6`."""
+    if line is None:
+        return list(intervals(part))
+    return [(low, high if high == segment[-1] else line.before(high)) for low, high in intervals(part)]
+
+
+def _span(key: str, low: Cut, high: Cut, segment: Constraint) -> str:
+    """One interval with more than one value."""
+    if _is_prefix(low, high):
+        shown, pattern = _pattern(key, low)
+        return f"{shown} like {pattern}"
+    lower = "" if low == segment[0] else f"{key} {'>' if low[2] else '>='} {literal_text(key, low[1])}"
+    upper = "" if high == segment[-1] else f"{key} {'<=' if high[2] else '<'} {literal_text(key, high[1])}"
+    if lower and upper:
+        if not low[2] and high[2]:
+            return f"{key} between {literal_text(key, low[1])} and {literal_text(key, high[1])}"
+        return f"({lower} and {upper})"
+    return lower or upper
+
+
+def _is_prefix(low: Cut, high: Cut) -> bool:
+    return low[0] == RANK_TEXT and len(low) == 3 and low[2] == 0 and (low, high) == prefix_interval(low[1])
+
+
+def _first_literal(key: str, low: Cut) -> str:
+    return literal_text(key, value_at(first_point(low)))
+
+
+def _pattern(key: str, low: Cut) -> tuple[str, str]:
+    """The attribute and the pattern that say `key` begins with a text: on `reverse(x)`, how `x` ends."""
+    prefix = low[1]
+    if key.startswith("reverse("):
+        return key[len("reverse(") : -1], _quoted("%" + escaped(prefix[::-1]))
+    return key, _quoted(escaped(prefix) + "%")
+
+
+# --- literals -----------------------------------------------------------------------------------------------------
+
+
+def literal_text(key: str, value: Literal) -> str:
+    """A value as it is written beside an attribute: addresses and moments in their own notation."""
+    function = split(key)[0][:1]
+    if function == ("time",) and isinstance(value, int):
+        return f"'{moment_text(value)}'"
+    if isinstance(value, str):
+        return _quoted(address_of(value) if function == ("ip",) else value)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if value in (inf, -inf):
+        return "infinity" if value > 0 else "-infinity"
+    return repr(value)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+

@@ -1,0 +1,129 @@
+"""Which Python values are accepted, and what each becomes on the line.
+
+=====================================  ==========================================================
+Python                                 on the line
+=====================================  ==========================================================
+`None`, `bool`, `str`                  null, boolean, text
+`int`                                  number, exact; outside 64 bits (signed) refused
+`float`                                number; NaN is its own point (refused as a filter literal)
+`decimal.Decimal`                      whole numbers of 64 bits exactly, else the nearest double
+`datetime.datetime`                    ISO-8601 text in UTC with a trailing Z (naive = UTC)
+`datetime.date`                        ISO-8601 text, `2026-11-15`
+`uuid.UUID`                            text
+NumPy scalars                          as the Python value they stand for; `datetime64` as datetime
+`enum.Enum`                            its value
+=====================================  ==========================================================
+
+Refused: `bytes`, complex numbers, text with lone surrogates, and everything else.
+"""
+
+from __future__ import annotations
+
+import enum
+import uuid
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from thatch.errors import EventError, shown
+from thatch.model.lines import Literal
+
+__all__ = ["MAX_INTEGER", "MIN_INTEGER", "check_text", "is_text", "read_scalar"]
+
+MIN_INTEGER = -(2**63)
+MAX_INTEGER = 2**63 - 1
+
+_ACCEPTED = "null, a boolean, a number or text"
+
+
+def is_text(value: str) -> bool:
+    """Whether the string is text at all: no lone surrogate in it."""
+    if value.isascii():
+        return True
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_text(value: str, where: str) -> str:
+    """The text itself, refused if it holds a lone surrogate."""
+    if not is_text(value):
+        raise EventError("text without lone surrogates", shown(value), where)
+    return value
+
+
+def read_scalar(value: Any, where: str) -> Literal:
+    """The value on the line that a Python scalar stands for.
+
+    Parameters
+    ----------
+    value : anything that is not a list or a mapping
+    where : path for the error message
+
+    Raises
+    ------
+    EventError
+        If the value has no place on the line.
+    """
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else check_text(value, where)
+    if kind is int:
+        if MIN_INTEGER <= value <= MAX_INTEGER:
+            return value  # type: ignore[no-any-return]
+        raise EventError("an integer of 64 bits", shown(value), where)
+    if kind is float or kind is bool or value is None:
+        return value  # type: ignore[no-any-return]
+    return _read_rare(value, where)
+
+
+def _read_rare(value: Any, where: str) -> Literal:
+    """The accepted types that are seldom met."""
+    if isinstance(value, enum.Enum):  # before int and str: an IntEnum is also an int
+        return read_scalar(value.value, where)
+    if isinstance(value, np.generic):
+        return _read_numpy(value, where)
+    if isinstance(value, Decimal):
+        return _read_decimal(value, where)
+    if isinstance(value, datetime):
+        aware = value.astimezone(UTC) if value.tzinfo else value
+        return aware.replace(tzinfo=None).isoformat() + "Z"
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    for base in (bool, int, float, str):  # subclasses of the plain types
+        if isinstance(value, base):
+            return read_scalar(base(value), where)
+    raise EventError(_ACCEPTED, f"{shown(value)} of type {type(value).__name__}", where)
+
+
+def _read_decimal(value: Decimal, where: str) -> Literal:
+    if value.is_nan():
+        return float("nan")
+    # The exponent is tested first: int(Decimal("1e999999999")) would not end.
+    if value.is_finite() and value.adjusted() < 19 and value == value.to_integral_value():
+        whole = int(value)
+        if MIN_INTEGER <= whole <= MAX_INTEGER:
+            return whole
+    number = float(value)
+    if value.is_finite() and not isfinite(number):
+        raise EventError("a number in the range of a double", shown(value), where)
+    return number
+
+
+def _read_numpy(value: np.generic, where: str) -> Literal:
+    if isinstance(value, np.datetime64):
+        moment = value.astype("datetime64[us]").item()
+        if isinstance(moment, datetime):
+            return read_scalar(moment, where)
+        if moment is None:  # NaT
+            return None
+    elif isinstance(value, (np.bool_, np.integer, np.floating, np.str_)):
+        return read_scalar(float(value) if isinstance(value, np.floating) else value.item(), where)
+    raise EventError(_ACCEPTED, f"{shown(value)} of type {type(value).__name__}", where)

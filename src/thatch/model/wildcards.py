@@ -1,0 +1,140 @@
+"""Wildcard patterns: `%` stands for any text, `_` for one character, a backslash takes the next one literally.
+
+A pattern is split at `%` into pieces; a piece is literal text in which `_` may stand for any character. Matching
+looks for the pieces from left to right, each at its first place, which is enough and never backtracks over a `%`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+__all__ = ["Wildcard", "escaped", "wildcard"]
+
+_ONE = None  # in a piece: any one character
+
+Piece = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """A parsed pattern. `pieces` are what stands between the `%` signs; one piece means there is no `%`.
+
+    `text` is the pattern in canonical form: the shortest way to write it.
+    """
+
+    text: str
+    pieces: tuple[Piece, ...] = field(compare=False, repr=False)
+
+    @property
+    def literal(self) -> str | None:
+        """The only text that matches, None if there are several."""
+        return _literal(self.pieces[0]) if len(self.pieces) == 1 else None
+
+    @property
+    def prefix(self) -> str:
+        """What every matching text begins with."""
+        return _leading(self.pieces[0])
+
+    @property
+    def suffix(self) -> str:
+        """What every matching text ends with."""
+        return _leading(self.pieces[-1][::-1])[::-1]
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether the pattern says nothing but how the text begins."""
+        return len(self.pieces) == 2 and not self.pieces[1] and _literal(self.pieces[0]) is not None
+
+    @property
+    def is_suffix(self) -> bool:
+        """Whether the pattern says nothing but how the text ends."""
+        return len(self.pieces) == 2 and not self.pieces[0] and _literal(self.pieces[1]) is not None
+
+    @property
+    def is_prefix_and_suffix(self) -> bool:
+        """Whether the pattern says only how the text begins and ends, and the two can never overlap."""
+        if len(self.pieces) != 2 or _literal(self.pieces[0]) is None or _literal(self.pieces[1]) is None:
+            return False
+        start, end = self.prefix, self.suffix
+        return not any(start.endswith(end[:size]) for size in range(1, min(len(start), len(end)) + 1))
+
+    def matches(self, text: str) -> bool:
+        """Whether the whole text has the form of the pattern."""
+        first, *rest = _finders(self.text, self.pieces)
+        if not rest:
+            return len(text) == len(self.pieces[0]) and first.match(text) is not None
+        opening = first.match(text)
+        if opening is None:
+            return False
+        place = opening.end()
+        end = len(text) - len(self.pieces[-1])  # where the last piece must stand
+        for finder in rest[:-1]:
+            found = finder.search(text, place)
+            if found is None:
+                return False
+            place = found.end()
+        return place <= end and rest[-1].match(text, end) is not None
+
+
+def wildcard(pattern: str) -> Wildcard:
+    """Parse a pattern.
+
+    Raises
+    ------
+    ValueError
+        If the pattern ends in a lone backslash.
+    """
+    pieces: list[list[str | None]] = [[]]
+    characters = iter(pattern)
+    for character in characters:
+        if character == "\\":
+            escape = next(characters, None)
+            if escape is None:
+                raise ValueError("a character after the last backslash")
+            pieces[-1].append(escape)
+        elif character == "_":
+            pieces[-1].append(_ONE)
+        elif character == "%":
+            pieces.append([])
+        else:
+            pieces[-1].append(character)
+    return _canonical(pieces)
+
+
+def _canonical(pieces: list[list[str | None]]) -> Wildcard:
+    """Pull every `_` in front of the `%` signs beside it, then drop the pieces that are left empty."""
+    result: list[list[str | None]] = [pieces[0]]
+    for piece in pieces[1:]:
+        loose = 0
+        while loose < len(piece) and piece[loose] is _ONE:
+            loose += 1
+        result[-1] += [_ONE] * loose
+        result.append(piece[loose:])
+    kept = [result[0], *(piece for piece in result[1:-1] if piece), *result[1:][-1:]]
+    # An empty piece in the middle is `%%`; the `_` it gave to the piece before it stay there.
+    text = "%".join("".join("_" if part is _ONE else escaped(part) for part in piece) for piece in kept)
+    return Wildcard(text, tuple(map(tuple, kept)))
+
+
+def escaped(text: str) -> str:
+    """Text as a pattern that matches only it."""
+    return re.sub(r"([%_\\])", r"\\\1", text)
+
+
+def _literal(piece: Piece) -> str | None:
+    return None if _ONE in piece else "".join(piece)  # type: ignore[arg-type]
+
+
+def _leading(piece: Piece) -> str:
+    end = piece.index(_ONE) if _ONE in piece else len(piece)
+    return "".join(piece[:end])  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=4_096)
+def _finders(text: str, pieces: tuple[Piece, ...]) -> list[re.Pattern[str]]:
+    """A regular expression per piece, without any repetition in it, so that none can backtrack."""
+    return [
+        re.compile("".join("." if part is _ONE else re.escape(part) for part in piece), re.DOTALL) for piece in pieces
+    ]
