@@ -1,1 +1,66 @@
-"""Thatch: content-based publish/subscribe for Python."""
+"""Thatch: content-based publish/subscribe for Python.
+
+Keep many standing queries and find, for every event, who wants it:
+
+>>> import thatch
+>>> engine = thatch.Engine()
+>>> engine.subscribe("cheap-ibm", "symbol = 'IBM' and price < 150")
+>>> engine.match({"symbol": "IBM", "price": 120})
+['cheap-ibm']
+"""
+
+from __future__ import annotations
+
+from thatch.engine import Engine
+from thatch.errors import (
+    EventError,
+    FilterError,
+    FilterSyntaxError,
+    FilterTooLargeError,
+    IndexFileError,
+    NeverMatchesError,
+    PatternError,
+    ReadOnlyError,
+    SchemaError,
+    SubscriptionError,
+    TableError,
+    ThatchError,
+    UnknownSubscriptionError,
+)
+from thatch.model.filters import Filter
+from thatch.model.language import parse
+from thatch.model.language.pattern_printing import pattern_of
+from thatch.model.language.python import attr, circle, polygon, within
+from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Decimal",
+    "Engine",
+    "Enum",
+    "EventError",
+    "Filter",
+    "FilterError",
+    "FilterSyntaxError",
+    "FilterTooLargeError",
+    "IndexFileError",
+    "Integer",
+    "NeverMatchesError",
+    "Number",
+    "PatternError",
+    "ReadOnlyError",
+    "Schema",
+    "SchemaError",
+    "SubscriptionError",
+    "TableError",
+    "Text",
+    "ThatchError",
+    "UnknownSubscriptionError",
+    "attr",
+    "circle",
+    "parse",
+    "pattern_of",
+    "polygon",
+    "within",
+]

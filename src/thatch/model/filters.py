@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thatch.errors import SchemaError, shown
 from thatch.model.boxes import Box, boxes_of
 from thatch.model.conjunctions import Conjunction
 from thatch.model.covering import covers, intersects
 from thatch.model.events import read_event
+from thatch.model.explanation import Explanation, explain
 from thatch.model.expressions import Expression
 from thatch.model.matching import holds
 from thatch.model.normalise import Remark, normalise
+from thatch.model.printing import filter_text
 from thatch.model.schema import Schema
-
-if TYPE_CHECKING:
-    from thatch.model.explanation import Explanation
 
 __all__ = ["Filter"]
 
@@ -62,9 +61,7 @@ class Filter:
 
     def explain(self, event: Mapping[str, Any]) -> Explanation:
         """Which conditions hold on an event and which do not, with the values seen; print it."""
-        from thatch.model.explanation import explain  # only wanted by people, who can wait for it
-
-        return explain(self, read_event(event, self.schema))
+        return explain(self.conjunctions, self.schema, read_event(event, self.schema))
 
     def boxes(self) -> Iterator[Box]:
         """The filter as boxes with one interval per attribute, made one by one as they are asked for."""
@@ -102,8 +99,6 @@ class Filter:
         return self._hash
 
     def __str__(self) -> str:
-        from thatch.model.language.printer import filter_text
-
         return filter_text(self.conjunctions, self.schema)
 
     def __repr__(self) -> str:

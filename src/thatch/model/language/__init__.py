@@ -1,1 +1,59 @@
 """The three ways to write a filter: SQL-style text, JSON patterns, Python expressions; and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from thatch.errors import FilterError, SchemaError, shown
+from thatch.model.expressions import Expression
+from thatch.model.filters import Filter
+from thatch.model.language.patterns import expression_of_pattern, pattern_of_json
+from thatch.model.language.text import expression_of_text
+from thatch.model.schema import Schema
+
+__all__ = ["FilterSource", "expression_of", "parse"]
+
+FilterSource = str | Mapping[str, Any] | Expression | Filter
+
+
+def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
+    """The expression of a filter text, a JSON pattern (an object, or its JSON text) or a Python expression."""
+    if isinstance(source, str):
+        if source.lstrip()[:1] == "{":
+            return expression_of_pattern(pattern_of_json(source))
+        return expression_of_text(source)
+    if isinstance(source, Mapping):
+        return expression_of_pattern(source)
+    if isinstance(source, Expression):
+        return source
+    raise FilterError("filter text, a JSON pattern or a Python expression", f"{shown(source)} of type {type(source).__name__}")
+
+
+def parse(source: FilterSource, schema: Schema | None = None) -> Filter:
+    """The filter of a text, a JSON pattern or a Python expression; a filter is returned as it is.
+
+    Parameters
+    ----------
+    source : SQL-style text; an EventBridge-style pattern as an object or as JSON text; or a Python expression
+    schema : declared types; a filter that already has another schema is refused
+
+    Raises
+    ------
+    FilterError
+        If the source is not a filter, can never match or is too large. The subclass says which.
+
+    Examples
+    --------
+    >>> print(parse("symbol = 'IBM' and price < 150"))
+    price < 150 and symbol = 'IBM'
+    >>> print(parse({"detail": {"price": [{"numeric": [">", 100]}]}}))
+    detail.price > 100
+    """
+    if schema is not None and not isinstance(schema, Schema):
+        raise SchemaError("a thatch.Schema", shown(schema))
+    if isinstance(source, Filter):
+        if source.schema != schema:
+            raise SchemaError(f"a filter with the schema {shown(schema)}", f"one with {shown(source.schema)}")
+        return source
+    return Filter.of(expression_of(source), schema)

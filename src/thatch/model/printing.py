@@ -7,6 +7,7 @@ A constraint is taken apart by segment of the line. What holds on NaN can only b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 
 from thatch.model.conjunctions import Conjunction
@@ -34,13 +35,13 @@ from thatch.model.lines import (
     prefix_interval,
     value_at,
 )
-from thatch.model.names import split
+from thatch.model.names import base_of, split
 from thatch.model.normalise import normalise
 from thatch.model.residuals import Residual, WildcardCheck
 from thatch.model.schema import Line, Schema, line_of, tighten
 from thatch.model.wildcards import escaped
 
-__all__ = ["condition_texts", "constraint_text", "filter_text", "literal_text", "residual_text"]
+__all__ = ["PrintedCondition", "constraint_text", "filter_text", "literal_text", "printed_conditions"]
 
 _FALSE: Constraint = ((2,), (3,))
 _TRUE: Constraint = ((3,), (4,))
@@ -53,21 +54,29 @@ def filter_text(conjunctions: Sequence[Conjunction], schema: Schema | None) -> s
 
 
 def conjunction_text(conjunction: Conjunction, schema: Schema | None) -> str:
-    return " and ".join(condition_texts(conjunction, schema)) or "true"
+    return " and ".join(each.text for each in printed_conditions(conjunction, schema)) or "true"
 
 
-def condition_texts(conjunction: Conjunction, schema: Schema | None) -> list[str]:
-    """The conditions of one conjunction, each as text that can stand between two `and`."""
+@dataclass(frozen=True, slots=True)
+class PrintedCondition:
+    """One condition as text that can stand between two `and`, and what of the conjunction it stands for."""
+
+    text: str
+    constraints: tuple[tuple[str, Constraint], ...]
+    residual: Residual | None = None
+
+
+def printed_conditions(conjunction: Conjunction, schema: Schema | None) -> list[PrintedCondition]:
+    """The conditions of one conjunction. A residual also says what its own necessary constraints would."""
     said = _said_by_residuals(conjunction.residuals, schema)
     own = dict(conjunction.constraints)
-    result = [
-        constraint_text(key, constraint, schema)
-        for key, constraint in conjunction.constraints
-        if said.get(key) != constraint
-    ]
+    unsaid = [(key, constraint) for key, constraint in conjunction.constraints if said.get(key) != constraint]
+    result = [PrintedCondition(constraint_text(key, constraint, schema), ((key, constraint),)) for key, constraint in unsaid]
     for residual in conjunction.residuals:
         is_plain = isinstance(residual, WildcardCheck) and own.get(residual.key) == _on(TEXTS, residual.key, schema)
-        result.append(residual_text(residual, demands_text=is_plain))
+        bases = {base_of(key) for key in residual.keys}
+        stands_for = tuple(each for each in own.items() if each not in unsaid and base_of(each[0]) in bases)
+        result.append(PrintedCondition(residual_text(residual, demands_text=is_plain), stands_for, residual))
     return result
 
 
@@ -92,7 +101,7 @@ def _expression(residual: Residual) -> Expression:
     return Not(within) if residual.negated else within
 
 
-def residual_text(residual: Residual, *, demands_text: bool = True) -> str:
+def residual_text(residual: Residual, *, demands_text: bool) -> str:
     """A residual check as text; a negated pattern without a demand for text is `is unlike`."""
     if isinstance(residual, WildcardCheck):
         pattern = _quoted(residual.pattern.text)

@@ -1,0 +1,163 @@
+"""Tables of events and subscriptions, from Arrow, pandas or polars, as plain rows.
+
+=============================================  ===================================================
+Arrow type                                     in an event
+=============================================  ===================================================
+null, bool, integers, floats, decimals         null, boolean, number (unsigned above 2^63 - 1 refused)
+string, large_string, string_view              text
+dictionary                                     as the values it stands for
+timestamp (any unit, with or without zone)     ISO-8601 text in UTC, cut to microseconds
+date32, date64                                 ISO-8601 text
+struct                                         nested object
+list, large_list, fixed_size_list              list
+=============================================  ===================================================
+
+Refused, with the column's name: binary, time, duration, interval, map, union and extension types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from thatch.errors import TableError, shown
+
+__all__ = ["NULLS", "arrow_table", "event_rows", "text_column"]
+
+NULLS = ("missing", "null")
+_ROWS_AT_ONCE = 8_192
+
+
+def arrow_table(table: Any, what: str) -> pa.Table:
+    """Any table as an Arrow table.
+
+    Parameters
+    ----------
+    table : pyarrow Table or RecordBatch, pandas or polars DataFrame, or anything that exports Arrow streams
+    what : what the table should hold, for the error message
+    """
+    try:
+        if isinstance(table, pa.Table):
+            return table
+        if isinstance(table, pa.RecordBatch):
+            return pa.Table.from_batches([table])
+        if type(table).__module__.partition(".")[0] == "pandas":
+            return pa.Table.from_pandas(table, preserve_index=False)
+        if hasattr(table, "__arrow_c_stream__"):
+            return pa.table(table)
+    except (pa.ArrowException, TypeError) as error:
+        raise TableError(f"a table of {what}", f"one that Arrow cannot take: {error}") from error
+    expected = f"a table of {what} (pyarrow, pandas or polars)"
+    raise TableError(expected, f"{shown(table)} of type {type(table).__name__}")
+
+
+def text_column(table: pa.Table, name: str, what: str) -> list[str | None]:
+    """A column of texts as a list."""
+    if name not in table.column_names:
+        raise TableError(f"a column `{name}` in the table of {what}", ", ".join(table.column_names) or "no columns")
+    column = table.column(name)
+    kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
+    if pt.is_null(kind):
+        return [None] * len(column)
+    if not (pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind)):
+        raise TableError("text", f"{column.type}", f"column `{name}`")
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def event_rows(table: pa.Table, *, nulls: str, json_column: str | None) -> Iterator[dict[str, Any]]:
+    """The rows of a table as event objects.
+
+    Parameters
+    ----------
+    nulls : "missing" leaves out what is null, "null" keeps it
+    json_column : a column that holds each event as JSON text, which keeps null and missing apart
+    """
+    if nulls not in NULLS:
+        raise TableError("nulls='missing' or nulls='null'", shown(nulls))
+    if json_column is not None:
+        yield from _json_rows(table, json_column)
+        return
+    if len(set(table.column_names)) < len(table.column_names):
+        raise TableError("each column once", shown(table.column_names))
+    for field in table.schema:
+        _check_type(field.type, f"column `{field.name}`")
+    plain = pa.table({name: _cut_to_microseconds(table.column(name)) for name in table.column_names})
+    for batch in plain.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        for row in batch.to_pylist():
+            yield _without_nulls(row) if nulls == "missing" else row
+
+
+def _json_rows(table: pa.Table, name: str) -> Iterator[dict[str, Any]]:
+    for number, text in enumerate(text_column(table, name, "events")):
+        try:
+            row = json.loads(text) if text is not None else None
+        except (ValueError, RecursionError) as error:
+            raise TableError("JSON", f"{shown(text)} ({error})", f"row {number}, column `{name}`") from None
+        if not isinstance(row, dict):
+            raise TableError("a JSON object", shown(text), f"row {number}, column `{name}`")
+        yield row
+
+
+def _check_type(kind: pa.DataType, where: str) -> None:
+    if pt.is_struct(kind):
+        for field in kind:
+            _check_type(field.type, f"{where}.{field.name}")
+    elif pt.is_list(kind) or pt.is_large_list(kind) or pt.is_fixed_size_list(kind):
+        _check_type(kind.value_type, where)
+    elif pt.is_dictionary(kind):
+        _check_type(kind.value_type, where)
+    elif not any(is_kind(kind) for is_kind in _ACCEPTED):
+        raise TableError("a type of JSON-like values", str(kind), where)
+
+
+_ACCEPTED = (
+    pt.is_null,
+    pt.is_boolean,
+    pt.is_integer,
+    pt.is_floating,
+    pt.is_decimal,
+    pt.is_string,
+    pt.is_large_string,
+    pt.is_string_view,
+    pt.is_timestamp,
+    pt.is_date,
+)
+
+
+def _cut_to_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Nanoseconds have no Python type; nested ones too become microseconds."""
+    target = _in_microseconds(column.type)
+    return column if target == column.type else pc.cast(column, target, safe=False)
+
+
+def _in_microseconds(kind: pa.DataType) -> pa.DataType:
+    if pt.is_timestamp(kind) and kind.unit == "ns":
+        return pa.timestamp("us", kind.tz)
+    if pt.is_struct(kind):
+        return pa.struct([field.with_type(_in_microseconds(field.type)) for field in kind])
+    if pt.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_in_microseconds(kind.value_type)))
+    if pt.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_in_microseconds(kind.value_type)))
+    if pt.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(_in_microseconds(kind.value_type)), kind.list_size)
+    if pt.is_dictionary(kind):
+        return kind.value_type
+    return kind
+
+
+def _without_nulls(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: _pruned(each) for name, each in value.items() if each is not None}
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _without_nulls(value)
+    if isinstance(value, list):
+        return [_pruned(each) for each in value if each is not None]
+    return value

@@ -1,0 +1,1 @@
+"""Which filters an event matches."""

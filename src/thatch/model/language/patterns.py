@@ -1,0 +1,326 @@
+"""JSON patterns in the style of AWS EventBridge to an expression.
+
+A pattern is an object; its leaves are arrays, one entry of which must match; everything in an object must hold;
+`$or` is an array of patterns one of which must hold. What EventBridge's engine refuses is refused, with a reason.
+
+Deviations, each pinned by a test: case is ignored by Unicode case folding; text that looks like an address is
+compared as text; a path given twice is refused where the engine silently keeps the last one, and inside `$or` two
+conditions on one path must both hold; the undocumented matcher `exactly` is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from thatch.errors import FilterError, PatternError, ThatchError, shown
+from thatch.model.derived import fold
+from thatch.model.expressions import And, Compare, Distinct, Exists, Expression, IsNull, Matches, Not, Or, Unlike
+from thatch.model.language.python import canonical_literal
+from thatch.model.language.text import MAX_LENGTH, MAX_NESTING, network
+from thatch.model.lines import Literal
+from thatch.model.names import derived, key_of
+from thatch.model.values import is_text, read_scalar
+from thatch.model.wildcards import escaped, wildcard
+
+__all__ = ["expression_of_pattern", "pattern_of_json"]
+
+_BOTTOM_OPERATORS = (">", ">=")
+_TOP_OPERATORS = ("<", "<=")
+# Names that the engine keeps for itself inside `$or`.
+_RESERVED = frozenset(
+    """exactly equals-ignore-case prefix suffix anything-but exists wildcard numeric cidr = < <= > >= regex
+    not-wildcard not-equals-ignore-case date-after date-on-or-after date-before date-on-or-before in-date-range
+    ip-address-in-range ip-address-not-in-range""".split()
+)
+
+
+def pattern_of_json(text: str) -> Any:
+    """The pattern in a JSON text; refuses a name given twice in one object."""
+    if len(text) > MAX_LENGTH:
+        raise PatternError(f"at most {MAX_LENGTH:,} characters of JSON", f"{len(text):,}")
+    try:
+        return json.loads(text, object_pairs_hook=_object_without_doubles, parse_constant=_no_constant)
+    except RecursionError:
+        raise PatternError(f"at most {MAX_NESTING} levels of nesting", "more") from None
+    except ValueError as error:  # also integers of thousands of digits
+        raise PatternError("JSON", f"{shown(text)} ({error})") from None
+
+
+def _object_without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise PatternError("each name once in an object", f"{shown(double)} twice")
+    return result
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise PatternError("a JSON number", name)
+
+
+def expression_of_pattern(pattern: Mapping[str, Any]) -> Expression:
+    """The expression that a pattern stands for.
+
+    Raises
+    ------
+    PatternError
+        If it is not a pattern; `where` is the path into it.
+    """
+    if not isinstance(pattern, Mapping):
+        raise PatternError("a pattern as an object", f"{shown(pattern)} of type {type(pattern).__name__}")
+    return _object(pattern, "", "", 0, _Scope(inside_or=False))
+
+
+@dataclass(slots=True)
+class _Scope:
+    """The part of a pattern in which a path may be given once: the whole, or one member of `$or`."""
+
+    inside_or: bool
+    paths: set[str] = field(default_factory=set)
+
+
+def _object(pattern: Mapping[str, Any], path: str, where: str, depth: int, scope: _Scope) -> Expression:
+    if depth > MAX_NESTING:
+        raise PatternError(f"at most {MAX_NESTING} levels of nesting", "more", where[:80])
+    if not pattern:
+        raise PatternError("at least one field in an object", "an empty object", where)
+    conditions: list[Expression] = []
+    for name, value in pattern.items():
+        if not isinstance(name, str) or not is_text(name):
+            raise PatternError("names as text", shown(name), where)
+        place = f"{where}.{name}" if where else name
+        if name == "$or":
+            conditions.append(_either(value, path, place, depth))
+            continue
+        if scope.inside_or and name in _RESERVED:
+            raise PatternError("a field name inside $or", f"the reserved word {shown(name)}", place)
+        inner = f"{path}.{name}" if path else name
+        if isinstance(value, Mapping):
+            conditions.append(_object(value, inner, place, depth + 1, scope))
+        elif isinstance(value, (list, tuple)):
+            if inner in scope.paths:
+                raise PatternError("each path once", f"{shown(inner)} twice", place)
+            scope.paths.add(inner)
+            conditions.append(_leaf(key_of(inner), value, place))
+        else:
+            raise PatternError("an object or an array", shown(value), place)
+    return conditions[0] if len(conditions) == 1 else And(tuple(conditions))
+
+
+def _either(members: Any, path: str, where: str, depth: int) -> Expression:
+    if not isinstance(members, (list, tuple)):
+        raise PatternError("an array after $or", shown(members), where)
+    if len(members) < 2:
+        raise PatternError("at least 2 objects in $or", str(len(members)), where)
+    parts = []
+    for index, member in enumerate(members):
+        place = f"{where}[{index}]"
+        if not isinstance(member, Mapping):
+            raise PatternError("an object inside $or", shown(member), place)
+        parts.append(_object(member, path, place, depth + 1, _Scope(inside_or=True)))
+    return Or(tuple(parts))
+
+
+def _leaf(key: str, entries: Sequence[Any], where: str) -> Expression:
+    if not entries:
+        raise PatternError("at least one value in an array", "an empty array", where)
+    parts = [_entry(key, entry, f"{where}[{index}]") for index, entry in enumerate(entries)]
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def _entry(key: str, entry: Any, where: str) -> Expression:
+    if isinstance(entry, Mapping):
+        name, operand = _single(entry, where)
+        matcher = _MATCHERS.get(name)
+        if matcher is None:
+            raise PatternError(f"one of {', '.join(_MATCHERS)}", f"the match type {shown(name)}", where)
+        return matcher(key, operand, f"{where}.{name}")
+    if isinstance(entry, (list, tuple)):
+        raise PatternError("text, a number, true, false, null or a match object", "an array in an array", where)
+    value = _literal(key, entry, where)
+    return IsNull(key) if value is None else Compare(key, "=", value)
+
+
+def _single(entry: Mapping[str, Any], where: str) -> tuple[str, Any]:
+    if len(entry) != 1:
+        got = "an empty object" if not entry else f"{len(entry)} keys"
+        raise PatternError("a match object with one key", got, where)
+    ((name, operand),) = entry.items()
+    return name, operand
+
+
+def _literal(key: str, value: Any, where: str) -> Literal:
+    try:
+        return canonical_literal(key, read_scalar(value, where))
+    except ThatchError as error:
+        raise PatternError("text, a number, true, false or null", shown(value), where) from error
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not is_text(value):
+        raise PatternError("text", shown(value), where)
+    return value
+
+
+def _number(value: Any, where: str) -> int | float:
+    number = _literal("number", value, where)
+    if isinstance(number, (bool, str)) or number is None:
+        raise PatternError("a number", shown(value), where)
+    return number
+
+
+# --- matchers ----------------------------------------------------------------------------------------------------
+
+
+def _prefix(key: str, operand: Any, where: str) -> Expression:
+    key, text = _maybe_ignoring_case(key, operand, where)
+    return Matches(key, wildcard(escaped(text) + "%"))
+
+
+def _suffix(key: str, operand: Any, where: str) -> Expression:
+    key, text = _maybe_ignoring_case(key, operand, where)
+    return Matches(key, wildcard("%" + escaped(text)))
+
+
+def _maybe_ignoring_case(key: str, operand: Any, where: str) -> tuple[str, str]:
+    if not isinstance(operand, Mapping):
+        return key, _text(operand, where)
+    name, text = _single(operand, where)
+    if name != "equals-ignore-case":
+        raise PatternError("text or equals-ignore-case", shown(name), where)
+    return derived(("lower",), key), fold(_text(text, f"{where}.{name}"))
+
+
+def _equals_ignore_case(key: str, operand: Any, where: str) -> Expression:
+    return Compare(derived(("lower",), key), "=", fold(_text(operand, where)))
+
+
+def _exists(key: str, operand: Any, where: str) -> Expression:
+    if not isinstance(operand, bool):
+        raise PatternError("true or false", shown(operand), where)
+    return Exists(key) if operand else Not(Exists(key))
+
+
+def _cidr(key: str, operand: Any, where: str) -> Expression:
+    text = _text(operand, where)
+    address, _, mask = text.partition("/")
+    widest = 128 if ":" in address else 32
+    if not re.fullmatch(r"[0-9]{1,3}", mask) or int(mask) >= widest or (":" in address and "." in address):
+        raise PatternError(f"a network such as 10.0.0.0/8, with a mask below {widest}", shown(text), where)
+    try:
+        return network(key, text)
+    except FilterError as error:
+        raise PatternError(error.expected, error.got, where) from None
+
+
+def _wildcard(key: str, operand: Any, where: str) -> Expression:
+    return Matches(key, wildcard(_like_pattern(_text(operand, where), where)))
+
+
+def _like_pattern(text: str, where: str) -> str:
+    """A pattern with `*` as one with `%`; `\\*` and `\\\\` stand for themselves, nothing else is escaped."""
+    parts = []
+    characters = iter(enumerate(text, 1))
+    last = ""
+    for position, character in characters:
+        if character == "\\":
+            _, following = next(characters, (0, ""))
+            if following not in ("*", "\\"):
+                raise PatternError(r"\* or \\", f"an invalid escape at position {position}", where)
+            parts.append(escaped(following))
+            last = ""
+            continue
+        if character == "*" and last == "*":
+            raise PatternError("single wildcards", f"two in a row at position {position}", where)
+        parts.append("%" if character == "*" else escaped(character))
+        last = character
+    return "".join(parts)
+
+
+def _numeric(key: str, operand: Any, where: str) -> Expression:
+    if not isinstance(operand, (list, tuple)) or len(operand) not in (2, 4):
+        raise PatternError("[operator, number] or [lower operator, number, upper operator, number]", shown(operand), where)
+    operator, value = operand[0], _number(operand[1], where)
+    if not isinstance(operator, str) or operator not in ("=", *_BOTTOM_OPERATORS, *_TOP_OPERATORS):
+        raise PatternError("one of = < <= > >=", shown(operator), where)
+    first = Compare(key, operator, value)
+    if len(operand) == 2:
+        return first
+    top_operator, top = operand[2], _number(operand[3], where)
+    if operator not in _BOTTOM_OPERATORS or top_operator not in _TOP_OPERATORS:
+        raise PatternError("> or >= first, then < or <=", f"{shown(operator)} and {shown(top_operator)}", where)
+    if not value < top:
+        raise PatternError("a lower end below the upper end", f"{value} and {top}", where)
+    return And((first, Compare(key, top_operator, top)))
+
+
+def _anything_but(key: str, operand: Any, where: str) -> Expression:
+    if isinstance(operand, Mapping):
+        name, inner = _single(operand, where)
+        make = _ANYTHING_BUT.get(name)
+        if make is None:
+            raise PatternError(f"one of {', '.join(_ANYTHING_BUT)}", f"anything-but {shown(name)}", where)
+        place = f"{where}.{name}"
+        texts = inner if isinstance(inner, (list, tuple)) else [inner]
+        if not texts:
+            raise PatternError("at least one text", "an empty array", place)
+        parts = [make(key, _text(text, place), place) for text in texts]
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+    values = operand if isinstance(operand, (list, tuple)) else [operand]
+    expected = "text, a number, or an array of only texts or only numbers"
+    if not values:
+        raise PatternError(expected, "an empty array", where)
+    literals = [_literal(key, value, where) for value in values]
+    are_texts = {isinstance(literal, str) for literal in literals}
+    if len(are_texts) > 1 or any(literal is None or isinstance(literal, bool) for literal in literals):
+        raise PatternError(expected, shown(operand), where)
+    distinct = tuple(Distinct(key, literal) for literal in literals)
+    return distinct[0] if len(distinct) == 1 else And(distinct)
+
+
+def _but_prefix(key: str, text: str, where: str) -> Expression:
+    _not_empty(text, where)
+    return Unlike(key, wildcard(escaped(text) + "%"))
+
+
+def _but_suffix(key: str, text: str, where: str) -> Expression:
+    _not_empty(text, where)
+    return Unlike(key, wildcard("%" + escaped(text)))
+
+
+def _not_empty(text: str, where: str) -> None:
+    if not text:
+        raise PatternError("a text that is not empty", "''", where)
+
+
+def _but_ignoring_case(key: str, text: str, where: str) -> Expression:
+    return Distinct(derived(("lower",), key), fold(text))
+
+
+def _but_wildcard(key: str, text: str, where: str) -> Expression:
+    return Unlike(key, wildcard(_like_pattern(text, where)))
+
+
+_Matcher = Callable[[str, Any, str], Expression]
+
+_MATCHERS: dict[str, _Matcher] = {
+    "prefix": _prefix,
+    "suffix": _suffix,
+    "equals-ignore-case": _equals_ignore_case,
+    "anything-but": _anything_but,
+    "numeric": _numeric,
+    "exists": _exists,
+    "cidr": _cidr,
+    "wildcard": _wildcard,
+}
+_ANYTHING_BUT: dict[str, _Matcher] = {
+    "prefix": _but_prefix,
+    "suffix": _but_suffix,
+    "equals-ignore-case": _but_ignoring_case,
+    "wildcard": _but_wildcard,
+}

@@ -1,0 +1,20 @@
+"""Seeded generators of subscriptions and events: the workloads W1 to W6 of the matching study."""
+
+from __future__ import annotations
+
+from thatch.workloads.catalogue import NAMES, generate
+from thatch.workloads.columns import Cells, Intervals, Matrix
+from thatch.workloads.text_columns import Kind, TextConditions, TextEvents
+from thatch.workloads.workload import Workload
+
+__all__ = [
+    "NAMES",
+    "Cells",
+    "Intervals",
+    "Kind",
+    "Matrix",
+    "TextConditions",
+    "TextEvents",
+    "Workload",
+    "generate",
+]

@@ -1,0 +1,73 @@
+"""The workloads by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from thatch.errors import SubscriptionError, shown
+from thatch.workloads.boxes import RealBoxes, WholeBoxes, real_boxes, whole_boxes
+from thatch.workloads.pooled import Pooled, pooled
+from thatch.workloads.request import Request, read_request
+from thatch.workloads.selective import Selective, selective
+from thatch.workloads.wording import Wording, wording
+from thatch.workloads.workload import Workload
+
+__all__ = ["MAX_DIMENSIONS", "NAMES", "generate"]
+
+MAX_DIMENSIONS = 1_000
+
+# W2 stands here in the dimensions that the study measured; `generate` takes others too.
+NAMES = ("W1", "W1F", "W1c", "W2-2D", "W2-3D", "W2-5D", "W3", "W4A", "W4B", "W5", "W6")
+
+_MAKERS: dict[str, Callable[[Request], Workload]] = {
+    "W1": lambda request: selective(request, Selective()),
+    "W1F": lambda request: selective(request, Selective(event_attributes=(20, 20))),
+    "W1c": lambda request: selective(request, Selective(has_real_ranges=True)),
+    "W3": lambda request: whole_boxes(request, WholeBoxes()),
+    "W4A": lambda request: pooled(request, Pooled(pool=2_000)),
+    "W4B": lambda request: pooled(request, Pooled(pool=5_000)),
+    "W5": lambda request: wording(request, Wording()),
+    "W6": lambda request: selective(request, Selective(attributes=5_000, has_sparse_events=True)),
+}
+
+
+def generate(name: str, subscriptions: int, events: int, seed: int) -> Workload:
+    """A workload of the matching study.
+
+    The same arguments give the same workload, on the same version of NumPy. Subscriptions do not depend on the
+    number of events, nor events on the number of subscriptions.
+
+    Parameters
+    ----------
+    name : one of `NAMES`, or `W2-<d>D` for boxes in d dimensions, 1 to 1,000
+    subscriptions, events : how many of each, from 0 up
+    seed : a whole number from 0 up
+
+    Raises
+    ------
+    SubscriptionError
+        If there is no such workload, or a count or the seed is not a whole number in range.
+
+    Examples
+    --------
+    >>> workload = generate("W2-2D", subscriptions=1, events=1, seed=7)
+    >>> workload.attributes
+    ('a00', 'a01')
+    >>> len(workload.filter_texts()), len(workload.events())
+    (1, 1)
+    """
+    maker = _maker(name)
+    return maker(read_request(name, subscriptions, events, seed))
+
+
+def _maker(name: str) -> Callable[[Request], Workload]:
+    maker = _MAKERS.get(name) if isinstance(name, str) else None
+    if maker is not None:
+        return maker
+    boxes = re.fullmatch(r"W2-([1-9][0-9]{0,3})D", name) if isinstance(name, str) else None
+    if boxes is None or int(boxes[1]) > MAX_DIMENSIONS:
+        expected = f"{', '.join(NAMES)} or W2-<1 to {MAX_DIMENSIONS:,}>D"
+        raise SubscriptionError(expected, shown(name), "the workload's name")
+    dimensions = int(boxes[1])
+    return lambda request: real_boxes(request, RealBoxes(attributes=dimensions))

@@ -1,0 +1,65 @@
+"""Random draws that several workloads share; all of them take the generator they draw from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.workloads.columns import Floats, Integers
+
+__all__ = ["distinct_choices", "draws", "offsets_of", "popularity", "ragged_choices", "zipf_weights"]
+
+
+def zipf_weights(count: int, exponent: float) -> Floats:
+    """Probabilities of `count` things, the r-th in proportion to r ** -exponent; exponent 0 is uniform."""
+    weights: Floats = np.arange(1, count + 1, dtype=np.float64) ** -exponent
+    return weights / weights.sum()
+
+
+def popularity(rng: np.random.Generator, rows: int, values: int) -> Integers:
+    """An order of popularity per row: entry [row, r] is the value of rank r there."""
+    orders = np.tile(np.arange(values, dtype=np.int32), (rows, 1))
+    return rng.permuted(orders, axis=1, out=orders)
+
+
+def draws(rng: np.random.Generator, weights: Floats, size: int) -> Integers:
+    """Indices drawn independently, in proportion to `weights`."""
+    cumulative = np.cumsum(weights)
+    cumulative /= cumulative[-1]
+    return np.searchsorted(cumulative, rng.random(size), side="right").astype(np.int32)
+
+
+def distinct_choices(rng: np.random.Generator, weights: Floats, rows: int, columns: int) -> Integers:
+    """Rows of different indices, drawn one after the other without putting back.
+
+    Notes
+    -----
+    By rejection, so `columns` should be well below the number of weights: O(rows * columns²), whatever the
+    number of weights.
+    """
+    chosen = np.empty((columns, rows), dtype=np.int32)
+    for column in range(columns):
+        pending = np.arange(rows)
+        while pending.size:
+            chosen[column, pending] = draws(rng, weights, pending.size)
+            is_repeated = (chosen[:column, pending] == chosen[column, pending]).any(axis=0)
+            pending = pending[is_repeated]
+    return chosen.T
+
+
+def ragged_choices(
+    rng: np.random.Generator, weights: Floats, rows: int, sizes: tuple[int, int]
+) -> tuple[Integers, Integers]:
+    """Per row a random number of different indices, from the first to the second of `sizes`, all alike.
+
+    Returns
+    -------
+    Offsets (row r has the entries from offset r up to offset r + 1), and the indices row after row.
+    """
+    counts = rng.integers(sizes[0], sizes[1] + 1, rows)
+    chosen = distinct_choices(rng, weights, rows, sizes[1])
+    return offsets_of(counts), chosen[np.arange(sizes[1]) < counts[:, None]]
+
+
+def offsets_of(counts: Integers) -> Integers:
+    """Where each row begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
