@@ -44,7 +44,7 @@ def shown(value: object) -> str:
     """A short, safe picture of any value for an error message: never long, never failing."""
     try:
         text = repr(value[:_SHOWN_LENGTH] if isinstance(value, (str, bytes, list, tuple)) else value)
-    except Exception:  # a foreign __repr__ may do anything; the error at hand matters more
+    except Exception:  # noqa: BLE001 - a foreign __repr__ may do anything; the error at hand matters more
         text = f"a {type(value).__name__}"
     if len(text) > _SHOWN_LENGTH:
         text = text[: _SHOWN_LENGTH - 3] + "..."

@@ -41,7 +41,9 @@ __all__ = ["REJECTS", "Engine"]
 Moment = float | datetime
 By = Literal["subscription", "subscriber"]
 
-REJECTS = pa.schema([pa.field("row", pa.int64()), pa.field("subscription", pa.string()), pa.field("reason", pa.string())])
+REJECTS = pa.schema(
+    [pa.field("row", pa.int64()), pa.field("subscription", pa.string()), pa.field("reason", pa.string())]
+)
 _MATCHES = pa.schema(
     [pa.field("event", pa.int64()), pa.field("subscription", pa.dictionary(pa.int32(), pa.string()))]
 )
@@ -96,7 +98,7 @@ class Engine:
     def subscribe(
         self,
         subscription: str,
-        filter: FilterSource,  # noqa: A002 - the glossary's word
+        filter: FilterSource,
         *,
         subscriber: str | None = None,
         expires: Moment | None = None,
@@ -131,11 +133,17 @@ class Engine:
         ids = text_column(source, "subscription", "subscriptions")
         filters = text_column(source, "filter", "subscriptions")
         count = len(ids)
-        subscribers = text_column(source, "subscriber", "subscriptions") if _has(source, "subscriber") else [None] * count
+        subscribers = (
+            text_column(source, "subscriber", "subscriptions")
+            if _has(source, "subscriber")
+            else [None] * count
+        )
         expiries = source.column("expires").to_pylist() if _has(source, "expires") else [None] * count
         accepted: dict[str, tuple[str, Filter, str | None, float]] = {}
         rejects = []
-        for row, (identity, text, subscriber, expires) in enumerate(zip(ids, filters, subscribers, expiries, strict=True)):
+        for row, (identity, text, subscriber, expires) in enumerate(
+            zip(ids, filters, subscribers, expiries, strict=True)
+        ):
             try:
                 if identity in accepted:
                     raise SubscriptionError("each id once in the table", f"{shown(identity)} again")
@@ -220,7 +228,7 @@ class Engine:
         self,
         table: Any,
         *,
-        ordered: bool = False,
+        ordered: bool = False,  # noqa: ARG002 - this form of the engine always answers in order
         nulls: Literal["missing", "null"] = "missing",
         json: str | None = None,
         now: Moment | None = None,
@@ -320,8 +328,7 @@ class Engine:
         where = Path(path)
         table, schema = read_engine(where)
         engine = cls._restored(table, schema, str(where))
-        engine._path = where
-        engine._read_only = mode == "r"
+        engine._path, engine._read_only = where, mode == "r"  # noqa: SLF001 - its own kind
         return engine
 
     @classmethod
@@ -357,9 +364,14 @@ class Engine:
             raise SubscriptionError("a text as id", f"{shown(identity)} of type {type(identity).__name__}")
         if subscriber is not None and (not isinstance(subscriber, str) or not is_text(subscriber)):
             raise SubscriptionError("a text as subscriber", shown(subscriber), shown(identity))
-        return identity, parse(source, self.schema), subscriber, _NEVER if expires is None else _moment(expires, "expires")
+        return (
+            identity,
+            parse(source, self.schema),
+            subscriber,
+            _NEVER if expires is None else _moment(expires, "expires"),
+        )
 
-    def _put(self, identity: str, filter: Filter, subscriber: str | None, expires: float) -> None:  # noqa: A002
+    def _put(self, identity: str, filter: Filter, subscriber: str | None, expires: float) -> None:
         known = self._by_id.get(identity)
         place = known.place if known else self._next_place
         if known:
@@ -367,7 +379,9 @@ class Engine:
         else:
             self._next_place += 1
         self._index.add(place, filter)
-        self._by_id[identity] = self._by_place[place] = _Subscription(identity, place, filter, subscriber, expires)
+        self._by_id[identity] = self._by_place[place] = _Subscription(
+            identity, place, filter, subscriber, expires
+        )
 
     def _known(self, subscription: object) -> _Subscription:
         known = self._by_id.get(subscription) if isinstance(subscription, str) else None

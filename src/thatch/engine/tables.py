@@ -59,7 +59,9 @@ def arrow_table(table: Any, what: str) -> pa.Table:
 def text_column(table: pa.Table, name: str, what: str) -> list[str | None]:
     """A column of texts as a list."""
     if name not in table.column_names:
-        raise TableError(f"a column `{name}` in the table of {what}", ", ".join(table.column_names) or "no columns")
+        raise TableError(
+            f"a column `{name}` in the table of {what}", ", ".join(table.column_names) or "no columns"
+        )
     column = table.column(name)
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
     if pt.is_null(kind):
@@ -107,9 +109,7 @@ def _check_type(kind: pa.DataType, where: str) -> None:
     if pt.is_struct(kind):
         for field in kind:
             _check_type(field.type, f"{where}.{field.name}")
-    elif pt.is_list(kind) or pt.is_large_list(kind) or pt.is_fixed_size_list(kind):
-        _check_type(kind.value_type, where)
-    elif pt.is_dictionary(kind):
+    elif pt.is_list(kind) or pt.is_large_list(kind) or pt.is_fixed_size_list(kind) or pt.is_dictionary(kind):
         _check_type(kind.value_type, where)
     elif not any(is_kind(kind) for is_kind in _ACCEPTED):
         raise TableError("a type of JSON-like values", str(kind), where)

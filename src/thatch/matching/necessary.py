@@ -34,11 +34,13 @@ class NecessaryIndex:
         self._by_value: dict[str, dict[Cut, Bucket]] = {}
         self._by_presence: dict[str, Bucket] = {}
         self._everywhere: Bucket = {}
-        self._derived: dict[str, set[str]] = {}  # attribute -> derived attributes that something is filed under
+        self._derived: dict[
+            str, set[str]
+        ] = {}  # attribute -> derived attributes that something is filed under
         self._filters: dict[int, Filter] = {}
         self._events = self._candidates = self._matches = 0
 
-    def add(self, place: int, filter: Filter) -> None:  # noqa: A002 - the glossary's word
+    def add(self, place: int, filter: Filter) -> None:
         self._filters[place] = filter
         for number, conjunction in enumerate(filter.conjunctions):
             key, values = _access(conjunction, filter.schema)
@@ -55,7 +57,7 @@ class NecessaryIndex:
                     buckets.setdefault(value, {})[place, number] = conjunction
 
     def remove(self, place: int) -> None:
-        filter = self._filters.pop(place)  # noqa: A001 - the glossary's word
+        filter = self._filters.pop(place)
         for number, conjunction in enumerate(filter.conjunctions):
             key, values = _access(conjunction, filter.schema)
             if key is None:
@@ -127,7 +129,9 @@ class NecessaryIndex:
     def stats(self) -> dict[str, int]:
         return {
             "alternatives": sum(len(each.conjunctions) for each in self._filters.values()),
-            "filed_under_values": sum(len(bucket) for each in self._by_value.values() for bucket in each.values()),
+            "filed_under_values": sum(
+                len(bucket) for each in self._by_value.values() for bucket in each.values()
+            ),
             "filed_under_presence": sum(map(len, self._by_presence.values())),
             "looked_at_always": len(self._everywhere),
             "events": self._events,

@@ -17,7 +17,7 @@ __all__ = ["Index"]
 class Index(Protocol):
     """A set of filters that can be matched against events."""
 
-    def add(self, place: int, filter: Filter) -> None:  # noqa: A002 - the glossary's word
+    def add(self, place: int, filter: Filter) -> None:
         """Add a filter under a place that is free."""
 
     def remove(self, place: int) -> None:

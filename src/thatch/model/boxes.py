@@ -27,7 +27,8 @@ class Box:
 def boxes_of(conjunction: Conjunction) -> Iterator[Box]:
     """The boxes of one conjunction, made as they are asked for; together they are the conjunction."""
     sides = (
-        [(key, low, high) for low, high in intervals(constraint)] for key, constraint in conjunction.constraints
+        [(key, low, high) for low, high in intervals(constraint)]
+        for key, constraint in conjunction.constraints
     )
     for chosen in product(*sides):
         yield Box(chosen, conjunction.residuals)

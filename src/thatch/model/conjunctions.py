@@ -37,7 +37,7 @@ from thatch.model.schema import Line, Schema, line_of, tighten
 __all__ = ["Conjunction", "Dead", "close", "implied", "implies_residual", "points_of"]
 
 
-class Dead(Exception):
+class Dead(Exception):  # noqa: N818 - not an error: an answer of normalisation
     """No flat event can satisfy these conditions together; the argument says why."""
 
 
@@ -62,7 +62,9 @@ class Conjunction:
         return (self.constraints, tuple(map(repr, self.residuals)))
 
 
-def close(constraints: Mapping[str, Constraint], residuals: Iterable[Residual], schema: Schema | None) -> Conjunction:
+def close(
+    constraints: Mapping[str, Constraint], residuals: Iterable[Residual], schema: Schema | None
+) -> Conjunction:
     """The conjunction of these conditions in its one form.
 
     Raises
@@ -71,10 +73,9 @@ def close(constraints: Mapping[str, Constraint], residuals: Iterable[Residual], 
         If no flat event can satisfy all of them.
     """
     checks = set(residuals)
-    if checks or any(key[-1] == ")" for key in constraints):
+    if checks or ")" in {key[-1] for key in constraints}:
         constraints, checks = _closed(dict(constraints), checks, schema)
-    kept = [(key, constraint) for key, constraint in constraints.items() if constraint != WHOLE]
-    kept.sort()
+    kept = sorted([each for each in constraints.items() if each[1] != WHOLE])
     return Conjunction(tuple(kept), tuple(sorted(checks, key=repr)) if checks else ())
 
 
@@ -119,7 +120,11 @@ def _close_attribute(
 
 
 def _test_each_value(
-    base: str, places: list[Cut], derived: list[str], constraints: dict[str, Constraint], checks: set[Residual]
+    base: str,
+    places: list[Cut],
+    derived: list[str],
+    constraints: dict[str, Constraint],
+    checks: set[Residual],
 ) -> None:
     """The attribute has finitely many values: keep those that satisfy everything derived from them."""
     single = [check for check in checks if len(check.keys) == 1 and base_of(check.keys[0]) == base]

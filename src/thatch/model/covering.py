@@ -51,7 +51,8 @@ def _is_covered(inner: Conjunction, outer: Sequence[Conjunction], schema: Schema
     useful = [
         each
         for each in outer
-        if all(implies_residual(inner, residual, schema) for residual in each.residuals) and _meet(inner, each, schema)
+        if all(implies_residual(inner, residual, schema) for residual in each.residuals)
+        and _meet(inner, each, schema)
     ]
     if len(useful) < 2:
         return False

@@ -19,8 +19,8 @@ from thatch.model.lines import BOTTOM, Cut
 from thatch.model.names import split
 
 __all__ = [
-    "LAST_MICROSECOND",
     "FIRST_MICROSECOND",
+    "LAST_MICROSECOND",
     "address_of",
     "derive",
     "fold",

@@ -125,7 +125,9 @@ class _Reader:
         for name, value in fields.items():
             if type(name) is not str:
                 if not isinstance(name, str):
-                    raise EventError("names as text", f"{shown(name)} of type {type(name).__name__}", prefix[:-1])
+                    raise EventError(
+                        "names as text", f"{shown(name)} of type {type(name).__name__}", prefix[:-1]
+                    )
                 name = str(name)
             path = prefix + name if prefix else name
             kind = type(value)
@@ -181,6 +183,8 @@ class _Reader:
         """Refuse what is nested too deep (a cycle is) or too large (shared objects can multiply)."""
         self.parts += 1
         if depth > MAX_DEPTH:
-            raise EventError(f"at most {MAX_DEPTH} nested objects and lists", "a deeper or cyclic one", where[:80])
+            raise EventError(
+                f"at most {MAX_DEPTH} nested objects and lists", "a deeper or cyclic one", where[:80]
+            )
         if self.parts > MAX_PARTS:
             raise EventError(f"at most {MAX_PARTS:,} fields and list elements", "more", where[:80])

@@ -42,7 +42,9 @@ class Filter:
     remarks: tuple[Remark, ...]
     schema: Schema | None
 
-    def __init__(self, conjunctions: tuple[Conjunction, ...], schema: Schema | None, remarks: tuple[Remark, ...]) -> None:
+    def __init__(
+        self, conjunctions: tuple[Conjunction, ...], schema: Schema | None, remarks: tuple[Remark, ...]
+    ) -> None:
         self.conjunctions = conjunctions
         self.schema = schema
         self.remarks = remarks
@@ -86,7 +88,9 @@ class Filter:
         if not isinstance(other, Filter):
             raise TypeError(f"Expected a thatch.Filter, got {shown(other)}")
         if self.schema != other.schema:
-            raise SchemaError("two filters with the same schema", f"{shown(self.schema)} and {shown(other.schema)}")
+            raise SchemaError(
+                "two filters with the same schema", f"{shown(self.schema)} and {shown(other.schema)}"
+            )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Filter):

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from math import inf, isnan
+from math import inf
 from typing import Any, TypeAlias
 
 __all__ = [
@@ -60,7 +60,7 @@ __all__ = [
 
 Cut: TypeAlias = tuple[Any, ...]
 Constraint: TypeAlias = tuple[Cut, ...]
-Literal: TypeAlias = None | bool | int | float | str
+Literal: TypeAlias = bool | int | float | str | None
 
 RANK_NUMBER = 5
 RANK_TEXT = 6
@@ -76,12 +76,20 @@ NUMBERS: Constraint = ((5,), (6,))
 TEXTS: Constraint = ((6,), TOP)
 PRESENT: Constraint = ((1,), TOP)
 
-_MISSING_POINT: Cut = BOTTOM
+_SEGMENTS: dict[type, Constraint] = {
+    str: TEXTS,
+    int: NUMBERS,
+    float: NUMBERS,
+    bool: BOOLEANS,
+    type(None): NULL,
+}
 _LAST_CODE_POINT = 0x10FFFF
 
 
 def below(value: Literal) -> Cut:
     """The cut just below `value`, which must not be NaN."""
+    if type(value) is int:  # the most common case first
+        return (5, value, 0)
     if isinstance(value, str):
         return (6, value, 0) if value else (6,)
     if value is None:
@@ -95,6 +103,8 @@ def below(value: Literal) -> Cut:
 
 def above(value: Literal) -> Cut:
     """The cut just above `value`, which must not be NaN."""
+    if type(value) is int:
+        return (5, value, 1)
     if isinstance(value, str):
         return (6, value, 1)
     if value is None:
@@ -151,14 +161,9 @@ def is_single(low: Cut, high: Cut) -> bool:
 
 def segment_of(value: Literal) -> Constraint:
     """The part of the line that holds the values of the same type as `value`."""
-    if isinstance(value, str):
-        return TEXTS
-    if value is None:
-        return NULL
-    if isinstance(value, bool):
-        return BOOLEANS
-    assert not isnan(value)
-    return NUMBERS
+    segment = _SEGMENTS.get(type(value))
+    assert segment is not None
+    return segment
 
 
 def contains(constraint: Constraint, place: Cut) -> bool:

@@ -37,7 +37,9 @@ def _holds_flat(constraints: Constraints, residuals: Sequence[Residual], record:
     for key, constraint in constraints:
         if not bisect_right(constraint, place_of(key)) & 1:
             return False
-    return not residuals or all(residual.holds([place_of(key) for key in residual.keys]) for residual in residuals)
+    return not residuals or all(
+        residual.holds([place_of(key) for key in residual.keys]) for residual in residuals
+    )
 
 
 def _holds_on_lists(constraints: Constraints, residuals: Sequence[Residual], record: Record) -> bool:
@@ -81,12 +83,16 @@ def _holds_on_tied_lists(constraints: Constraints, residuals: Sequence[Residual]
     count = 1
     for choice in bound:
         inside = [each for each in constraints if base_of(each[0]) in choice.keys]
-        passing = [points for element in choice.elements for points in _flats(element) if _passes(inside, points)]
+        passing = [
+            points for element in choice.elements for points in _flats(element) if _passes(inside, points)
+        ]
         survivors.append(passing)
         count *= len(passing)
         if count > _MAX_PAIRS:
             lists = " and ".join(each.where for each in bound)
-            raise EventError(f"lists {lists} with at most {_MAX_PAIRS:,} pairs that pass on their own", f"{count:,}")
+            raise EventError(
+                f"lists {lists} with at most {_MAX_PAIRS:,} pairs that pass on their own", f"{count:,}"
+            )
     for chosen in product(*survivors):
         points = dict(record.points)
         for each in chosen:

@@ -16,8 +16,33 @@ from thatch.errors import FilterError, shown
 __all__ = ["DERIVATIONS", "KEYWORDS", "base_of", "derived", "key_of", "name_of", "split"]
 
 KEYWORDS = frozenset(
-    """and or not in like between is null missing distinct from true false exists cidr within circle polygon
-    timestamp infinity nan lower reverse ip time""".split()
+    [
+        "and",
+        "or",
+        "not",
+        "in",
+        "like",
+        "between",
+        "is",
+        "null",
+        "missing",
+        "distinct",
+        "from",
+        "true",
+        "false",
+        "exists",
+        "cidr",
+        "within",
+        "circle",
+        "polygon",
+        "timestamp",
+        "infinity",
+        "nan",
+        "lower",
+        "reverse",
+        "ip",
+        "time",
+    ]
 )
 
 # What may stand around a name, outermost first. Other nestings say nothing new and are refused.

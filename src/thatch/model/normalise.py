@@ -110,6 +110,9 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
     FilterTooLargeError
         If a limit is passed; the message says the count.
     """
+    plain = _plain_conjunction(expression) if schema is None else None
+    if plain is not None:
+        return NormalForm((close(plain, (), None),))
     work = _Work(schema)
     parts = _normal(expression, False, work, 0)
     conjunctions: list[Conjunction] = []
@@ -119,7 +122,9 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
         except Dead as dead:
             work.dead(str(dead))
     if not conjunctions:
-        raise NeverMatchesError("; ".join(remark.reason for remark in list(work.remarks)[:3]) or "it is false")
+        raise NeverMatchesError(
+            "; ".join(remark.reason for remark in list(work.remarks)[:3]) or "it is false"
+        )
     if len(conjunctions) > 1:
         conjunctions = _simplified(conjunctions, work)
         if len(conjunctions) > MAX_CONJUNCTIONS:
@@ -128,8 +133,32 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
         _check_pairs(conjunction)
         for key, constraint in conjunction.constraints:
             if len(constraint) > 2 * MAX_INTERVALS:
-                raise FilterTooLargeError("intervals on one attribute", len(constraint) // 2, MAX_INTERVALS, key)
+                raise FilterTooLargeError(
+                    "intervals on one attribute", len(constraint) // 2, MAX_INTERVALS, key
+                )
     return NormalForm(tuple(conjunctions), tuple(work.remarks))
+
+
+def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
+    """The constraints of comparisons joined by `and`, which most filters are; None for anything else."""
+    constraints: dict[str, Constraint] = {}
+    pending = [expression]
+    while pending:
+        each = pending.pop()
+        if type(each) is And:
+            pending.extend(each.children)
+            continue
+        if type(each) is not Compare:
+            return None
+        key = each.key
+        constraint = _COMPARE[each.operator](each.value)
+        known = constraints.get(key)
+        if known is not None:
+            constraint = intersect(known, constraint)
+        if not constraint or key[-1] == ")" or len(pending) > 1_000:
+            return None  # the long way also tells why, and knows derived attributes and limits
+        constraints[key] = constraint
+    return constraints
 
 
 def _check_pairs(conjunction: Conjunction) -> None:
@@ -175,7 +204,9 @@ def _conjunction(children: Sequence[Expression], negated: bool, work: _Work, dep
         work.steps += count
         if count > _MAX_PRODUCT or work.steps > _MAX_STEPS:
             raise FilterTooLargeError("alternatives after normalisation", count, MAX_CONJUNCTIONS)
-        result = _gathered([both for first in result for second in parts if (both := _both(first, second, work))])
+        result = _gathered(
+            [both for first in result for second in parts if (both := _both(first, second, work))]
+        )
     return result
 
 
@@ -262,19 +293,37 @@ def _only(value: Literal) -> Constraint:
     return (below(value), above(value))
 
 
+def _other(value: Literal) -> Constraint:
+    return difference(segment_of(value), _only(value))
+
+
+def _less(value: Literal) -> Constraint:
+    low, high = segment_of(value)[0], below(value)
+    return (low, high) if low < high else ()
+
+
+def _at_most(value: Literal) -> Constraint:
+    return (segment_of(value)[0], above(value))
+
+
+def _more(value: Literal) -> Constraint:
+    low, high = above(value), segment_of(value)[1]
+    return (low, high) if low < high else ()
+
+
+def _at_least(value: Literal) -> Constraint:
+    return (below(value), segment_of(value)[1])
+
+
 # The constraint of `x operator value`: an interval of the segment of the value's type.
 _COMPARE: dict[str, Callable[[Literal], Constraint]] = {
     "=": _only,
-    "!=": lambda value: difference(segment_of(value), _only(value)),
-    "<": lambda value: _between(segment_of(value)[0], below(value)),
-    "<=": lambda value: _between(segment_of(value)[0], above(value)),
-    ">": lambda value: _between(above(value), segment_of(value)[1]),
-    ">=": lambda value: _between(below(value), segment_of(value)[1]),
+    "!=": _other,
+    "<": _less,
+    "<=": _at_most,
+    ">": _more,
+    ">=": _at_least,
 }
-
-
-def _between(low: tuple[object, ...], high: tuple[object, ...]) -> Constraint:
-    return (low, high) if low < high else ()
 
 
 def _in(condition: In, negated: bool) -> Constraint:
@@ -324,7 +373,9 @@ def _like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: 
     return [_Part({key: constraint})]
 
 
-def _residual_like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: _Work) -> list[_Part]:
+def _residual_like(
+    key: str, pattern: Wildcard, negated: bool, within: Constraint, work: _Work
+) -> list[_Part]:
     check = WildcardCheck(key, pattern, negated)
     constraints = {key: within if negated else prefix_interval(pattern.prefix)}
     residuals = frozenset({check})
@@ -332,8 +383,8 @@ def _residual_like(key: str, pattern: Wildcard, negated: bool, within: Constrain
         constraints[derived(("reverse",), key)] = prefix_interval(pattern.suffix[::-1])
         if pattern.is_prefix_and_suffix:
             residuals = frozenset()
-    for name in constraints:
-        constraints[name] = tighten(constraints[name], line_of(name, work.schema))
+    for name, constraint in constraints.items():
+        constraints[name] = tighten(constraint, line_of(name, work.schema))
         if not constraints[name]:
             work.dead(f"no value of {name} satisfies `like {shown(pattern.text)}`")
             return []
@@ -342,9 +393,11 @@ def _residual_like(key: str, pattern: Wildcard, negated: bool, within: Constrain
 
 def _within(condition: Within, negated: bool, work: _Work) -> list[_Part]:
     latitudes, longitudes = (LATITUDES, LONGITUDES) if negated else condition.shape.bounds()
-    constraints = {}
+    constraints: dict[str, Constraint] = {}
     for key, constraint in ((condition.latitude, latitudes), (condition.longitude, longitudes)):
-        constraints[key] = tighten(intersect(constraints.get(key, WHOLE), constraint), line_of(key, work.schema))
+        constraints[key] = tighten(
+            intersect(constraints.get(key, WHOLE), constraint), line_of(key, work.schema)
+        )
         if not constraints[key]:
             work.dead(f"no value of {key} lies in the shape")
             return []

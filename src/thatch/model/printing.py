@@ -71,9 +71,14 @@ def printed_conditions(conjunction: Conjunction, schema: Schema | None) -> list[
     said = _said_by_residuals(conjunction.residuals, schema)
     own = dict(conjunction.constraints)
     unsaid = [(key, constraint) for key, constraint in conjunction.constraints if said.get(key) != constraint]
-    result = [PrintedCondition(constraint_text(key, constraint, schema), ((key, constraint),)) for key, constraint in unsaid]
+    result = [
+        PrintedCondition(constraint_text(key, constraint, schema), ((key, constraint),))
+        for key, constraint in unsaid
+    ]
     for residual in conjunction.residuals:
-        is_plain = isinstance(residual, WildcardCheck) and own.get(residual.key) == _on(TEXTS, residual.key, schema)
+        is_plain = isinstance(residual, WildcardCheck) and own.get(residual.key) == _on(
+            TEXTS, residual.key, schema
+        )
         bases = {base_of(key) for key in residual.keys}
         stands_for = tuple(each for each in own.items() if each not in unsaid and base_of(each[0]) in bases)
         result.append(PrintedCondition(residual_text(residual, demands_text=is_plain), stands_for, residual))
@@ -140,7 +145,9 @@ def _exclusion(key: str, constraint: Constraint) -> str:
     for low, high in intervals(difference(left_out, TEXTS)):
         while low < high:
             place = first_point(low)
-            said = "is not null" if place == (1,) else f"is distinct from {literal_text(key, value_at(place))}"
+            said = (
+                "is not null" if place == (1,) else f"is distinct from {literal_text(key, value_at(place))}"
+            )
             conditions.append(f"{key} {said}")
             low = around(place)[1]
     texts = list(intervals(intersect(left_out, TEXTS)))
@@ -251,5 +258,3 @@ def literal_text(key: str, value: Literal) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-

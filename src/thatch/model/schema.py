@@ -70,7 +70,9 @@ class _Declared(ABC):
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        fields = {name: value for name, value in self.describe().items() if name != "type" and value is not None}
+        fields = {
+            name: value for name, value in self.describe().items() if name != "type" and value is not None
+        }
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields.items())})"
 
 
@@ -138,7 +140,9 @@ class Integer(_Numeric):
     __slots__ = ()
 
     def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
-        super().__init__(MIN_INTEGER if minimum is None else minimum, MAX_INTEGER if maximum is None else maximum)
+        super().__init__(
+            MIN_INTEGER if minimum is None else minimum, MAX_INTEGER if maximum is None else maximum
+        )
         for bound in (self.minimum, self.maximum):
             if bound is None or isinf(bound) or bound != int(bound):
                 raise SchemaError("whole numbers as bounds", shown(bound), "Integer")
@@ -179,7 +183,7 @@ class Decimal(_Numeric):
 
     def _spaced(self, value: float) -> bool:
         """Whether neighbouring decimals are different doubles here; beyond, no gap is claimed empty."""
-        return abs(value) * self._scale < 2**51
+        return bool(abs(value) * self._scale < 2**51)
 
     def holds(self, value: Literal) -> bool:
         if not super().holds(value):
@@ -187,7 +191,7 @@ class Decimal(_Numeric):
         number = Fraction(value) if not isinf(value) else None  # type: ignore[arg-type]
         if number is None:
             return False
-        return number.denominator == 1 or round(number * self._scale) / self._scale == value
+        return number.denominator == 1 or bool(round(number * self._scale) / self._scale == value)
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "places": self.places}

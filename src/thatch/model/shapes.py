@@ -119,7 +119,9 @@ class Polygon:
         return box, _longitudes(min(longitudes), max(longitudes))
 
     def __str__(self) -> str:
-        return f"polygon({', '.join(f'({latitude!r}, {longitude!r})' for latitude, longitude in self.corners)})"
+        return (
+            f"polygon({', '.join(f'({latitude!r}, {longitude!r})' for latitude, longitude in self.corners)})"
+        )
 
 
 Shape = Circle | Polygon

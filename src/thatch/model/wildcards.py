@@ -62,7 +62,7 @@ class Wildcard:
 
     def matches(self, text: str) -> bool:
         """Whether the whole text has the form of the pattern."""
-        first, *rest = _finders(self.text, self.pieces)
+        first, *rest = _finders(self.pieces)
         if not rest:
             return len(text) == len(self.pieces[0]) and first.match(text) is not None
         opening = first.match(text)
@@ -133,8 +133,9 @@ def _leading(piece: Piece) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _finders(text: str, pieces: tuple[Piece, ...]) -> list[re.Pattern[str]]:
+def _finders(pieces: tuple[Piece, ...]) -> list[re.Pattern[str]]:
     """A regular expression per piece, without any repetition in it, so that none can backtrack."""
     return [
-        re.compile("".join("." if part is _ONE else re.escape(part) for part in piece), re.DOTALL) for piece in pieces
+        re.compile("".join("." if part is _ONE else re.escape(part) for part in piece), re.DOTALL)
+        for piece in pieces
     ]

@@ -114,4 +114,5 @@ def _interval_text(name: str, low: Number, high: Number) -> str:
 
 
 def _numbers(values: Floats) -> list[Number]:
-    return [int(value) if value.is_integer() else value for value in values.tolist()]
+    """Whole numbers as integers, as far as doubles hold every one of them."""
+    return [int(value) if value.is_integer() and abs(value) <= 2**53 else value for value in values.tolist()]

@@ -11,8 +11,9 @@ __all__ = ["distinct_choices", "draws", "offsets_of", "popularity", "ragged_choi
 
 def zipf_weights(count: int, exponent: float) -> Floats:
     """Probabilities of `count` things, the r-th in proportion to r ** -exponent; exponent 0 is uniform."""
-    weights: Floats = np.arange(1, count + 1, dtype=np.float64) ** -exponent
-    return weights / weights.sum()
+    weights = np.arange(1, count + 1, dtype=np.float64) ** -exponent
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 def popularity(rng: np.random.Generator, rows: int, values: int) -> Integers:

@@ -26,9 +26,9 @@ from thatch.workloads.workload import Workload, workload_of
 __all__ = ["KIND_SHARES", "Wording", "wording"]
 
 KIND_SHARES = {
-    Kind.EQUAL: 0.52,
+    Kind.EQUAL: 0.50,
     Kind.IN: 0.15,
-    Kind.UNEQUAL: 0.06,
+    Kind.UNEQUAL: 0.08,
     Kind.PREFIX: 0.12,
     Kind.SUFFIX: 0.06,
     Kind.CONTAINS: 0.05,

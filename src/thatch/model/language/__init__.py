@@ -27,7 +27,10 @@ def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
         return expression_of_pattern(source)
     if isinstance(source, Expression):
         return source
-    raise FilterError("filter text, a JSON pattern or a Python expression", f"{shown(source)} of type {type(source).__name__}")
+    raise FilterError(
+        "filter text, a JSON pattern or a Python expression",
+        f"{shown(source)} of type {type(source).__name__}",
+    )
 
 
 def parse(source: FilterSource, schema: Schema | None = None) -> Filter:

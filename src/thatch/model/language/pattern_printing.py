@@ -41,7 +41,7 @@ _NAN_POINT: Cut = (4,)
 _SINGLE_POINTS = ((1,), None), ((2,), False), ((3,), True)
 
 
-def pattern_of(filter: Filter) -> dict[str, Any]:  # noqa: A001, A002 - the glossary's word
+def pattern_of(filter: Filter) -> dict[str, Any]:
     """The JSON pattern that parses to an equal filter.
 
     Raises
@@ -57,13 +57,18 @@ def _refuse(condition: str) -> NoReturn:
     raise PatternError("conditions that a JSON pattern can say", f"`{condition}`")
 
 
-def _object(conjunction: Conjunction, filter: Filter) -> dict[str, Any]:  # noqa: A002
+def _object(conjunction: Conjunction, filter: Filter) -> dict[str, Any]:
     result: dict[str, Any] = {}
     unsaid = {each.residual: each for each in printed_conditions(conjunction, filter.schema)}
     said_by_residuals = {key for each in unsaid.values() if each.residual for key, _ in each.constraints}
     for key, constraint in conjunction.constraints:
         if key not in said_by_residuals:
-            _add(result, key, _entries(key, constraint, filter), constraint_text(key, constraint, filter.schema))
+            _add(
+                result,
+                key,
+                _entries(key, constraint, filter),
+                constraint_text(key, constraint, filter.schema),
+            )
     for residual, condition in unsaid.items():
         if residual is None:
             continue
@@ -94,7 +99,7 @@ def _add(result: dict[str, Any], key: str, entries: list[Any], condition: str) -
     result[name] = entries
 
 
-def _entries(key: str, constraint: Constraint, filter: Filter) -> list[Any]:  # noqa: A002
+def _entries(key: str, constraint: Constraint, filter: Filter) -> list[Any]:
     """The entries of one leaf: what holds on NaN by exclusion, everything else piece by piece."""
     functions = split(key)[0]
     text = constraint_text(key, constraint, filter.schema)
@@ -116,7 +121,9 @@ def _entries(key: str, constraint: Constraint, filter: Filter) -> list[Any]:  # 
             result.append(value)
     numbers = intersect(constraint, tighten(NUMBERS, line))
     for low, high in intervals(numbers):
-        result.append(_numeric(low, high if line is None else line.before(high), tighten(NUMBERS, line), text))
+        result.append(
+            _numeric(low, high if line is None else line.before(high), tighten(NUMBERS, line), text)
+        )
     for low, high in intervals(intersect(constraint, tighten(TEXTS, line))):
         result.append(_text_entry(functions, low, high if line is None else line.before(high), text))
     return result
@@ -169,7 +176,9 @@ def _exclusion(functions: tuple[str, ...], left_out: Constraint, text: str) -> A
     if functions in ((), ("lower",)) and all(is_single(low, high) for low, high in texts):
         values: Any = starts[0] if len(starts) == 1 else starts
         return {"anything-but": {"equals-ignore-case": values} if functions else values}
-    if "lower" in functions or any(pair != prefix_interval(start) for pair, start in zip(texts, starts, strict=True)):
+    if "lower" in functions or any(
+        pair != prefix_interval(start) for pair, start in zip(texts, starts, strict=True)
+    ):
         _refuse(text)
     is_suffix = functions == ("reverse",)
     parts = [start[::-1] if is_suffix else start for start in starts]
@@ -187,7 +196,7 @@ def _networks(constraint: Constraint, text: str) -> list[Any]:
         if len(low) == 1 or len(high) == 1 or low[1][0] != high[1][0]:
             _refuse(text)
         first, last = ip_address(address_of(low[1])), ip_address(address_of(high[1]))
-        for network in summarize_address_range(first, last):  # type: ignore[type-var]
+        for network in summarize_address_range(first, last):
             if network.prefixlen == network.max_prefixlen:
                 _refuse(text)
             result.append({"cidr": str(network)})

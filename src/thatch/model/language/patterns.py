@@ -18,7 +18,18 @@ from typing import Any, NoReturn
 
 from thatch.errors import FilterError, PatternError, ThatchError, shown
 from thatch.model.derived import fold
-from thatch.model.expressions import And, Compare, Distinct, Exists, Expression, IsNull, Matches, Not, Or, Unlike
+from thatch.model.expressions import (
+    And,
+    Compare,
+    Distinct,
+    Exists,
+    Expression,
+    IsNull,
+    Matches,
+    Not,
+    Or,
+    Unlike,
+)
 from thatch.model.language.python import canonical_literal
 from thatch.model.language.text import MAX_LENGTH, MAX_NESTING, network
 from thatch.model.lines import Literal
@@ -32,9 +43,32 @@ _BOTTOM_OPERATORS = (">", ">=")
 _TOP_OPERATORS = ("<", "<=")
 # Names that the engine keeps for itself inside `$or`.
 _RESERVED = frozenset(
-    """exactly equals-ignore-case prefix suffix anything-but exists wildcard numeric cidr = < <= > >= regex
-    not-wildcard not-equals-ignore-case date-after date-on-or-after date-before date-on-or-before in-date-range
-    ip-address-in-range ip-address-not-in-range""".split()
+    [
+        "exactly",
+        "equals-ignore-case",
+        "prefix",
+        "suffix",
+        "anything-but",
+        "exists",
+        "wildcard",
+        "numeric",
+        "cidr",
+        "=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "regex",
+        "not-wildcard",
+        "not-equals-ignore-case",
+        "date-after",
+        "date-on-or-after",
+        "date-before",
+        "date-on-or-before",
+        "in-date-range",
+        "ip-address-in-range",
+        "ip-address-not-in-range",
+    ]
 )
 
 
@@ -141,7 +175,9 @@ def _entry(key: str, entry: Any, where: str) -> Expression:
             raise PatternError(f"one of {', '.join(_MATCHERS)}", f"the match type {shown(name)}", where)
         return matcher(key, operand, f"{where}.{name}")
     if isinstance(entry, (list, tuple)):
-        raise PatternError("text, a number, true, false, null or a match object", "an array in an array", where)
+        raise PatternError(
+            "text, a number, true, false, null or a match object", "an array in an array", where
+        )
     value = _literal(key, entry, where)
     return IsNull(key) if value is None else Compare(key, "=", value)
 
@@ -223,7 +259,7 @@ def _wildcard(key: str, operand: Any, where: str) -> Expression:
 
 
 def _like_pattern(text: str, where: str) -> str:
-    """A pattern with `*` as one with `%`; `\\*` and `\\\\` stand for themselves, nothing else is escaped."""
+    """A pattern with `*` as one with `%`; a backslash may stand before a star or a backslash only."""
     parts = []
     characters = iter(enumerate(text, 1))
     last = ""
@@ -244,7 +280,9 @@ def _like_pattern(text: str, where: str) -> str:
 
 def _numeric(key: str, operand: Any, where: str) -> Expression:
     if not isinstance(operand, (list, tuple)) or len(operand) not in (2, 4):
-        raise PatternError("[operator, number] or [lower operator, number, upper operator, number]", shown(operand), where)
+        raise PatternError(
+            "[operator, number] or [lower operator, number, upper operator, number]", shown(operand), where
+        )
     operator, value = operand[0], _number(operand[1], where)
     if not isinstance(operator, str) or operator not in ("=", *_BOTTOM_OPERATORS, *_TOP_OPERATORS):
         raise PatternError("one of = < <= > >=", shown(operator), where)
@@ -253,7 +291,9 @@ def _numeric(key: str, operand: Any, where: str) -> Expression:
         return first
     top_operator, top = operand[2], _number(operand[3], where)
     if operator not in _BOTTOM_OPERATORS or top_operator not in _TOP_OPERATORS:
-        raise PatternError("> or >= first, then < or <=", f"{shown(operator)} and {shown(top_operator)}", where)
+        raise PatternError(
+            "> or >= first, then < or <=", f"{shown(operator)} and {shown(top_operator)}", where
+        )
     if not value < top:
         raise PatternError("a lower end below the upper end", f"{value} and {top}", where)
     return And((first, Compare(key, top_operator, top)))
@@ -298,7 +338,7 @@ def _not_empty(text: str, where: str) -> None:
         raise PatternError("a text that is not empty", "''", where)
 
 
-def _but_ignoring_case(key: str, text: str, where: str) -> Expression:
+def _but_ignoring_case(key: str, text: str, _: str) -> Expression:
     return Distinct(derived(("lower",), key), fold(text))
 
 

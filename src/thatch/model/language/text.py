@@ -25,13 +25,11 @@ one character, and a backslash takes the next character literally.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from ipaddress import ip_network
-from math import inf, isinf
-from typing import NoReturn
+from itertools import product
 
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
-from thatch.model.derived import ip_text, microseconds_of
+from thatch.model.derived import ip_text
 from thatch.model.expressions import (
     And,
     Compare,
@@ -47,40 +45,21 @@ from thatch.model.expressions import (
     Unlike,
     Within,
 )
-from thatch.model.language.tokens import END, position_of, tokens_of
+from thatch.model.language.reading import COMPARISONS, UNREAD, Reader, plain_literal
+from thatch.model.language.tokens import END
 from thatch.model.lines import Literal
-from thatch.model.names import KEYWORDS, derived, key_of, split
+from thatch.model.names import derived, key_of
 from thatch.model.shapes import Circle, Polygon, Shape
-from thatch.model.values import MAX_INTEGER, MIN_INTEGER, is_text
-from thatch.model.wildcards import Wildcard, wildcard
+from thatch.model.values import is_text
 
 __all__ = ["MAX_LENGTH", "MAX_NESTING", "expression_of_text"]
 
 MAX_LENGTH = 8_000_000
 MAX_NESTING = 200
 
-_COMPARISONS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_FUNCTIONS = frozenset({"lower", "reverse", "ip", "time"})
-_STARTS_NUMBER = frozenset("0123456789.+-")
-
-_HINTS = {
-    "==": "Write one equals sign: `=`.",
-    "&&": "Write `and`.",
-    "||": "Write `or`.",
-    "!": "Write `not`, or `!=`.",
-    "=~": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "~": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "regexp": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "rlike": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "matches": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "ilike": "Write `lower(x) like 'abc%'` to ignore case.",
-    "contains": "Write `x like '%abc%'`.",
-    "startswith": "Write `x like 'abc%'`.",
-    "endswith": "Write `x like '%abc'`.",
-    "equals": "Write `=`.",
-    "nan": "NaN is equal to nothing, so no comparison with it can hold.",
-}
-_OPERATORS = ("between", "in", "like", "is", "not", "and", "or")
+# Every spelling, so that the most frequent question needs no lower().
+_AND = frozenset(map("".join, product("aA", "nN", "dD")))
+_OR = frozenset(map("".join, product("oO", "rR")))
 
 
 def expression_of_text(text: str) -> Expression:
@@ -107,85 +86,86 @@ def expression_of_text(text: str) -> Expression:
     return expression
 
 
-class _Parser:
-    """One parse of one text; `index` is the token that comes next."""
+class _Parser(Reader):
+    """One parse of one text."""
 
-    __slots__ = ("index", "text", "tokens")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = tokens_of(text)
-        self.index = 0
+    __slots__ = ()
 
     # --- structure ---------------------------------------------------------------------------------------------
 
     def expression(self, depth: int) -> Expression:
         first = self._term(depth)
-        if self.tokens[self.index].lower() != "or":
+        if self.tokens[self.index] not in _OR:
             return first
         parts = [first]
-        while self.tokens[self.index].lower() == "or":
+        while self.tokens[self.index] in _OR:
             self.index += 1
             parts.append(self._term(depth))
         return Or(tuple(parts))
 
     def _term(self, depth: int) -> Expression:
         first = self._factor(depth)
-        if self.tokens[self.index].lower() != "and":
+        if self.tokens[self.index] not in _AND:
             return first
         parts = [first]
-        while self.tokens[self.index].lower() == "and":
+        while self.tokens[self.index] in _AND:
             self.index += 1
             parts.append(self._factor(depth))
         return And(tuple(parts))
 
     def _factor(self, depth: int) -> Expression:
-        tokens = self.tokens
-        token = tokens[self.index]
-        operator = _COMPARISONS.get(tokens[self.index + 1]) if token else None
-        if operator and token[0] not in "'\"(" and (token.lower() not in KEYWORDS):
-            return self._comparison(token, operator)
+        token = self.tokens[self.index]
+        if token:
+            following = self.tokens[self.index + 1]
+            operator = COMPARISONS.get(following)
+            if operator is not None and key_of(token) == token:
+                return self._comparison(token, operator)
+            if following == "between" and key_of(token) == token:
+                self.index += 2
+                return self._between(token)
         word = token.lower()
         if word in ("not", "("):
             if depth >= MAX_NESTING:
-                raise FilterTooLargeError("levels of nesting", depth + 1, MAX_NESTING, self._where())
+                raise FilterTooLargeError("levels of nesting", depth + 1, MAX_NESTING, self.where())
             self.index += 1
             if word == "not":
                 return Not(self._factor(depth + 1))
             inner = self.expression(depth + 1)
-            self._take(")", "`and`, `or` or `)`")
+            self.take(")", "`and`, `or` or `)`")
             return inner
         return self._condition(word)
 
     def _comparison(self, name: str, operator: str) -> Expression:
         """The most common condition: a plain name, an operator, a literal."""
-        if not (name[0].isalpha() or name[0] == "_"):
-            self._refuse_left_side()
         self.index += 2
-        return self._compared(name, operator)
+        value = plain_literal(self.tokens[self.index])
+        if value is UNREAD:
+            return self._compared(name, operator)
+        self.index += 1
+        return Compare(name, operator, value)  # type: ignore[arg-type]
 
     def _condition(self, word: str) -> Expression:
         following = self.tokens[self.index + 1] if self.tokens[self.index] else END
-        if word in ("true", "false") and following not in _COMPARISONS:
+        if word in ("true", "false") and following not in COMPARISONS:
             self.index += 1
             return Constant(word == "true")
         if following == "(":
             if word == "exists":
                 self.index += 2
-                key = self._attribute()
-                self._take(")", "`)`")
+                key = self.attribute()
+                self.take(")", "`)`")
                 return Exists(key)
             if word == "cidr":
                 return self._cidr()
             if word == "within":
                 return self._within()
-        key = self._attribute()
+        key = self.attribute()
         return self._tail(key)
 
     def _tail(self, key: str) -> Expression:
         """What is said of an attribute."""
         token = self.tokens[self.index]
-        operator = _COMPARISONS.get(token)
+        operator = COMPARISONS.get(token)
         if operator:
             self.index += 1
             return self._compared(key, operator)
@@ -202,17 +182,17 @@ class _Parser:
             condition = self._in(key)
         elif word == "like":
             self.index += 1
-            condition = Matches(self._textual(key, "like"), self._pattern())
+            condition = Matches(self.textual(key, "like"), self.pattern())
         elif word == "between":
             self.index += 1
             condition = self._between(key)
         else:
-            self._refuse_operator(key)
+            self.refuse_operator(key)
         return Not(condition) if negated else condition
 
     def _compared(self, key: str, operator: str) -> Expression:
         start = self.index
-        key, value = self._literal(key)
+        key, value = self.literal(key)
         if value is None:
             if operator not in ("=", "!="):
                 self.index = start
@@ -221,28 +201,34 @@ class _Parser:
         return Compare(key, operator, value)
 
     def _between(self, key: str) -> Expression:
-        low_key, low = self._literal(key)
+        tokens, start = self.tokens, self.index
+        if key[-1] != ")" and tokens[start] and tokens[start + 1] == "and":
+            first, second = plain_literal(tokens[start]), plain_literal(tokens[start + 2])
+            if first is not UNREAD and second is not UNREAD:
+                self.index += 3
+                return And((Compare(key, ">=", first), Compare(key, "<=", second)))  # type: ignore[arg-type]
+        low_key, low = self.literal(key)
         if self.tokens[self.index].lower() != "and":
             self.refuse("`and` between the two ends")
         self.index += 1
-        high_key, high = self._literal(key)
+        high_key, high = self.literal(key)
         if low is None or high is None:
             self.index -= 1
             self.refuse("two values that can be ordered")
         return And((Compare(low_key, ">=", low), Compare(high_key, "<=", high)))
 
     def _in(self, key: str) -> Expression:
-        self._take("(", "`(`")
+        self.take("(", "`(`")
         values: list[Literal] = []
         keys = set()
         while True:
-            value_key, value = self._literal(key)
+            value_key, value = self.literal(key)
             keys.add(value_key)
             values.append(value)
             if self.tokens[self.index] != ",":
                 break
             self.index += 1
-        self._take(")", "`,` or `)`")
+        self.take(")", "`,` or `)`")
         if len(keys) > 1:
             self.index -= 1
             self.refuse("either timestamps or other values, not both")
@@ -262,10 +248,10 @@ class _Parser:
             if self.tokens[self.index].lower() != "from":
                 self.refuse("`from`")
             self.index += 1
-            key, value = self._literal(key)
+            key, value = self.literal(key)
             condition = Distinct(key, value)
         elif word == "unlike":
-            condition = Unlike(self._textual(key, "is unlike"), self._pattern())
+            condition = Unlike(self.textual(key, "is unlike"), self.pattern())
         else:
             self.index -= 1
             self.refuse("`null`, `not null`, `missing`, `distinct from` or `unlike`")
@@ -275,24 +261,24 @@ class _Parser:
 
     def _cidr(self) -> Expression:
         self.index += 2
-        key = self._attribute()
-        self._take(",", "`,`")
+        key = self.attribute()
+        self.take(",", "`,`")
         start = self.index
-        text = self._text("a network such as '10.0.0.0/8'")
+        text = self.quoted("a network such as '10.0.0.0/8'")
         try:
             condition = network(key, text)
         except FilterError as error:
             self.index = start
             self.refuse(error.expected)
-        self._take(")", "`)`")
+        self.take(")", "`)`")
         return condition
 
     def _within(self) -> Expression:
         self.index += 2
-        latitude = self._attribute()
-        self._take(",", "`,`")
-        longitude = self._attribute()
-        self._take(",", "`,`")
+        latitude = self.attribute()
+        self.take(",", "`,`")
+        longitude = self.attribute()
+        self.take(",", "`,`")
         start = self.index
         try:
             condition = geofence(latitude, longitude, self._shape())
@@ -301,7 +287,7 @@ class _Parser:
         except FilterError as error:
             self.index = start
             self.refuse(error.expected)
-        self._take(")", "`)`")
+        self.take(")", "`)`")
         return condition
 
     def _shape(self) -> Shape:
@@ -309,206 +295,26 @@ class _Parser:
         if word not in ("circle", "polygon"):
             self.refuse("`circle(lat, lon, metres)` or `polygon((lat, lon), ...)`")
         self.index += 1
-        self._take("(", "`(`")
+        self.take("(", "`(`")
         if word == "circle":
-            numbers = [self._number()]
+            numbers = [self.number()]
             for _ in range(2):
-                self._take(",", "`,`")
-                numbers.append(self._number())
-            self._take(")", "`)`")
+                self.take(",", "`,`")
+                numbers.append(self.number())
+            self.take(")", "`)`")
             return Circle(*numbers)
         corners = []
         while True:
-            self._take("(", "a corner `(lat, lon)`")
-            latitude = self._number()
-            self._take(",", "`,`")
-            corners.append((latitude, self._number()))
-            self._take(")", "`)`")
+            self.take("(", "a corner `(lat, lon)`")
+            latitude = self.number()
+            self.take(",", "`,`")
+            corners.append((latitude, self.number()))
+            self.take(")", "`)`")
             if self.tokens[self.index] != ",":
                 break
             self.index += 1
-        self._take(")", "`,` or `)`")
+        self.take(")", "`,` or `)`")
         return Polygon(tuple(corners))
-
-    # --- leaves ------------------------------------------------------------------------------------------------
-
-    def _attribute(self) -> str:
-        token = self.tokens[self.index]
-        if token.startswith('"') and len(token) > 1:
-            self.index += 1
-            return key_of(token[1:-1].replace('""', '"'))
-        word = token.lower()
-        if not (token and (token[0].isalpha() or token[0] == "_")):
-            self._refuse_left_side()
-        if self.tokens[self.index + 1] == "(":
-            if word not in _FUNCTIONS:
-                self.refuse("an attribute, `lower(x)`, `exists(x)`, `cidr(x, ...)` or `within(...)`")
-            start = self.index
-            self.index += 2
-            key = self._attribute()
-            self._take(")", "`)`")
-            try:
-                return derived((word,), key)
-            except FilterError as error:
-                self.index = start
-                self.refuse(error.expected)
-        if word in KEYWORDS:
-            self.refuse("an attribute", f'An attribute called {token} stands in double quotes: "{token}".')
-        self.index += 1
-        return token
-
-    def _literal(self, key: str) -> tuple[str, Literal]:
-        """A literal, and the attribute it is compared with: `time(x)` if the literal is a timestamp."""
-        token = self.tokens[self.index]
-        first = token[:1]
-        if first == "'" and len(token) > 1:
-            self.index += 1
-            text = token[1:-1].replace("''", "'")
-            return (key, text) if key[-1] != ")" else (key, self._read_for(key, text))
-        if first in _STARTS_NUMBER and len(token) + first.isdigit() > 1 and token[-1] not in "yY":
-            value: Literal = self._number()
-        else:
-            word = token.lower()
-            if word == "timestamp":
-                return self._timestamp(key)
-            if word not in _WORDS:
-                self._refuse_literal()
-            self.index += 1
-            value = _WORDS[word]
-        if key[-1] == ")" and value is not None and split(key)[0][0] in ("ip", "time"):
-            self.index -= 1
-            self.refuse("an address" if key.startswith("ip") else "a timestamp such as '2026-01-31T12:00:00Z'")
-        return key, value
-
-    def _timestamp(self, key: str) -> tuple[str, Literal]:
-        self.index += 1
-        if split(key)[0] not in ((), ("time",)):
-            self.refuse("an attribute or time(x) beside a timestamp")
-        key = derived(("time",), key) if key[-1] != ")" else key
-        return key, self._read_for(key, self._text("a timestamp such as '2026-01-31T12:00:00Z'"))
-
-    def _read_for(self, key: str, text: str) -> Literal:
-        """Text beside `ip(x)` or `time(x)` is an address or a moment."""
-        function = split(key)[0][0]
-        value: Literal = text
-        if function == "ip":
-            value = ip_text(text)
-        elif function == "time":
-            value = microseconds_of(text)
-        if value is None:
-            self.index -= 1
-            self.refuse("an address" if function == "ip" else "a timestamp such as '2026-01-31T12:00:00Z'")
-        return value
-
-    def _number(self) -> int | float:
-        token = self.tokens[self.index]
-        try:
-            value: int | float
-            if len(token) < 20 and token.lstrip("+-").isdigit():
-                value = int(token)
-            else:
-                value = float(token)
-                if value == int(value) and token.lstrip("+-").isdigit():
-                    self._check_digits(token)
-                    value = int(token)
-        except (ValueError, OverflowError):
-            if token[:1] in _STARTS_NUMBER and token[-1:].isdigit():
-                self.refuse("a number in the range of a double")
-            self.refuse("a number")
-        if isinstance(value, float):
-            if isinf(value):
-                self.refuse("a number in the range of a double", "Write `infinity` for the infinite number.")
-            if value.is_integer() and abs(value) < 2**63:
-                value = int(value)
-        elif not MIN_INTEGER <= value <= MAX_INTEGER:
-            self.refuse("an integer of 64 bits", "Write it with a decimal point to compare with the nearest double.")
-        self.index += 1
-        return value
-
-    def _check_digits(self, token: str) -> None:
-        if len(token) > 40:
-            self.refuse("an integer of 64 bits", "Write it with a decimal point to compare with the nearest double.")
-
-    def _text(self, expected: str) -> str:
-        token = self.tokens[self.index]
-        if token[:1] != "'" or len(token) < 2:
-            hint = "Text stands in single quotes." if token[:1] == '"' else ""
-            self.refuse(expected, hint)
-        self.index += 1
-        return token[1:-1].replace("''", "'")
-
-    def _pattern(self) -> Wildcard:
-        text = self._text("a pattern in single quotes")
-        try:
-            return wildcard(text)
-        except ValueError as error:
-            self.index -= 1
-            self.refuse(str(error))
-
-    def _textual(self, key: str, what: str) -> str:
-        if split(key)[0][:1] in (("ip",), ("time",)):
-            self.index -= 1
-            self.refuse(f"an attribute or lower(x) before `{what}`")
-        return key
-
-    # --- errors ------------------------------------------------------------------------------------------------
-
-    def _take(self, token: str, expected: str) -> None:
-        if self.tokens[self.index] != token:
-            self.refuse(expected)
-        self.index += 1
-
-    def _where(self) -> str:
-        place = position_of(self.text, self.index)
-        return f"column {place + 1}"
-
-    def refuse(self, expected: str, hint: str = "") -> NoReturn:
-        """Raise with the next token as what came."""
-        token = self.tokens[self.index]
-        got = "the end of the filter" if token == END else f"`{shown(token)[1:-1]}`"
-        if token == "'":
-            got, hint = "text that is not closed", "Put a single quote after it."
-        elif token == '"':
-            got, hint = "a name that is not closed", "Put a double quote after it."
-        hint = hint or _HINTS.get(token.lower(), "")
-        if not hint and token.isalpha():
-            near = get_close_matches(token.lower(), _OPERATORS, 1, 0.7)
-            hint = f"Did you mean `{near[0]}`?" if near and near[0] != token.lower() else ""
-        raise FilterSyntaxError(expected, got, self.text, position_of(self.text, self.index), hint)
-
-    def _refuse_left_side(self) -> NoReturn:
-        hint = ""
-        token = self.tokens[self.index]
-        following = self.tokens[self.index + 1] if token else END
-        if following in _COMPARISONS:
-            hint = "The attribute stands on the left: `price > 5`."
-        self.refuse("an attribute", hint)
-
-    def _refuse_operator(self, key: str) -> NoReturn:
-        hint = ""
-        token = self.tokens[self.index].lower()
-        if token in ("", ")", "and", "or"):
-            hint = f"For a boolean attribute write `{key} = true`; for presence, `exists({key})`."
-        self.refuse("a comparison such as `=`, `<`, `between`, `in`, `like` or `is`", hint)
-
-    def _refuse_literal(self) -> NoReturn:
-        token = self.tokens[self.index]
-        hint = ""
-        if token[:1] == '"' and len(token) > 1:
-            hint = f"Text stands in single quotes: '{shown(token)[2:-2]}'. Two attributes cannot be compared."
-        elif token[:1].isalpha() and token.lower() != "nan":
-            hint = f"Two attributes cannot be compared; text stands in single quotes: '{shown(token)[1:-1]}'."
-        self.refuse("a number, text in single quotes, `true`, `false` or `null`", hint)
-
-
-_WORDS: dict[str, Literal] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "infinity": inf,
-    "+infinity": inf,
-    "-infinity": -inf,
-}
 
 
 def membership(key: str, values: list[Literal]) -> Expression:

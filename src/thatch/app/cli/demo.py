@@ -1,0 +1,115 @@
+"""`thatch demo`: a stream of quotes matched live, then one non-match explained."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from thatch import Engine
+from thatch.app.cli.output import note, progress, say
+
+__all__ = ["demo"]
+
+_SYMBOLS = 500
+_VENUES = ("NYSE", "NASDAQ", "LSE", "XETRA")
+
+
+def demo(
+    subscriptions: Annotated[int, typer.Option(help="How many alerts to keep.")] = 20_000,
+    seconds: Annotated[float, typer.Option(help="How long to stream quotes.")] = 5.0,
+    seed: Annotated[int, typer.Option(help="Seed of the made-up market.")] = 7,
+) -> None:
+    """Match a made-up stream of quotes against made-up alerts, live.
+
+    \b
+    Examples:
+      $ thatch demo --subscriptions 500 --seconds 0.2
+    """
+    rng = np.random.default_rng(seed)
+    names = [f"S{number:03d}" for number in range(_SYMBOLS)]
+    prices = rng.uniform(5, 500, _SYMBOLS).round(2)
+    engine = Engine()
+    note(f"Subscribing {subscriptions:,} alerts such as:")
+    started = time.perf_counter()
+    with progress("subscribing", subscriptions) as meter:
+        for number, text in enumerate(itertools.islice(_alerts(rng, names, prices), subscriptions)):
+            if number < 3:
+                note(f"    {text}")
+            engine.subscribe(f"alert-{number}", text, subscriber=f"desk-{number % 100}")
+            meter.step()
+    took = time.perf_counter() - started
+    note(f"... {len(engine) / took:,.0f} a second. Now streaming quotes for {seconds:g} seconds.")
+    event = _stream(engine, _quotes(rng, names, prices), seconds)
+    _explain(engine, event)
+
+
+def _alerts(rng: np.random.Generator, names: list[str], prices: np.ndarray[Any, Any]) -> Iterator[str]:
+    """Alerts as people write them: a price band of a symbol, a busy venue, a family of symbols."""
+    while True:
+        symbol = int(rng.integers(_SYMBOLS))
+        low = float(prices[symbol] * rng.uniform(0.7, 1.2))
+        kind = rng.random()
+        if kind < 0.7:
+            yield f"symbol = '{names[symbol]}' and price between {low:.2f} and {low * 1.1:.2f}"
+        elif kind < 0.9:
+            venue = _VENUES[int(rng.integers(4))]
+            yield f"symbol = '{names[symbol]}' and venue = '{venue}' and volume > {int(rng.integers(1, 10)) * 1000}"
+        else:
+            yield f"symbol like '{names[symbol][:3]}%' and change < {-rng.uniform(2, 5):.2f} and volume > 5000"
+
+
+def _quotes(
+    rng: np.random.Generator, names: list[str], prices: np.ndarray[Any, Any]
+) -> Iterator[dict[str, Any]]:
+    """A random walk of every symbol's price."""
+    while True:
+        symbol = int(rng.integers(_SYMBOLS))
+        change = float(rng.normal(0, 1.5))
+        prices[symbol] = max(1.0, prices[symbol] * (1 + change / 100))
+        yield {
+            "symbol": names[symbol],
+            "price": round(float(prices[symbol]), 2),
+            "change": round(change, 2),
+            "volume": int(rng.integers(1, 10_000)),
+            "venue": _VENUES[int(rng.integers(4))],
+        }
+
+
+def _stream(engine: Engine, quotes: Iterator[dict[str, Any]], seconds: float) -> dict[str, Any]:
+    """Match quotes until the time is over, telling the rates as it goes."""
+    started = last = time.perf_counter()
+    events = matched = deliveries = 0
+    spent = 0.0
+    event: dict[str, Any] = {}
+    while (now := time.perf_counter()) < started + seconds:
+        event = next(quotes)
+        before = time.perf_counter()
+        found = engine.match(event)
+        spent += time.perf_counter() - before
+        events += 1
+        matched += bool(found)
+        deliveries += len(found)
+        if now - last >= 1:
+            note(
+                f"    {events:>9,} quotes  {events / spent:>9,.0f} matched a second  {deliveries:>9,} alerts sent"
+            )
+            last = now
+    say(
+        f"{events:,} quotes against {len(engine):,} alerts: {deliveries:,} alerts sent for {matched:,} quotes,"
+        f" {spent / max(events, 1) * 1e6:.1f} microseconds a match"
+    )
+    return event
+
+
+def _explain(engine: Engine, event: dict[str, Any]) -> None:
+    wanted = set(engine.match(event))
+    near = [name for name in engine if name not in wanted and event["symbol"] in str(engine.filter(name))]
+    if not near:
+        return
+    say(f"\nWhy did {near[0]} not want {event}?")
+    say(str(engine.explain(near[0], event)))

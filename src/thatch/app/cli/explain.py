@@ -1,0 +1,46 @@
+"""`thatch explain`: why does an event match, or not?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thatch import EventError, parse
+from thatch.app.cli.output import say
+from thatch.app.cli.sources import load_engine, load_schema
+from thatch.errors import shown
+
+__all__ = ["explain"]
+
+
+def explain(
+    filter: Annotated[
+        str, typer.Argument(help="Filter text or a JSON pattern; with --subscriptions, an id.")
+    ],
+    event: Annotated[str, typer.Argument(help="The event as JSON.")],
+    subscriptions: Annotated[
+        str | None, typer.Option(help="File of subscriptions to take the id from.")
+    ] = None,
+    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
+) -> None:
+    """Show which conditions of a filter hold on an event, and the values seen.
+
+    \b
+    Examples:
+      $ thatch explain "symbol = 'IBM' and price < 150" '{"symbol": "IBM", "price": 180}'
+      $ thatch explain '{"price": [{"numeric": ["<", 150]}]}' '{"price": 120}'
+      $ thatch explain cheap-ibm '{"symbol": "IBM", "price": 180}' --subscriptions subscriptions.csv
+    """
+    try:
+        read = json.loads(event)
+    except (ValueError, RecursionError) as error:
+        raise EventError("an event as JSON", f"{shown(event)} ({error})") from None
+    declared = load_schema(schema)
+    if subscriptions is None:
+        found = parse(filter, declared)
+    else:
+        found = load_engine(subscriptions, declared).filter(filter)
+    say(str(found.explain(read)))

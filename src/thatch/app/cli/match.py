@@ -1,0 +1,122 @@
+"""`thatch match`: who wants each event of a file?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import typer
+
+from thatch import EventError
+from thatch.app.cli.output import json_line, note, progress
+from thatch.app.cli.sources import load_engine, load_schema
+from thatch.errors import TableError
+from thatch.formats.events import read_events
+
+__all__ = ["match"]
+
+_ROWS_AT_ONCE = 65_536
+
+
+def match(
+    subscriptions: Annotated[str, typer.Argument(help="File of subscriptions: .csv, .jsonl or .parquet.")],
+    events: Annotated[
+        str, typer.Argument(help="File of events: .jsonl, .csv or .parquet; - for JSON lines on stdin.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write pairs to this .parquet file, or lines to this .jsonl file.")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="`subscription`, or `subscriber` to name each subscriber once.")
+    ] = "subscription",
+    nulls: Annotated[
+        str, typer.Option(help="Whether empty fields of .csv and .parquet are `missing` or `null`.")
+    ] = "missing",
+    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
+) -> None:
+    """Tell for every event who wants it.
+
+    One JSON line per event that somebody wants: its row in the file and the ids, in subscription order. Rows that
+    are not events, and subscriptions that cannot be accepted, are told on standard error and left out.
+
+    \b
+    Examples:
+      $ thatch match subscriptions.csv events.jsonl
+      $ thatch match subscriptions.csv events.jsonl --by subscriber
+      $ thatch match subscriptions.csv events.jsonl --out matches.parquet
+      $ cat events.jsonl | thatch match subscriptions.csv -
+    """
+    if out is not None and out.suffix not in (".parquet", ".jsonl"):
+        raise TableError("--out with a file ending in .parquet or .jsonl", str(out))
+    engine = load_engine(subscriptions, load_schema(schema))
+    rejects: list[tuple[int, str]] = []
+    with progress("events") as meter, _Sink(out, by) as sink:
+        for row, event in read_events(events, lambda *each: rejects.append(each), nulls=nulls):
+            try:
+                found = engine.match(event, by=by)  # type: ignore[arg-type]
+            except EventError as error:
+                rejects.append((row, str(error)))
+                continue
+            meter.step()
+            if found:
+                sink.write(row, found)
+    for row, reason in rejects[:5]:
+        note(f"row {row} of {events} left out: {reason}")
+    if len(rejects) > 5:
+        note(f"... and {len(rejects) - 5:,} more rows")
+    if out is not None:
+        note(f"{sink.count:,} matches written to {out}")
+
+
+class _Sink:
+    """Where matches go; counts them. A file appears under its name only when it is whole."""
+
+    def __init__(self, out: Path | None, by: str) -> None:
+        self.count = 0
+        self._out = out
+        self._part = out.with_name(f".{out.name}.part") if out else None
+        self._schema = pa.schema([("event", pa.int64()), (by, pa.string())])
+        self._events: list[int] = []
+        self._names: list[str] = []
+        self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        try:
+            if self._part is not None and self._part.suffixes[-2:-1] == [".parquet"]:
+                self._writer = pq.ParquetWriter(self._part, self._schema)
+            elif self._part is not None:
+                self._writer = self._part.open("w", encoding="utf-8")
+        except OSError as error:
+            raise TableError("a place where a file can be written", str(error), str(self._out)) from error
+        return self
+
+    def write(self, row: int, names: list[str]) -> None:
+        """The matches of one event."""
+        self.count += len(names)
+        if self._writer is None:
+            json_line({"event": row, "matches": names})
+        elif isinstance(self._writer, pq.ParquetWriter):
+            self._events += [row] * len(names)
+            self._names += names
+            if len(self._events) >= _ROWS_AT_ONCE:
+                self._flush()
+        else:
+            self._writer.write(json.dumps({"event": row, "matches": names}, ensure_ascii=False) + "\n")
+
+    def _flush(self) -> None:
+        self._writer.write_table(pa.table([self._events, self._names], schema=self._schema))
+        self._events, self._names = [], []
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._writer is None or self._part is None or self._out is None:
+            return
+        if isinstance(self._writer, pq.ParquetWriter) and kind is None:
+            self._flush()
+        self._writer.close()
+        if kind is None:
+            self._part.replace(self._out)
+        else:
+            self._part.unlink(missing_ok=True)

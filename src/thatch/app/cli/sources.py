@@ -1,0 +1,69 @@
+"""What several commands read: engines from files of subscriptions, schemas from JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+
+from thatch import Engine, Schema
+from thatch.app.cli.output import note, progress
+from thatch.errors import SchemaError, ThatchError
+from thatch.formats.subscriptions import Subscriptions, read_subscriptions
+
+__all__ = ["load_engine", "load_schema"]
+
+_AT_ONCE = 10_000
+_SHOWN = 5
+
+
+def load_schema(path: Path | None) -> Schema | None:
+    """A schema from a JSON file such as `{"qty": {"type": "Integer", "minimum": 0}}`."""
+    if path is None:
+        return None
+    try:
+        return Schema.from_description(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = error.args[0] if isinstance(error, ThatchError) else error
+        raise SchemaError(
+            'a schema such as {"qty": {"type": "Integer", "minimum": 0}}', str(reason), str(path)
+        ) from error
+
+
+def load_engine(path: str, schema: Schema | None) -> Engine:
+    """An engine with all subscriptions of a file that can be accepted; the others are told on standard error."""
+    loaded = read_subscriptions(path)
+    engine = Engine(schema)
+    rejects = list(loaded.rejects)
+    with progress("subscriptions", loaded.table.num_rows) as meter:
+        seen: set[str] = set()
+        for start in range(0, loaded.table.num_rows, _AT_ONCE):
+            part = loaded.table.slice(start, _AT_ONCE)
+            part, doubles = _without_doubles(part, start, loaded, seen)
+            rejects += doubles
+            refused = engine.subscribe_many(part.drop_columns("row"))
+            numbers = part.column("row").to_pylist()
+            rejects += [(numbers[each["row"]], each["reason"]) for each in refused.to_pylist()]
+            meter.step(_AT_ONCE)
+    if rejects:
+        note(f"{len(rejects):,} subscriptions of {path} were refused (`thatch check {path}` tells all):")
+        for row, reason in sorted(rejects)[:_SHOWN]:
+            note(f"  row {row}: {reason}")
+    return engine
+
+
+def _without_doubles(
+    part: pa.Table, start: int, loaded: Subscriptions, seen: set[str]
+) -> tuple[pa.Table, list[tuple[int, str]]]:
+    """A part of the table without ids that an earlier row has, and with the row numbers of the file."""
+    keep, doubles = [], []
+    for index, identity in enumerate(part.column("subscription").to_pylist()):
+        row = loaded.rows[start + index]
+        if identity in seen:
+            doubles.append((row, f"Expected each id once in the file, got {identity!r} again"))
+        else:
+            keep.append(index)
+            seen.add(identity)
+    numbered = part.append_column("row", pa.array(loaded.rows[start : start + part.num_rows], pa.int64()))
+    return numbered.take(pa.array(keep, pa.int64())), doubles

@@ -1,0 +1,1 @@
+"""Files and folders to the model and back: subscriptions, events, matches."""

@@ -1,0 +1,248 @@
+"""Reading filter text token by token: attributes, literals, patterns, and errors that point at the place."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from math import inf, isinf
+from typing import NoReturn
+
+from thatch.errors import FilterError, FilterSyntaxError, shown
+from thatch.model.derived import ip_text, microseconds_of
+from thatch.model.language.tokens import END, position_of, tokens_of
+from thatch.model.lines import Literal
+from thatch.model.names import KEYWORDS, derived, key_of, split
+from thatch.model.values import MAX_INTEGER, MIN_INTEGER
+from thatch.model.wildcards import Wildcard, wildcard
+
+__all__ = ["COMPARISONS", "UNREAD", "Reader", "plain_literal"]
+
+COMPARISONS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+UNREAD = object()  # a literal that needs a closer look
+
+_FUNCTIONS = frozenset({"lower", "reverse", "ip", "time"})
+_STARTS_NUMBER = frozenset("0123456789.+-")
+
+_HINTS = {
+    "==": "Write one equals sign: `=`.",
+    "&&": "Write `and`.",
+    "||": "Write `or`.",
+    "!": "Write `not`, or `!=`.",
+    "=~": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
+    "~": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
+    "regexp": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
+    "rlike": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
+    "matches": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
+    "ilike": "Write `lower(x) like 'abc%'` to ignore case.",
+    "contains": "Write `x like '%abc%'`.",
+    "startswith": "Write `x like 'abc%'`.",
+    "endswith": "Write `x like '%abc'`.",
+    "equals": "Write `=`.",
+    "nan": "NaN is equal to nothing, so no comparison with it can hold.",
+}
+_OPERATORS = ("between", "in", "like", "is", "not", "and", "or")
+
+
+_WORDS: dict[str, Literal] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "infinity": inf,
+    "+infinity": inf,
+    "-infinity": -inf,
+}
+
+
+def plain_literal(token: str) -> object:
+    """A literal that can be read without its surroundings, else `UNREAD`. Most literals are of this kind."""
+    if token.isdigit() and len(token) < 19 and token.isascii():
+        return int(token)
+    if len(token) > 1 and token[0] == "'":
+        return token[1:-1].replace("''", "'")
+    return UNREAD
+
+
+class Reader:
+    """The tokens of one text; `index` is the token that comes next."""
+
+    __slots__ = ("index", "text", "tokens")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokens_of(text)
+        self.index = 0
+
+    # --- leaves ------------------------------------------------------------------------------------------------
+
+    def attribute(self) -> str:
+        token = self.tokens[self.index]
+        if token.startswith('"') and len(token) > 1:
+            self.index += 1
+            return key_of(token[1:-1].replace('""', '"'))
+        word = token.lower()
+        if not (token and (token[0].isalpha() or token[0] == "_")):
+            self.refuse_left_side()
+        if self.tokens[self.index + 1] == "(":
+            if word not in _FUNCTIONS:
+                self.refuse("an attribute, `lower(x)`, `exists(x)`, `cidr(x, ...)` or `within(...)`")
+            start = self.index
+            self.index += 2
+            key = self.attribute()
+            self.take(")", "`)`")
+            try:
+                return derived((word,), key)
+            except FilterError as error:
+                self.index = start
+                self.refuse(error.expected)
+        if word in KEYWORDS:
+            self.refuse("an attribute", f'An attribute called {token} stands in double quotes: "{token}".')
+        self.index += 1
+        return token
+
+    def literal(self, key: str) -> tuple[str, Literal]:
+        """A literal, and the attribute it is compared with: `time(x)` if the literal is a timestamp."""
+        token = self.tokens[self.index]
+        first = token[:1]
+        if first == "'" and len(token) > 1:
+            self.index += 1
+            text = token[1:-1].replace("''", "'")
+            return (key, text) if key[-1] != ")" else (key, self._read_for(key, text))
+        if first in _STARTS_NUMBER and len(token) + first.isdigit() > 1 and token[-1] not in "yY":
+            value: Literal = self.number()
+        else:
+            word = token.lower()
+            if word == "timestamp":
+                return self._timestamp(key)
+            if word not in _WORDS:
+                self._refuse_literal()
+            self.index += 1
+            value = _WORDS[word]
+        if key[-1] == ")" and value is not None and split(key)[0][0] in ("ip", "time"):
+            self.index -= 1
+            self.refuse(
+                "an address" if key.startswith("ip") else "a timestamp such as '2026-01-31T12:00:00Z'"
+            )
+        return key, value
+
+    def _timestamp(self, key: str) -> tuple[str, Literal]:
+        self.index += 1
+        if split(key)[0] not in ((), ("time",)):
+            self.refuse("an attribute or time(x) beside a timestamp")
+        key = derived(("time",), key) if key[-1] != ")" else key
+        return key, self._read_for(key, self.quoted("a timestamp such as '2026-01-31T12:00:00Z'"))
+
+    def _read_for(self, key: str, text: str) -> Literal:
+        """Text beside `ip(x)` or `time(x)` is an address or a moment."""
+        function = split(key)[0][0]
+        value: Literal = text
+        if function == "ip":
+            value = ip_text(text)
+        elif function == "time":
+            value = microseconds_of(text)
+        if value is None:
+            self.index -= 1
+            self.refuse("an address" if function == "ip" else "a timestamp such as '2026-01-31T12:00:00Z'")
+        return value
+
+    def number(self) -> int | float:
+        token = self.tokens[self.index]
+        try:
+            value: int | float
+            if len(token) < 20 and token.lstrip("+-").isdigit():
+                value = int(token)
+            else:
+                value = float(token)
+                if value == int(value) and token.lstrip("+-").isdigit():
+                    self._check_digits(token)
+                    value = int(token)
+        except (ValueError, OverflowError):
+            if token[:1] in _STARTS_NUMBER and token[-1:].isdigit():
+                self.refuse("a number in the range of a double")
+            self.refuse("a number")
+        if isinstance(value, float):
+            if isinf(value):
+                self.refuse("a number in the range of a double", "Write `infinity` for the infinite number.")
+            if value.is_integer() and abs(value) < 2**63:
+                value = int(value)
+        elif not MIN_INTEGER <= value <= MAX_INTEGER:
+            self.refuse(
+                "an integer of 64 bits", "Write it with a decimal point to compare with the nearest double."
+            )
+        self.index += 1
+        return value
+
+    def _check_digits(self, token: str) -> None:
+        if len(token) > 40:
+            self.refuse(
+                "an integer of 64 bits", "Write it with a decimal point to compare with the nearest double."
+            )
+
+    def quoted(self, expected: str) -> str:
+        token = self.tokens[self.index]
+        if token[:1] != "'" or len(token) < 2:
+            hint = "Text stands in single quotes." if token[:1] == '"' else ""
+            self.refuse(expected, hint)
+        self.index += 1
+        return token[1:-1].replace("''", "'")
+
+    def pattern(self) -> Wildcard:
+        text = self.quoted("a pattern in single quotes")
+        try:
+            return wildcard(text)
+        except ValueError as error:
+            self.index -= 1
+            self.refuse(str(error))
+
+    def textual(self, key: str, what: str) -> str:
+        if split(key)[0][:1] in (("ip",), ("time",)):
+            self.index -= 1
+            self.refuse(f"an attribute or lower(x) before `{what}`")
+        return key
+
+    # --- errors ------------------------------------------------------------------------------------------------
+
+    def take(self, token: str, expected: str) -> None:
+        if self.tokens[self.index] != token:
+            self.refuse(expected)
+        self.index += 1
+
+    def where(self) -> str:
+        place = position_of(self.text, self.index)
+        return f"column {place + 1}"
+
+    def refuse(self, expected: str, hint: str = "") -> NoReturn:
+        """Raise with the next token as what came."""
+        token = self.tokens[self.index]
+        got = "the end of the filter" if token == END else f"`{shown(token)[1:-1]}`"
+        if token == "'":
+            got, hint = "text that is not closed", "Put a single quote after it."
+        elif token == '"':
+            got, hint = "a name that is not closed", "Put a double quote after it."
+        hint = hint or _HINTS.get(token.lower(), "")
+        if not hint and token.isalpha():
+            near = get_close_matches(token.lower(), _OPERATORS, 1, 0.7)
+            hint = f"Did you mean `{near[0]}`?" if near and near[0] != token.lower() else ""
+        raise FilterSyntaxError(expected, got, self.text, position_of(self.text, self.index), hint)
+
+    def refuse_left_side(self) -> NoReturn:
+        hint = ""
+        token = self.tokens[self.index]
+        following = self.tokens[self.index + 1] if token else END
+        if following in COMPARISONS:
+            hint = "The attribute stands on the left: `price > 5`."
+        self.refuse("an attribute", hint)
+
+    def refuse_operator(self, key: str) -> NoReturn:
+        hint = ""
+        token = self.tokens[self.index].lower()
+        if token in ("", ")", "and", "or"):
+            hint = f"For a boolean attribute write `{key} = true`; for presence, `exists({key})`."
+        self.refuse("a comparison such as `=`, `<`, `between`, `in`, `like` or `is`", hint)
+
+    def _refuse_literal(self) -> NoReturn:
+        token = self.tokens[self.index]
+        hint = ""
+        if token[:1] == '"' and len(token) > 1:
+            hint = f"Text stands in single quotes: '{shown(token)[2:-2]}'. Two attributes cannot be compared."
+        elif token[:1].isalpha() and token.lower() != "nan":
+            hint = f"Two attributes cannot be compared; text stands in single quotes: '{shown(token)[1:-1]}'."
+        self.refuse("a number, text in single quotes, `true`, `false` or `null`", hint)

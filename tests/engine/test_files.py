@@ -1,0 +1,129 @@
+"""Saved engines: round trips, and files that are not what they should be."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import thatch
+from thatch.engine import files
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    engine = thatch.Engine(thatch.Schema({"qty": thatch.Integer(0, 10), "side": thatch.Enum("buy", "sell")}))
+    engine.subscribe("a", "qty > 5", subscriber="s", expires=7)
+    engine.subscribe("b", "side = 'buy' or name like '%x%'")
+    path = tmp_path / "engine.thatch"
+    engine.save(path)
+    return path
+
+
+def test_a_saved_engine_opens_with_everything_it_had(saved: Path) -> None:
+    engine = thatch.Engine.open(saved)
+    assert list(engine) == ["a", "b"]
+    assert engine.schema == thatch.Schema({"qty": thatch.Integer(0, 10), "side": thatch.Enum("buy", "sell")})
+    assert engine.match({"qty": 6, "name": "axb"}) == ["a", "b"]
+    assert engine.match({"qty": 6}, now=7) == []
+    assert engine.match({"qty": 6}, by="subscriber") == ["s"]
+
+
+def test_mode_r_refuses_changes_and_mode_a_saves_them_back(saved: Path, tmp_path: Path) -> None:
+    reading = thatch.Engine.open(saved)
+    for change in (
+        lambda: reading.subscribe("c", "x = 1"),
+        lambda: reading.unsubscribe("a"),
+        lambda: reading.expire(8),
+        lambda: reading.subscribe_many(reading.subscriptions()),
+        reading.save,
+    ):
+        with pytest.raises(thatch.ReadOnlyError):
+            change()
+    reading.save(tmp_path / "copy.thatch")
+    assert (tmp_path / "copy.thatch").read_bytes() == saved.read_bytes()
+    writing = thatch.Engine.open(saved, mode="a")
+    writing.unsubscribe("a")
+    writing.save()
+    assert list(thatch.Engine.open(saved)) == ["b"]
+
+
+def test_an_empty_engine_can_be_saved(tmp_path: Path) -> None:
+    thatch.Engine().save(tmp_path / "empty")
+    assert len(thatch.Engine.open(tmp_path / "empty")) == 0
+
+
+def test_a_missing_file_a_folder_and_a_wrong_mode_are_refused(tmp_path: Path, saved: Path) -> None:
+    for path in (tmp_path / "nothing", tmp_path):
+        with pytest.raises(thatch.IndexFileError):
+            thatch.Engine.open(path)
+    with pytest.raises(thatch.IndexFileError):
+        thatch.Engine.open(saved, mode="w")  # type: ignore[arg-type]
+    with pytest.raises(thatch.IndexFileError):
+        thatch.Engine().save(tmp_path / "no" / "such" / "folder")
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_litter(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = saved.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(thatch.IndexFileError, match="No space left"):
+        thatch.Engine.open(saved, mode="a").save()
+    assert saved.read_bytes() == before
+    assert [each.name for each in saved.parent.iterdir()] == [saved.name]
+
+
+def test_files_cut_short_anywhere_are_refused(saved: Path) -> None:
+    content = saved.read_bytes()
+    for length in range(0, len(content), 7):
+        saved.write_bytes(content[:length])
+        with pytest.raises(thatch.IndexFileError):
+            thatch.Engine.open(saved)
+
+
+def test_files_with_any_byte_changed_are_refused(saved: Path) -> None:
+    content = saved.read_bytes()
+    rng = random.Random(5)
+    for place in rng.sample(range(len(content)), 200):
+        changed = bytearray(content)
+        changed[place] ^= 1 << rng.randrange(8)
+        saved.write_bytes(changed)
+        with pytest.raises(thatch.IndexFileError):
+            thatch.Engine.open(saved)
+
+
+def _resealed(content: bytes) -> bytes:
+    import hashlib
+
+    return content + hashlib.sha256(content).digest()
+
+
+def test_newer_versions_are_refused_by_name(saved: Path) -> None:
+    body = saved.read_bytes()[:-32]
+    saved.write_bytes(_resealed(body[:7] + b"\x02" + body[8:]))
+    with pytest.raises(thatch.IndexFileError, match="version 2"):
+        thatch.Engine.open(saved)
+    saved.write_bytes(_resealed(body.replace(b'"minor": 0', b'"minor": 9')))
+    with pytest.raises(thatch.IndexFileError, match="minor version"):
+        thatch.Engine.open(saved)
+
+
+@given(
+    header=st.binary(max_size=60)
+    | st.just(json.dumps({"minor": 0, "schema": {"x": {"type": 5}}, "payload": 3}).encode()),
+    payload=st.binary(max_size=60),
+)
+def test_rubbish_with_a_right_checksum_is_refused(tmp_path_factory, header: bytes, payload: bytes) -> None:
+    path = tmp_path_factory.mktemp("rubbish") / "file"
+    path.write_bytes(_resealed(b"THATCH\x00\x01" + len(header).to_bytes(4, "little") + header + payload))
+    with pytest.raises(thatch.IndexFileError):
+        thatch.Engine.open(path)

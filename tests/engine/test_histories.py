@@ -1,0 +1,121 @@
+"""Engine = reference under random interleavings of all its operations, save and open included."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+import thatch
+from tests.strategies import events, expressions
+from thatch.matching import reference
+from thatch.model.expressions import Expression
+from thatch.model.filters import Filter
+
+IDS = st.sampled_from([f"s{number}" for number in range(8)])
+SUBSCRIBERS = st.none() | st.sampled_from(["ann", "bob"])
+MOMENTS = st.none() | st.integers(0, 5)
+
+
+class EngineHistory(RuleBasedStateMachine):
+    """The engine beside a plain dictionary of expressions, in order of subscription."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.engine = thatch.Engine()
+        self.held: dict[str, tuple[Expression, str | None, int | None]] = {}
+        self.folder = tempfile.TemporaryDirectory()
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
+
+    @rule(name=IDS, expression=expressions, subscriber=SUBSCRIBERS, expires=MOMENTS)
+    def subscribe(
+        self, name: str, expression: Expression, subscriber: str | None, expires: int | None
+    ) -> None:
+        try:
+            self.engine.subscribe(name, expression, subscriber=subscriber, expires=expires)
+        except thatch.FilterError:
+            return
+        self.held[name] = (expression, subscriber, expires)
+
+    @rule(rows=st.lists(st.tuples(IDS, expressions), max_size=5))
+    def subscribe_many(self, rows: list[tuple[str, Expression]]) -> None:
+        texts, wanted = [], {}
+        for name, expression in rows:
+            try:
+                text = str(Filter.of(expression))
+            except thatch.FilterError:
+                text = "not a filter"
+            if text != "not a filter" and name not in wanted:
+                wanted[name] = (expression, None, None)
+            texts.append(text)
+        table = pa.table(
+            {
+                "subscription": pa.array([name for name, _ in rows], pa.string()),
+                "filter": pa.array(texts, pa.string()),
+            }
+        )
+        rejects = self.engine.subscribe_many(table)
+        assert rejects.num_rows == len(rows) - len(wanted)
+        self.held.update(wanted)
+
+    @rule(name=IDS)
+    def unsubscribe(self, name: str) -> None:
+        try:
+            self.engine.unsubscribe(name)
+        except thatch.UnknownSubscriptionError:
+            assert name not in self.held
+        else:
+            del self.held[name]
+
+    @rule(now=st.integers(0, 5))
+    def expire(self, now: int) -> None:
+        gone = [name for name, (_, _, expires) in self.held.items() if expires is not None and expires <= now]
+        assert self.engine.expire(now) == gone
+        for name in gone:
+            del self.held[name]
+
+    @rule(mode=st.sampled_from(["a", "r"]))
+    def save_and_open(self, mode: Any) -> None:
+        path = Path(self.folder.name) / "engine"
+        self.engine.save(path)
+        opened = thatch.Engine.open(path, mode=mode)
+        assert opened.subscriptions().equals(self.engine.subscriptions())
+        if mode == "a":
+            self.engine = opened
+
+    @rule(event=events, now=MOMENTS, limit=st.none() | st.integers(0, 3))
+    def match(self, event: dict[str, Any], now: int | None, limit: int | None) -> None:
+        try:
+            list(reference.flat_events(event))
+        except thatch.EventError:
+            with pytest.raises(thatch.EventError):
+                self.engine.match(event)
+            return
+        found = [
+            (name, subscriber or name)
+            for name, (expression, subscriber, expires) in self.held.items()
+            if (now is None or expires is None or expires > now) and reference.matches(expression, event)
+        ]
+        names = [name for name, _ in found]
+        assert self.engine.match(event, now=now, limit=limit) == (names if limit is None else names[:limit])
+        assert self.engine.match(event, now=now, by="subscriber") == list(
+            dict.fromkeys(who for _, who in found)
+        )
+        assert self.engine.count(event, now=now) == len(names)
+        assert self.engine.any(event, now=now) == bool(names)
+        for name in self.held:
+            assert bool(self.engine.explain(name, event)) == reference.matches(self.held[name][0], event)
+
+    @invariant()
+    def holds_the_same_subscriptions_in_the_same_order(self) -> None:
+        assert list(self.engine) == list(self.held)
+
+
+TestEngineHistory = EngineHistory.TestCase
