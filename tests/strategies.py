@@ -193,7 +193,7 @@ shapes = st.one_of(
         Circle,
         st.sampled_from([0, 45, 89.5, -90, 90]),
         st.sampled_from([0, 10, 180, -179.5]),
-        st.sampled_from([1.0, 1000, 200_000.0, 6_000_000, 30_000_000]),
+        st.sampled_from([1, 0.5, 1000, 200_000, 6_000_000, 30_000_000]),
     ),
     st.sampled_from(
         [

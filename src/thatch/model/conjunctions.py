@@ -99,7 +99,7 @@ def _close_attribute(
     derived = sorted(key for key in constraints if key[-1] == ")" and base_of(key) == base)
     for key in derived:
         constraints[key] = _in_image(key, constraints[key])
-        _require(key, constraints[key], "no value has this derived form")
+        _require(key, constraints[key], "it never gives such text; write it case-folded")
     own = constraints.get(base, WHOLE)
     places = points_of(own, line_of(base, schema))
     if places is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Any
 
 from thatch.errors import FilterError, FilterTooLargeError, NeverMatchesError, shown
 from thatch.model.conjunctions import Conjunction, Dead, close
@@ -54,7 +54,7 @@ from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
 from thatch.model.wildcards import Wildcard
 
-__all__ = ["MAX_CONJUNCTIONS", "MAX_INTERVALS", "NormalForm", "Remark", "normalise"]
+__all__ = ["COMPARE", "MAX_CONJUNCTIONS", "MAX_INTERVALS", "NormalForm", "Remark", "normalise"]
 
 MAX_CONJUNCTIONS = 1_024
 MAX_INTERVALS = 100_000
@@ -148,10 +148,15 @@ def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
         if type(each) is And:
             pending.extend(each.children)
             continue
-        if type(each) is not Compare:
+        if type(each) is Compare:
+            constraint = COMPARE[each.operator](each.value)
+        elif type(each) is In:
+            constraint = _in(each, negated=False)
+        elif type(each) is Matches and each.pattern.is_prefix:
+            constraint = prefix_interval(each.pattern.prefix)
+        else:
             return None
         key = each.key
-        constraint = _COMPARE[each.operator](each.value)
         known = constraints.get(key)
         if known is not None:
             constraint = intersect(known, constraint)
@@ -179,17 +184,15 @@ def _normal(expression: Expression, negated: bool, work: _Work, depth: int) -> l
     """The parts of an expression or of its negation; none if it can never hold."""
     if depth > _MAX_DEPTH:
         raise FilterTooLargeError("levels of nesting", depth, _MAX_DEPTH)
-    match expression:
-        case And() | Or():
-            is_and = isinstance(expression, And) != negated
-            combine = _conjunction if is_and else _disjunction
-            return combine(expression.children, negated, work, depth)
-        case Not():
-            return _normal(expression.child, not negated, work, depth + 1)
-        case Constant():
-            return [_Part({})] if expression.value != negated else []
-        case _:
-            return _condition(expression, negated, work)  # type: ignore[arg-type]
+    kind = type(expression)
+    if kind is And or kind is Or:
+        combine = _conjunction if (kind is And) != negated else _disjunction
+        return combine(expression.children, negated, work, depth)  # type: ignore[attr-defined]
+    if kind is Not:
+        return _normal(expression.child, not negated, work, depth + 1)  # type: ignore[attr-defined]
+    if kind is Constant:
+        return [_Part({})] if expression.value != negated else []  # type: ignore[attr-defined]
+    return _CONDITIONS[kind](expression, negated, work)
 
 
 def _conjunction(children: Sequence[Expression], negated: bool, work: _Work, depth: int) -> list[_Part]:
@@ -262,30 +265,36 @@ def _gathered(parts: list[_Part]) -> list[_Part]:
 # --- conditions ------------------------------------------------------------------------------------------------
 
 
-def _condition(condition: Condition, negated: bool, work: _Work) -> list[_Part]:
-    match condition:
-        case Compare():
-            constraint = _COMPARE[condition.operator](condition.value)
-            if negated:
-                constraint = difference(segment_of(condition.value), constraint)
-            return _on_line(condition.key, constraint, condition, work)
-        case In():
-            return _on_line(condition.key, _in(condition, negated), condition, work)
-        case Matches():
-            return _like(condition.key, condition.pattern, negated, TEXTS, work)
-        case Unlike():
-            return _like(condition.key, condition.pattern, not negated, PRESENT, work)
-        case IsNull():
-            return _on_line(condition.key, difference(PRESENT, NULL) if negated else NULL, condition, work)
-        case Distinct():
-            value = _only(condition.value)
-            return _on_line(condition.key, value if negated else difference(PRESENT, value), condition, work)
-        case Exists():
-            return _on_line(condition.key, MISSING if negated else PRESENT, condition, work)
-        case Within():
-            return _within(condition, negated, work)
-        case _:
-            assert_never(condition)
+def _compare(condition: Compare, negated: bool, work: _Work) -> list[_Part]:
+    constraint = COMPARE[condition.operator](condition.value)
+    if negated:
+        constraint = difference(segment_of(condition.value), constraint)
+    return _on_line(condition.key, constraint, condition, work)
+
+
+def _among(condition: In, negated: bool, work: _Work) -> list[_Part]:
+    return _on_line(condition.key, _in(condition, negated), condition, work)
+
+
+def _matches(condition: Matches, negated: bool, work: _Work) -> list[_Part]:
+    return _like(condition.key, condition.pattern, negated, TEXTS, work)
+
+
+def _unlike(condition: Unlike, negated: bool, work: _Work) -> list[_Part]:
+    return _like(condition.key, condition.pattern, not negated, PRESENT, work)
+
+
+def _is_null(condition: IsNull, negated: bool, work: _Work) -> list[_Part]:
+    return _on_line(condition.key, difference(PRESENT, NULL) if negated else NULL, condition, work)
+
+
+def _distinct(condition: Distinct, negated: bool, work: _Work) -> list[_Part]:
+    value = _only(condition.value)
+    return _on_line(condition.key, value if negated else difference(PRESENT, value), condition, work)
+
+
+def _exists(condition: Exists, negated: bool, work: _Work) -> list[_Part]:
+    return _on_line(condition.key, MISSING if negated else PRESENT, condition, work)
 
 
 def _only(value: Literal) -> Constraint:
@@ -316,7 +325,7 @@ def _at_least(value: Literal) -> Constraint:
 
 
 # The constraint of `x operator value`: an interval of the segment of the value's type.
-_COMPARE: dict[str, Callable[[Literal], Constraint]] = {
+COMPARE: dict[str, Callable[[Literal], Constraint]] = {
     "=": _only,
     "!=": _other,
     "<": _less,
@@ -403,6 +412,18 @@ def _within(condition: Within, negated: bool, work: _Work) -> list[_Part]:
             return []
     check = WithinCheck(condition.latitude, condition.longitude, condition.shape, negated)
     return [_Part(constraints, frozenset({check}))]
+
+
+_CONDITIONS: dict[type, Callable[[Any, bool, _Work], list[_Part]]] = {
+    Compare: _compare,
+    In: _among,
+    Matches: _matches,
+    Unlike: _unlike,
+    IsNull: _is_null,
+    Distinct: _distinct,
+    Exists: _exists,
+    Within: _within,
+}
 
 
 # --- one form --------------------------------------------------------------------------------------------------

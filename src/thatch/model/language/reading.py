@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from math import inf, isinf
+from math import inf, isfinite, isinf
 from typing import NoReturn
 
 from thatch.errors import FilterError, FilterSyntaxError, shown
@@ -21,6 +21,7 @@ UNREAD = object()  # a literal that needs a closer look
 
 _FUNCTIONS = frozenset({"lower", "reverse", "ip", "time"})
 _STARTS_NUMBER = frozenset("0123456789.+-")
+_EXACT = 2.0**53  # below this a double that is whole is the integer that was written
 
 _HINTS = {
     "==": "Write one equals sign: `=`.",
@@ -54,10 +55,19 @@ _WORDS: dict[str, Literal] = {
 
 def plain_literal(token: str) -> object:
     """A literal that can be read without its surroundings, else `UNREAD`. Most literals are of this kind."""
-    if token.isdigit() and len(token) < 19 and token.isascii():
-        return int(token)
-    if len(token) > 1 and token[0] == "'":
-        return token[1:-1].replace("''", "'")
+    if token.isdigit():  # tokens are only ever ASCII digits
+        return int(token) if len(token) < 19 else UNREAD
+    first = token[:1]
+    if first == "'":
+        return token[1:-1].replace("''", "'") if len(token) > 1 else UNREAD
+    if first in _STARTS_NUMBER:
+        try:
+            number = float(token)
+        except ValueError:
+            return UNREAD
+        if not number.is_integer():
+            return number if isfinite(number) else UNREAD
+        return int(number) if abs(number) < _EXACT else UNREAD
     return UNREAD
 
 
