@@ -298,14 +298,14 @@ def type_name(value: Any) -> str:
 
 
 def text_of(expression: Expression) -> str:
-    """Filter text with every part in brackets."""
+    """Filter text with brackets around all but single conditions."""
     if isinstance(expression, Constant):
         return "true" if expression.value else "false"
     if isinstance(expression, Not):
-        return f"not ({text_of(expression.child)})"
+        return f"not {_bracketed(expression.child)}"
     if isinstance(expression, And | Or):
         word = " and " if isinstance(expression, And) else " or "
-        return word.join(f"({text_of(child)})" for child in expression.children)
+        return word.join(map(_bracketed, expression.children))
     if isinstance(expression, Within):
         return f"within({expression.latitude}, {expression.longitude}, {expression.shape})"
     key = expression.key
@@ -323,6 +323,10 @@ def text_of(expression: Expression) -> str:
         return f"{key} like {_quoted(expression.pattern.text)}"
     assert isinstance(expression, Unlike)
     return f"{key} is unlike {_quoted(expression.pattern.text)}"
+
+
+def _bracketed(expression: Expression) -> str:
+    return f"({text_of(expression)})" if isinstance(expression, And | Or) else text_of(expression)
 
 
 def literal_text(key: str, value: Any) -> str:

@@ -6,11 +6,13 @@ import pickle
 
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from tests import strategies as make
 from thatch.errors import FilterError, NeverMatchesError, SchemaError
 from thatch.model.expressions import And, Compare, Distinct, In, IsNull, Not, Or
 from thatch.model.filters import Filter
+from thatch.model.language import parse
 from thatch.model.language.text import expression_of_text
 from thatch.model.schema import Decimal, Enum, Integer, Schema, Text
 
@@ -59,6 +61,26 @@ def test_text_python_and_raw_expressions_give_equal_filters(expression, schema):
     else:
         assert made == written == called
         assert hash(made) == hash(written) == hash(called)
+
+
+simple_texts = st.lists(
+    make.conditions(keys=("x", "y", "d-t")).map(make.text_of), min_size=1, max_size=4
+).map(" and ".join)
+
+
+@given(simple_texts)
+def test_the_quick_way_agrees_with_the_long_way(text):
+    """`thatch.parse` has a short cut for plain conjunctions; it must be the same filter or the same refusal."""
+    try:
+        made = parse(text)
+    except FilterError as error:
+        made = error
+    long_way = filter_of(expression_of_text(text))
+    if isinstance(long_way, FilterError):
+        assert type(made) is type(long_way)
+        assert str(made) == str(long_way)
+    else:
+        assert (made, hash(made), str(made)) == (long_way, hash(long_way), str(long_way))
 
 
 @given(make.expressions, make.schemas)

@@ -18,6 +18,7 @@ from thatch.model.lines import (
     MISSING,
     NUMBERS,
     TEXTS,
+    TOP,
     WHOLE,
     Constraint,
     Cut,
@@ -156,6 +157,8 @@ def _require(key: str, constraint: Constraint, reason: str) -> None:
 def points_of(constraint: Constraint, line: Line | None) -> list[Cut] | None:
     """The points of all values that satisfy a constraint, None if they are not known to be finitely many."""
     result: list[Cut] = []
+    if line is None and constraint and constraint[-1] == TOP:
+        return None  # no end of texts
     for low, high in intervals(constraint):
         while low < high:
             around = _single_from(low, high, line)

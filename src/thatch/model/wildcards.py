@@ -13,6 +13,7 @@ from functools import lru_cache
 __all__ = ["Wildcard", "escaped", "wildcard"]
 
 _ONE = None  # in a piece: any one character
+_ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 Piece = tuple[str | None, ...]
 
@@ -86,6 +87,8 @@ def wildcard(pattern: str) -> Wildcard:
     ValueError
         If the pattern ends in a lone backslash.
     """
+    if "_" not in pattern and "\\" not in pattern and "%%" not in pattern:  # nothing to read twice
+        return Wildcard(pattern, tuple(map(tuple, pattern.split("%"))))
     pieces: list[list[str | None]] = [[]]
     characters = iter(pattern)
     for character in characters:
@@ -120,7 +123,7 @@ def _canonical(pieces: list[list[str | None]]) -> Wildcard:
 
 def escaped(text: str) -> str:
     """Text as a pattern that matches only it."""
-    return re.sub(r"([%_\\])", r"\\\1", text)
+    return text.translate(_ESCAPES)
 
 
 def _literal(piece: Piece) -> str | None:

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from thatch.errors import FilterError, SchemaError, shown
-from thatch.model.conjunctions import close
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
 from thatch.model.language.patterns import expression_of_pattern, pattern_of_json
-from thatch.model.language.quick import quick_constraints
+from thatch.model.language.quick import quick_conjunction
 from thatch.model.language.text import MAX_LENGTH, expression_of_text
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
@@ -63,7 +62,7 @@ def parse(source: FilterSource, schema: Schema | None = None) -> Filter:
             raise SchemaError(f"a filter with the schema {shown(schema)}", f"one with {shown(source.schema)}")
         return source
     if schema is None and isinstance(source, str) and len(source) <= MAX_LENGTH and is_text(source):
-        constraints = quick_constraints(source)
-        if constraints is not None:
-            return Filter((close(constraints, (), None),), None, ())
+        conjunction = quick_conjunction(source)
+        if conjunction is not None:
+            return Filter((conjunction,), None, ())
     return Filter.of(expression_of(source), schema)

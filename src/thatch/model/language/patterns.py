@@ -39,6 +39,7 @@ from thatch.model.wildcards import escaped, wildcard
 
 __all__ = ["expression_of_pattern", "pattern_of_json"]
 
+_EXACT = 2**53
 _BOTTOM_OPERATORS = (">", ">=")
 _TOP_OPERATORS = ("<", "<=")
 # Names that the engine keeps for itself inside `$or`.
@@ -134,7 +135,7 @@ def _object(pattern: Mapping[str, Any], path: str, where: str, depth: int, scope
         if scope.inside_or and name in _RESERVED:
             raise PatternError("a field name inside $or", f"the reserved word {shown(name)}", place)
         inner = f"{path}.{name}" if path else name
-        if isinstance(value, Mapping):
+        if type(value) is not list and isinstance(value, Mapping):
             conditions.append(_object(value, inner, place, depth + 1, scope))
         elif isinstance(value, (list, tuple)):
             if inner in scope.paths:
@@ -163,11 +164,14 @@ def _either(members: Any, path: str, where: str, depth: int) -> Expression:
 def _leaf(key: str, entries: Sequence[Any], where: str) -> Expression:
     if not entries:
         raise PatternError("at least one value in an array", "an empty array", where)
-    parts = [_entry(key, entry, f"{where}[{index}]") for index, entry in enumerate(entries)]
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+    if len(entries) == 1:
+        return _entry(key, entries[0], where)
+    return Or(tuple(_entry(key, entry, f"{where}[{index}]") for index, entry in enumerate(entries)))
 
 
 def _entry(key: str, entry: Any, where: str) -> Expression:
+    if type(entry) is str and entry.isascii():  # the most common entry
+        return Compare(key, "=", entry)
     if isinstance(entry, Mapping):
         name, operand = _single(entry, where)
         matcher = _MATCHERS.get(name)
@@ -204,6 +208,8 @@ def _text(value: Any, where: str) -> str:
 
 
 def _number(value: Any, where: str) -> int | float:
+    if type(value) is int and -_EXACT < value < _EXACT:
+        return value
     number = _literal("number", value, where)
     if isinstance(number, (bool, str)) or number is None:
         raise PatternError("a number", shown(value), where)

@@ -9,54 +9,82 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from thatch.model.conjunctions import Conjunction, Dead, close
 from thatch.model.language.reading import COMPARISONS, UNREAD, plain_literal
 from thatch.model.language.tokens import END, tokens_of
-from thatch.model.lines import NULL, Constraint, Literal, above, below, intersect, prefix_interval, union
+from thatch.model.lines import (
+    NULL,
+    TEXTS,
+    Constraint,
+    Literal,
+    above,
+    below,
+    intersect,
+    prefix_interval,
+    union,
+)
 from thatch.model.names import key_of
 from thatch.model.normalise import COMPARE, MAX_INTERVALS
+from thatch.model.residuals import Residual, WildcardCheck
+from thatch.model.wildcards import wildcard
 
-__all__ = ["quick_constraints"]
+__all__ = ["quick_conjunction"]
 
 _MAKERS: dict[str, Callable[[Literal], Constraint]] = {
     sign: COMPARE[word] for sign, word in COMPARISONS.items()
 }
 
-_SPECIAL = re.compile(r"[%_\\']")
+_PLAIN_PATTERN = re.compile(r"'(%?)([^%_\\']+)(%?)'\Z")
 
 
-def quick_constraints(text: str) -> dict[str, Constraint] | None:
-    """The constraints of a conjunction of plain comparisons, None for anything else."""
+def quick_conjunction(text: str) -> Conjunction | None:
+    """The conjunction of plain comparisons that a text is, None for anything else."""
     tokens = tokens_of(text)
     constraints: dict[str, Constraint] = {}
+    residuals: list[Residual] = []
     index = 0
     while True:
         name = tokens[index]
-        if key_of(name) != name:
+        found = _condition(tokens, index, residuals) if key_of(name) == name else None
+        if found is None:
             return None
-        operator = tokens[index + 1]
-        maker = _MAKERS.get(operator)
-        if maker is not None:
-            value = plain_literal(tokens[index + 2])
-            if value is UNREAD:
-                return None
-            constraint = maker(value)  # type: ignore[arg-type]
-            index += 3
-        else:
-            said = _OTHERS.get(operator)
-            found = said(tokens, index + 2) if said is not None else None
-            if found is None:
-                return None
-            constraint, index = found
-        known = constraints.get(name)
+        key, constraint, index = found
+        known = constraints.get(key)
         if known is not None:
             constraint = intersect(known, constraint)
         if not constraint:
             return None  # can never match: the long way says why
-        constraints[name] = constraint
+        constraints[key] = constraint
         word = tokens[index]
+        if word == END:
+            return _closed(constraints, residuals)
         if word != "and":
-            return constraints if word == END else None
+            return None
         index += 1
+
+
+def _condition(
+    tokens: list[str], index: int, residuals: list[Residual]
+) -> tuple[str, Constraint, int] | None:
+    """One condition on a plain attribute: its key, its constraint and where the next token stands."""
+    name, operator = tokens[index], tokens[index + 1]
+    maker = _MAKERS.get(operator)
+    if maker is not None:
+        value = plain_literal(tokens[index + 2])
+        return None if value is UNREAD else (name, maker(value), index + 3)  # type: ignore[arg-type]
+    if operator == "like":
+        pattern = _PLAIN_PATTERN.match(tokens[index + 2])
+        return None if pattern is None else (*_like(name, pattern, residuals), index + 3)
+    said = _OTHERS.get(operator)
+    found = said(tokens, index + 2) if said is not None else None
+    return None if found is None else (name, *found)
+
+
+def _closed(constraints: dict[str, Constraint], residuals: list[Residual]) -> Conjunction | None:
+    try:
+        return close(constraints, residuals, None)
+    except Dead:
+        return None
 
 
 def _between(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
@@ -90,17 +118,19 @@ def _is(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
     return (NULL, index + 1) if tokens[index] == "null" else None
 
 
-def _like(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
-    """Only a plain prefix; every other pattern goes the long way."""
-    pattern = tokens[index]
-    if pattern[:1] != "'" or pattern[-2:] != "%'" or _SPECIAL.search(pattern, 1, len(pattern) - 2):
-        return None
-    return prefix_interval(pattern[1:-2]), index + 1
+def _like(key: str, pattern: re.Match[str], residuals: list[Residual]) -> tuple[str, Constraint]:
+    """Prefix, suffix and contains; every other pattern goes the long way."""
+    opening, body, closing = pattern.groups()
+    if not opening:
+        return key, prefix_interval(body) if closing else (below(body), above(body))
+    if not closing:
+        return f"reverse({key})", prefix_interval(body[::-1])
+    residuals.append(WildcardCheck(key, wildcard(f"%{body}%")))
+    return key, TEXTS
 
 
 _OTHERS: dict[str, Callable[[list[str], int], tuple[Constraint, int] | None]] = {
     "between": _between,
     "in": _in,
     "is": _is,
-    "like": _like,
 }
