@@ -52,7 +52,7 @@ ACCEPTED = [
     (Decimal("1e18"), 10**18),
     (Decimal("Infinity"), inf),
     (Decimal("1e300"), 1e300),
-    (datetime(2026, 1, 31, 12), "2026-01-31T12:00:00Z"),  # noqa: DTZ001 - a naive moment is UTC
+    (datetime(2026, 1, 31, 12), "2026-01-31T12:00:00Z"),
     (datetime(2026, 1, 31, 12, tzinfo=UTC), "2026-01-31T12:00:00Z"),
     (datetime(2026, 1, 31, 12, tzinfo=timezone(timedelta(hours=1))), "2026-01-31T11:00:00Z"),
     (datetime(2026, 1, 31, 12, 0, 0, 1, tzinfo=UTC), "2026-01-31T12:00:00.000001Z"),

@@ -37,6 +37,9 @@ from thatch.model.schema import Line, Schema, line_of, tighten
 
 __all__ = ["Conjunction", "Dead", "close", "implied", "implies_residual", "points_of"]
 
+_MAX_NAMED = 100_000  # values named one by one, as `in` does
+_MAX_DECLARED = 4_096  # values of a declared range that are still worth looking at one by one
+
 
 class Dead(Exception):  # noqa: N818 - not an error: an answer of normalisation
     """No flat event can satisfy these conditions together; the argument says why."""
@@ -101,14 +104,16 @@ def _close_attribute(
     for key in derived:
         constraints[key] = _in_image(key, constraints[key])
         _require(key, constraints[key], "it never gives such text; write it case-folded")
+    line = line_of(base, schema)
     own = constraints.get(base, WHOLE)
-    places = points_of(own, line_of(base, schema))
-    if places is not None:
-        _test_each_value(base, places, derived, constraints, checks)
-        return
     for key in derived:
-        own = tighten(intersect(own, _base_of_derived(key, constraints[key])), line_of(base, schema))
+        own = tighten(intersect(own, _base_of_derived(key, constraints[key])), line)
     _require(base, own, "its conditions exclude each other")
+    places = points_of(own, line)
+    if places is not None:
+        constraints[base] = own
+        _test_each_value(base, places, derived, constraints, checks, line)
+        return
     for key in derived:
         forced = tighten(_derived_of_base(key, own, constraints), line_of(key, schema))
         narrowed = intersect(constraints[key], forced)
@@ -117,7 +122,7 @@ def _close_attribute(
     implied_base = WHOLE
     for key in derived:
         implied_base = intersect(implied_base, _base_of_derived(key, constraints[key]))
-    constraints[base] = own if own != tighten(implied_base, line_of(base, schema)) else WHOLE
+    constraints[base] = own if own != tighten(implied_base, line) else WHOLE
 
 
 def _test_each_value(
@@ -126,6 +131,7 @@ def _test_each_value(
     derived: list[str],
     constraints: dict[str, Constraint],
     checks: set[Residual],
+    line: Line | None,
 ) -> None:
     """The attribute has finitely many values: keep those that satisfy everything derived from them."""
     single = [check for check in checks if len(check.keys) == 1 and base_of(check.keys[0]) == base]
@@ -138,12 +144,7 @@ def _test_each_value(
     if not kept:
         raise Dead(f"no value that {base} may have satisfies all conditions on it")
     if len(kept) < len(places):
-        own = constraints.get(base, WHOLE)
-        keep = set(kept)
-        for place in places:
-            if place not in keep:
-                own = difference(own, around(place))
-        constraints[base] = own
+        constraints[base] = tighten(union(map(around, kept)), line)
     for key in derived:
         del constraints[key]
     checks.difference_update(single)
@@ -159,28 +160,17 @@ def points_of(constraint: Constraint, line: Line | None) -> list[Cut] | None:
     result: list[Cut] = []
     if line is None and constraint and constraint[-1] == TOP:
         return None  # no end of texts
+    limit = _MAX_NAMED if line is None else _MAX_DECLARED
     for low, high in intervals(constraint):
         while low < high:
-            around = _single_from(low, high, line)
-            if around is None:
+            place = first_point(low)
+            if (len(place) == 3 and place[2] == 1) or len(result) == limit:
                 return None
-            place, low = around
+            low = around(place)[1] if line is None else line.tighten(around(place)[1])
+            if low > high:
+                return None
             result.append(place)
-            if len(result) > 100_000:
-                return None
     return result
-
-
-def _single_from(low: Cut, high: Cut, line: Line | None) -> tuple[Cut, Cut] | None:
-    """The least value above a cut and the cut above that value, if it is known to be one value."""
-    place = first_point(low)
-    if len(place) == 3 and place[2] == 1:
-        return None
-    after = around(place)[1]
-    if line is not None:
-        after = line.tighten(after)
-        return (place, after) if len(after) == 1 or after[2] == 0 else None
-    return (place, after) if after <= high else None
 
 
 def _in_image(key: str, constraint: Constraint) -> Constraint:
@@ -188,12 +178,13 @@ def _in_image(key: str, constraint: Constraint) -> Constraint:
     functions, _ = split(key)
     if "lower" not in functions:
         return constraint
+    never = []
     for low, high in intervals(intersect(constraint, TEXTS)):
         text = low[1] if len(low) == 3 else ""
         shown = text[::-1] if functions[0] == "reverse" else text
         if fold(shown) != shown and (high == (6, text, 1) or (low, high) == prefix_interval(text)):
-            constraint = difference(constraint, (low, high))
-    return constraint
+            never.append((low, high))
+    return difference(constraint, union(never)) if never else constraint
 
 
 def _base_of_derived(key: str, constraint: Constraint) -> Constraint:

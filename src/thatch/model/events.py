@@ -18,6 +18,7 @@ decided list by list, in time linear in the number of elements.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from thatch.model.values import check_text, read_scalar
 
 __all__ = ["MAX_DEPTH", "MAX_PARTS", "Choice", "Record", "read_event"]
 
+_NOTHING: frozenset[str] = frozenset()
 MAX_DEPTH = 128  # of nested objects and lists; deeper events are refused, which also ends cycles
 MAX_PARTS = 1_000_000  # fields, objects and list elements of one event
 
@@ -115,12 +117,14 @@ class _Reader:
 
     def read(self, event: Mapping[str, Any]) -> Record:
         record = Record({})
-        self._object(event, "", record, 0)
+        self._object(event, "", record, set(), 0)
         record.misfits = self.misfits
         return record
 
-    def _object(self, fields: Mapping[str, Any], prefix: str, record: Record, depth: int) -> None:
-        """Add the fields of one object to a record."""
+    def _object(
+        self, fields: Mapping[str, Any], prefix: str, record: Record, listed: set[str], depth: int
+    ) -> None:
+        """Add the fields of one object to a record; `listed` are the attributes its lists may give."""
         self._enter(depth, prefix)
         for name, value in fields.items():
             if type(name) is not str:
@@ -132,19 +136,21 @@ class _Reader:
             path = prefix + name if prefix else name
             kind = type(value)
             if kind is dict or isinstance(value, Mapping):
-                self._object(value, path + ".", record, depth + 1)
+                self._object(value, path + ".", record, listed, depth + 1)
             elif kind is list or isinstance(value, (list, tuple, np.ndarray)):
                 elements: list[Record] = []
                 self._list(value, path, elements, depth + 1)
                 if elements:
-                    self._add_choice(record, Choice(path, elements))
+                    self._add_choice(record, Choice(path, elements), listed)
             else:
-                self._add_value(record, path, value, path)
+                self._add_value(record, path, value, path, listed)
 
     def _list(self, values: Any, path: str, elements: list[Record], depth: int) -> None:
         """The elements of a list as records of their own; nested lists are flattened."""
         self._enter(depth, path)
         if isinstance(values, np.ndarray):
+            if not values.ndim:
+                raise EventError("a list or a value", "an array without dimensions", path)
             values = list(values)  # NumPy scalars, which read_scalar knows; tolist() would lose dates
         for index, value in enumerate(values):
             if isinstance(value, (list, tuple, np.ndarray)):
@@ -152,18 +158,18 @@ class _Reader:
                 continue
             element = Record({})
             if isinstance(value, Mapping):
-                self._object(value, path + ".", element, depth + 1)
+                self._object(value, path + ".", element, set(), depth + 1)
             else:
-                self._add_value(element, path, value, f"{path}[{index}]")
+                self._add_value(element, path, value, f"{path}[{index}]", _NOTHING)
             elements.append(element)
 
-    def _add_value(self, record: Record, path: str, value: Any, where: str) -> None:
+    def _add_value(self, record: Record, path: str, value: Any, where: str, listed: AbstractSet[str]) -> None:
         self.parts += 1
         scalar = read_scalar(value, where)
         if not path.isascii():
             check_text(path, "a name")
         key = key_of(path)
-        if key in record.points or (record.choices and any(key in choice.keys for choice in record.choices)):
+        if key in record.points or key in listed:
             raise EventError("each path once", f"{shown(path)} twice", where)
         line = self.schema.line(key) if self.schema is not None and scalar is not None else None
         if line is not None and not line.holds(scalar):
@@ -173,10 +179,11 @@ class _Reader:
             record.points[key] = point(scalar)
 
     @staticmethod
-    def _add_choice(record: Record, choice: Choice) -> None:
-        taken = record.keys() & choice.keys
+    def _add_choice(record: Record, choice: Choice, listed: set[str]) -> None:
+        taken = [key for key in choice.keys if key in record.points or key in listed]
         if taken:
             raise EventError("each path once", f"{shown(min(taken))} twice", choice.where)
+        listed |= choice.keys
         record.choices += (choice,)
 
     def _enter(self, depth: int, where: str) -> None:

@@ -20,7 +20,7 @@ cuts lie at or below its point, which is one `bisect`.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import Any, TypeAlias
 
@@ -49,6 +49,7 @@ __all__ = [
     "difference",
     "first_point",
     "intersect",
+    "intersect_all",
     "intervals",
     "is_single",
     "point",
@@ -222,6 +223,13 @@ def intersect(first: Constraint, second: Constraint) -> Constraint:
         else:
             j += 2
     return tuple(result)
+
+
+def intersect_all(constraints: Sequence[Constraint]) -> Constraint:
+    """All that satisfies every constraint. O(n log n) in the number of intervals, however many constraints."""
+    if len(constraints) <= 2:
+        return constraints[0] if len(constraints) == 1 else intersect(*constraints)
+    return complement(union(map(complement, constraints)))
 
 
 def difference(first: Constraint, second: Constraint) -> Constraint:

@@ -44,6 +44,7 @@ from thatch.model.lines import (
     covers,
     difference,
     intersect,
+    intersect_all,
     prefix_interval,
     segment_of,
     union,
@@ -54,13 +55,23 @@ from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
 from thatch.model.wildcards import Wildcard
 
-__all__ = ["COMPARE", "MAX_CONJUNCTIONS", "MAX_INTERVALS", "NormalForm", "Remark", "normalise"]
+__all__ = [
+    "COMPARE",
+    "MAX_CONDITIONS",
+    "MAX_CONJUNCTIONS",
+    "MAX_INTERVALS",
+    "NormalForm",
+    "Remark",
+    "normalise",
+]
 
 MAX_CONJUNCTIONS = 1_024
 MAX_INTERVALS = 100_000
 _MAX_PRODUCT = 4 * MAX_CONJUNCTIONS  # conjunctions written out before simplifying
 _MAX_STEPS = 100 * _MAX_PRODUCT  # pairs of conjunctions looked at while multiplying out
-_MAX_DEPTH = 500
+_MAX_DEPTH = 200
+_FEW = 1_000
+MAX_CONDITIONS = MAX_INTERVALS  # joined by one `and` or `or`
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +151,19 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
 
 
 def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
-    """The constraints of comparisons joined by `and`, which most filters are; None for anything else."""
+    """The constraints of a few comparisons joined by `and`, which most filters are; None for anything else."""
     constraints: dict[str, Constraint] = {}
     pending = [expression]
+    seen = 0
     while pending:
         each = pending.pop()
+        seen += 1
         if type(each) is And:
             pending.extend(each.children)
             continue
         if type(each) is Compare:
             constraint = COMPARE[each.operator](each.value)
-        elif type(each) is In:
+        elif type(each) is In and len(each.values) <= _FEW:
             constraint = _in(each, negated=False)
         elif type(each) is Matches and each.pattern.is_prefix:
             constraint = prefix_interval(each.pattern.prefix)
@@ -160,7 +173,7 @@ def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
         known = constraints.get(key)
         if known is not None:
             constraint = intersect(known, constraint)
-        if not constraint or key[-1] == ")" or len(pending) > 1_000:
+        if not constraint or key[-1] == ")" or seen + len(pending) > _FEW:
             return None  # the long way also tells why, and knows derived attributes and limits
         constraints[key] = constraint
     return constraints
@@ -182,27 +195,58 @@ def _check_pairs(conjunction: Conjunction) -> None:
 
 def _normal(expression: Expression, negated: bool, work: _Work, depth: int) -> list[_Part]:
     """The parts of an expression or of its negation; none if it can never hold."""
+    while type(expression) is Not:
+        expression, negated = expression.child, not negated
     if depth > _MAX_DEPTH:
         raise FilterTooLargeError("levels of nesting", depth, _MAX_DEPTH)
     kind = type(expression)
     if kind is And or kind is Or:
         combine = _conjunction if (kind is And) != negated else _disjunction
-        return combine(expression.children, negated, work, depth)  # type: ignore[attr-defined]
-    if kind is Not:
-        return _normal(expression.child, not negated, work, depth + 1)  # type: ignore[attr-defined]
+        return combine(_joined(expression, kind), negated, work, depth)
     if kind is Constant:
         return [_Part({})] if expression.value != negated else []  # type: ignore[attr-defined]
     return _CONDITIONS[kind](expression, negated, work)
 
 
+def _joined(expression: Expression, kind: type) -> list[Expression]:
+    """What one `and` or `or` joins, with `a & b & c` seen as one and not as two inside each other."""
+    result: list[Expression] = []
+    pending = [expression]
+    while pending:
+        each = pending.pop()
+        if type(each) is kind:
+            pending.extend(reversed(each.children))  # type: ignore[attr-defined]
+        else:
+            result.append(each)
+        if len(result) + len(pending) > MAX_CONDITIONS:
+            count = len(result) + len(pending)
+            raise FilterTooLargeError("conditions joined by one `and` or `or`", count, MAX_CONDITIONS)
+    return result
+
+
 def _conjunction(children: Sequence[Expression], negated: bool, work: _Work, depth: int) -> list[_Part]:
-    result = [_Part({})]
+    single: dict[str, list[Constraint]] = {}
+    residuals: set[Residual] = set()
+    several: list[list[_Part]] = []
     for child in children:
         parts = _normal(child, negated, work, depth + 1)
-        if len(result) == 1 and len(parts) == 1:
-            if not _narrow(result[0], parts[0], work):
-                result = []
+        if not parts:
+            return []
+        if len(parts) > 1:
+            several.append(parts)
             continue
+        residuals |= parts[0].residuals
+        for key, constraint in parts[0].constraints.items():
+            single.setdefault(key, []).append(constraint)
+    common = _Part(
+        {key: intersect_all(constraints) for key, constraints in single.items()}, frozenset(residuals)
+    )
+    for key, constraint in common.constraints.items():
+        if not constraint:
+            work.dead(f"the conditions on {key} exclude each other")
+            return []
+    result = [common]
+    for parts in several:
         count = len(result) * len(parts)
         work.steps += count
         if count > _MAX_PRODUCT or work.steps > _MAX_STEPS:
@@ -213,26 +257,18 @@ def _conjunction(children: Sequence[Expression], negated: bool, work: _Work, dep
     return result
 
 
-def _narrow(part: _Part, other: _Part, work: _Work) -> bool:
-    """Add the conditions of another part; False if the two exclude each other."""
-    constraints = part.constraints
-    for key, constraint in other.constraints.items():
+def _both(first: _Part, second: _Part, work: _Work) -> _Part | None:
+    """Both parts at once, None if they exclude each other."""
+    constraints = dict(first.constraints)
+    for key, constraint in second.constraints.items():
         known = constraints.get(key)
         if known is not None:
             constraint = intersect(known, constraint)
             if not constraint:
                 work.dead(f"the conditions on {key} exclude each other")
-                return False
+                return None
         constraints[key] = constraint
-    if other.residuals:
-        part.residuals = part.residuals | other.residuals
-    return True
-
-
-def _both(first: _Part, second: _Part, work: _Work) -> _Part | None:
-    """Both parts at once, None if they exclude each other."""
-    result = _Part(dict(first.constraints), first.residuals)
-    return result if _narrow(result, second, work) else None
+    return _Part(constraints, first.residuals | second.residuals)
 
 
 def _disjunction(children: Sequence[Expression], negated: bool, work: _Work, depth: int) -> list[_Part]:
@@ -336,6 +372,8 @@ COMPARE: dict[str, Callable[[Literal], Constraint]] = {
 
 
 def _in(condition: In, negated: bool) -> Constraint:
+    if len(condition.values) > MAX_INTERVALS:
+        raise FilterTooLargeError("values of one `in`", len(condition.values), MAX_INTERVALS, condition.key)
     values = union(map(_only, condition.values))
     if not negated:
         return values
@@ -442,28 +480,32 @@ def _simplified(conjunctions: Iterable[Conjunction], work: _Work) -> list[Conjun
 
 
 def _absorbed(conjunctions: list[Conjunction], work: _Work) -> list[Conjunction]:
-    """Without those that lie inside another one. Fewer constraints first: only they can hold the others."""
-    kept: list[tuple[Conjunction, dict[str, Constraint], frozenset[Residual]]] = []
+    """Without those that lie inside another one.
+
+    Only a conjunction with fewer attributes, or with just the same, can hold another; so they are kept by their
+    attributes, and those with few come first.
+    """
+    kept: dict[frozenset[str], list[_Entry]] = {}
     by_size = sorted(conjunctions, key=lambda each: len(each.constraints) + len(each.residuals))
     for inner in by_size:
-        constraints = dict(inner.constraints)
-        residuals = frozenset(inner.residuals)
-        if any(_holds_all(outer, checks, constraints, residuals) for outer, _, checks in kept):
+        entry = (inner, dict(inner.constraints), frozenset(inner.residuals))
+        keys = frozenset(entry[1])
+        rivals = [other for others, group in kept.items() if others < keys for other in group]
+        same = kept.setdefault(keys, [])
+        if any(_holds_all(other, entry) for other in (*rivals, *same)):
             work.remarks[Remark("covered", "one alternative lies inside another")] = None
             continue
-        kept = [entry for entry in kept if not _holds_all(inner, residuals, entry[1], entry[2])]
-        kept.append((inner, constraints, residuals))
-    return sorted((entry[0] for entry in kept), key=Conjunction.sort_key)
+        same[:] = [other for other in same if not _holds_all(entry, other)]
+        same.append(entry)
+    return sorted((entry[0] for group in kept.values() for entry in group), key=Conjunction.sort_key)
 
 
-def _holds_all(
-    outer: Conjunction,
-    outer_residuals: frozenset[Residual],
-    inner: dict[str, Constraint],
-    inner_residuals: frozenset[Residual],
-) -> bool:
-    return outer_residuals <= inner_residuals and all(
-        key in inner and covers(constraint, inner[key]) for key, constraint in outer.constraints
+_Entry = tuple[Conjunction, dict[str, Constraint], frozenset[Residual]]
+
+
+def _holds_all(outer: _Entry, inner: _Entry) -> bool:
+    return outer[2] <= inner[2] and all(
+        covers(constraint, inner[1][key]) for key, constraint in outer[1].items()
     )
 
 

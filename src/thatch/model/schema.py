@@ -31,7 +31,7 @@ from thatch.model.lines import (
     value_at,
 )
 from thatch.model.names import key_of, name_of, split
-from thatch.model.values import MAX_INTEGER, MIN_INTEGER, read_scalar
+from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number, read_scalar
 
 __all__ = ["Decimal", "Enum", "Integer", "Line", "Number", "Schema", "Text", "line_of", "tighten"]
 
@@ -64,7 +64,8 @@ class _Declared(ABC):
         return cut
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.describe() == other.describe()
+        # By text, since Python holds that 1 == True.
+        return type(other) is type(self) and repr(self) == repr(other)
 
     def __hash__(self) -> int:
         return hash(repr(self))
@@ -86,7 +87,7 @@ def _bound(value: Any, what: str) -> int | float | None:
         raise SchemaError("a number as bound", shown(value), what) from error
     if isinstance(number, (bool, str)) or number is None or isnan(number):
         raise SchemaError("a number as bound", shown(value), what)
-    return number
+    return canonical_number(number)
 
 
 class _Numeric(_Declared):
@@ -167,6 +168,8 @@ class Decimal(_Numeric):
         if not isinstance(places, int) or isinstance(places, bool) or not 0 <= places <= 15:
             raise SchemaError("places from 0 to 15", shown(places), "Decimal")
         super().__init__(minimum, maximum)
+        # No decimal is infinite.
+        self._first, self._last = max(self._first, above(-inf)), min(self._last, below(inf))
         self.places = places
         self._scale = 10**places
 
@@ -228,7 +231,7 @@ class Enum(_Declared):
                 raise SchemaError("text, numbers or booleans", shown(value), "Enum") from error
             if scalar is None or scalar != scalar:
                 raise SchemaError("text, numbers or booleans", shown(value), "Enum")
-            points.add(below(scalar))
+            points.add(below(canonical_number(scalar) if isinstance(scalar, float) else scalar))
         self._points: list[Cut] = sorted(points)
         self.values = tuple(value_at(first_point(place)) for place in self._points)
 

@@ -93,6 +93,9 @@ class Polygon:
             raise FilterError("at most 10,000 corners", f"{len(self.corners):,}", "polygon")
         for latitude, longitude in self.corners:
             _check_place(latitude, longitude, "polygon")
+        for (_, start), (_, end) in zip(self.corners, self.corners[1:] + self.corners[:1], strict=True):
+            if (end - start) % 360 == 180:
+                raise FilterError("edges of less than half the globe", f"{start} to {end}", "polygon")
         unrolled = self._unrolled()
         if abs(_step(unrolled[-1][1], unrolled[0][1]) + unrolled[-1][1] - unrolled[0][1]) > 180:
             raise FilterError("a polygon that does not go round a pole", shown(str(self)), "polygon")

@@ -31,7 +31,7 @@ import numpy as np
 from thatch.errors import EventError, shown
 from thatch.model.lines import Literal
 
-__all__ = ["MAX_INTEGER", "MIN_INTEGER", "check_text", "is_text", "read_scalar"]
+__all__ = ["MAX_INTEGER", "MIN_INTEGER", "canonical_number", "check_text", "is_text", "read_scalar"]
 
 MIN_INTEGER = -(2**63)
 MAX_INTEGER = 2**63 - 1
@@ -55,6 +55,13 @@ def check_text(value: str, where: str) -> str:
     if not is_text(value):
         raise EventError("text without lone surrogates", shown(value), where)
     return value
+
+
+def canonical_number(number: float) -> int | float:
+    """The one way to keep a number: a whole double that fits 64 bits is an integer."""
+    if isinstance(number, float) and number.is_integer() and MIN_INTEGER <= number <= MAX_INTEGER:
+        return int(number)
+    return number
 
 
 def read_scalar(value: Any, where: str) -> Literal:
@@ -91,7 +98,10 @@ def _read_rare(value: Any, where: str) -> Literal:
     if isinstance(value, Decimal):
         return _read_decimal(value, where)
     if isinstance(value, datetime):
-        aware = value.astimezone(UTC) if value.tzinfo else value
+        try:
+            aware = value.astimezone(UTC) if value.tzinfo else value
+        except OverflowError:
+            raise EventError("a moment of the years 1 to 9999 in UTC", shown(value), where) from None
         return aware.replace(tzinfo=None).isoformat() + "Z"
     if isinstance(value, date):
         return value.isoformat()
@@ -119,11 +129,18 @@ def _read_decimal(value: Decimal, where: str) -> Literal:
 
 def _read_numpy(value: np.generic, where: str) -> Literal:
     if isinstance(value, np.datetime64):
-        moment = value.astype("datetime64[us]").item()
-        if isinstance(moment, datetime):
-            return read_scalar(moment, where)
+        microseconds = value.astype("datetime64[us]")
+        moment = microseconds.item()
         if moment is None:  # NaT
             return None
-    elif isinstance(value, (np.bool_, np.integer, np.floating, np.str_)):
-        return read_scalar(float(value) if isinstance(value, np.floating) else value.item(), where)
+        # A far date in a coarse unit wraps around silently in the cast; coming back tells.
+        is_finer = np.datetime_data(value.dtype)[0] in ("ns", "ps", "fs", "as")
+        if isinstance(moment, datetime) and (is_finer or microseconds.astype(value.dtype) == value):
+            return read_scalar(moment, where)
+    elif isinstance(value, np.floating):
+        number = float(value)
+        if isfinite(number) or not np.isfinite(value):
+            return number
+    elif isinstance(value, (np.bool_, np.integer, np.str_)) and not isinstance(value, np.timedelta64):
+        return read_scalar(value.item(), where)
     raise EventError(_ACCEPTED, f"{shown(value)} of type {type(value).__name__}", where)

@@ -13,6 +13,8 @@ from functools import lru_cache
 __all__ = ["Wildcard", "escaped", "wildcard"]
 
 _ONE = None  # in a piece: any one character
+_LONG = 1_000
+_ANY = ""  # while reading: any text
 _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 Piece = tuple[str | None, ...]
@@ -59,6 +61,8 @@ class Wildcard:
         if len(self.pieces) != 2 or _literal(self.pieces[0]) is None or _literal(self.pieces[1]) is None:
             return False
         start, end = self.prefix, self.suffix
+        if min(len(start), len(end)) > _LONG:
+            return False  # not worth the search: the check behind it is exact
         return not any(start.endswith(end[:size]) for size in range(1, min(len(start), len(end)) + 1))
 
     def matches(self, text: str) -> bool:
@@ -89,36 +93,39 @@ def wildcard(pattern: str) -> Wildcard:
     """
     if "_" not in pattern and "\\" not in pattern and "%%" not in pattern:  # nothing to read twice
         return Wildcard(pattern, tuple(map(tuple, pattern.split("%"))))
-    pieces: list[list[str | None]] = [[]]
+    parts: list[str | None] = []
     characters = iter(pattern)
     for character in characters:
         if character == "\\":
             escape = next(characters, None)
             if escape is None:
                 raise ValueError("a character after the last backslash")
-            pieces[-1].append(escape)
-        elif character == "_":
-            pieces[-1].append(_ONE)
-        elif character == "%":
-            pieces.append([])
+            parts.append(escape)
+        elif character in "_%":
+            parts.append(_ONE if character == "_" else _ANY)
         else:
-            pieces[-1].append(character)
-    return _canonical(pieces)
+            parts.append(character)
+    return _canonical(parts)
 
 
-def _canonical(pieces: list[list[str | None]]) -> Wildcard:
-    """Pull every `_` in front of the `%` signs beside it, then drop the pieces that are left empty."""
-    result: list[list[str | None]] = [pieces[0]]
-    for piece in pieces[1:]:
-        loose = 0
-        while loose < len(piece) and piece[loose] is _ONE:
-            loose += 1
-        result[-1] += [_ONE] * loose
-        result.append(piece[loose:])
-    kept = [result[0], *(piece for piece in result[1:-1] if piece), *result[1:][-1:]]
-    # An empty piece in the middle is `%%`; the `_` it gave to the piece before it stay there.
-    text = "%".join("".join("_" if part is _ONE else escaped(part) for part in piece) for piece in kept)
-    return Wildcard(text, tuple(map(tuple, kept)))
+def _canonical(parts: list[str | None]) -> Wildcard:
+    """Pieces between `%` signs. A run of `_` and `%` says only how many characters at least: `_` first, one `%`."""
+    pieces: list[list[str | None]] = [[]]
+    has_any = False
+    for part in parts:
+        if part == _ANY:
+            has_any = True
+        elif part is _ONE:
+            pieces[-1].append(_ONE)
+        else:
+            if has_any:
+                pieces.append([])
+                has_any = False
+            pieces[-1].append(part)
+    if has_any:
+        pieces.append([])
+    text = "%".join("".join("_" if part is _ONE else escaped(part) for part in piece) for piece in pieces)
+    return Wildcard(text, tuple(map(tuple, pieces)))
 
 
 def escaped(text: str) -> str:

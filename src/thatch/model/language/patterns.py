@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isinf
 from typing import Any, NoReturn
 
 from thatch.errors import FilterError, PatternError, ThatchError, shown
@@ -40,6 +41,7 @@ from thatch.model.wildcards import escaped, wildcard
 __all__ = ["expression_of_pattern", "pattern_of_json"]
 
 _EXACT = 2**53
+_SHOWN_NAME = 80  # characters of each name that an error shows
 _BOTTOM_OPERATORS = (">", ">=")
 _TOP_OPERATORS = ("<", "<=")
 # Names that the engine keeps for itself inside `$or`.
@@ -108,7 +110,19 @@ def expression_of_pattern(pattern: Mapping[str, Any]) -> Expression:
     """
     if not isinstance(pattern, Mapping):
         raise PatternError("a pattern as an object", f"{shown(pattern)} of type {type(pattern).__name__}")
-    return _object(pattern, "", "", 0, _Scope(inside_or=False))
+    return _object(pattern, "", "", 0, _Scope(inside_or=False, size=_Size()))
+
+
+@dataclass(slots=True)
+class _Size:
+    """How much was read. Shared objects, and a long name above many fields, can make a small pattern huge."""
+
+    characters: int = 0
+
+    def add(self, path: str, entries: int, where: str) -> None:
+        self.characters += len(path) + entries
+        if self.characters > MAX_LENGTH:
+            raise PatternError(f"at most {MAX_LENGTH:,} characters in all paths together", "more", where)
 
 
 @dataclass(slots=True)
@@ -116,38 +130,42 @@ class _Scope:
     """The part of a pattern in which a path may be given once: the whole, or one member of `$or`."""
 
     inside_or: bool
+    size: _Size
     paths: set[str] = field(default_factory=set)
 
 
 def _object(pattern: Mapping[str, Any], path: str, where: str, depth: int, scope: _Scope) -> Expression:
+    """The conditions in one object; `path` and `where` end in a dot, unless they are empty."""
     if depth > MAX_NESTING:
         raise PatternError(f"at most {MAX_NESTING} levels of nesting", "more", where[:80])
     if not pattern:
-        raise PatternError("at least one field in an object", "an empty object", where)
+        raise PatternError("at least one field in an object", "an empty object", where[:-1])
     conditions: list[Expression] = []
     for name, value in pattern.items():
         if not isinstance(name, str) or not is_text(name):
-            raise PatternError("names as text", shown(name), where)
-        place = f"{where}.{name}" if where else name
+            raise PatternError("names as text", shown(name), where[:-1])
+        place = where + name[:_SHOWN_NAME]
         if name == "$or":
-            conditions.append(_either(value, path, place, depth))
+            conditions.append(_either(value, path, place, depth, scope.size))
             continue
         if scope.inside_or and name in _RESERVED:
             raise PatternError("a field name inside $or", f"the reserved word {shown(name)}", place)
-        inner = f"{path}.{name}" if path else name
-        if type(value) is not list and isinstance(value, Mapping):
-            conditions.append(_object(value, inner, place, depth + 1, scope))
-        elif isinstance(value, (list, tuple)):
+        inner = path + name
+        is_leaf = isinstance(value, (list, tuple))
+        scope.size.add(inner, len(value) if is_leaf else 1, place)
+        if is_leaf:
             if inner in scope.paths:
                 raise PatternError("each path once", f"{shown(inner)} twice", place)
             scope.paths.add(inner)
             conditions.append(_leaf(key_of(inner), value, place))
+        elif isinstance(value, Mapping):
+            conditions.append(_object(value, inner + ".", place + ".", depth + 1, scope))
         else:
             raise PatternError("an object or an array", shown(value), place)
     return conditions[0] if len(conditions) == 1 else And(tuple(conditions))
 
 
-def _either(members: Any, path: str, where: str, depth: int) -> Expression:
+def _either(members: Any, path: str, where: str, depth: int, size: _Size) -> Expression:
     if not isinstance(members, (list, tuple)):
         raise PatternError("an array after $or", shown(members), where)
     if len(members) < 2:
@@ -157,7 +175,7 @@ def _either(members: Any, path: str, where: str, depth: int) -> Expression:
         place = f"{where}[{index}]"
         if not isinstance(member, Mapping):
             raise PatternError("an object inside $or", shown(member), place)
-        parts.append(_object(member, path, place, depth + 1, _Scope(inside_or=True)))
+        parts.append(_object(member, path, place + ".", depth + 1, _Scope(inside_or=True, size=size)))
     return Or(tuple(parts))
 
 
@@ -196,9 +214,12 @@ def _single(entry: Mapping[str, Any], where: str) -> tuple[str, Any]:
 
 def _literal(key: str, value: Any, where: str) -> Literal:
     try:
-        return canonical_literal(key, read_scalar(value, where))
+        literal = canonical_literal(key, read_scalar(value, where))
     except ThatchError as error:
         raise PatternError("text, a number, true, false or null", shown(value), where) from error
+    if isinstance(literal, float) and isinf(literal):  # JSON has none: it was 1e999, or made in Python
+        raise PatternError("a number in the range of a double", shown(value), where)
+    return literal
 
 
 def _text(value: Any, where: str) -> str:

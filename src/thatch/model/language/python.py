@@ -24,7 +24,7 @@ from thatch.model.language.text import geofence, membership, network
 from thatch.model.lines import Literal
 from thatch.model.names import derived, key_of, split
 from thatch.model.shapes import Circle, Polygon, Shape
-from thatch.model.values import is_text, read_scalar
+from thatch.model.values import canonical_number, is_text, read_scalar
 from thatch.model.wildcards import escaped, wildcard
 
 __all__ = ["Attribute", "attr", "circle", "polygon", "within"]
@@ -66,6 +66,8 @@ class Attribute:
 
     def is_in(self, values: Iterable[object]) -> Expression:
         """Equal to one of the values."""
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise FilterError("a list of values", shown(values), self.key)
         pairs = [self._literal(value) for value in values]
         keys = {key for key, _ in pairs}
         if len(keys) != 1:
@@ -174,8 +176,7 @@ def canonical_literal(key: str, value: Literal) -> Literal:
     if isinstance(value, float):
         if isnan(value):
             raise FilterError("a number", "NaN, which is equal to nothing", key)
-        if value.is_integer() and abs(value) < 2**63:
-            value = int(value)
+        value = canonical_number(value)
     function = split(key)[0][:1] if key[-1] == ")" else ()
     if value is None or function not in (("ip",), ("time",)):
         return value

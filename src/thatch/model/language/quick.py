@@ -34,6 +34,7 @@ _MAKERS: dict[str, Callable[[Literal], Constraint]] = {
     sign: COMPARE[word] for sign, word in COMPARISONS.items()
 }
 
+_MOST_TOKENS = 4_000  # longer conjunctions go the way that is linear in conditions on one attribute
 _PLAIN_PATTERN = re.compile(r"'(%?)([^%_\\']+)(%?)'\Z")
 
 
@@ -61,6 +62,8 @@ def quick_conjunction(text: str) -> Conjunction | None:
         if word != "and":
             return None
         index += 1
+        if index > _MOST_TOKENS:
+            return None
 
 
 def _condition(

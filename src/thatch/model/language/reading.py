@@ -11,7 +11,7 @@ from thatch.model.derived import ip_text, microseconds_of
 from thatch.model.language.tokens import END, position_of, tokens_of
 from thatch.model.lines import Literal
 from thatch.model.names import KEYWORDS, derived, key_of, split
-from thatch.model.values import MAX_INTEGER, MIN_INTEGER
+from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 from thatch.model.wildcards import Wildcard, wildcard
 
 __all__ = ["COMPARISONS", "UNREAD", "Reader", "plain_literal"]
@@ -55,7 +55,7 @@ _WORDS: dict[str, Literal] = {
 
 def plain_literal(token: str) -> object:
     """A literal that can be read without its surroundings, else `UNREAD`. Most literals are of this kind."""
-    if token.isdigit():  # tokens are only ever ASCII digits
+    if token.isdigit() and token.isascii():
         return int(token) if len(token) < 19 else UNREAD
     first = token[:1]
     if first == "'":
@@ -84,26 +84,33 @@ class Reader:
     # --- leaves ------------------------------------------------------------------------------------------------
 
     def attribute(self) -> str:
+        """An attribute, or functions of one."""
+        start = self.index
+        functions: list[str] = []
+        while self.tokens[self.index].lower() in _FUNCTIONS and self.tokens[self.index + 1] == "(":
+            functions.append(self.tokens[self.index].lower())
+            self.index += 2
+        key = self._name()
+        for _ in functions:
+            self.take(")", "`)`")
+        if not functions:
+            return key
+        try:
+            return derived(tuple(functions), key)
+        except FilterError as error:
+            self.index = start
+            self.refuse(error.expected)
+
+    def _name(self) -> str:
         token = self.tokens[self.index]
         if token.startswith('"') and len(token) > 1:
             self.index += 1
             return key_of(token[1:-1].replace('""', '"'))
-        word = token.lower()
-        if not (token and (token[0].isalpha() or token[0] == "_")):
+        if not (token and token.isascii() and (token[0].isalpha() or token[0] == "_")):
             self.refuse_left_side()
         if self.tokens[self.index + 1] == "(":
-            if word not in _FUNCTIONS:
-                self.refuse("an attribute, `lower(x)`, `exists(x)`, `cidr(x, ...)` or `within(...)`")
-            start = self.index
-            self.index += 2
-            key = self.attribute()
-            self.take(")", "`)`")
-            try:
-                return derived((word,), key)
-            except FilterError as error:
-                self.index = start
-                self.refuse(error.expected)
-        if word in KEYWORDS:
+            self.refuse("an attribute, `lower(x)`, `exists(x)`, `cidr(x, ...)` or `within(...)`")
+        if token.lower() in KEYWORDS:
             self.refuse("an attribute", f'An attribute called {token} stands in double quotes: "{token}".')
         self.index += 1
         return token
@@ -157,6 +164,8 @@ class Reader:
         token = self.tokens[self.index]
         try:
             value: int | float
+            if not token.isascii():
+                self.refuse("a number")
             if len(token) < 20 and token.lstrip("+-").isdigit():
                 value = int(token)
             else:
@@ -171,8 +180,7 @@ class Reader:
         if isinstance(value, float):
             if isinf(value):
                 self.refuse("a number in the range of a double", "Write `infinity` for the infinite number.")
-            if value.is_integer() and abs(value) < 2**63:
-                value = int(value)
+            value = canonical_number(value)
         elif not MIN_INTEGER <= value <= MAX_INTEGER:
             self.refuse(
                 "an integer of 64 bits", "Write it with a decimal point to compare with the nearest double."

@@ -49,6 +49,7 @@ from thatch.model.language.reading import COMPARISONS, UNREAD, Reader, plain_lit
 from thatch.model.language.tokens import END
 from thatch.model.lines import Literal
 from thatch.model.names import derived, key_of
+from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
 
@@ -101,6 +102,10 @@ class _Parser(Reader):
         while self.tokens[self.index] in _OR:
             self.index += 1
             parts.append(self._term(depth))
+            if len(parts) > MAX_CONDITIONS:
+                raise FilterTooLargeError(
+                    "conditions joined by one `or`", len(parts), MAX_CONDITIONS, self.where()
+                )
         return Or(tuple(parts))
 
     def _term(self, depth: int) -> Expression:
@@ -111,6 +116,10 @@ class _Parser(Reader):
         while self.tokens[self.index] in _AND:
             self.index += 1
             parts.append(self._factor(depth))
+            if len(parts) > MAX_CONDITIONS:
+                raise FilterTooLargeError(
+                    "conditions joined by one `and`", len(parts), MAX_CONDITIONS, self.where()
+                )
         return And(tuple(parts))
 
     def _factor(self, depth: int) -> Expression:
