@@ -11,9 +11,16 @@ from hypothesis import HealthCheck, settings
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
-settings.register_profile("fast", max_examples=60, deadline=None, suppress_health_check=_QUIET)
 settings.register_profile(
-    "ci", max_examples=250, deadline=None, derandomize=True, suppress_health_check=_QUIET
+    "fast", max_examples=60, stateful_step_count=20, deadline=None, suppress_health_check=_QUIET
+)
+settings.register_profile(
+    "ci",
+    max_examples=250,
+    stateful_step_count=20,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=_QUIET,
 )
 settings.register_profile("deep", max_examples=3_000, deadline=None, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("THATCH_HYPOTHESIS_PROFILE", "fast"))

@@ -13,7 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import thatch
 from tests.strategies import events, expressions
-from thatch.matching import reference
+from thatch.matching import growing, reference
+from thatch.matching.segments import index as segments
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
 
@@ -118,4 +119,18 @@ class EngineHistory(RuleBasedStateMachine):
         assert list(self.engine) == list(self.held)
 
 
+class SegmentedEngineHistory(EngineHistory):
+    """The same with everything in segments from the first subscription on, flushed at every second one."""
+
+    def __init__(self) -> None:
+        self._before = (growing.FEW, segments.FLUSH)
+        growing.FEW, segments.FLUSH = 1, 2
+        super().__init__()
+
+    def teardown(self) -> None:
+        growing.FEW, segments.FLUSH = self._before
+        super().teardown()
+
+
 TestEngineHistory = EngineHistory.TestCase
+TestSegmentedEngineHistory = SegmentedEngineHistory.TestCase

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -14,13 +15,19 @@ from thatch.errors import EventError, FilterError
 from thatch.matching import reference
 from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.problem import Index
+from thatch.matching.segments import SegmentIndex
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 
-INDEXES: list[Callable[[], Index]] = [NecessaryIndex]
+INDEXES: list[Callable[[], Index]] = [
+    NecessaryIndex,
+    SegmentIndex,
+    partial(SegmentIndex, flush=1),
+    partial(SegmentIndex, flush=3),
+]
 
 
-every_index = pytest.mark.parametrize("make_index", INDEXES, ids=lambda make: make.__name__)
+every_index = pytest.mark.parametrize("make_index", INDEXES, ids=str)
 
 
 @every_index

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from tests import strategies as make
 from thatch.errors import EventError, FilterError, NeverMatchesError
 from thatch.matching import reference
+from thatch.model.conjunctions import Conjunction
 from thatch.model.expressions import And, Constant, Not, Or
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text
+from thatch.model.lines import WHOLE, complement, intersect
 from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
 
 MISSING = object()
@@ -45,10 +47,10 @@ small_conditions = make.conditions(keys=("x", "y"), is_plain=True, constants=st.
 small_expressions = make.combined(small_conditions, max_leaves=5)
 
 
-def domain(schema, names=("x", "y")):
+def domain(schema, names=("x", "y"), values=DOMAIN):
     """Every flat event of the small domain that conforms to the schema."""
     choices = [
-        [value for value in DOMAIN if value is MISSING or reference.conforms(value, name, schema)]
+        [value for value in values if value is MISSING or reference.conforms(value, name, schema)]
         for name in names
     ]
     for chosen in product(*choices):
@@ -83,15 +85,77 @@ def test_covers_and_intersects_are_exact_on_small_domains(first, second, schema)
     assert other.intersects(one) == one.intersects(other)
 
 
+def complement_of(made):
+    """All that a filter of plain conditions leaves out: in every conjunction one attribute lies elsewhere."""
+    rest = [{}]
+    for conjunction in made.conjunctions:
+        elsewhere = [
+            {**sides, key: intersect(sides.get(key, WHOLE), complement(constraint))}
+            for sides in rest
+            for key, constraint in conjunction.constraints
+        ]
+        rest = [sides for sides in elsewhere if all(sides.values())]
+    return tuple({Conjunction(tuple(sorted(sides.items()))) for sides in rest})
+
+
 @given(small_expressions, small_schemas)
-def test_a_filter_together_with_its_complement_covers_everything(expression, schema):
-    """What is not true is false or unknown: the parts of the domain where the filter does not hold."""
+def test_a_filter_and_its_complement_share_nothing_and_cover_everything(expression, schema):
     made = filter_of(expression, schema)
     assume(made is not None)
+    left_out = complement_of(made)
+    assume(len(left_out) <= 200)
     everything = Filter.of(Constant(value=True), schema)
     assert everything.covers(made)
-    assert made.covers(made)
-    assert made.covers(everything) == all(holding(expression, domain(schema)))
+    assert made.covers(everything) == (not left_out) == all(holding(expression, domain(schema)))
+    if left_out:
+        rest = Filter(left_out, schema, ())
+        assert not made.intersects(rest)
+        assert not made.covers(rest)
+        assert not rest.covers(made)
+        assert Filter(made.conjunctions + left_out, schema, ()).covers(everything)
+
+
+@given(small_expressions, small_expressions, small_schemas)
+def test_a_filter_covers_another_exactly_when_the_other_misses_its_complement(first, second, schema):
+    outer, inner = filter_of(first, schema), filter_of(second, schema)
+    assume(outer is not None and inner is not None)
+    left_out = complement_of(outer)
+    assert outer.covers(inner) == (not left_out or not Filter(left_out, schema, ()).intersects(inner))
+
+
+TINY_LITERALS = [1, "a"]
+TINY_DOMAIN = [MISSING, None, True, nan, 0, 1, 2, "", "a", "b"]
+tiny_expressions = make.combined(
+    make.conditions(keys=("x", "y", "z"), is_plain=True, constants=st.sampled_from(TINY_LITERALS)),
+    max_leaves=6,
+)
+tiny_schemas = st.sampled_from([None, Schema({"x": Integer(0, 2), "y": Enum("a", "b")})])
+
+
+@given(tiny_expressions, tiny_expressions, tiny_schemas)
+def test_covers_and_intersects_are_exact_with_three_attributes(first, second, schema):
+    one, other = filter_of(first, schema), filter_of(second, schema)
+    assume(one is not None and other is not None)
+    flats = list(domain(schema, ("x", "y", "z"), TINY_DOMAIN))
+    on_first, on_second = holding(first, flats), holding(second, flats)
+    assert one.covers(other) == all(a for a, b in zip(on_first, on_second, strict=True) if b)
+    assert other.covers(one) == all(b for a, b in zip(on_first, on_second, strict=True) if a)
+    assert one.intersects(other) == any(a and b for a, b in zip(on_first, on_second, strict=True))
+
+
+def test_a_cube_is_covered_by_its_eight_corners_and_by_no_seven_of_them():
+    sides = [("{0} < 1", "{0} >= 1")] * 3
+    corners = [
+        " and ".join(side.format(name) for side, name in zip(chosen, "xyz", strict=True))
+        for chosen in product(*sides)
+    ]
+    cube = parsed(" and ".join(f"{name} <= infinity" for name in "xyz"))
+    assert all(parsed(corner).intersects(cube) for corner in corners)
+    for left_out in corners:
+        seven = [Filter.of(expression_of_text(corner)) for corner in corners if corner != left_out]
+        union = Filter(tuple(each.conjunctions[0] for each in seven), None, ())
+        assert not union.covers(cube)
+        assert Filter(union.conjunctions + parsed(left_out).conjunctions, None, ()).covers(cube)
 
 
 related = st.sampled_from(

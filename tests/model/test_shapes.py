@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import acos, cos, pi, radians, sin
+from math import acos, asin, atan2, cos, degrees, pi, radians, remainder, sin
 
 import pytest
 from hypothesis import assume, given
@@ -48,16 +48,54 @@ def test_the_box_around_a_circle_holds_all_of_it(circle, place):
         assert in_bounds(circle, place)
 
 
+def walked(start, angle, bearing):
+    """Where one arrives who walks from a place along a great circle; angle and bearing in radians."""
+    phi, lam = radians(start[0]), radians(start[1])
+    height = max(-1.0, min(1.0, sin(phi) * cos(angle) + cos(phi) * sin(angle) * cos(bearing)))
+    turn = atan2(sin(bearing) * sin(angle) * cos(phi), cos(angle) - sin(phi) * height)
+    return degrees(asin(height)), remainder(degrees(lam + turn), 360)
+
+
 @given(circles, st.floats(0, 2 * pi), st.floats(0, 1))
 def test_the_box_around_a_circle_holds_its_rim(circle, bearing, share):
     """Walk from the centre in some direction, almost to the rim."""
     angle = min(circle.radius / EARTH_RADIUS, pi) * (1 - share * 1e-9)
-    phi = radians(circle.latitude)
-    height = max(-1.0, min(1.0, sin(phi) * cos(angle) + cos(phi) * sin(angle) * cos(bearing)))
-    latitude = 90 - acos(height) * 180 / pi
-    for longitude in (circle.longitude, circle.longitude + 180, circle.longitude - 180):
-        if -180 <= longitude <= 180 and circle.contains(latitude, longitude):
-            assert in_bounds(circle, (latitude, longitude))
+    place = walked((circle.latitude, circle.longitude), angle, bearing)
+    if circle.contains(*place):
+        assert in_bounds(circle, place)
+
+
+@given(
+    st.floats(-89, 89),
+    longitudes,
+    st.one_of(st.sampled_from([1, 1_000, 1_000_000]), st.floats(1, 5_000_000)),
+    st.sampled_from([-1, 1]),
+)
+def test_the_box_around_a_circle_holds_its_easternmost_and_westernmost_place(
+    latitude, longitude, radius, side
+):
+    """They lie where a meridian touches the circle, nearer to the pole than the centre."""
+    angle = radius / EARTH_RADIUS
+    assume(radians(abs(latitude)) + angle < pi / 2 - 1e-6)
+    circle = Circle(latitude, longitude, radius)
+    touching = degrees(asin(sin(radians(latitude)) / cos(angle)))
+    reach = degrees(asin(sin(angle) / cos(radians(latitude))))
+    place = touching, remainder(longitude + side * reach * (1 - 1e-6), 360)
+    assert circle.contains(*place)
+    assert in_bounds(circle, place)
+    outside = touching, remainder(longitude + side * (reach * (1 + 1e-3) + 1e-6), 360)
+    assert reach > 179 or not in_bounds(circle, outside)
+
+
+@pytest.mark.parametrize("latitude", [60, -60, 85])
+def test_a_circle_far_north_or_south_is_wider_than_at_the_latitude_of_its_centre(latitude):
+    circle = Circle(latitude, 0, 400_000)
+    angle = circle.radius / EARTH_RADIUS
+    touching = degrees(asin(sin(radians(latitude)) / cos(angle)))
+    reach = degrees(asin(sin(angle) / cos(radians(latitude)))) * (1 - 1e-9)
+    assert not circle.contains(latitude, reach)
+    assert circle.contains(touching, reach)
+    assert in_bounds(circle, (touching, reach))
 
 
 polygons = st.sampled_from(

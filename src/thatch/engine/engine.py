@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isnan
@@ -27,8 +27,7 @@ from thatch.errors import (
     UnknownSubscriptionError,
     shown,
 )
-from thatch.matching.necessary import NecessaryIndex
-from thatch.matching.problem import Index
+from thatch.matching.growing import GrowingIndex
 from thatch.model.events import read_event
 from thatch.model.explanation import Explanation
 from thatch.model.filters import Filter
@@ -85,7 +84,7 @@ class Engine:
             raise SchemaError("a thatch.Schema", shown(schema))
         self.schema = schema
         self._lock = RLock()
-        self._index: Index = NecessaryIndex()
+        self._index = GrowingIndex()
         self._by_id: dict[str, _Subscription] = {}
         self._by_place: dict[int, _Subscription] = {}
         self._next_place = 0
@@ -154,8 +153,7 @@ class Engine:
             except ThatchError as error:
                 rejects.append({"row": row, "subscription": identity, "reason": str(error)})
         with self._lock:
-            for made in accepted.values():
-                self._put(*made)
+            self._put_all(accepted.values())
         return pa.Table.from_pylist(rejects, schema=REJECTS)
 
     def unsubscribe(self, subscription: str) -> None:
@@ -205,6 +203,10 @@ class Engine:
             raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
         if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
             raise SubscriptionError("a limit of 0 or more", shown(limit))
+        if type(event) is dict and now is None and by == "subscription" and self.schema is None:
+            quick = self._match_plain(event)
+            if quick is not None:
+                return quick if limit is None else quick[:limit]
         found = self._matching(event, now)
         names = [each.id for each in found]
         if by == "subscriber":
@@ -344,6 +346,15 @@ class Engine:
 
     # --- inside --------------------------------------------------------------------------------------------------
 
+    def _match_plain(self, event: dict[str, Any]) -> list[str] | None:
+        """The ids for a flat event of plain values, straight from the index; None if it has to be read first."""
+        with self._lock:
+            places = self._index.match_plain(event)
+            if places is None:
+                return None
+            by_place = self._by_place
+            return [by_place[place].id for place in places]
+
     def _matching(self, event: Mapping[str, Any], now: Moment | None) -> list[_Subscription]:
         record = read_event(event, self.schema)
         moment = None if now is None else _moment(now, "now")
@@ -382,6 +393,21 @@ class Engine:
         self._by_id[identity] = self._by_place[place] = _Subscription(
             identity, place, filter, subscriber, expires
         )
+
+    def _put_all(self, many: Iterable[tuple[str, Filter, str | None, float]]) -> None:
+        """Add many subscriptions; those that are new go to the index in one piece."""
+        fresh: dict[int, Filter] = {}
+        for identity, filter, subscriber, expires in many:
+            if identity in self._by_id:
+                self._put(identity, filter, subscriber, expires)
+                continue
+            place = self._next_place
+            self._next_place += 1
+            fresh[place] = filter
+            self._by_id[identity] = self._by_place[place] = _Subscription(
+                identity, place, filter, subscriber, expires
+            )
+        self._index.extend(fresh)
 
     def _known(self, subscription: object) -> _Subscription:
         known = self._by_id.get(subscription) if isinstance(subscription, str) else None

@@ -1,75 +1,138 @@
 """CSV and Parquet files as Arrow tables.
 
-A CSV column is of whole numbers, numbers, booleans or else text, whichever holds all its values; an empty field
-is null. Numbers with leading zeros (`01234`) are codes and stay text, and so do dates.
+Rows are counted from 0; in CSV the header is none, and neither are empty lines between two rows. A CSV column is of
+whole numbers, numbers, booleans or else text, whichever holds all its values; an empty field is null. What looks
+like a code stays text: numbers with leading zeros (`01234`), hexadecimal ones (`0x1F`), whole ones that do not fit
+64 bits and that a double would round. So do dates.
 """
 
 from __future__ import annotations
 
-import gzip
+import csv
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
-from thatch.errors import TableError
+from thatch.errors import TableError, shown
+from thatch.formats.files import content_of
+from thatch.formats.lines import Reject
+from thatch.model.values import is_text
 
 __all__ = ["read_csv", "read_parquet", "typed"]
 
-Reject = Callable[[int, str], None]
+_LARGEST_BLOCK = 2**31 - 1
+_CODE = r"^[+-]?0[0-9xX]"
+_MANY_DIGITS = r"^[+-]?[0-9]{19,}$"
 
 
-def read_parquet(path: str) -> pa.Table:
-    """A Parquet file, whole."""
-    try:
-        return pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise TableError("a Parquet file", str(error), path) from error
-
-
-def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
-    """A CSV file with every column as text, and the row number of each line that is in it.
+def read_parquet(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+    """A Parquet file, and the row number of each row of the table.
 
     Parameters
     ----------
-    reject : called with row number and reason for each line with the wrong number of fields
+    reject : called with row number and reason for each row whose text is not UTF-8
     """
-    skipped: list[int] = []
+    if not Path(path).exists():  # Arrow's own error says only the path
+        raise TableError("a file that can be read", "No such file or directory", path)
+    try:
+        table = pq.read_table(path)
+        names = [
+            field.name for field in table.schema if pt.is_string(field.type) or pt.is_large_string(field.type)
+        ]
+        table, rows = _with_good_text(table, names, list(range(table.num_rows)), reject)
+        table.validate(
+            full=True
+        )  # text inside of lists and objects, which nobody checked when it was written
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
+        raise TableError("a Parquet file", str(error), path) from error
+    return table, rows
+
+
+def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+    """A CSV file with every column as text, and the row number of each row of the table.
+
+    Parameters
+    ----------
+    reject : called with row number and reason for each row that has the wrong number of fields or is not UTF-8
+    """
+    content = content_of(path)
+    names = _header(content, path)
+    skipped: set[int] = set()
 
     def handle(row: arrow_csv.InvalidRow) -> str:
-        # With one thread rows come in order; the first line of the file is the header.
-        number = row.number - 2 if row.number is not None else -1
-        skipped.append(number)
+        number = row.number - 2  # rows come in order, by one thread; number 1 is the header
+        skipped.add(number)
         reject(number, f"Expected {row.expected_columns} fields, got {row.actual_columns}")
         return "skip"
 
     try:
-        content = (
-            gzip.decompress(Path(path).read_bytes()) if path.endswith(".gz") else Path(path).read_bytes()
-        )
-        names = arrow_csv.open_csv(io.BytesIO(content), parse_options=_options(handle)).schema.names
-        skipped.clear()
         table = arrow_csv.read_csv(
-            io.BytesIO(content),
-            read_options=arrow_csv.ReadOptions(use_threads=False),
-            parse_options=_options(handle),
+            io.BytesIO(content if content.endswith(b"\n") else content + b"\n"),
+            # One block, since a row that does not fit into one is an error of the whole file.
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, block_size=min(len(content) + 1, _LARGEST_BLOCK)
+            ),
+            parse_options=arrow_csv.ParseOptions(invalid_row_handler=handle, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+                column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=True, null_values=[""]
             ),
         )
-    except (OSError, EOFError, pa.ArrowException) as error:
+    except pa.ArrowException as error:
         raise TableError("a CSV file", str(error), path) from error
-    left_out = set(skipped)
-    rows = [row for row in range(table.num_rows + len(left_out)) if row not in left_out]
-    return table, rows
+    rows = [row for row in range(table.num_rows + len(skipped)) if row not in skipped]
+    table, rows = _with_good_text(table, names, rows, reject)
+    return table.cast(pa.schema([(name, pa.string()) for name in names])), rows
 
 
-def _options(handle: Callable[[arrow_csv.InvalidRow], str]) -> arrow_csv.ParseOptions:
-    return arrow_csv.ParseOptions(invalid_row_handler=handle, newlines_in_values=True)
+def _header(content: bytes, path: str) -> list[str]:
+    """The names of the columns."""
+    text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", errors="surrogateescape", newline="")
+    try:
+        names = next((row for row in csv.reader(text) if row), None)
+    except csv.Error as error:
+        raise TableError("a CSV file", str(error), path) from error
+    if names is None:
+        raise TableError("a CSV file whose first line names the columns", "an empty file", path)
+    bad = next((name for name in names if not is_text(name) or names.count(name) > 1), None)
+    if bad is not None:
+        raise TableError("each column once, named in UTF-8", shown(bad), path)
+    return names
+
+
+def _with_good_text(
+    table: pa.Table, names: list[str], rows: list[int], reject: Reject
+) -> tuple[pa.Table, list[int]]:
+    """The table and its row numbers without rows in which one of the columns is not UTF-8."""
+    bad = {index: name for name in names for index in _not_utf8(table.column(name))}
+    for index in sorted(bad):
+        reject(rows[index], f"Expected UTF-8 text in column `{bad[index]}`")
+    if not bad:
+        return table, rows
+    kept = [index for index in range(table.num_rows) if index not in bad]
+    return table.take(pa.array(kept, pa.int64())), [rows[index] for index in kept]
+
+
+def _not_utf8(column: pa.ChunkedArray) -> list[int]:
+    """Where a column of texts, or of what should be texts, is not UTF-8."""
+    content = column.cast(pa.large_binary())
+    try:
+        content.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return [index for index, value in enumerate(content.to_pylist()) if not _is_utf8(value)]
+    return []
+
+
+def _is_utf8(value: bytes | None) -> bool:
+    try:
+        (value or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def typed(table: pa.Table) -> pa.Table:
@@ -78,11 +141,17 @@ def typed(table: pa.Table) -> pa.Table:
 
 
 def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pc.any(pc.match_substring_regex(column, r"^[+-]?0\d")).as_py():
+    if _some(column, _CODE):
         return column
     for kind in (pa.int64(), pa.float64(), pa.bool_()):
+        if kind == pa.float64() and _some(column, _MANY_DIGITS):
+            return column
         try:
             return pc.cast(column, kind)
         except pa.ArrowInvalid:
             continue
     return column
+
+
+def _some(column: pa.ChunkedArray, expression: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(column, expression)).as_py())

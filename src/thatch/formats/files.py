@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO, cast
 
 from thatch.errors import TableError
 
-__all__ = ["STDIN", "kind_of", "opened"]
+__all__ = ["STDIN", "content_of", "kind_of", "opened"]
 
 STDIN = "-"
 _KINDS = {
@@ -28,26 +30,43 @@ def kind_of(path: str) -> str:
     """`jsonl`, `csv` or `parquet`, by the ending; `.gz` may follow the first two. Standard input is JSON lines."""
     if path == STDIN:
         return "jsonl"
-    suffixes = Path(path).suffixes
-    ending = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else suffixes[-1] if suffixes else ""
-    kind = _KINDS.get(ending.lower())
-    if kind is None:
-        raise TableError(f"a file ending in {', '.join(_KINDS)}", path)
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    is_packed = suffixes[-1:] == [".gz"]
+    ending = "".join(suffixes[-2:-1] if is_packed else suffixes[-1:])
+    kind = _KINDS.get(ending)
+    if kind is None or (is_packed and kind == "parquet"):
+        raise TableError(f"a file ending in {', '.join(_KINDS)} (or .jsonl.gz, .csv.gz)", path)
     return kind
+
+
+def content_of(path: str) -> bytes:
+    """All bytes of a file."""
+    with _bytes_of(path) as stream:
+        return stream.read()
 
 
 @contextmanager
 def opened(path: str) -> Iterator[TextIO]:
-    """The text of a file, or of standard input for `-`."""
-    if path == STDIN:
-        yield sys.stdin
-        return
+    """The text of a file, or of standard input for `-`; what is not UTF-8 comes as lone surrogates."""
+    with _bytes_of(path) as stream:
+        # Lines end in a line feed only: a carriage return may stand between the tokens of JSON.
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="\n")
+        try:
+            yield text
+        finally:
+            text.detach()  # or standard input would be closed with it
+
+
+@contextmanager
+def _bytes_of(path: str) -> Iterator[BinaryIO]:
     try:
-        if path.endswith(".gz"):
-            with gzip.open(path, "rt", encoding="utf-8", errors="surrogateescape") as stream:
-                yield stream
+        if path == STDIN:
+            yield sys.stdin.buffer
+        elif path.lower().endswith(".gz"):
+            with gzip.open(path) as unpacked:
+                yield cast("BinaryIO", unpacked)
         else:
-            with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as stream:
+            with Path(path).open("rb") as stream:
                 yield stream
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise TableError("a file that can be read", str(error), path) from error

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
 from thatch.formats.columns import read_csv, read_parquet
-from thatch.formats.files import kind_of, opened
+from thatch.formats.files import kind_of
+from thatch.formats.lines import Reject, read_lines
+from thatch.model.values import is_text
 
 __all__ = ["Subscriptions", "read_subscriptions"]
 
@@ -47,64 +51,100 @@ def read_subscriptions(path: str) -> Subscriptions:
     """
     kind = kind_of(path)
     rejects: list[tuple[int, str]] = []
+
+    def reject(row: int, reason: str) -> None:
+        rejects.append((row, reason))
+
     if kind == "jsonl":
-        return _from_lines(path, rejects)
-    if kind == "csv":
-        table, rows = read_csv(path, lambda row, reason: rejects.append((row, reason)))
+        table, rows = _from_lines(path, reject)
     else:
-        table = read_parquet(path)
-        rows = list(range(table.num_rows))
+        table, rows = _from_columns(
+            *(read_csv if kind == "csv" else read_parquet)(path, reject), path, reject
+        )
+    return Subscriptions(table, rows, sorted(rejects))
+
+
+def _from_columns(table: pa.Table, rows: list[int], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     missing = [name for name in _REQUIRED if name not in table.column_names]
     if missing:
         raise TableError(f"a column `{missing[0]}`", ", ".join(table.column_names), path)
     table = table.select([name for name in _COLUMNS if name in table.column_names])
-    if "expires" in table.column_names:
-        try:
-            table = table.set_column(
-                table.column_names.index("expires"), "expires", table.column("expires").cast(pa.float64())
-            )
-        except pa.ArrowException as error:
-            raise TableError("seconds since 1970", str(error), f"{path}, column `expires`") from error
-    return Subscriptions(table, rows, rejects)
+    if "expires" not in table.column_names:
+        return table, rows
+    seconds, bad = _seconds(table.column("expires"), f"{path}, column `expires`")
+    for index, value in bad.items():
+        reject(rows[index], f"Expected seconds since 1970 as `expires`, got {shown(value)}")
+    table = table.set_column(table.column_names.index("expires"), "expires", seconds)
+    kept = [index for index in range(table.num_rows) if index not in bad]
+    return table.take(pa.array(kept, pa.int64())), [rows[index] for index in kept]
 
 
-def _from_lines(path: str, rejects: list[tuple[int, str]]) -> Subscriptions:
+def _seconds(column: pa.ChunkedArray, where: str) -> tuple[pa.ChunkedArray, dict[int, Any]]:
+    """A column of moments in seconds since 1970, and the values by index that are none."""
+    if pt.is_timestamp(column.type):
+        microseconds = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
+        return pc.divide(microseconds.cast(pa.float64(), safe=False), 1e6), {}
+    try:
+        return column.cast(pa.float64()), {}
+    except pa.ArrowNotImplementedError as error:
+        raise TableError("seconds since 1970", str(column.type), where) from error
+    except pa.ArrowInvalid:
+        values = column.to_pylist()
+    bad = {index: value for index, value in enumerate(values) if _is_no_number(value)}
+    good = [None if index in bad else value for index, value in enumerate(values)]
+    return pa.chunked_array([pa.array(good, column.type).cast(pa.float64())]), bad
+
+
+def _is_no_number(value: Any) -> bool:
+    try:
+        pa.scalar(value).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return True
+    return False
+
+
+def _from_lines(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     rows: list[int] = []
-    with opened(path) as stream:
-        for row, line in enumerate(stream):
-            if not line.strip():
-                continue
-            try:
-                fields = _fields(line)
-            except (ValueError, RecursionError) as error:
-                rejects.append((row, str(error) or "Expected less nesting"))
-                continue
-            rows.append(row)
-            for name in _COLUMNS:
-                columns[name].append(fields.get(name))
-    arrays = {name: pa.array(values, _TYPES[name]) for name, values in columns.items()}
-    return Subscriptions(pa.table(arrays), rows, rejects)
+    for row, read in read_lines(path, reject):
+        try:
+            fields = _fields(read)
+        except ValueError as error:
+            reject(row, str(error))
+            continue
+        rows.append(row)
+        for name in _COLUMNS:
+            columns[name].append(fields.get(name))
+    return pa.table({name: pa.array(values, _TYPES[name]) for name, values in columns.items()}), rows
 
 
-def _fields(line: str) -> dict[str, Any]:
-    """One line as the fields of a subscription, checked as far as a column of a table would be."""
-    try:
-        fields = json.loads(line)
-        line.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("Expected UTF-8 text") from None
-    except ValueError as error:
-        raise ValueError(f"Expected JSON, got {shown(line)} ({error})") from None
-    if not isinstance(fields, dict):
-        raise ValueError(f"Expected a JSON object, got {shown(line)}")  # noqa: TRY004 - the line, not a type
+def _fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a subscription, checked as far as a column of a table would be."""
+    fields = dict(fields)
     if isinstance(fields.get("filter"), dict):
-        fields["filter"] = json.dumps(fields["filter"])
+        fields["filter"] = _json_text(fields["filter"])
     for name in ("subscription", "subscriber", "filter"):
         value = fields.get(name)
-        if not isinstance(value, str) and (value is not None or name in _REQUIRED):
+        if value is None and name not in _REQUIRED:
+            continue
+        if not isinstance(value, str) or not is_text(value):
             raise ValueError(f"Expected text as `{name}`, got {shown(value)}")
-    expires = fields.get("expires")
-    if expires is not None and (isinstance(expires, bool) or not isinstance(expires, (int, float))):
-        raise ValueError(f"Expected seconds since 1970 as `expires`, got {shown(expires)}")
+    if fields.get("expires") is not None:
+        fields["expires"] = _moment(fields["expires"])
     return fields
+
+
+def _json_text(pattern: dict[str, Any]) -> str:
+    try:
+        return json.dumps(pattern)
+    except RecursionError:
+        raise ValueError("Expected less nesting in `filter`, got more") from None
+
+
+def _moment(value: Any) -> float:
+    try:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+    except OverflowError:  # an integer past every double
+        pass
+    raise ValueError(f"Expected seconds since 1970 as `expires`, got {shown(value)}")

@@ -111,6 +111,8 @@ def microseconds_of(text: str) -> int | None:
     try:
         zone = UTC
         if sign:
+            if int(zone_minutes or 0) > 59:
+                return None
             offset = timedelta(hours=int(zone_hours), minutes=int(zone_minutes or 0))
             zone = timezone(-offset if sign == "-" else offset)
         moment = datetime(

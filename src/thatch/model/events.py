@@ -17,7 +17,7 @@ decided list by list, in time linear in the number of elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -34,7 +34,7 @@ __all__ = ["MAX_DEPTH", "MAX_PARTS", "Choice", "Record", "read_event"]
 
 _NOTHING: frozenset[str] = frozenset()
 MAX_DEPTH = 128  # of nested objects and lists; deeper events are refused, which also ends cycles
-MAX_PARTS = 1_000_000  # fields, objects and list elements of one event
+MAX_PARTS = 1_000_000  # fields and list elements of one event, at all levels
 
 
 class Choice:
@@ -125,14 +125,16 @@ class _Reader:
         self, fields: Mapping[str, Any], prefix: str, record: Record, listed: set[str], depth: int
     ) -> None:
         """Add the fields of one object to a record; `listed` are the attributes its lists may give."""
-        self._enter(depth, prefix)
+        self._enter(fields, depth, prefix)
         for name, value in fields.items():
             if type(name) is not str:
                 if not isinstance(name, str):
                     raise EventError(
                         "names as text", f"{shown(name)} of type {type(name).__name__}", prefix[:-1]
                     )
-                name = str(name)
+                name = str.__str__(name)  # the text itself, whatever a subclass prints
+            if not name.isascii():
+                check_text(name, "a name")
             path = prefix + name if prefix else name
             kind = type(value)
             if kind is dict or isinstance(value, Mapping):
@@ -147,11 +149,11 @@ class _Reader:
 
     def _list(self, values: Any, path: str, elements: list[Record], depth: int) -> None:
         """The elements of a list as records of their own; nested lists are flattened."""
-        self._enter(depth, path)
         if isinstance(values, np.ndarray):
             if not values.ndim:
                 raise EventError("a list or a value", "an array without dimensions", path)
             values = list(values)  # NumPy scalars, which read_scalar knows; tolist() would lose dates
+        self._enter(values, depth, path)
         for index, value in enumerate(values):
             if isinstance(value, (list, tuple, np.ndarray)):
                 self._list(value, path, elements, depth + 1)
@@ -164,10 +166,7 @@ class _Reader:
             elements.append(element)
 
     def _add_value(self, record: Record, path: str, value: Any, where: str, listed: AbstractSet[str]) -> None:
-        self.parts += 1
         scalar = read_scalar(value, where)
-        if not path.isascii():
-            check_text(path, "a name")
         key = key_of(path)
         if key in record.points or key in listed:
             raise EventError("each path once", f"{shown(path)} twice", where)
@@ -186,9 +185,9 @@ class _Reader:
         listed |= choice.keys
         record.choices += (choice,)
 
-    def _enter(self, depth: int, where: str) -> None:
+    def _enter(self, parts: Sized, depth: int, where: str) -> None:
         """Refuse what is nested too deep (a cycle is) or too large (shared objects can multiply)."""
-        self.parts += 1
+        self.parts += len(parts)
         if depth > MAX_DEPTH:
             raise EventError(
                 f"at most {MAX_DEPTH} nested objects and lists", "a deeper or cyclic one", where[:80]

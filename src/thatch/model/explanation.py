@@ -1,24 +1,29 @@
 """Why an event does or does not match: every condition, whether it holds, and the value seen.
 
 On an event with lists the flat event that meets most conditions of an alternative is shown, with the chosen
-elements named. Lists are independent of each other, so the best element of each is found on its own.
+elements named. Lists are independent of each other, so the best element of each is found on its own; only lists
+that a condition over two attributes ties together are looked at together, up to a limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from thatch.model.conjunctions import Conjunction
-from thatch.model.events import Record
+from thatch.model.events import Choice, Record
 from thatch.model.lines import Cut, contains, value_at
 from thatch.model.matching import holds
 from thatch.model.names import base_of
-from thatch.model.printing import PrintedCondition, literal_text, printed_conditions
-from thatch.model.residuals import Residual
+from thatch.model.printing import PrintedCondition, printed_conditions
 from thatch.model.schema import Schema
+from thatch.model.wording import literal_text
 
 __all__ = ["Alternative", "Explanation", "Finding", "explain"]
+
+_MAX_WAYS = 100_000  # to choose from lists that one condition ties together
+_NUMBERS = {0: "none", 1: "one"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,9 @@ class Explanation:
         lines = ["matches" if self.matches else "does not match"]
         if len(self.alternatives) == 1:
             return "\n".join(lines + _drawn(self.alternatives[0], ""))
-        lines[0] += f": {'one' if self.matches else 'none'} of {len(self.alternatives)} alternatives holds"
+        count = sum(alternative.holds for alternative in self.alternatives)
+        lines[0] += f": {_NUMBERS.get(count, count)} of {len(self.alternatives)} alternatives hold"
+        lines[0] += "s" if count < 2 else ""
         for number, alternative in enumerate(self.alternatives, 1):
             is_last = number == len(self.alternatives)
             mark = "yes" if alternative.holds else "no "
@@ -81,54 +88,110 @@ def explain(conjunctions: Sequence[Conjunction], schema: Schema | None, record: 
 
 
 def _alternative(conjunction: Conjunction, record: Record, schema: Schema | None) -> Alternative:
-    points, chosen = _best(conjunction, record)
+    conditions = [_Condition(each) for each in printed_conditions(conjunction, schema)]
+    points, chosen = _best(conditions, record, {})
     flat = Record(points)
-    findings = [_finding(condition, flat) for condition in printed_conditions(conjunction, schema)]
+    findings = [Finding(each.text, each.is_met(flat), each.seen(flat)) for each in conditions]
     return Alternative(tuple(findings), tuple(chosen), holds(conjunction, record))
 
 
-def _finding(condition: PrintedCondition, flat: Record) -> Finding:
-    is_met = all(contains(constraint, flat.point(key)) for key, constraint in condition.constraints)
-    keys: Sequence[str] = [key for key, _ in condition.constraints]
-    if condition.residual is not None:
-        keys = condition.residual.keys
-        is_met = is_met and condition.residual.holds([flat.point(key) for key in keys])
-    return Finding(condition.text, is_met, ", ".join(_seen(key, flat) for key in keys))
+class _Condition:
+    """A condition as it is shown, and the attributes of events that it looks at."""
+
+    __slots__ = ("_constraints", "_keys", "_residual", "attributes", "text")
+
+    def __init__(self, printed: PrintedCondition) -> None:
+        self.text = printed.text
+        self._constraints = printed.constraints
+        self._residual = printed.residual
+        keys = [key for key, _ in printed.constraints]
+        self._keys = keys if printed.residual is None else printed.residual.keys
+        self.attributes = frozenset(base_of(key) for key in (*keys, *self._keys))
+
+    def is_met(self, flat: Record) -> bool:
+        residual = self._residual
+        return all(contains(constraint, flat.point(key)) for key, constraint in self._constraints) and (
+            residual is None or residual.holds([flat.point(key) for key in residual.keys])
+        )
+
+    def seen(self, flat: Record) -> str:
+        return ", ".join(_seen(key, flat) for key in self._keys)
 
 
-def _best(conjunction: Conjunction, record: Record) -> tuple[dict[str, Cut], list[str]]:
-    """The flat event of a record that meets most conditions, and the elements chosen for it."""
-    points = dict(record.points)
-    chosen: list[str] = []
-    for choice in record.choices:
-        best: tuple[int, int, dict[str, Cut], list[str]] | None = None
-        for index, element in enumerate(choice.elements):
-            inner, names = _best(conjunction, element)
-            score = _met(conjunction, choice.keys, {**points, **inner})
-            if best is None or score > best[0]:
-                best = (score, index, inner, names)
-        assert best is not None
-        _, index, inner, names = best
-        points.update(inner)
-        if any(base_of(key) in choice.keys for key, _ in conjunction.constraints):
-            chosen += [f"element {index} of {choice.where} ({len(choice.elements)} elements)", *names]
-    return points, chosen
+# --- the flat event to show ------------------------------------------------------------------------------------
+
+_Way = tuple[dict[str, Cut], list[str]]  # what a choice of elements gives, and the elements by name
 
 
-def _met(conjunction: Conjunction, keys: frozenset[str], points: dict[str, Cut]) -> int:
-    """How many conditions on these attributes hold; a residual counts once its attributes are known."""
+def _best(conditions: Sequence[_Condition], record: Record, known: dict[str, Cut]) -> _Way:
+    """What a record gives in the flat event that meets most conditions; `known` is given around the record."""
+    found, chosen = dict(record.points), []
+    known = {**known, **found}
+    for choices in _tied(conditions, record.choices):
+        given = frozenset().union(*(choice.keys for choice in choices))
+        relevant = [condition for condition in conditions if condition.attributes & given]
+        points, names = max(
+            _ways(relevant, choices, known), key=lambda way: _met(relevant, {**known, **way[0]})
+        )
+        found.update(points)
+        chosen += names
+    return found, chosen
+
+
+def _met(conditions: Sequence[_Condition], points: dict[str, Cut]) -> int:
     flat = Record(points)
-    constraints = sum(
-        contains(constraint, flat.point(key))
-        for key, constraint in conjunction.constraints
-        if base_of(key) in keys
-    )
-    return constraints + sum(_residual_met(residual, keys, flat) for residual in conjunction.residuals)
+    return sum(condition.is_met(flat) for condition in conditions)
 
 
-def _residual_met(residual: Residual, keys: frozenset[str], flat: Record) -> bool:
-    names: Sequence[str] = residual.keys
-    return any(base_of(key) in keys for key in names) and residual.holds([flat.point(key) for key in names])
+def _tied(conditions: Sequence[_Condition], choices: Sequence[Choice]) -> list[list[Choice]]:
+    """The lists that some condition looks at, those together that one condition looks at together."""
+    if not choices:
+        return []
+    attributes = frozenset().union(*(condition.attributes for condition in conditions))
+    groups = [[choice] for choice in choices if choice.keys & attributes]
+    for condition in conditions:
+        tied = [group for group in groups if any(choice.keys & condition.attributes for choice in group)]
+        if len(tied) > 1:
+            together = [choice for group in tied for choice in group]
+            groups = [together if group is tied[0] else group for group in groups if group not in tied[1:]]
+    return groups
+
+
+def _ways(
+    conditions: Sequence[_Condition], choices: Sequence[Choice], known: dict[str, Cut]
+) -> Iterator[_Way]:
+    """The ways to choose from one list, each element at its best; or all ways to choose from tied lists."""
+    if len(choices) > 1:
+        attributes = frozenset().union(*(condition.attributes for condition in conditions))
+        yield from islice(_written_out({}, [], choices, attributes), _MAX_WAYS)
+        return
+    (choice,) = choices
+    for index, element in enumerate(choice.elements):
+        points, names = _best(conditions, element, known)
+        yield points, [_named(choice, index), *names]
+
+
+def _written_out(
+    points: dict[str, Cut], names: list[str], choices: Sequence[Choice], attributes: frozenset[str]
+) -> Iterator[_Way]:
+    """Every way to choose from lists, as far as the attributes are concerned."""
+    if not choices:
+        yield points, names
+        return
+    choice = choices[0]
+    if not choice.keys & attributes:
+        yield from _written_out(points, names, choices[1:], attributes)
+        return
+    for index, element in enumerate(choice.elements):
+        inner = (*element.choices, *choices[1:])
+        yield from _written_out(
+            {**points, **element.points}, [*names, _named(choice, index)], inner, attributes
+        )
+
+
+def _named(choice: Choice, index: int) -> str:
+    count = len(choice.elements)
+    return f"element {index} of {choice.where} ({count} element{'s' if count > 1 else ''})"
 
 
 def _seen(key: str, flat: Record) -> str:

@@ -9,16 +9,17 @@ itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from thatch.errors import FilterError, FilterTooLargeError, NeverMatchesError, shown
+from thatch.model.comparisons import COMPARE, only
 from thatch.model.conjunctions import Conjunction, Dead, close
 from thatch.model.expressions import (
     And,
     Compare,
-    Condition,
     Constant,
     Distinct,
     Exists,
@@ -38,9 +39,6 @@ from thatch.model.lines import (
     TEXTS,
     WHOLE,
     Constraint,
-    Literal,
-    above,
-    below,
     covers,
     difference,
     intersect,
@@ -53,10 +51,11 @@ from thatch.model.names import derived, split
 from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
+from thatch.model.simplification import simplified
 from thatch.model.wildcards import Wildcard
+from thatch.model.wording import Simple, condition_words
 
 __all__ = [
-    "COMPARE",
     "MAX_CONDITIONS",
     "MAX_CONJUNCTIONS",
     "MAX_INTERVALS",
@@ -71,6 +70,8 @@ _MAX_PRODUCT = 4 * MAX_CONJUNCTIONS  # conjunctions written out before simplifyi
 _MAX_STEPS = 100 * _MAX_PRODUCT  # pairs of conjunctions looked at while multiplying out
 _MAX_DEPTH = 200
 _FEW = 1_000
+_MAX_COMPARED = 20  # alternatives of one `or` that are looked at two by two
+_MAX_REMARKS = 100
 MAX_CONDITIONS = MAX_INTERVALS  # joined by one `and` or `or`
 
 
@@ -105,10 +106,17 @@ class _Work:
     schema: Schema | None
     remarks: dict[Remark, None] = field(default_factory=dict)  # in order, each once
     steps: int = 0
+    has_products: bool = False  # then a conjunction may be no alternative that anybody wrote
 
     def dead(self, reason: str) -> None:
-        if len(self.remarks) < 100:
-            self.remarks[Remark("dead", reason)] = None
+        self._remark(Remark("dead", reason))
+
+    def covered(self, reason: str) -> None:
+        self._remark(Remark("covered", reason))
+
+    def _remark(self, remark: Remark) -> None:
+        if len(self.remarks) < _MAX_REMARKS:
+            self.remarks[remark] = None
 
 
 def normalise(expression: Expression, schema: Schema | None = None) -> NormalForm:
@@ -127,17 +135,20 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
     work = _Work(schema)
     parts = _normal(expression, False, work, 0)
     conjunctions: list[Conjunction] = []
+    reasons: list[str] = []
     for part in parts:
         try:
             conjunctions.append(close(part.constraints, part.residuals, schema))
         except Dead as dead:
-            work.dead(str(dead))
+            reasons.append(str(dead))
+    if not work.has_products or not conjunctions:
+        for reason in reasons:
+            work.dead(reason)
     if not conjunctions:
-        raise NeverMatchesError(
-            "; ".join(remark.reason for remark in list(work.remarks)[:3]) or "it is false"
-        )
+        deaths = [remark.reason for remark in work.remarks if remark.kind == "dead"]
+        raise NeverMatchesError("; ".join(deaths[:3]) or "it is false")
     if len(conjunctions) > 1:
-        conjunctions = _simplified(conjunctions, work)
+        conjunctions = simplified(conjunctions, schema)
         if len(conjunctions) > MAX_CONJUNCTIONS:
             raise FilterTooLargeError("alternatives after normalisation", len(conjunctions), MAX_CONJUNCTIONS)
     for conjunction in conjunctions:
@@ -204,7 +215,10 @@ def _normal(expression: Expression, negated: bool, work: _Work, depth: int) -> l
         combine = _conjunction if (kind is And) != negated else _disjunction
         return combine(_joined(expression, kind), negated, work, depth)
     if kind is Constant:
-        return [_Part({})] if expression.value != negated else []  # type: ignore[attr-defined]
+        if expression.value != negated:  # type: ignore[attr-defined]
+            return [_Part({})]
+        work.dead("it is false")
+        return []
     return _CONDITIONS[kind](expression, negated, work)
 
 
@@ -246,40 +260,101 @@ def _conjunction(children: Sequence[Expression], negated: bool, work: _Work, dep
             work.dead(f"the conditions on {key} exclude each other")
             return []
     result = [common]
+    work.has_products |= len(several) > 1
     for parts in several:
-        count = len(result) * len(parts)
-        work.steps += count
-        if count > _MAX_PRODUCT or work.steps > _MAX_STEPS:
-            raise FilterTooLargeError("alternatives after normalisation", count, MAX_CONJUNCTIONS)
-        result = _gathered(
-            [both for first in result for second in parts if (both := _both(first, second, work))]
-        )
+        result = _gathered(_multiplied(result, parts, work))
+        if not result:
+            break
     return result
 
 
-def _both(first: _Part, second: _Part, work: _Work) -> _Part | None:
-    """Both parts at once, None if they exclude each other."""
+def _multiplied(first: list[_Part], second: list[_Part], work: _Work) -> list[_Part]:
+    """Each part of the first with each of the second. One of the second that meets none of the first is dead."""
+    count = len(first) * len(second)
+    if count > _MAX_PRODUCT:
+        raise FilterTooLargeError("alternatives after normalisation", count, MAX_CONJUNCTIONS)
+    work.steps += count
+    if work.steps > _MAX_STEPS:
+        raise FilterTooLargeError("pairs of alternatives to multiply out", work.steps, _MAX_STEPS)
+    result: list[_Part] = []
+    for right in second:
+        met = len(result)
+        key = ""
+        for left in first:
+            both = _both(left, right)
+            if isinstance(both, _Part):
+                result.append(both)
+            else:
+                key = both
+        if len(result) == met:
+            work.dead(f"the conditions on {key} exclude each other")
+    return result
+
+
+def _both(first: _Part, second: _Part) -> _Part | str:
+    """Both parts at once, or the attribute on which they exclude each other."""
     constraints = dict(first.constraints)
     for key, constraint in second.constraints.items():
         known = constraints.get(key)
         if known is not None:
             constraint = intersect(known, constraint)
             if not constraint:
-                work.dead(f"the conditions on {key} exclude each other")
-                return None
+                return key
         constraints[key] = constraint
     return _Part(constraints, first.residuals | second.residuals)
 
 
 def _disjunction(children: Sequence[Expression], negated: bool, work: _Work, depth: int) -> list[_Part]:
     parts: list[_Part] = []
+    ends: list[int] = []  # how many parts there are after each child
     for child in children:
         parts += _normal(child, negated, work, depth + 1)
+        ends.append(len(parts))
         if len(parts) > 4 * _MAX_PRODUCT:
             parts = _gathered(parts)
             if len(parts) > _MAX_PRODUCT:
                 raise FilterTooLargeError("alternatives after normalisation", len(parts), MAX_CONJUNCTIONS)
-    return _gathered(parts)
+    gathered = _gathered(parts)
+    is_small = len(ends) <= _MAX_COMPARED and max(ends, default=0) <= _MAX_COMPARED
+    if is_small and _may_overlap(parts, gathered):
+        _remark_covered(parts, ends, work)
+    return gathered
+
+
+def _may_overlap(parts: list[_Part], gathered: list[_Part]) -> bool:
+    """False for conditions on one attribute each that have nothing in common: they keep all their cuts."""
+    return any(len(part.constraints) != 1 or part.residuals for part in parts) or (
+        sum(len(constraint) for part in parts for constraint in part.constraints.values())
+        > sum(len(constraint) for part in gathered for constraint in part.constraints.values())
+    )
+
+
+def _remark_covered(parts: list[_Part], ends: list[int], work: _Work) -> None:
+    """Say which alternatives add nothing to another one; of two that are equal it is the second."""
+    alternatives = [parts[start:end] for start, end in pairwise([0, *ends])]
+    for index, inner in enumerate(alternatives):
+        for other, outer in enumerate(alternatives):
+            if other == index or not inner or not _lie_inside(inner, outer):
+                continue
+            if other < index or not _lie_inside(outer, inner):
+                keys = " and ".join(sorted({key for part in inner for key in part.constraints}))
+                about = f", on {keys}," if keys else ""
+                work.covered(
+                    f"alternative {index + 1} of {len(alternatives)}{about} lies inside alternative {other + 1}"
+                )
+                break
+
+
+def _lie_inside(inner: list[_Part], outer: list[_Part]) -> bool:
+    return all(any(_lies_inside(part, wide) for wide in outer) for part in inner)
+
+
+def _lies_inside(part: _Part, wide: _Part) -> bool:
+    for key, constraint in wide.constraints.items():
+        known = part.constraints.get(key)
+        if known is None or not covers(constraint, known):
+            return False
+    return wide.residuals <= part.residuals
 
 
 def _gathered(parts: list[_Part]) -> list[_Part]:
@@ -305,11 +380,11 @@ def _compare(condition: Compare, negated: bool, work: _Work) -> list[_Part]:
     constraint = COMPARE[condition.operator](condition.value)
     if negated:
         constraint = difference(segment_of(condition.value), constraint)
-    return _on_line(condition.key, constraint, condition, work)
+    return _on_line(condition, negated, constraint, work)
 
 
 def _among(condition: In, negated: bool, work: _Work) -> list[_Part]:
-    return _on_line(condition.key, _in(condition, negated), condition, work)
+    return _on_line(condition, negated, _in(condition, negated), work)
 
 
 def _matches(condition: Matches, negated: bool, work: _Work) -> list[_Part]:
@@ -321,60 +396,22 @@ def _unlike(condition: Unlike, negated: bool, work: _Work) -> list[_Part]:
 
 
 def _is_null(condition: IsNull, negated: bool, work: _Work) -> list[_Part]:
-    return _on_line(condition.key, difference(PRESENT, NULL) if negated else NULL, condition, work)
+    return _on_line(condition, negated, difference(PRESENT, NULL) if negated else NULL, work)
 
 
 def _distinct(condition: Distinct, negated: bool, work: _Work) -> list[_Part]:
-    value = _only(condition.value)
-    return _on_line(condition.key, value if negated else difference(PRESENT, value), condition, work)
+    value = only(condition.value)
+    return _on_line(condition, negated, value if negated else difference(PRESENT, value), work)
 
 
 def _exists(condition: Exists, negated: bool, work: _Work) -> list[_Part]:
-    return _on_line(condition.key, MISSING if negated else PRESENT, condition, work)
-
-
-def _only(value: Literal) -> Constraint:
-    """The interval of a single value."""
-    return (below(value), above(value))
-
-
-def _other(value: Literal) -> Constraint:
-    return difference(segment_of(value), _only(value))
-
-
-def _less(value: Literal) -> Constraint:
-    low, high = segment_of(value)[0], below(value)
-    return (low, high) if low < high else ()
-
-
-def _at_most(value: Literal) -> Constraint:
-    return (segment_of(value)[0], above(value))
-
-
-def _more(value: Literal) -> Constraint:
-    low, high = above(value), segment_of(value)[1]
-    return (low, high) if low < high else ()
-
-
-def _at_least(value: Literal) -> Constraint:
-    return (below(value), segment_of(value)[1])
-
-
-# The constraint of `x operator value`: an interval of the segment of the value's type.
-COMPARE: dict[str, Callable[[Literal], Constraint]] = {
-    "=": _only,
-    "!=": _other,
-    "<": _less,
-    "<=": _at_most,
-    ">": _more,
-    ">=": _at_least,
-}
+    return _on_line(condition, negated, MISSING if negated else PRESENT, work)
 
 
 def _in(condition: In, negated: bool) -> Constraint:
     if len(condition.values) > MAX_INTERVALS:
         raise FilterTooLargeError("values of one `in`", len(condition.values), MAX_INTERVALS, condition.key)
-    values = union(map(_only, condition.values))
+    values = union(map(only, condition.values))
     if not negated:
         return values
     segments = {segment_of(value) for value in condition.values}
@@ -384,28 +421,18 @@ def _in(condition: In, negated: bool) -> Constraint:
     return difference(segments.pop(), values)
 
 
-def _on_line(key: str, constraint: Constraint, condition: Condition, work: _Work) -> list[_Part]:
-    constraint = tighten(constraint, line_of(key, work.schema))
+def _on_line(condition: Simple, negated: bool, constraint: Constraint, work: _Work) -> list[_Part]:
+    constraint = tighten(constraint, line_of(condition.key, work.schema))
     if not constraint:
-        work.dead(f"no value of {key} satisfies {_words(condition)}")
+        work.dead(f"no value of {condition.key} satisfies `{condition_words(condition, negated=negated)}`")
         return []
-    return [_Part({key: constraint})]
-
-
-def _words(condition: Condition) -> str:
-    match condition:
-        case Compare():
-            return f"`{condition.operator} {shown(condition.value)}`"
-        case In():
-            return f"`in {shown(condition.values)}`"
-        case _:
-            return f"`{type(condition).__name__.lower()}`"
+    return [_Part({condition.key: constraint})]
 
 
 def _like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: _Work) -> list[_Part]:
     """Text of a pattern's form, or (negated) what is `within` and not of that form."""
     if pattern.literal is not None:
-        interval = _only(pattern.literal)
+        interval = only(pattern.literal)
     elif pattern.is_prefix:
         interval = prefix_interval(pattern.prefix)
     elif pattern.is_suffix and split(key)[0] in ((), ("lower",)):
@@ -415,7 +442,7 @@ def _like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: 
     constraint = difference(within, interval) if negated else interval
     constraint = tighten(constraint, line_of(key, work.schema))
     if not constraint:
-        work.dead(f"no value of {key} satisfies `like {shown(pattern.text)}`")
+        work.dead(f"no value of {key} satisfies `{'not ' if negated else ''}like {shown(pattern.text)}`")
         return []
     return [_Part({key: constraint})]
 
@@ -462,76 +489,3 @@ _CONDITIONS: dict[type, Callable[[Any, bool, _Work], list[_Part]]] = {
     Exists: _exists,
     Within: _within,
 }
-
-
-# --- one form --------------------------------------------------------------------------------------------------
-
-
-def _simplified(conjunctions: Iterable[Conjunction], work: _Work) -> list[Conjunction]:
-    """Merge, absorb, and put into the fixed order, until nothing changes."""
-    current = sorted(set(conjunctions), key=Conjunction.sort_key)
-    while True:
-        count = len(current)
-        while len(merged := _merged(current, work.schema)) < len(current):
-            current = merged
-        current = _absorbed(current, work)
-        if len(current) == count:
-            return current
-
-
-def _absorbed(conjunctions: list[Conjunction], work: _Work) -> list[Conjunction]:
-    """Without those that lie inside another one.
-
-    Only a conjunction with fewer attributes, or with just the same, can hold another; so they are kept by their
-    attributes, and those with few come first.
-    """
-    kept: dict[frozenset[str], list[_Entry]] = {}
-    by_size = sorted(conjunctions, key=lambda each: len(each.constraints) + len(each.residuals))
-    for inner in by_size:
-        entry = (inner, dict(inner.constraints), frozenset(inner.residuals))
-        keys = frozenset(entry[1])
-        rivals = [other for others, group in kept.items() if others < keys for other in group]
-        same = kept.setdefault(keys, [])
-        if any(_holds_all(other, entry) for other in (*rivals, *same)):
-            work.remarks[Remark("covered", "one alternative lies inside another")] = None
-            continue
-        same[:] = [other for other in same if not _holds_all(entry, other)]
-        same.append(entry)
-    return sorted((entry[0] for group in kept.values() for entry in group), key=Conjunction.sort_key)
-
-
-_Entry = tuple[Conjunction, dict[str, Constraint], frozenset[Residual]]
-
-
-def _holds_all(outer: _Entry, inner: _Entry) -> bool:
-    return outer[2] <= inner[2] and all(
-        covers(constraint, inner[1][key]) for key, constraint in outer[1].items()
-    )
-
-
-def _merged(conjunctions: list[Conjunction], schema: Schema | None) -> list[Conjunction]:
-    """Unite groups of conjunctions that differ on a single attribute."""
-    for position in range(max((len(each.constraints) for each in conjunctions), default=0)):
-        groups: dict[object, list[Conjunction]] = {}
-        for each in conjunctions:
-            constraints = each.constraints
-            if position < len(constraints):
-                rest = (*constraints[:position], constraints[position][0], *constraints[position + 1 :])
-                groups.setdefault((rest, each.residuals), []).append(each)
-            else:
-                groups[each] = [each]
-        if len(groups) < len(conjunctions):
-            united = [_united(group, position, schema) for group in groups.values()]
-            return sorted(set(united), key=Conjunction.sort_key)
-    return conjunctions
-
-
-def _united(group: list[Conjunction], position: int, schema: Schema | None) -> Conjunction:
-    if len(group) == 1:
-        return group[0]
-    first = group[0]
-    key = first.constraints[position][0]
-    constraints = dict(first.constraints)
-    line = line_of(key, schema)
-    constraints[key] = tighten(union(each.constraints[position][1] for each in group), line)
-    return close(constraints, first.residuals, schema)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 from thatch.model.conjunctions import Conjunction
-from thatch.model.derived import address_of, moment_text
 from thatch.model.expressions import Expression, Matches, Not, Within
 from thatch.model.lines import (
     BOTTOM,
@@ -23,7 +21,6 @@ from thatch.model.lines import (
     TEXTS,
     Constraint,
     Cut,
-    Literal,
     around,
     contains,
     covers,
@@ -35,13 +32,14 @@ from thatch.model.lines import (
     prefix_interval,
     value_at,
 )
-from thatch.model.names import base_of, split
+from thatch.model.names import base_of
 from thatch.model.normalise import normalise
 from thatch.model.residuals import Residual, WildcardCheck
 from thatch.model.schema import Line, Schema, line_of, tighten
 from thatch.model.wildcards import escaped
+from thatch.model.wording import literal_text, quoted
 
-__all__ = ["PrintedCondition", "constraint_text", "filter_text", "literal_text", "printed_conditions"]
+__all__ = ["PrintedCondition", "constraint_text", "filter_text", "printed_conditions"]
 
 _FALSE: Constraint = ((2,), (3,))
 _TRUE: Constraint = ((3,), (4,))
@@ -109,7 +107,7 @@ def _expression(residual: Residual) -> Expression:
 def residual_text(residual: Residual, *, demands_text: bool) -> str:
     """A residual check as text; a negated pattern without a demand for text is `is unlike`."""
     if isinstance(residual, WildcardCheck):
-        pattern = _quoted(residual.pattern.text)
+        pattern = quoted(residual.pattern.text)
         if not residual.negated:
             return f"{residual.key} like {pattern}"
         return f"{residual.key} {'not like' if demands_text else 'is unlike'} {pattern}"
@@ -235,26 +233,5 @@ def _pattern(key: str, low: Cut) -> tuple[str, str]:
     """The attribute and the pattern that say `key` begins with a text: on `reverse(x)`, how `x` ends."""
     prefix = low[1]
     if key.startswith("reverse("):
-        return key[len("reverse(") : -1], _quoted("%" + escaped(prefix[::-1]))
-    return key, _quoted(escaped(prefix) + "%")
-
-
-# --- literals -----------------------------------------------------------------------------------------------------
-
-
-def literal_text(key: str, value: Literal) -> str:
-    """A value as it is written beside an attribute: addresses and moments in their own notation."""
-    function = split(key)[0][:1]
-    if function == ("time",) and isinstance(value, int):
-        return f"'{moment_text(value)}'"
-    if isinstance(value, str):
-        return _quoted(address_of(value) if function == ("ip",) else value)
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if value in (inf, -inf):
-        return "infinity" if value > 0 else "-infinity"
-    return repr(value)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+        return key[len("reverse(") : -1], quoted("%" + escaped(prefix[::-1]))
+    return key, quoted(escaped(prefix) + "%")

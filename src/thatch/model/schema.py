@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from math import ceil, floor, inf, isinf, isnan
 from typing import Any, Protocol
@@ -31,7 +31,7 @@ from thatch.model.lines import (
     value_at,
 )
 from thatch.model.names import key_of, name_of, split
-from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number, read_scalar
+from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number, is_text, read_scalar
 
 __all__ = ["Decimal", "Enum", "Integer", "Line", "Number", "Schema", "Text", "line_of", "tighten"]
 
@@ -145,8 +145,13 @@ class Integer(_Numeric):
             MIN_INTEGER if minimum is None else minimum, MAX_INTEGER if maximum is None else maximum
         )
         for bound in (self.minimum, self.maximum):
-            if bound is None or isinf(bound) or bound != int(bound):
-                raise SchemaError("whole numbers as bounds", shown(bound), "Integer")
+            if (
+                bound is None
+                or isinf(bound)
+                or bound != int(bound)
+                or not MIN_INTEGER <= bound <= MAX_INTEGER
+            ):
+                raise SchemaError("whole numbers of 64 bits as bounds", shown(bound), "Integer")
 
     def _next(self, cut: Cut) -> Cut:
         _, value, side = cut
@@ -162,7 +167,7 @@ class Integer(_Numeric):
 class Decimal(_Numeric):
     """Numbers with at most `places` decimal places: the doubles nearest to them, and whole numbers."""
 
-    __slots__ = ("_scale", "places")
+    __slots__ = ("_crowded", "_scale", "places")
 
     def __init__(self, places: int, minimum: float | None = None, maximum: float | None = None) -> None:
         if not isinstance(places, int) or isinstance(places, bool) or not 0 <= places <= 15:
@@ -172,21 +177,19 @@ class Decimal(_Numeric):
         self._first, self._last = max(self._first, above(-inf)), min(self._last, below(inf))
         self.places = places
         self._scale = 10**places
+        # A decimal from which on neighbours may be one double; beyond, no gap is claimed empty.
+        self._crowded = 2**51 / self._scale
 
     def _next(self, cut: Cut) -> Cut:
-        if len(cut) == 1 or not self._spaced(cut[1]):
-            return cut
         _, value, side = cut
+        if abs(value) >= self._crowded:
+            return cut
         step = floor(Fraction(value) * self._scale)
         for candidate in range(step - 1, step + 3):  # rounding moves a decimal by less than one step
             number = candidate / self._scale
             if number > value or (number == value and not side):
                 return (5, int(number) if number == int(number) else number, 0)
         raise AssertionError("a decimal lies within two steps of any number")
-
-    def _spaced(self, value: float) -> bool:
-        """Whether neighbouring decimals are different doubles here; beyond, no gap is claimed empty."""
-        return bool(abs(value) * self._scale < 2**51)
 
     def holds(self, value: Literal) -> bool:
         if not super().holds(value):
@@ -301,7 +304,21 @@ class _Moments(Integer):
 
 
 _BUILT_IN: dict[str, Line] = {"ip": _Addresses(), "time": _Moments(FIRST_MICROSECOND, LAST_MICROSECOND)}
-_TYPES = {"Decimal": Decimal, "Integer": Integer, "Number": Number}
+
+
+def _enum(values: list[Any]) -> Enum:
+    if not isinstance(values, list):  # text would be taken letter by letter
+        raise TypeError("values as a list")
+    return Enum(*values)
+
+
+_TYPES: dict[str, Callable[..., Line]] = {
+    "Decimal": Decimal,
+    "Enum": _enum,
+    "Integer": Integer,
+    "Number": Number,
+    "Text": Text,
+}
 
 
 class Schema(Mapping[str, Line]):
@@ -320,7 +337,7 @@ class Schema(Mapping[str, Line]):
         if not isinstance(attributes, Mapping):
             raise SchemaError("a mapping of attribute names to types", shown(attributes))
         for name, line in attributes.items():
-            if not isinstance(name, str):
+            if not isinstance(name, str) or not is_text(name):
                 raise SchemaError("attribute names as text", shown(name))
             if not isinstance(line, _Declared):
                 expected = "thatch.Integer, Decimal, Number, Text or Enum"
@@ -346,6 +363,9 @@ class Schema(Mapping[str, Line]):
     def __repr__(self) -> str:
         return f"Schema({dict(self)!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Schema, (dict(self),))  # made anew: hashes of text differ from process to process
+
     def line(self, key: str) -> Line | None:
         """The declared type of an attribute by its key, None if it is not declared."""
         return self._by_key.get(key)
@@ -356,18 +376,29 @@ class Schema(Mapping[str, Line]):
 
     @classmethod
     def from_description(cls, description: Mapping[str, Mapping[str, Any]]) -> Schema:
-        """The schema that `describe` described."""
-        attributes: dict[str, Line] = {}
-        for name, fields in description.items():
-            arguments = {field: value for field, value in fields.items() if field != "type"}
-            kind = fields["type"]
-            if kind == "Enum":
-                attributes[name] = Enum(*arguments["values"])
-            elif kind == "Text":
-                attributes[name] = Text()
-            else:
-                attributes[name] = _TYPES[kind](**arguments)
-        return cls(attributes)
+        """The schema that `describe` described.
+
+        Raises
+        ------
+        SchemaError
+            If the description is not one, or its types make no sense.
+        """
+        if not isinstance(description, Mapping):
+            raise SchemaError("a mapping of attribute names to descriptions", shown(description))
+        return cls({name: _described(name, fields) for name, fields in description.items()})
+
+
+def _described(name: object, fields: object) -> Line:
+    arguments = dict(fields) if isinstance(fields, Mapping) else {}
+    kind = arguments.pop("type", None)
+    maker = _TYPES.get(kind) if isinstance(kind, str) else None
+    where = f"attribute {shown(name)}"
+    if maker is None:
+        raise SchemaError(f"a `type`, one of {', '.join(_TYPES)}", shown(fields), where)
+    try:
+        return maker(**arguments)
+    except TypeError as error:
+        raise SchemaError(f"the description of a type {kind}", shown(fields), where) from error
 
 
 def line_of(key: str, schema: Schema | None) -> Line | None:

@@ -13,14 +13,13 @@ from thatch.app.cli.check import check
 from thatch.app.cli.demo import demo
 from thatch.app.cli.explain import explain
 from thatch.app.cli.match import match
-from thatch.app.cli.output import fail
+from thatch.app.cli.output import fail, say
 from thatch.errors import ThatchError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="thatch",
-    help="Content-based publish/subscribe: match, explain and check large sets of standing queries.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -31,10 +30,17 @@ for command in (match, explain, check, demo):
     app.command()(command)
 
 
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        say(__version__)
+        raise typer.Exit
+
+
 @app.callback()
-def version(
-    show: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)
+def thatch(
+    _: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_tell_version),
     ] = False,
 ) -> None:
     """Content-based publish/subscribe: match, explain and check large sets of standing queries.
@@ -45,17 +51,25 @@ def version(
       $ thatch explain "price < 150" '{"price": 180}'
       $ thatch check subscriptions.csv
     """
-    if show:
-        typer.echo(__version__)
-        raise typer.Exit
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one message, not a traceback."""
+    """Run the command line; an error of ours or of a file is one message, not a traceback."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where an error of it is still ours to tell
     except ThatchError as error:
         fail(str(error))
     except BrokenPipeError:  # the reader went away, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         sys.exit(1)
+    except OSError as error:
+        _forget_output()
+        fail(str(error))
+
+
+def _forget_output() -> None:
+    """Let nothing more reach standard output, so that Python does not fail once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

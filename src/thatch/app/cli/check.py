@@ -11,6 +11,7 @@ import typer
 from thatch import Filter, Schema, ThatchError, parse
 from thatch.app.cli.output import note, progress, say
 from thatch.app.cli.sources import load_schema
+from thatch.engine.tables import text_column
 from thatch.formats.subscriptions import Subscriptions, read_subscriptions
 
 __all__ = ["check"]
@@ -49,8 +50,8 @@ def check(
 def _parsed(loaded: Subscriptions, schema: Schema | None) -> tuple[list[Row], list[tuple[int, str]]]:
     accepted: list[Row] = []
     errors = list(loaded.rejects)
-    ids = loaded.table.column("subscription").to_pylist()
-    filters = loaded.table.column("filter").to_pylist()
+    ids = text_column(loaded.table, "subscription", "subscriptions")
+    filters = text_column(loaded.table, "filter", "subscriptions")
     seen: dict[str, int] = {}
     with progress("filters", len(ids)) as meter:
         for row, identity, text in zip(loaded.rows, ids, filters, strict=True):

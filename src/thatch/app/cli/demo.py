@@ -20,9 +20,9 @@ _VENUES = ("NYSE", "NASDAQ", "LSE", "XETRA")
 
 
 def demo(
-    subscriptions: Annotated[int, typer.Option(help="How many alerts to keep.")] = 20_000,
-    seconds: Annotated[float, typer.Option(help="How long to stream quotes.")] = 5.0,
-    seed: Annotated[int, typer.Option(help="Seed of the made-up market.")] = 7,
+    subscriptions: Annotated[int, typer.Option(help="How many alerts to keep.", min=0)] = 20_000,
+    seconds: Annotated[float, typer.Option(help="How long to stream quotes.", min=0)] = 5.0,
+    seed: Annotated[int, typer.Option(help="Seed of the made-up market.", min=0)] = 7,
 ) -> None:
     """Match a made-up stream of quotes against made-up alerts, live.
 
@@ -45,7 +45,8 @@ def demo(
     took = time.perf_counter() - started
     note(f"... {len(engine) / took:,.0f} a second. Now streaming quotes for {seconds:g} seconds.")
     event = _stream(engine, _quotes(rng, names, prices), seconds)
-    _explain(engine, event)
+    if event is not None:
+        _explain(engine, event)
 
 
 def _alerts(rng: np.random.Generator, names: list[str], prices: np.ndarray[Any, Any]) -> Iterator[str]:
@@ -80,12 +81,12 @@ def _quotes(
         }
 
 
-def _stream(engine: Engine, quotes: Iterator[dict[str, Any]], seconds: float) -> dict[str, Any]:
-    """Match quotes until the time is over, telling the rates as it goes."""
+def _stream(engine: Engine, quotes: Iterator[dict[str, Any]], seconds: float) -> dict[str, Any] | None:
+    """Match quotes until the time is over, telling the rates as it goes; the last quote, if there was one."""
     started = last = time.perf_counter()
     events = matched = deliveries = 0
     spent = 0.0
-    event: dict[str, Any] = {}
+    event: dict[str, Any] | None = None
     while (now := time.perf_counter()) < started + seconds:
         event = next(quotes)
         before = time.perf_counter()

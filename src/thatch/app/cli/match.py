@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,10 +30,10 @@ def match(
         Path | None, typer.Option(help="Write pairs to this .parquet file, or lines to this .jsonl file.")
     ] = None,
     by: Annotated[
-        str, typer.Option(help="`subscription`, or `subscriber` to name each subscriber once.")
+        Literal["subscription", "subscriber"], typer.Option(help="`subscriber` names each subscriber once.")
     ] = "subscription",
     nulls: Annotated[
-        str, typer.Option(help="Whether empty fields of .csv and .parquet are `missing` or `null`.")
+        Literal["missing", "null"], typer.Option(help="What empty fields of .csv and .parquet are.")
     ] = "missing",
     schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
 ) -> None:
@@ -53,10 +53,10 @@ def match(
         raise TableError("--out with a file ending in .parquet or .jsonl", str(out))
     engine = load_engine(subscriptions, load_schema(schema))
     rejects: list[tuple[int, str]] = []
-    with progress("events") as meter, _Sink(out, by) as sink:
+    with progress("events", beside_results=out is None) as meter, _Sink(out, by) as sink:
         for row, event in read_events(events, lambda *each: rejects.append(each), nulls=nulls):
             try:
-                found = engine.match(event, by=by)  # type: ignore[arg-type]
+                found = engine.match(event, by=by)
             except EventError as error:
                 rejects.append((row, str(error)))
                 continue
@@ -113,10 +113,13 @@ class _Sink:
     def __exit__(self, kind: object, *_: object) -> None:
         if self._writer is None or self._part is None or self._out is None:
             return
-        if isinstance(self._writer, pq.ParquetWriter) and kind is None:
-            self._flush()
-        self._writer.close()
-        if kind is None:
-            self._part.replace(self._out)
-        else:
+        try:
+            if isinstance(self._writer, pq.ParquetWriter) and kind is None:
+                self._flush()
+            self._writer.close()
+            if kind is None:
+                self._part.replace(self._out)
+        except OSError as error:
+            raise TableError("a place where a file can be written", str(error), str(self._out)) from error
+        finally:
             self._part.unlink(missing_ok=True)

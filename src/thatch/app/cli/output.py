@@ -35,7 +35,7 @@ def json_line(value: Any) -> None:
 
 def note(text: str) -> None:
     """A remark about the result."""
-    _console.print(text, markup=False, soft_wrap=True)
+    _console.print(text, markup=False, emoji=False, soft_wrap=True)
 
 
 def fail(message: str) -> NoReturn:
@@ -61,9 +61,16 @@ class Meter:
 
 
 @contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Meter]:
-    """A progress bar on a terminal, nothing elsewhere."""
-    if not _console.is_terminal:
+def progress(what: str, total: int | None = None, *, beside_results: bool = False) -> Iterator[Meter]:
+    """A progress bar on a terminal, nothing elsewhere.
+
+    Parameters
+    ----------
+    what : what is counted
+    total : how many there are, if known
+    beside_results : whether results are printed meanwhile; on a terminal they show the progress themselves
+    """
+    if not _console.is_terminal or (beside_results and sys.stdout.isatty()):
         yield Meter(None, None)
         return
     columns = (
@@ -73,5 +80,6 @@ def progress(what: str, total: int | None = None) -> Iterator[Meter]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=_console, transient=True) as bar:
+    # Results go past the bar: it would take them from standard output to its own console, standard error.
+    with Progress(*columns, console=_console, transient=True, redirect_stdout=False) as bar:
         yield Meter(bar, bar.add_task(what, total=total))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from thatch import Engine, Schema
 from thatch.app.cli.output import note, progress
-from thatch.errors import SchemaError, ThatchError
+from thatch.errors import SchemaError
 from thatch.formats.subscriptions import Subscriptions, read_subscriptions
 
 __all__ = ["load_engine", "load_schema"]
@@ -24,11 +24,12 @@ def load_schema(path: Path | None) -> Schema | None:
         return None
     try:
         return Schema.from_description(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = error.args[0] if isinstance(error, ThatchError) else error
-        raise SchemaError(
-            'a schema such as {"qty": {"type": "Integer", "minimum": 0}}', str(reason), str(path)
-        ) from error
+    except SchemaError as error:
+        where = f"{path}, {error.where}" if error.where else str(path)
+        raise SchemaError(error.expected, error.got, where) from error
+    except (OSError, ValueError, RecursionError) as error:
+        expected = 'a schema such as {"qty": {"type": "Integer", "minimum": 0}}'
+        raise SchemaError(expected, str(error), str(path)) from error
 
 
 def load_engine(path: str, schema: Schema | None) -> Engine:
@@ -45,7 +46,7 @@ def load_engine(path: str, schema: Schema | None) -> Engine:
             refused = engine.subscribe_many(part.drop_columns("row"))
             numbers = part.column("row").to_pylist()
             rejects += [(numbers[each["row"]], each["reason"]) for each in refused.to_pylist()]
-            meter.step(_AT_ONCE)
+            meter.step(part.num_rows)
     if rejects:
         note(f"{len(rejects):,} subscriptions of {path} were refused (`thatch check {path}` tells all):")
         for row, reason in sorted(rejects)[:_SHOWN]:
@@ -60,7 +61,7 @@ def _without_doubles(
     keep, doubles = [], []
     for index, identity in enumerate(part.column("subscription").to_pylist()):
         row = loaded.rows[start + index]
-        if identity in seen:
+        if identity is not None and identity in seen:
             doubles.append((row, f"Expected each id once in the file, got {identity!r} again"))
         else:
             keep.append(index)

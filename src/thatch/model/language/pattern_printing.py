@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from thatch.errors import PatternError
 from thatch.model.conjunctions import Conjunction
-from thatch.model.derived import address_of
+from thatch.model.derived import address_of, fold
 from thatch.model.filters import Filter
 from thatch.model.lines import (
     NUMBERS,
@@ -33,7 +33,7 @@ from thatch.model.lines import (
 from thatch.model.names import base_of, name_of, split
 from thatch.model.printing import constraint_text, printed_conditions
 from thatch.model.residuals import WildcardCheck
-from thatch.model.schema import line_of, tighten
+from thatch.model.schema import Line, line_of, tighten
 
 __all__ = ["pattern_of"]
 
@@ -108,6 +108,8 @@ def _entries(key: str, constraint: Constraint, filter: Filter) -> list[Any]:
     if functions == ("time",):
         _refuse(text)
     line = line_of(key, filter.schema)
+    if functions and (contains(constraint, (0,)) or not _is_about_text(constraint, line)):
+        _refuse(text)  # a pattern would say it of the attribute itself
     result: list[Any] = []
     if contains(constraint, (0,)):
         result.append({"exists": False})
@@ -129,6 +131,12 @@ def _entries(key: str, constraint: Constraint, filter: Filter) -> list[Any]:
     return result
 
 
+def _is_about_text(constraint: Constraint, line: Line | None) -> bool:
+    """Whether nothing but texts satisfies a constraint, or all that is present but for some texts."""
+    others = difference(constraint, TEXTS)
+    return not others or (line is None and others == difference(PRESENT, TEXTS) and constraint != PRESENT)
+
+
 def _numeric(low: Cut, high: Cut, segment: Constraint, text: str) -> Any:
     if is_single(low, high) and abs(value_at(first_point(low))) != inf:  # type: ignore[arg-type]
         return value_at(first_point(low))
@@ -143,15 +151,17 @@ def _numeric(low: Cut, high: Cut, segment: Constraint, text: str) -> Any:
 
 
 def _text_entry(functions: tuple[str, ...], low: Cut, high: Cut, text: str) -> Any:
-    ignores_case = "lower" in functions
-    if is_single(low, high) and functions in ((), ("lower",)):
-        value = value_at(first_point(low))
-        return {"equals-ignore-case": value} if ignores_case else value
     start = value_at(first_point(low))
-    if not isinstance(start, str) or (low, high) != prefix_interval(start):
-        _refuse(text)
+    assert isinstance(start, str)
     is_suffix = functions[:1] == ("reverse",)
     operand: Any = start[::-1] if is_suffix else start
+    ignores_case = "lower" in functions
+    if ignores_case and fold(operand) != operand:
+        _refuse(text)  # read again, it would be folded
+    if is_single(low, high) and not is_suffix:
+        return {"equals-ignore-case": operand} if ignores_case else operand
+    if (low, high) != prefix_interval(start):
+        _refuse(text)
     if ignores_case:
         operand = {"equals-ignore-case": operand}
     return {"suffix" if is_suffix else "prefix": operand}
@@ -173,6 +183,8 @@ def _exclusion(functions: tuple[str, ...], left_out: Constraint, text: str) -> A
             _refuse(text)
         return {"anything-but": numbers[0] if len(numbers) == 1 else numbers}
     starts = [str(value_at(first_point(low))) for low, _ in texts]
+    if functions == ("lower",) and any(fold(start) != start for start in starts):
+        _refuse(text)
     if functions in ((), ("lower",)) and all(is_single(low, high) for low, high in texts):
         values: Any = starts[0] if len(starts) == 1 else starts
         return {"anything-but": {"equals-ignore-case": values} if functions else values}

@@ -81,6 +81,8 @@ def pattern_of_json(text: str) -> Any:
         raise PatternError(f"at most {MAX_LENGTH:,} characters of JSON", f"{len(text):,}")
     try:
         return json.loads(text, object_pairs_hook=_object_without_doubles, parse_constant=_no_constant)
+    except PatternError:  # a ValueError too, but it already says what is wrong
+        raise
     except RecursionError:
         raise PatternError(f"at most {MAX_NESTING} levels of nesting", "more") from None
     except ValueError as error:  # also integers of thousands of digits
