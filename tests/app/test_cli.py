@@ -77,6 +77,7 @@ def test_every_command_is_named_in_the_help_and_tested_here(run):
     assert all(f"  {name} " in listed for name in COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_every_example_in_the_help_runs(name, run, folder):
     shown = run(*name.split(), "--help")

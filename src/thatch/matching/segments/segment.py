@@ -24,7 +24,7 @@ _MOST_KEYS = 16
 _NARROW = 64  # attributes whose codes fit two registers
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Segment:
     """Columns of one segment; `desc` is what kernels get."""
 
