@@ -6,10 +6,10 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import parsing
+from benchmarks import matching, parsing
 from benchmarks.machine import machine
 
-BENCHMARKS = {"parsing": parsing.run}
+BENCHMARKS = {"parsing": parsing.run, "matching": matching.run}
 STORE = Path(".venv/cache/benchmarks")
 
 

@@ -172,6 +172,18 @@ def test_a_refused_call_says_why_and_changes_nothing(engine: thatch.Engine, call
     assert engine.subscriptions().equals(before)
 
 
+def test_churn_leaves_order_and_answers_right_and_places_few(engine: thatch.Engine) -> None:
+    for number in range(6_000):
+        engine.subscribe(f"t{number}", f"price > {number % 7} and lot = {number % 50}")
+        if number >= 20:
+            engine.unsubscribe(f"t{number - 20}")
+    assert engine._next_place < 5_000
+    assert list(engine)[:5] == ["cheap-ibm", "dear-any", "any-ibm", "msft", "t5980"]
+    assert len(engine) == 24
+    assert engine.match({"price": 10, "lot": 31}) == ["t5981"]
+    assert engine.match(IBM) == ["cheap-ibm", "dear-any", "any-ibm"]
+
+
 def test_threads_may_match_while_others_subscribe(engine: thatch.Engine) -> None:
     failures: list[BaseException] = []
 

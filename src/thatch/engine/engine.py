@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from thatch.engine.files import SUBSCRIPTIONS, read_engine, write_engine
@@ -47,6 +48,7 @@ _MATCHES = pa.schema(
     [pa.field("event", pa.int64()), pa.field("subscription", pa.dictionary(pa.int32(), pa.string()))]
 )
 _NEVER = float("inf")
+_SPARSE = 4  # places taken per subscription that is left, from which on they are numbered anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Engine:
         self._index = GrowingIndex()
         self._by_id: dict[str, _Subscription] = {}
         self._by_place: dict[int, _Subscription] = {}
+        self._names = np.empty(1_024, object)  # the id at every place, for quick answers
         self._next_place = 0
         self._misfits = 0
         self._path: Path | None = None
@@ -170,6 +173,7 @@ class Engine:
             self._index.remove(known.place)
             del self._by_id[known.id]
             del self._by_place[known.place]
+            self._names[known.place] = None
 
     def expire(self, now: Moment) -> list[str]:
         """Forget what has expired by `now`; return the ids in order."""
@@ -352,8 +356,8 @@ class Engine:
             places = self._index.match_plain(event)
             if places is None:
                 return None
-            by_place = self._by_place
-            return [by_place[place].id for place in places]
+            names: list[str] = self._names.take(places).tolist()
+            return names
 
     def _matching(self, event: Mapping[str, Any], now: Moment | None) -> list[_Subscription]:
         record = read_event(event, self.schema)
@@ -384,11 +388,13 @@ class Engine:
 
     def _put(self, identity: str, filter: Filter, subscriber: str | None, expires: float) -> None:
         known = self._by_id.get(identity)
+        if known is None and self._next_place >= _SPARSE * max(len(self._by_id), 1_024):
+            self._compact()
         place = known.place if known else self._next_place
         if known:
             self._index.remove(place)
         else:
-            self._next_place += 1
+            self._take_place(identity)
         self._index.add(place, filter)
         self._by_id[identity] = self._by_place[place] = _Subscription(
             identity, place, filter, subscriber, expires
@@ -401,13 +407,30 @@ class Engine:
             if identity in self._by_id:
                 self._put(identity, filter, subscriber, expires)
                 continue
-            place = self._next_place
-            self._next_place += 1
+            place = self._take_place(identity)
             fresh[place] = filter
             self._by_id[identity] = self._by_place[place] = _Subscription(
                 identity, place, filter, subscriber, expires
             )
         self._index.extend(fresh)
+
+    def _compact(self) -> None:
+        """Number the subscriptions anew, so that those long gone cost nothing. Rare enough to cost little an insert."""
+        known = self._in_order()
+        self._index = GrowingIndex()
+        self._by_id, self._by_place = {}, {}
+        self._names = np.empty(1_024, object)
+        self._next_place = 0
+        self._put_all((each.id, each.filter, each.subscriber, each.expires) for each in known)
+
+    def _take_place(self, identity: str) -> int:
+        """The next place, now that of a new subscription."""
+        place = self._next_place
+        self._next_place += 1
+        if place == len(self._names):
+            self._names = np.concatenate([self._names, np.empty(len(self._names), object)])
+        self._names[place] = identity
+        return place
 
     def _known(self, subscription: object) -> _Subscription:
         known = self._by_id.get(subscription) if isinstance(subscription, str) else None

@@ -45,9 +45,7 @@ def read_parquet(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
             field.name for field in table.schema if pt.is_string(field.type) or pt.is_large_string(field.type)
         ]
         table, rows = _with_good_text(table, names, list(range(table.num_rows)), reject)
-        table.validate(
-            full=True
-        )  # text inside of lists and objects, which nobody checked when it was written
+        table.validate(full=True)  # also text inside of lists and objects, which no writer need have checked
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         raise TableError("a Parquet file", str(error), path) from error
     return table, rows

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from thatch.matching.necessary import NecessaryIndex
 from thatch.model.events import Record
 from thatch.model.filters import Filter
@@ -64,7 +67,7 @@ class GrowingIndex:
     def match(self, record: Record) -> list[int]:
         return (self._segments or self._simple).match(record)
 
-    def match_plain(self, event: dict[str, Any]) -> list[int] | None:
+    def match_plain(self, event: dict[str, Any]) -> npt.NDArray[np.int64] | None:
         """The places for a flat event of plain values, None if it has to be read first."""
         return self._segments.match_plain(event) if self._segments is not None else None
 

@@ -155,8 +155,11 @@ class SegmentIndex:
         self._matches += len(found)
         return found
 
-    def match_plain(self, event: dict[str, Any]) -> list[int] | None:
-        """`match` for a flat event of plain values straight from its object; None if it has to be read first."""
+    def match_plain(self, event: dict[str, Any]) -> npt.NDArray[np.int64] | None:
+        """The places for a flat event of plain values, straight from its object; None if it has to be read first.
+
+        The array is only good until the next call.
+        """
         if self._recent_places:
             return None
         rows, flags = self._encoder.numeric(event), kernels.NUMERIC
@@ -169,8 +172,7 @@ class SegmentIndex:
             return None
         self._events += 1
         self._matches += count
-        places: list[int] = self._places[:count].tolist()
-        return places
+        return self._places[:count]
 
     def any(self, record: Record) -> bool:
         self._events += 1
