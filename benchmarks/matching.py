@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import rtree.index
 import rule_engine
+from numba import njit
 
 import thatch
 from benchmarks.parsing import as_rule
-from thatch.matching.segments.kernels import naive_scan
 from thatch.workloads import Intervals, Matrix, Workload, generate
 
 COUNT = 100_000
@@ -26,6 +26,23 @@ EVENTS = 256
 WORKLOADS = ("W1", "W1c", "W2-3D", "W3", "W4A", "W5", "W6")
 ROUNDS = 5
 RULES = 1_000  # rule-engine evaluates one rule at a time; more would only take longer
+
+
+@njit(nogil=True)
+def naive_scan(offsets, attributes, low, high, point, out):
+    """The naive compiled scan that benchmarks compare with: every box, every side, stop at the first that fails."""
+    count = 0
+    for box in range(len(offsets) - 1):
+        passes = True
+        for side in range(offsets[box], offsets[box + 1]):
+            value = point[attributes[side]]
+            if not (low[side] <= value <= high[side]):
+                passes = False
+                break
+        if passes:
+            out[count] = box
+            count += 1
+    return count
 
 
 def run() -> list[dict[str, Any]]:

@@ -68,7 +68,10 @@ def text_column(table: pa.Table, name: str, what: str) -> list[str | None]:
         return [None] * len(column)
     if not (pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind)):
         raise TableError("text", f"{column.type}", f"column `{name}`")
-    return column.to_pylist()  # type: ignore[no-any-return]
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise TableError("UTF-8 text", str(error), f"column `{name}`") from error
 
 
 def event_rows(table: pa.Table, *, nulls: str, json_column: str | None) -> Iterator[dict[str, Any]]:
@@ -90,8 +93,17 @@ def event_rows(table: pa.Table, *, nulls: str, json_column: str | None) -> Itera
         _check_type(field.type, f"column `{field.name}`")
     plain = pa.table({name: _cut_to_microseconds(table.column(name)) for name in table.column_names})
     for batch in plain.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        for row in batch.to_pylist():
+        for row in _rows(batch):
             yield _without_nulls(row) if nulls == "missing" else row
+
+
+def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a batch as Python values, which not every Arrow value can become."""
+    try:
+        return batch.to_pylist()  # type: ignore[no-any-return]
+    except (pa.ArrowException, OverflowError, ValueError, LookupError) as error:
+        expected = "timestamps of the years 1 to 9999 in known zones, and UTF-8 text"
+        raise TableError(expected, f"{type(error).__name__}: {error}") from error
 
 
 def _json_rows(table: pa.Table, name: str) -> Iterator[dict[str, Any]]:

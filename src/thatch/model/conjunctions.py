@@ -40,6 +40,8 @@ __all__ = ["Conjunction", "Dead", "close", "implied", "implies_residual", "point
 _MAX_NAMED = 100_000  # values named one by one, as `in` does
 _MAX_DECLARED = 4_096  # values of a declared range that are still worth looking at one by one
 
+_SEGMENTS: tuple[Constraint, ...] = (*(((rank,), (rank + 1,)) for rank in range(5)), NUMBERS)
+
 
 class Dead(Exception):  # noqa: N818 - not an error: an answer of normalisation
     """No flat event can satisfy these conditions together; the argument says why."""
@@ -89,18 +91,28 @@ def _closed(
     for check in checks:
         if check.opposite() in checks:
             raise Dead(f"{' and '.join(check.keys)} cannot both have and not have one form")
-    bases = {base_of(key) for key in constraints if key[-1] == ")"}
-    bases |= {base_of(key) for check in checks for key in check.keys}
-    for base in sorted(bases):
-        _close_attribute(base, constraints, checks, schema)
+    derived: dict[str, list[str]] = {base_of(key): [] for check in checks for key in check.keys}
+    tests: dict[str, list[Residual]] = {}
+    for key in sorted(constraints):
+        if key[-1] == ")":
+            derived.setdefault(base_of(key), []).append(key)
+    for check in checks:
+        if len(check.keys) == 1:
+            tests.setdefault(base_of(check.keys[0]), []).append(check)
+    for base in sorted(derived):
+        _close_attribute(base, derived[base], tests.get(base, []), constraints, checks, schema)
     return constraints, checks
 
 
 def _close_attribute(
-    base: str, constraints: dict[str, Constraint], checks: set[Residual], schema: Schema | None
+    base: str,
+    derived: list[str],
+    tests: list[Residual],
+    constraints: dict[str, Constraint],
+    checks: set[Residual],
+    schema: Schema | None,
 ) -> None:
-    """Make the conditions on one attribute and on what is derived from it agree."""
-    derived = sorted(key for key in constraints if key[-1] == ")" and base_of(key) == base)
+    """Make the conditions on one attribute, on what is derived from it, and the checks of its values agree."""
     for key in derived:
         constraints[key] = _in_image(key, constraints[key])
         _require(key, constraints[key], "it never gives such text; write it case-folded")
@@ -112,10 +124,11 @@ def _close_attribute(
     places = points_of(own, line)
     if places is not None:
         constraints[base] = own
-        _test_each_value(base, places, derived, constraints, checks, line)
+        _test_each_value(base, places, derived, tests, constraints, line)
+        checks.difference_update(tests)
         return
     for key in derived:
-        forced = tighten(_derived_of_base(key, own, constraints), line_of(key, schema))
+        forced = tighten(_derived_of_base(key, own, constraints, line), line_of(key, schema))
         narrowed = intersect(constraints[key], forced)
         _require(key, narrowed, f"what {base} must be excludes it")
         constraints[key] = narrowed if narrowed != forced else WHOLE
@@ -129,17 +142,16 @@ def _test_each_value(
     base: str,
     places: list[Cut],
     derived: list[str],
+    tests: list[Residual],
     constraints: dict[str, Constraint],
-    checks: set[Residual],
     line: Line | None,
 ) -> None:
     """The attribute has finitely many values: keep those that satisfy everything derived from them."""
-    single = [check for check in checks if len(check.keys) == 1 and base_of(check.keys[0]) == base]
     kept = [
         place
         for place in places
         if all(contains(constraints[key], derive(key, place)) for key in derived)
-        and all(check.holds([derive(check.keys[0], place)]) for check in single)
+        and all(check.holds([derive(check.keys[0], place)]) for check in tests)
     ]
     if not kept:
         raise Dead(f"no value that {base} may have satisfies all conditions on it")
@@ -147,7 +159,6 @@ def _test_each_value(
         constraints[base] = tighten(union(map(around, kept)), line)
     for key in derived:
         del constraints[key]
-    checks.difference_update(single)
 
 
 def _require(key: str, constraint: Constraint, reason: str) -> None:
@@ -197,13 +208,18 @@ def _base_of_derived(key: str, constraint: Constraint) -> Constraint:
     return WHOLE if contains(constraint, BOTTOM) else TEXTS
 
 
-def _derived_of_base(key: str, own: Constraint, constraints: Mapping[str, Constraint]) -> Constraint:
+def _derived_of_base(
+    key: str, own: Constraint, constraints: Mapping[str, Constraint], line: Line | None
+) -> Constraint:
     """Where a derived attribute must lie, given where the attribute itself does."""
     functions, base = split(key)
     if functions[0] in ("ip", "time"):
         readable = intersect(own, TEXTS) != EMPTY
         return union([MISSING, TEXTS if functions[0] == "ip" else NUMBERS]) if readable else MISSING
     others, text = difference(own, TEXTS), intersect(own, TEXTS)
+    if line is not None:
+        # A declared line names cuts by its own values; on the undeclared line of lower(x) they would be intervals.
+        others = union(part for part in _SEGMENTS if intersect(others, part))
     if not text:
         return others
     if functions == ("lower",):
@@ -238,7 +254,7 @@ def implied(conjunction: Conjunction, key: str, schema: Schema | None) -> Constr
     if places is not None:
         forced = union(around(derive(key, place)) for place in places)
     else:
-        forced = _derived_of_base(key, own, constraints)
+        forced = _derived_of_base(key, own, constraints, line_of(base, schema))
     return tighten(intersect(known, forced), line_of(key, schema))
 
 

@@ -34,6 +34,7 @@ __all__ = ["MAX_DEPTH", "MAX_PARTS", "Choice", "Record", "read_event"]
 
 _NOTHING: frozenset[str] = frozenset()
 MAX_DEPTH = 128  # of nested objects and lists; deeper events are refused, which also ends cycles
+MAX_CHARACTERS = 50_000_000  # of all paths of one event: a long name above many fields multiplies
 MAX_PARTS = 1_000_000  # fields and list elements of one event, at all levels
 
 
@@ -108,11 +109,12 @@ def read_event(event: Mapping[str, Any], schema: Schema | None = None) -> Record
 class _Reader:
     """One reading of one event; counts what must stay bounded."""
 
-    __slots__ = ("misfits", "parts", "schema")
+    __slots__ = ("characters", "misfits", "parts", "schema")
 
     def __init__(self, schema: Schema | None) -> None:
         self.schema = schema
         self.parts = 0
+        self.characters = 0
         self.misfits = 0
 
     def read(self, event: Mapping[str, Any]) -> Record:
@@ -167,6 +169,9 @@ class _Reader:
 
     def _add_value(self, record: Record, path: str, value: Any, where: str, listed: AbstractSet[str]) -> None:
         scalar = read_scalar(value, where)
+        self.characters += len(path)
+        if self.characters > MAX_CHARACTERS:
+            raise EventError(f"at most {MAX_CHARACTERS:,} characters in all paths", "more", where[:80])
         key = key_of(path)
         if key in record.points or key in listed:
             raise EventError("each path once", f"{shown(path)} twice", where)

@@ -134,6 +134,8 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
         return NormalForm((close(plain, (), None),))
     work = _Work(schema)
     parts = _normal(expression, False, work, 0)
+    if len(parts) > _MAX_PRODUCT:
+        raise FilterTooLargeError("alternatives after normalisation", len(parts), MAX_CONJUNCTIONS)
     conjunctions: list[Conjunction] = []
     reasons: list[str] = []
     for part in parts:
@@ -153,11 +155,7 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
             raise FilterTooLargeError("alternatives after normalisation", len(conjunctions), MAX_CONJUNCTIONS)
     for conjunction in conjunctions:
         _check_pairs(conjunction)
-        for key, constraint in conjunction.constraints:
-            if len(constraint) > 2 * MAX_INTERVALS:
-                raise FilterTooLargeError(
-                    "intervals on one attribute", len(constraint) // 2, MAX_INTERVALS, key
-                )
+        _check_intervals(conjunction)
     return NormalForm(tuple(conjunctions), tuple(work.remarks))
 
 
@@ -188,6 +186,12 @@ def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
             return None  # the long way also tells why, and knows derived attributes and limits
         constraints[key] = constraint
     return constraints
+
+
+def _check_intervals(conjunction: Conjunction) -> None:
+    for key, constraint in conjunction.constraints:
+        if len(constraint) > 2 * MAX_INTERVALS:
+            raise FilterTooLargeError("intervals on one attribute", len(constraint) // 2, MAX_INTERVALS, key)
 
 
 def _check_pairs(conjunction: Conjunction) -> None:

@@ -143,6 +143,7 @@ def _exclusion(key: str, constraint: Constraint) -> str:
     for low, high in intervals(difference(left_out, TEXTS)):
         while low < high:
             place = first_point(low)
+            assert around(place)[1] <= high, "only single values can be left out below the texts"
             said = (
                 "is not null" if place == (1,) else f"is distinct from {literal_text(key, value_at(place))}"
             )

@@ -29,14 +29,14 @@ def simplified(conjunctions: Iterable[Conjunction], schema: Schema | None) -> li
 def _absorbed(conjunctions: list[Conjunction]) -> list[Conjunction]:
     """Without those that lie inside another one.
 
-    Only a conjunction with fewer attributes, or with just the same, can hold another; so they are kept by their
-    attributes, and those with few come first.
+    Only a conjunction with fewer attributes and residuals, or with just the same, can hold another; so they are kept
+    by those, and those with few come first.
     """
-    kept: dict[frozenset[str], list[_Entry]] = {}
+    kept: dict[frozenset[object], list[_Entry]] = {}
     by_size = sorted(conjunctions, key=lambda each: len(each.constraints) + len(each.residuals))
     for inner in by_size:
         entry = (inner, dict(inner.constraints), frozenset(inner.residuals))
-        keys = frozenset(entry[1])
+        keys = frozenset((*entry[1], *inner.residuals))
         rivals = [other for others, group in kept.items() if others < keys for other in group]
         same = kept.setdefault(keys, [])
         if any(_holds_all(other, entry) for other in (*rivals, *same)):

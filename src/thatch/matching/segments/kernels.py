@@ -3,170 +3,28 @@
 The event arrives as two code arrays `low` and `high`, one entry per local attribute: a box's side `[lo, hi]` passes
 when `lo <= high[a]` and `hi >= low[a]`. For a point both are its cell; for a list they are the ends of its hull.
 
-Sixty-four boxes are tested at once. `sides64` compares one attribute of a block: sixty-four `lo` codes, then
-sixty-four `hi` codes, sixteen bits each, and gives one bit a box. `mixed64` does so where every box has an attribute
-of its own. Both are written in LLVM's portable vectors, which any processor runs; where AVX-512 is there and a
-segment has few attributes, `mixed64` fetches the event's codes by a permute inside registers.
-
 A segment is one array of addresses (`desc`, laid out by `segment.py`); the arrays themselves are kept alive by their
 owner for as long as a call runs.
 """
 
 from __future__ import annotations
 
-import os
-from typing import Any
-
-import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import ir
-from numba import carray, njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import carray
 
-__all__ = [
-    "HAS_PERMUTE",
-    "LANES",
-    "collect",
-    "emit_blocks",
-    "fill_grid",
-    "kd_order",
-    "naive_scan",
-    "order_sides",
-]
+from thatch.matching.segments.vectors.kernels import (
+    address,
+    inlined,
+    kernel,
+    mixed64,
+    sides64,
+    trailing_zeros,
+)
 
-LANES = 64
-CACHE = os.environ.get("THATCH_KERNEL_CACHE", "1") == "1"
-HAS_PERMUTE = bool(llvm.get_host_cpu_features().get("avx512bw")) and os.environ.get("THATCH_PORTABLE") != "1"
+__all__ = ["collect", "grid_cell"]
+
 FIRST_NUMBER = 5  # cell of numbers below every value of an attribute's table
 FIRST_TEXT = 6  # the same for texts, past the cells of numbers
-
-
-def kernel(function: Any) -> Any:
-    """Compile without the GIL; cached on disk."""
-    return njit(cache=CACHE, nogil=True)(function)
-
-
-def inlined(function: Any) -> Any:
-    """Compile into the caller."""
-    return njit(cache=CACHE, nogil=True, inline="always")(function)
-
-
-# --- vectors -----------------------------------------------------------------------------------------------------
-
-_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
-_V64 = ir.VectorType(_I16, LANES)
-_V32 = ir.VectorType(_I16, 32)
-
-
-def _splat(builder: Any, value: Any) -> Any:
-    first = builder.insert_element(ir.Constant(_V64, ir.Undefined), value, ir.Constant(_I32, 0))
-    zeros = ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES)
-    return builder.shuffle_vector(first, ir.Constant(_V64, ir.Undefined), zeros)
-
-
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, offset: Any, vector: Any) -> Any:
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
-
-
-@intrinsic
-def sides64(typingctx, codes, offset, low, high):
-    """One bit a box: `lo <= high` and `hi >= low`, with 64 `lo` at `offset` and 64 `hi` behind them."""
-    signature = types.uint64(codes, types.int64, types.uint16, types.uint16)
-
-    def codegen(context, builder, signature, args):
-        array, at, low, high = args
-        kind = signature.args[0]
-        lo = builder.load(_pointer(context, builder, kind, array, at, _V64), align=2)
-        past = builder.add(at, ir.Constant(_I64, LANES))
-        hi = builder.load(_pointer(context, builder, kind, array, past, _V64), align=2)
-        begins = builder.icmp_unsigned("<=", lo, _splat(builder, high))
-        ends = builder.icmp_unsigned(">=", hi, _splat(builder, low))
-        return builder.bitcast(builder.and_(begins, ends), _I64)
-
-    return signature, codegen
-
-
-@intrinsic
-def _permuted64(typingctx, mixed, offset, low, high):
-    """`mixed64` for at most 64 attributes: the event's codes stay in registers and are permuted (AVX-512 BW)."""
-    signature = types.uint64(mixed, types.int64, low, high)
-
-    def codegen(context, builder, signature, args):
-        array, at, low, high = args
-        kind = signature.args[0]
-        permute = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_V32, [_V32, _V32, _V32]), "llvm.x86.avx512.vpermi2var.hi.512"
-        )
-
-        def half(array, kind, base, step):
-            place = builder.add(base, ir.Constant(_I64, step))
-            return builder.load(_pointer(context, builder, kind, array, place, _V32), align=2)
-
-        zero = ir.Constant(_I64, 0)
-        lows = [half(low, signature.args[2], zero, step) for step in (0, 32)]
-        highs = [half(high, signature.args[3], zero, step) for step in (0, 32)]
-        masks = []
-        for step in (0, 32):
-            which = half(array, kind, at, step)
-            lo, hi = half(array, kind, at, 64 + step), half(array, kind, at, 128 + step)
-            begins = builder.icmp_unsigned("<=", lo, builder.call(permute, [highs[0], which, highs[1]]))
-            ends = builder.icmp_unsigned(">=", hi, builder.call(permute, [lows[0], which, lows[1]]))
-            masks.append(builder.zext(builder.bitcast(builder.and_(begins, ends), _I32), _I64))
-        return builder.or_(masks[0], builder.shl(masks[1], ir.Constant(_I64, 32)))
-
-    return signature, codegen
-
-
-@intrinsic
-def trailing_zeros(typingctx, word):
-    """Position of the lowest set bit."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), codegen
-
-
-@intrinsic
-def _address(typingctx, number):
-    def codegen(context, builder, signature, args):
-        return builder.inttoptr(args[0], cgutils.voidptr_t)
-
-    return types.voidptr(types.int64), codegen
-
-
-@inlined
-def _gathered64(mixed, offset, low, high, lanes):
-    """`mixed64` for any processor and any number of attributes: only the lanes still alive are looked at."""
-    result = np.uint64(0)
-    one = np.uint64(1)
-    while lanes != 0:
-        lane = np.int64(trailing_zeros(lanes))
-        bit = lanes & (~lanes + one)
-        lanes ^= bit
-        which = mixed[offset + lane]
-        if mixed[offset + 64 + lane] <= high[which] and mixed[offset + 128 + lane] >= low[which]:
-            result |= bit
-    return result
-
-
-if HAS_PERMUTE:
-
-    @inlined
-    def mixed64(mixed, offset, low, high, lanes, is_narrow):
-        """One bit a box, each with an attribute of its own: 64 attributes, 64 `lo`, 64 `hi` at `offset`."""
-        if is_narrow:
-            return lanes & _permuted64(mixed, offset, low, high)
-        return _gathered64(mixed, offset, low, high, lanes)
-
-else:
-
-    @inlined
-    def mixed64(mixed, offset, low, high, lanes, is_narrow):
-        """One bit a box, each with an attribute of its own: 64 attributes, 64 `lo`, 64 `hi` at `offset`."""
-        return _gathered64(mixed, offset, low, high, lanes)
 
 
 # --- an event's cells --------------------------------------------------------------------------------------------
@@ -206,18 +64,6 @@ def number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value):
     place = low + _count_below(numbers, low, high, value)
     is_equal = place < end and numbers[place] == value
     return FIRST_NUMBER + 2 * (place - start) + (1 if is_equal else 0)
-
-
-@kernel
-def fill_grid(numbers, start, end, scale, out_grid):
-    """out_grid[s] = how many numbers lie before grid step s."""
-    last = len(out_grid) - 2
-    place = start
-    for step in range(last + 1):
-        while place < end and grid_cell(numbers[place], numbers[start], scale, last) < step:
-            place += 1
-        out_grid[step] = place - start
-    out_grid[last + 1] = end - start
 
 
 @inlined
@@ -383,25 +229,25 @@ def collect(context, rows, flags):
     rows, flags : how many values; NUMERIC if all are numbers, VERIFY_ALL if each match must be verified, STOP to stop
         at the first
     """
-    descs = carray(_address(context[DESCS]), (context[N_SEGMENTS], context[DESC_WIDTH]), np.int64)
-    doubles = carray(_address(context[DOUBLES]), (1,), np.float64)
-    info = carray(_address(context[INFO]), (1,), np.int32)
-    words = carray(_address(context[WORDS]), (1,), np.uint8)
+    descs = carray(address(context[DESCS]), (context[N_SEGMENTS], context[DESC_WIDTH]), np.int64)
+    doubles = carray(address(context[DOUBLES]), (1,), np.float64)
+    info = carray(address(context[INFO]), (1,), np.int32)
+    words = carray(address(context[WORDS]), (1,), np.uint8)
     room = context[ROOM]
     codes = (
-        carray(_address(context[LOW]), (room,), np.uint16),
-        carray(_address(context[HIGH]), (room,), np.uint16),
-        carray(_address(context[STRICT_LOW]), (room,), np.uint16),
-        carray(_address(context[STRICT_HIGH]), (room,), np.uint16),
+        carray(address(context[LOW]), (room,), np.uint16),
+        carray(address(context[HIGH]), (room,), np.uint16),
+        carray(address(context[STRICT_LOW]), (room,), np.uint16),
+        carray(address(context[STRICT_HIGH]), (room,), np.uint16),
     )
     cells = (
-        carray(_address(context[CELL_LOW]), (room,), np.int32),
-        carray(_address(context[CELL_HIGH]), (room,), np.int32),
+        carray(address(context[CELL_LOW]), (room,), np.int32),
+        carray(address(context[CELL_HIGH]), (room,), np.int32),
     )
-    touched = carray(_address(context[TOUCHED]), (room,), np.int32)
-    places = carray(_address(context[PLACES]), (1,), np.int64)
-    verify = carray(_address(context[TO_VERIFY]), (1,), np.int64)
-    counts = carray(_address(context[COUNTS]), (3,), np.int64)
+    touched = carray(address(context[TOUCHED]), (room,), np.int32)
+    places = carray(address(context[PLACES]), (1,), np.int64)
+    verify = carray(address(context[TO_VERIFY]), (1,), np.int64)
+    counts = carray(address(context[COUNTS]), (3,), np.int64)
     counts[0] = 0
     counts[1] = 0
     if flags & NUMERIC:
@@ -427,8 +273,8 @@ def collect(context, rows, flags):
         ):
             break
     bitmap = (
-        carray(_address(context[BITS]), (1,), np.uint64),
-        carray(_address(context[SUMMARY]), (context[N_SUMMARY],), np.uint64),
+        carray(address(context[BITS]), (1,), np.uint64),
+        carray(address(context[SUMMARY]), (context[N_SUMMARY],), np.uint64),
         context[FIRST_PLACE],
     )
     counts[0] = _sorted_unique(bitmap, places, counts[0])
@@ -443,37 +289,37 @@ def _collect_one(
     attributes, n_groups, width = desc[0], desc[1], desc[2]
     is_narrow, is_exact = desc[3] != 0, desc[4] != 0
     tables = (
-        carray(_address(desc[10]), (desc[5],), np.int32),
-        carray(_address(desc[11]), (attributes + 1,), np.int64),
-        carray(_address(desc[12]), (1,), np.float64),
-        carray(_address(desc[33]), (attributes + 1,), np.int64),
-        carray(_address(desc[34]), (1,), np.int32),
-        carray(_address(desc[35]), (attributes,), np.float64),
-        carray(_address(desc[13]), (attributes + 1,), np.int64),
-        carray(_address(desc[14]), (1,), np.uint64),
-        carray(_address(desc[15]), (1,), np.int64),
-        carray(_address(desc[16]), (1,), np.uint8),
-        carray(_address(desc[17]), (attributes,), np.uint8),
+        carray(address(desc[10]), (desc[5],), np.int32),
+        carray(address(desc[11]), (attributes + 1,), np.int64),
+        carray(address(desc[12]), (1,), np.float64),
+        carray(address(desc[33]), (attributes + 1,), np.int64),
+        carray(address(desc[34]), (1,), np.int32),
+        carray(address(desc[35]), (attributes,), np.float64),
+        carray(address(desc[13]), (attributes + 1,), np.int64),
+        carray(address(desc[14]), (1,), np.uint64),
+        carray(address(desc[15]), (1,), np.int64),
+        carray(address(desc[16]), (1,), np.uint8),
+        carray(address(desc[17]), (attributes,), np.uint8),
     )
-    group_at = carray(_address(desc[18]), (attributes + 2,), np.int32)
-    groups = carray(_address(desc[19]), (n_groups, width), np.int64)
-    codes = carray(_address(desc[20]), (1,), np.uint16)
-    mixed = carray(_address(desc[21]), (1,), np.uint16)
+    group_at = carray(address(desc[18]), (attributes + 2,), np.int32)
+    groups = carray(address(desc[19]), (n_groups, width), np.int64)
+    codes = carray(address(desc[20]), (1,), np.uint16)
+    mixed = carray(address(desc[21]), (1,), np.uint16)
     left = (
-        carray(_address(desc[22]), (1,), np.int32),
-        carray(_address(desc[23]), (1,), np.uint16),
-        carray(_address(desc[24]), (1,), np.uint16),
-        carray(_address(desc[25]), (1,), np.uint16),
+        carray(address(desc[22]), (1,), np.int32),
+        carray(address(desc[23]), (1,), np.uint16),
+        carray(address(desc[24]), (1,), np.uint16),
+        carray(address(desc[25]), (1,), np.uint16),
     )
     sides = (
-        carray(_address(desc[26]), (1,), np.int64),
-        carray(_address(desc[27]), (1,), np.uint16),
-        carray(_address(desc[28]), (1,), np.uint32),
-        carray(_address(desc[29]), (1,), np.uint32),
+        carray(address(desc[26]), (1,), np.int64),
+        carray(address(desc[27]), (1,), np.uint16),
+        carray(address(desc[28]), (1,), np.uint32),
+        carray(address(desc[29]), (1,), np.uint32),
     )
-    box_subscription = carray(_address(desc[30]), (1,), np.int32)
-    subscription_flags = carray(_address(desc[31]), (1,), np.uint8)
-    subscription_place = carray(_address(desc[32]), (1,), np.int64)
+    box_subscription = carray(address(desc[30]), (1,), np.int32)
+    subscription_flags = carray(address(desc[31]), (1,), np.uint8)
+    subscription_place = carray(address(desc[32]), (1,), np.int64)
     low, high, strict_low, strict_high = event_codes
     cell_low, cell_high = event_cells
 
@@ -609,174 +455,3 @@ def _sorted_unique(bitmap, places, count):
                 kept += 1
                 bits &= bits - one
     return kept
-
-
-# --- building a segment --------------------------------------------------------------------------------------------
-
-
-@kernel
-def order_sides(offsets, selectivity, out_order):
-    """out_order = the sides of every box, the most selective first."""
-    for box in range(len(offsets) - 1):
-        for side in range(offsets[box], offsets[box + 1]):
-            out_order[side] = side
-            place = side
-            while place > offsets[box] and selectivity[out_order[place - 1]] > selectivity[side]:
-                out_order[place] = out_order[place - 1]
-                place -= 1
-            out_order[place] = side
-
-
-@inlined
-def _select(key, order, start, end, middle):
-    """Partly sort order[start:end] by key so that what belongs at `middle` stands there."""
-    end -= 1
-    while end > start:
-        a, b, c = key[order[start]], key[order[(start + end) >> 1]], key[order[end]]
-        pivot = max(min(a, b), min(max(a, b), c))
-        left, right = start, end
-        while left <= right:
-            while key[order[left]] < pivot:
-                left += 1
-            while key[order[right]] > pivot:
-                right -= 1
-            if left <= right:
-                order[left], order[right] = order[right], order[left]
-                left += 1
-                right -= 1
-        if middle <= right:
-            end = right
-        elif middle >= left:
-            start = left
-        else:
-            return
-
-
-@kernel
-def kd_order(centres, widths, out_order):
-    """Order boxes so that runs of 64 lie close together: split at the median of the widest-spread key, again and again.
-
-    centres and widths have a row per key; out_order starts as 0, 1, 2, ...
-    """
-    keys, count = centres.shape
-    stack = np.empty((128, 2), np.int64)
-    stack[0, 0], stack[0, 1] = 0, count
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        start, end = stack[depth, 0], stack[depth, 1]
-        if end - start <= LANES:
-            continue
-        best, chosen = -1.0, 0
-        step = max(1, (end - start) // 512)
-        for key in range(keys):
-            least, most, width, seen = np.inf, -np.inf, 0.0, 0
-            for index in range(start, end, step):
-                centre = centres[key, out_order[index]]
-                least, most = min(least, centre), max(most, centre)
-                width += widths[key, out_order[index]]
-                seen += 1
-            spread = (most - least) / (width / seen + 1e-6)
-            if spread > best:
-                best, chosen = spread, key
-        middle = start + ((end - start + LANES - 1) // LANES // 2) * LANES
-        _select(centres[chosen], out_order, start, end, middle)
-        stack[depth, 0], stack[depth, 1] = start, middle
-        stack[depth + 1, 0], stack[depth + 1, 1] = middle, end
-        depth += 2
-
-
-@kernel
-def emit_blocks(first, count, keys, at, boxes, order, codes16, out_codes, out_mixed, out_left, left):
-    """Write the blocks and zones of one group: the boxes `first` to `first + count`.
-
-    Parameters
-    ----------
-    keys : its key attributes
-    at : where its codes, zones, second zones and mixed sides (or -1) begin
-    boxes : offsets of the boxes' sides and the attribute of each side
-    order : the sides of each box, most selective first
-    codes16 : lo and hi code of every side
-    out_left : offsets, attributes, lo and hi of the sides that are left over; `left` is how many there are by now
-    """
-    offsets, attributes = boxes
-    lo16, hi16 = codes16
-    left_offsets, left_attributes, left_lo, left_hi = out_left
-    n_keys = len(keys)
-    blocks = (count + LANES - 1) // LANES
-    for block in range(blocks):
-        base = at[0] + block * n_keys * 128
-        for key in range(n_keys):
-            out_codes[base + key * 128 : base + key * 128 + 64] = 65535
-            out_codes[base + key * 128 + 64 : base + key * 128 + 128] = 0
-        for lane in range(LANES):
-            index = block * LANES + lane
-            taken = 0
-            if index < count:
-                box = first + index
-                left_offsets[box] = left
-                for position in range(offsets[box], offsets[box + 1]):
-                    side = order[position]
-                    is_key = False
-                    for key in range(n_keys):
-                        if keys[key] == attributes[side]:
-                            is_key = True
-                            out_codes[base + key * 128 + lane] = lo16[side]
-                            out_codes[base + key * 128 + 64 + lane] = hi16[side]
-                    if is_key:
-                        continue
-                    if taken < SLOTS:
-                        place = at[3] + (block * SLOTS + taken) * 192 + lane
-                        out_mixed[place] = attributes[side]
-                        out_mixed[place + 64] = lo16[side]
-                        out_mixed[place + 128] = hi16[side]
-                        taken += 1
-                    else:
-                        left_attributes[left] = attributes[side]
-                        left_lo[left] = lo16[side]
-                        left_hi[left] = hi16[side]
-                        left += 1
-                left_offsets[box + 1] = left
-            if at[3] >= 0:
-                for step in range(taken, SLOTS):
-                    place = at[3] + (block * SLOTS + step) * 192 + lane
-                    out_mixed[place] = 0
-                    # A free slot always passes; a lane without a box never does.
-                    out_mixed[place + 64] = 0 if index < count else 65535
-                    out_mixed[place + 128] = 65535 if index < count else 0
-    _write_zones(out_codes, at[0], at[1], blocks, n_keys)
-    _write_zones(out_codes, at[1], at[2], (blocks + 63) // 64, n_keys)
-    return left
-
-
-@inlined
-def _write_zones(codes, source, target, count, n_keys):
-    """The hull of every block of 64, as lanes of the next level."""
-    for index in range((count + 63) // 64 * 64):
-        place = target + (index >> 6) * n_keys * 128 + (index & 63)
-        for key in range(n_keys):
-            least, most = 65535, 0
-            if index < count:
-                start = source + index * n_keys * 128 + key * 128
-                for lane in range(LANES):
-                    least = min(least, codes[start + lane])
-                    most = max(most, codes[start + 64 + lane])
-            codes[place + key * 128] = least
-            codes[place + key * 128 + 64] = most
-
-
-@kernel
-def naive_scan(offsets, attributes, low, high, point, out):
-    """The naive compiled scan that benchmarks compare with: every box, every side, stop at the first that fails."""
-    count = 0
-    for box in range(len(offsets) - 1):
-        passes = True
-        for side in range(offsets[box], offsets[box + 1]):
-            value = point[attributes[side]]
-            if not (low[side] <= value <= high[side]):
-                passes = False
-                break
-        if passes:
-            out[count] = box
-            count += 1
-    return count

@@ -1,9 +1,4 @@
-"""A segment: boxes grouped, ordered and coded for the kernels; immutable but for the flags of its subscriptions.
-
-Boxes whose attributes are shared by very many get all of them as keys and are ordered in all of them at once; every
-other box is filed under its most selective attribute and ordered there. A box that demands the presence of nothing is
-filed under no attribute and looked at for every event.
-"""
+"""A segment: boxes grouped, ordered and coded for the kernels; immutable but for the flags of its subscriptions."""
 
 from __future__ import annotations
 
@@ -14,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import kernels
+from thatch.matching.segments.building.kernels import order_sides
+from thatch.matching.segments.building.layout import Layout, selectivity
+from thatch.matching.segments.building.tables import Tables, ranked
 from thatch.matching.segments.sides import NUMBER, TEXT, Sides
-from thatch.matching.segments.tables import Tables, ranked
 
 __all__ = ["Segment"]
 
-_MANY = 16_384  # boxes with the same attributes that make a group of their own
-_MOST_KEYS = 16
 _NARROW = 64  # attributes whose codes fit two registers
 
 
@@ -96,8 +91,8 @@ class Segment:
         """The segment of a set of boxes."""
         tables, attribute, low, high = ranked(sides)
         order = np.empty(len(attribute), np.int32)
-        kernels.order_sides(sides.offsets, _selectivity(tables, attribute, low, high), order)
-        layout = _Layout(sides.offsets, tables, attribute, low, high, order)
+        order_sides(sides.offsets, selectivity(tables, attribute, low, high), order)
+        layout = Layout(sides.offsets, tables, attribute, low, high, order)
         columns = layout.ordered(sides)
         local_of = np.full(int(tables.attributes[-1]) + 1 if len(tables.attributes) else 1, -1, np.int32)
         local_of[tables.attributes] = np.arange(len(tables.attributes), dtype=np.int32)
@@ -175,210 +170,3 @@ class Segment:
         owners = (self.box_subscription, self.flags, self.place, self.by_place)
         parts = {"hot": hot, "tables": tables, "owners": owners, "exact": exact}
         return {name: sum(array.nbytes for array in arrays) for name, arrays in parts.items()}
-
-
-def _selectivity(
-    tables: Tables,
-    attribute: npt.NDArray[np.uint16],
-    low: npt.NDArray[np.uint32],
-    high: npt.NDArray[np.uint32],
-) -> npt.NDArray[np.float32]:
-    """How much of its attribute a side lets through: by cells, and by how many other sides begin there.
-
-    Without a profile the sides themselves stand for the events: a value that many ask for is one that often comes.
-    A side that admits missing lets everything through that has not the attribute.
-    """
-    cells = tables.cells()
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(cells + 1)])
-    begins = np.bincount(starts[attribute] + low, minlength=int(starts[-1]))
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(begins)])
-    inside = before[starts[attribute] + high + 1] - before[starts[attribute] + low]
-    total = np.maximum(np.bincount(attribute, minlength=len(cells)), 1)
-    share = 0.5 * inside / total[attribute] + 0.5 * (high - low + 1.0) / cells[attribute]
-    return np.where(low == 0, 2.0, share).astype(np.float32)
-
-
-class _Layout:
-    """Which box goes where: groups, and the order of boxes in each."""
-
-    def __init__(
-        self,
-        offsets: npt.NDArray[np.int64],
-        tables: Tables,
-        attribute: npt.NDArray[np.uint16],
-        low: npt.NDArray[np.uint32],
-        high: npt.NDArray[np.uint32],
-        order: npt.NDArray[np.int32],
-    ) -> None:
-        self.offsets, self.tables, self.attribute, self.order = offsets, tables, attribute, order
-        self.low, self.high = low, high
-        self.groups: list[tuple[list[int], npt.NDArray[np.int32]]] = []
-        self._make_groups()
-
-    def _make_groups(self) -> None:
-        boxes = len(self.offsets) - 1
-        attributes = len(self.tables.attributes)
-        first = np.full(boxes, attributes, np.int64)
-        is_filled = np.diff(self.offsets) > 0
-        best = self.order[self.offsets[:-1][is_filled]]
-        # The most selective side cannot admit missing unless all do.
-        first[is_filled] = np.where(self.low[best] > 0, self.attribute[best], attributes)
-        for keys, members in self._shared_signatures(first < attributes):
-            self.groups.append((keys, self._kd_ordered(keys, members)))
-            first[members] = -1
-        rest = np.argsort(first, kind="stable")
-        rest = rest[np.searchsorted(first[rest], 0) :]
-        filed = first[rest]
-        for local in np.unique(filed):
-            filed_here = rest[slice(*np.searchsorted(filed, [local, local + 1]))]
-            keys = [int(local)] if local < attributes else []
-            self.groups.append((keys, self._line_ordered(keys, filed_here.astype(np.int32))))
-        self.groups.sort(key=lambda each: each[0][0] if each[0] else attributes)
-
-    def _shared_signatures(
-        self, allowed: npt.NDArray[np.bool_]
-    ) -> list[tuple[list[int], npt.NDArray[np.int32]]]:
-        """Groups of boxes that constrain the same attributes, all demanding presence, if they are very many."""
-        offsets = self.offsets
-        boxes = len(offsets) - 1
-        if boxes < _MANY:
-            return []
-        owner = np.repeat(np.arange(boxes), np.diff(offsets))
-        rng = np.random.default_rng(0)  # a hash function, the same for every build
-        weight = rng.integers(1, 2**62, len(self.tables.attributes), dtype=np.int64).astype(np.uint64)
-        signature = np.zeros(boxes, np.uint64)
-        np.add.at(signature, owner, weight[self.attribute])
-        demands = np.ones(boxes, np.bool_)
-        demands[owner[self.low == 0]] = False
-        usable = allowed & demands & (np.diff(offsets) <= _MOST_KEYS)
-        _, inverse, counts = np.unique(signature[usable], return_inverse=True, return_counts=True)
-        candidates = np.flatnonzero(usable)
-        return [self._same(candidates[inverse == number]) for number in np.flatnonzero(counts >= _MANY)]
-
-    def _same(self, members: npt.NDArray[np.int64]) -> tuple[list[int], npt.NDArray[np.int32]]:
-        """The attributes of the first of these boxes, and all boxes that really have the same (hashes may collide)."""
-        offsets = self.offsets
-        count = int(offsets[members[0] + 1] - offsets[members[0]])
-        members = members[offsets[members + 1] - offsets[members] == count]
-        rows = np.sort(self.attribute[offsets[members][:, None] + np.arange(count)], axis=1)
-        is_same = (rows == rows[0]).all(axis=1)
-        return rows[0].tolist(), members[is_same].astype(np.int32)
-
-    def _kd_ordered(self, keys: list[int], members: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        centres = np.empty((len(keys), len(members)), np.float32)
-        widths = np.empty_like(centres)
-        cells = self.tables.cells()
-        sides = self.offsets[members][:, None] + np.arange(len(keys))
-        by_attribute = np.take_along_axis(sides, np.argsort(self.attribute[sides], axis=1), axis=1)
-        for position, key in enumerate(keys):
-            column = by_attribute[:, position]
-            centres[position] = (self.low[column].astype(np.float64) + self.high[column]) / (2 * cells[key])
-            widths[position] = (self.high[column].astype(np.float64) - self.low[column] + 1) / cells[key]
-        order = np.arange(len(members), dtype=np.int32)
-        kernels.kd_order(centres, widths, order)
-        return members[order]
-
-    def _line_ordered(self, keys: list[int], members: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        if not keys:
-            return members
-        best = self.order[self.offsets[members]]
-        return members[np.lexsort((self.high[best], self.low[best]))]
-
-    def ordered(self, sides: Sides) -> dict[str, Any]:
-        """The columns of the segment, with boxes and subscriptions in the order of their blocks.
-
-        So what belongs together lies together, and a box needs no pointer to its columns.
-        """
-        boxes = (
-            np.concatenate([members for _, members in self.groups]) if self.groups else np.zeros(0, np.int32)
-        )
-        counts = np.diff(self.offsets)[boxes]
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        moved = np.repeat(self.offsets[boxes] - offsets[:-1], counts) + np.arange(offsets[-1])
-        owners, renumbered = _by_first_appearance(sides.subscription[boxes], len(sides.place))
-        place = sides.place[owners]
-        low, high, attribute = self.low[moved], self.high[moved], self.attribute[moved]
-        # order[] holds side numbers inside each box, so it moves like the sides do
-        order = (self.order[moved] - np.repeat(self.offsets[boxes] - offsets[:-1], counts)).astype(np.int32)
-        shift = self.tables.shifts[attribute]
-        codes16 = ((low >> shift).astype(np.uint16), (high >> shift).astype(np.uint16))
-        return {
-            "box_offsets": offsets,
-            "side_attribute": attribute,
-            "side_lo": low,
-            "side_hi": high,
-            "box_subscription": renumbered,
-            "flags": np.where(sides.verify[owners], kernels.VERIFY, 0).astype(np.uint8),
-            "place": place,
-            "by_place": np.argsort(place, kind="stable").astype(np.int32),
-            **self._emit((offsets, attribute), order, codes16),
-        }
-
-    def _emit(
-        self,
-        boxes: tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]],
-        order: npt.NDArray[np.int32],
-        codes16: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
-    ) -> dict[str, Any]:
-        """The arrays that kernels read first."""
-        attributes = len(self.tables.attributes)
-        groups, codes_size, mixed_size = self._rows()
-        codes, mixed = np.zeros(codes_size + 64, np.uint16), np.zeros(mixed_size + 64, np.uint16)
-        most = max(len(order), 1)
-        left = (
-            np.zeros(len(boxes[0]), np.int32),
-            np.zeros(most, np.uint16),
-            np.zeros(most, np.uint16),
-            np.zeros(most, np.uint16),
-        )
-        count = 0
-        for row, (keys, members) in zip(groups, self.groups, strict=True):
-            at = row[[kernels.CODES, kernels.ZONES, kernels.ZONES2, kernels.MIXED]]
-            count = kernels.emit_blocks(
-                row[kernels.FIRST_SLOT], len(members), np.array(keys, np.int64), at, boxes, order, codes16,
-                codes, mixed, left, count,
-            )  # fmt: skip
-        firsts = np.array([keys[0] if keys else attributes for keys, _ in self.groups], np.int64)
-        return {
-            "group_at": np.searchsorted(firsts, np.arange(attributes + 2)).astype(np.int32),
-            "groups": groups,
-            "codes": codes,
-            "mixed": mixed,
-            "left_offsets": left[0],
-            "left_attribute": left[1][: max(count, 1)].copy(),
-            "left_lo": left[2][: max(count, 1)].copy(),
-            "left_hi": left[3][: max(count, 1)].copy(),
-        }
-
-    def _rows(self) -> tuple[npt.NDArray[np.int64], int, int]:
-        """A row per group, and how many codes and mixed sides there are in all."""
-        width = kernels.FIRST_KEY + max((len(keys) for keys, _ in self.groups), default=0)
-        groups = np.zeros((len(self.groups), width), np.int64)
-        codes = mixed = first = 0
-        for row, (keys, members) in zip(groups, self.groups, strict=True):
-            blocks = -(-len(members) // 64)
-            zones = -(-blocks // 64)
-            row[kernels.KEYS], row[kernels.BLOCKS], row[kernels.BOXES] = len(keys), blocks, len(members)
-            row[kernels.CODES] = codes
-            row[kernels.ZONES] = codes + blocks * len(keys) * 128
-            row[kernels.ZONES2] = row[kernels.ZONES] + zones * len(keys) * 128
-            codes = int(row[kernels.ZONES2]) + -(-zones // 64) * len(keys) * 128
-            row[kernels.FIRST_SLOT] = first
-            first += len(members)
-            row[kernels.MIXED] = mixed if len(keys) < 2 else -1
-            mixed += blocks * kernels.SLOTS * 192 if len(keys) < 2 else 0
-            row[kernels.FIRST_KEY : kernels.FIRST_KEY + len(keys)] = keys
-        return groups, codes, mixed
-
-
-def _by_first_appearance(
-    owner: npt.NDArray[np.int32], count: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Subscriptions in the order in which their first box comes, and each box's owner in that numbering."""
-    if len(owner) == count:  # one box each
-        return owner.astype(np.int64), np.arange(count, dtype=np.int32)
-    _, firsts = np.unique(owner, return_index=True)
-    owners = owner[np.sort(firsts)].astype(np.int64)
-    numbers = np.empty(count, np.int32)
-    numbers[owners] = np.arange(count, dtype=np.int32)
-    return owners, numbers[owner]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import kernels
+from thatch.matching.segments.building.kernels import fill_grid
 from thatch.matching.segments.sides import NUMBER, TEXT, Sides
 
 __all__ = ["Tables", "ranked"]
@@ -158,5 +158,5 @@ def _grid(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int32], floa
     if not np.isfinite(span) or not np.isfinite(scale):
         return nothing, 0.0
     grid = np.zeros(steps + 1, np.int32)
-    kernels.fill_grid(numbers, 0, len(numbers), scale, grid)
+    fill_grid(numbers, 0, len(numbers), scale, grid)
     return grid, scale

@@ -1,0 +1,1 @@
+"""How a segment is made: ranks, groups, blocks."""

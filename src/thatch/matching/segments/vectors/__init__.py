@@ -1,0 +1,1 @@
+"""Sixty-four boxes tested at once."""
