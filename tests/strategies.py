@@ -207,7 +207,7 @@ shapes = st.one_of(
 
 def canonical(value: Any) -> Any:
     """A literal as the languages give it: a whole double that fits 64 bits is an integer."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+    if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**63:
         return int(value)
     return value
 

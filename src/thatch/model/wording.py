@@ -9,6 +9,7 @@ from thatch.model.derived import address_of, moment_text
 from thatch.model.expressions import Compare, Distinct, Exists, In, IsNull
 from thatch.model.lines import Literal
 from thatch.model.names import split
+from thatch.model.values import canonical_number
 
 __all__ = ["Simple", "condition_words", "literal_text", "quoted"]
 
@@ -35,7 +36,7 @@ def literal_text(key: str, value: Literal) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if value in (inf, -inf):
         return "infinity" if value > 0 else "-infinity"
-    return repr(value)
+    return repr(canonical_number(value))
 
 
 def condition_words(condition: Simple, *, negated: bool) -> str:
