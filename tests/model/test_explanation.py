@@ -349,6 +349,15 @@ def test_a_pattern_counts_as_one_condition_however_much_of_it_holds():
     assert explanation.alternatives[0].chosen == ("element 1 of i (2 elements)",)
 
 
+def test_a_place_in_the_corner_of_the_box_around_a_circle_is_not_taken_for_one_inside():
+    explanation = parse("within(lat, lon, circle(0, 0, 1000))").explain({"lat": [0.0085, 0], "lon": [0.0085]})
+    assert explanation
+    assert explanation.alternatives[0].chosen == (
+        "element 1 of lat (2 elements)",
+        "element 0 of lon (1 element)",
+    )
+
+
 def test_long_lists_are_explained_without_their_product():
     event = {f"l{number}": list(range(100)) for number in range(30)}
     text = " and ".join(f"l{number} = 99" for number in range(30))

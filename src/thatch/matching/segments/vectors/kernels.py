@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 __all__ = ["HAS_PERMUTE", "LANES", "address", "inlined", "kernel", "mixed64", "sides64", "trailing_zeros"]
 
 LANES = 64
-CACHE = os.environ.get("THATCH_KERNEL_CACHE", "1") == "1"
+CACHE = os.environ.get("THATCH_KERNEL_CACHE", "1") == "1" and os.environ.get("THATCH_PORTABLE") != "1"
 HAS_PERMUTE = bool(llvm.get_host_cpu_features().get("avx512bw")) and os.environ.get("THATCH_PORTABLE") != "1"
 
 
