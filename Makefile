@@ -46,7 +46,7 @@ check: $(VENV)/.dev $(VENV)/.package ## check format, lint, types, import rules 
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/python -m mypy
-	@$(BIN)/lint-imports --no-logo --cache-dir $(VENV)/cache/import-linter
+	@$(BIN)/lint-imports --no-logo --no-cache
 	@$(BIN)/python scripts/check_tree
 
 format: $(VENV)/.dev ## format the code and repair what the linter can repair

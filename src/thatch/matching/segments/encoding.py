@@ -1,14 +1,15 @@
 """Events as the rows that kernels read.
 
 A row is a value of one attribute: its number, its class (0 missing, 1 null, 2 false, 3 true, 4 NaN, 5 number, 6
-text), and the number or the text. An attribute inside a list has a row per element: the kernel then tests the hull of
-its cells, which is necessary but not enough, so such events ask for every match to be verified.
+text), and the number or the text. An attribute inside a list has a row per element, one of which must satisfy a side.
+Where a list gives several attributes, one element must satisfy the sides on all of them: such values are `JOINT`, the
+kernel tests the hull of their cells, which is necessary but not enough, and its match is verified.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from math import inf, nextafter
 from typing import Any
@@ -16,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.kernels import DOUBLES, INFO, VERIFY_ALL, WORDS
+from thatch.matching.segments.kernels import DOUBLES, INFO, JOINT, ROW_CELLS, ROW_NEXT, ROW_ROOM, WORDS
 from thatch.model.derived import derive
-from thatch.model.events import Record
+from thatch.model.events import Choice, Record
 from thatch.model.lines import BOTTOM, Cut, point
 from thatch.model.names import base_of, name_of
 
@@ -75,6 +76,7 @@ class Encoder:
     def _room(self, rows: int, words: int) -> None:
         self._rows_array = np.zeros(2 * rows, np.float64)
         self._words_array = np.zeros(words, np.uint8)
+        self._chains = np.zeros((2, rows), np.int32)
         self._raw = memoryview(self._rows_array.data).cast("B")
         self._words = memoryview(self._words_array.data).cast("B")
         if self._context is not None:
@@ -85,6 +87,8 @@ class Encoder:
         self._context = context
         context[DOUBLES] = context[INFO] = self._rows_array.ctypes.data
         context[WORDS] = self._words_array.ctypes.data
+        context[ROW_CELLS], context[ROW_NEXT] = self._chains[0].ctypes.data, self._chains[1].ctypes.data
+        context[ROW_ROOM] = self._chains.shape[1]
 
     def numeric(self, event: dict[str, Any]) -> int:
         """Encode a flat event of nothing but numbers; return the number of rows, or -1 if it is not one.
@@ -159,46 +163,58 @@ class Encoder:
                 if place[0] == 6:
                     texts.append(place[1])
 
-    def record(self, record: Record) -> tuple[int, int]:
-        """Encode an event that was read; return the number of rows and the event's flags."""
+    def record(self, record: Record) -> int:
+        """Encode an event that was read; return the number of rows."""
         numbers: list[float] = []
         codes: list[int] = []
         texts: list[bytes] = []
-        flags = VERIFY_ALL if record.choices else 0
         number = self._attributes.number.get
-        for key, place in self._places(record):
+        for key, place, is_joint in self._places(record, is_joint=False):
             own = number(key)
             if own is None:
                 continue
             rank = place[0]
+            code = 8 * own + rank + (JOINT if is_joint else 0)
             if rank == 5 and float(place[1]) != place[1]:
-                flags |= VERIFY_ALL  # an integer that no double equals: its two neighbours enclose it
+                # An integer that no double equals: its two neighbours enclose it, and a match is verified.
                 below = _double_below(place[1])
                 numbers += (below, nextafter(below, inf))
-                codes += (8 * own + 5, 8 * own + 5)
+                codes += (code | JOINT, code | JOINT)
                 continue
-            codes.append(8 * own + rank)
+            codes.append(code)
             numbers.append(float(place[1]) if rank == 5 else 0.0)
             if rank == 6:
                 texts.append(place[1].encode("utf-8"))
-        return self._packed(numbers, codes, [len(text) for text in texts], b"".join(texts)), flags
+        return self._packed(numbers, codes, [len(text) for text in texts], b"".join(texts))
 
-    def _places(self, record: Record) -> list[tuple[str, Cut]]:
-        """Every value of every attribute that matters, and missing where an element of a list lacks what others give."""
-        result: list[tuple[str, Cut]] = []
-        derived_of = self._attributes.derived_by_name
+    def _places(self, record: Record, *, is_joint: bool) -> Iterator[tuple[str, Cut, bool]]:
+        """Every value of every attribute that matters, and whether it depends on others beside it in a list.
+
+        An attribute that some elements of a list lack is missing there, and that, too, is a value.
+        """
         for key, place in list(record.points.items()):
-            if key[-1] == ")":
-                continue  # remembered from an earlier question; comes again below
-            result.append((key, place))
-            result += [(derived, derive(derived, place)) for derived, _ in derived_of.get(name_of(key), ())]
+            if key[-1] != ")":  # those are remembered from an earlier question, and come again here
+                yield key, place, is_joint
+                for derived, _ in self._derived_of(key):
+                    yield derived, derive(derived, place), is_joint
         for choice in record.choices:
+            inside = is_joint or self._is_joint(choice)
             for element in choice.elements:
-                result += self._places(element)
+                yield from self._places(element, is_joint=inside)
                 for given in choice.keys - element.keys():
-                    result.append((given, BOTTOM))
-                    result += [(derived, BOTTOM) for derived, _ in derived_of.get(name_of(given), ())]
-        return result
+                    yield given, BOTTOM, inside
+                    for derived, _ in self._derived_of(given):
+                        yield derived, BOTTOM, inside
+
+    def _derived_of(self, key: str) -> tuple[tuple[str, int], ...]:
+        return self._attributes.derived_by_name.get(name_of(key), ())
+
+    def _is_joint(self, choice: Choice) -> bool:
+        """Whether a list gives more than one attribute that matters: then one element must satisfy all sides on them."""
+        if len(choice.elements) == 1:
+            return False
+        number = self._attributes.number
+        return sum((key in number) + len(self._derived_of(key)) for key in choice.keys) > 1
 
     def _packed(self, numbers: list[float], codes: list[int], lengths: list[int], words: bytes) -> int:
         rows, texts = len(codes), len(lengths)

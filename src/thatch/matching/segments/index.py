@@ -125,8 +125,10 @@ class SegmentIndex:
             kernels.HIGH: np.zeros(attributes, np.uint16),
             kernels.STRICT_LOW: np.zeros(attributes, np.uint16),
             kernels.STRICT_HIGH: np.zeros(attributes, np.uint16),
-            kernels.CELL_LOW: np.full(attributes, -1, np.int32),
-            kernels.CELL_HIGH: np.full(attributes, -1, np.int32),
+            kernels.CELL_LOW: np.zeros(attributes, np.int32),
+            kernels.CELL_HIGH: np.zeros(attributes, np.int32),
+            kernels.HEADS: np.full(attributes, -1, np.int32),
+            kernels.JOINTS: np.zeros(attributes, np.uint8),
             kernels.TOUCHED: np.zeros(attributes, np.int32),
             kernels.BITS: np.zeros(words, np.uint64),
             kernels.SUMMARY: np.zeros((words >> 6) + 1, np.uint64),
@@ -147,8 +149,7 @@ class SegmentIndex:
     # --- asking --------------------------------------------------------------------------------------------------
 
     def match(self, record: Record) -> list[int]:
-        rows, flags = self._encoder.record(record)
-        found = self._collected(rows, flags, record)
+        found = self._collected(self._encoder.record(record), record)
         if self._recent_places:
             found = sorted({*found, *self._recent.match(record)})
         self._events += 1
@@ -178,13 +179,13 @@ class SegmentIndex:
         self._events += 1
         if self._recent_places and self._recent.any(record):
             return True
-        rows, flags = self._encoder.record(record)
-        if kernels.collect(self._context, rows, flags | kernels.STOP) & _SURE:
+        rows = self._encoder.record(record)
+        if kernels.collect(self._context, rows, kernels.STOP) & _SURE:
             return True
         return any(holds_any(self._filters[place], record) for place in self._to_verify())
 
-    def _collected(self, rows: int, flags: int, record: Record) -> list[int]:
-        counts = kernels.collect(self._context, rows, flags)
+    def _collected(self, rows: int, record: Record) -> list[int]:
+        counts = kernels.collect(self._context, rows, 0)
         found: list[int] = self._places[: counts & _SURE].tolist()
         if counts >> 32:
             sure = set(found)

@@ -109,7 +109,9 @@ def text_cell(keys, offsets, blob, start, end, words, at, length):
 KEYS, BLOCKS, BOXES, CODES, ZONES, ZONES2, FIRST_SLOT, MIXED, FIRST_KEY = range(9)
 SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands in `left_*`
 DEAD, VERIFY = 1, 2  # flags of a subscription
-VERIFY_ALL, STOP, NUMERIC = 1, 2, 4  # flags of an event
+STOP, NUMERIC = 2, 4  # flags of an event
+NO, YES, MAYBE = 0, 1, 2
+JOINT = 1 << 30  # in the code of a value: whether it counts depends on the values beside it in a list
 
 
 @inlined
@@ -125,7 +127,9 @@ def _alive(codes, at, groups, group, low, high):
 
 
 @inlined
-def _encode(attribute, kind, number, words, start, length, tables, codes, cells, touched, count):
+def _encode(
+    row, attribute, kind, is_joint, number, words, start, length, tables, codes, cells, chains, touched, count
+):
     """Put one value of the event into the code arrays; return how many attributes are touched by now."""
     (
         local_of,
@@ -142,6 +146,7 @@ def _encode(attribute, kind, number, words, start, length, tables, codes, cells,
     ) = tables
     low, high, strict_low, strict_high = codes
     cell_low, cell_high = cells
+    heads, joints, row_cells, row_next = chains
     if attribute < 0 or attribute >= len(local_of) or local_of[attribute] < 0:
         return count
     local = local_of[attribute]
@@ -158,7 +163,9 @@ def _encode(attribute, kind, number, words, start, length, tables, codes, cells,
             text_keys, text_offsets, text_blob, text_at[local], text_at[local + 1], words, start, length
         )
         cell = np.int32(FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local]) + inside)
-    if cell_high[local] < 0:
+    row_cells[row] = cell
+    row_next[row] = heads[local]
+    if heads[local] < 0:
         touched[count] = local
         count += 1
         cell_low[local] = cell
@@ -166,15 +173,18 @@ def _encode(attribute, kind, number, words, start, length, tables, codes, cells,
     else:
         cell_low[local] = min(cell_low[local], cell)
         cell_high[local] = max(cell_high[local], cell)
+    heads[local] = row
+    if is_joint:
+        joints[local] = 1
     shift = shifts[local]
     low[local] = np.uint16(cell_low[local] >> shift)
     high[local] = np.uint16(cell_high[local] >> shift)
-    if shift == 0:
-        strict_low[local] = low[local]
-        strict_high[local] = high[local]
-    elif high[local] == 0:
+    if row_next[row] >= 0 or joints[local] or (shift > 0 and high[local] == 0):
         strict_low[local] = 65535  # no code is that large: nothing is sure here
         strict_high[local] = 0
+    elif shift == 0:
+        strict_low[local] = low[local]
+        strict_high[local] = high[local]
     else:
         strict_low[local] = low[local] + np.uint16(1)
         strict_high[local] = high[local] - np.uint16(1)
@@ -182,14 +192,29 @@ def _encode(attribute, kind, number, words, start, length, tables, codes, cells,
 
 
 @inlined
-def _passes_exactly(box, sides, cell_low, cell_high):
+def _verdict(box, sides, cells, chains):
+    """NO, YES, or MAYBE: every side holds, but not all of them surely for the same elements of a list."""
     offsets, attributes, lo, hi = sides
+    cell_low, cell_high = cells
+    heads, joints, row_cells, row_next = chains
+    result = YES
     for side in range(offsets[box], offsets[box + 1]):
         which = attributes[side]
-        # An attribute that the event lacks lies at cell 0, where its arrays say -1.
-        if np.int64(lo[side]) > max(cell_high[which], 0) or np.int64(hi[side]) < max(cell_low[which], 0):
-            return False
-    return True
+        first, last = np.int64(lo[side]), np.int64(hi[side])
+        row = heads[which]
+        if row < 0:  # missing, which is cell 0
+            if first > 0:
+                return NO
+        elif joints[which]:
+            if first > cell_high[which] or last < cell_low[which]:
+                return NO
+            result = MAYBE
+        else:
+            while row >= 0 and not first <= row_cells[row] <= last:
+                row = row_next[row]
+            if row < 0:
+                return NO
+    return result
 
 
 @inlined
@@ -205,9 +230,10 @@ def _left_pass(box, left, low, high):
 # Fields of a context: addresses and sizes of all that a call needs, so that it takes one array and is quick to make.
 (
     DESCS, N_SEGMENTS, DESC_WIDTH, DOUBLES, INFO, WORDS,
-    LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, TOUCHED, ROOM,
+    LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, HEADS, JOINTS, TOUCHED, ROOM,
+    ROW_CELLS, ROW_NEXT, ROW_ROOM,
     BITS, SUMMARY, N_SUMMARY, FIRST_PLACE, PLACES, TO_VERIFY, COUNTS, CONTEXT_SIZE,
-) = range(22)  # fmt: skip
+) = range(27)  # fmt: skip
 
 
 @kernel
@@ -221,13 +247,13 @@ def collect(context, rows, flags):
     context : addresses of
         the segments' descriptions, as `segment.py` lays them out;
         the event: a number per row; behind them `8 * attribute + class` per row, then the length of each text in
-        order; and the texts. An attribute may have several rows (a list); a negative one says nothing;
-        code arrays of zeros, cell arrays of -1, and room for touched attributes;
+        order; and the texts. An attribute may have several rows (a list), which are chained: heads are -1 and joints
+        0 before and after; a negative attribute says nothing;
+        code arrays of zeros, room for cells, and for touched attributes;
         a bit per place, and a bit per word of those, all zero before and after;
         room for the places of sure matches, in order, for segment and subscription of those to be verified, and
         for a count of the boxes looked at closely
-    rows, flags : how many values; NUMERIC if all are numbers, VERIFY_ALL if each match must be verified, STOP to stop
-        at the first
+    rows, flags : how many values; NUMERIC if all are numbers, STOP to stop at the first match
     """
     descs = carray(address(context[DESCS]), (context[N_SEGMENTS], context[DESC_WIDTH]), np.int64)
     doubles = carray(address(context[DOUBLES]), (1,), np.float64)
@@ -245,6 +271,12 @@ def collect(context, rows, flags):
         carray(address(context[CELL_HIGH]), (room,), np.int32),
     )
     touched = carray(address(context[TOUCHED]), (room,), np.int32)
+    chains = (
+        carray(address(context[HEADS]), (room,), np.int32),
+        carray(address(context[JOINTS]), (room,), np.uint8),
+        carray(address(context[ROW_CELLS]), (context[ROW_ROOM],), np.int32),
+        carray(address(context[ROW_NEXT]), (context[ROW_ROOM],), np.int32),
+    )
     places = carray(address(context[PLACES]), (1,), np.int64)
     verify = carray(address(context[TO_VERIFY]), (1,), np.int64)
     counts = carray(address(context[COUNTS]), (3,), np.int64)
@@ -266,6 +298,7 @@ def collect(context, rows, flags):
             flags,
             codes,
             cells,
+            chains,
             touched,
             places,
             verify,
@@ -283,7 +316,7 @@ def collect(context, rows, flags):
 
 @kernel
 def _collect_one(
-    desc, segment, doubles, info, words, rows, flags, event_codes, event_cells, touched,
+    desc, segment, doubles, info, words, rows, flags, event_codes, event_cells, chains, touched,
     out_places, out_verify, out_counts,
 ):  # fmt: skip
     attributes, n_groups, width = desc[0], desc[1], desc[2]
@@ -321,23 +354,30 @@ def _collect_one(
     subscription_flags = carray(address(desc[31]), (1,), np.uint8)
     subscription_place = carray(address(desc[32]), (1,), np.int64)
     low, high, strict_low, strict_high = event_codes
-    cell_low, cell_high = event_cells
+    heads, joints, _, row_next = chains
 
     count = start = text = 0
     base = 2 * rows  # numbers take the room of two integers each
     for row in range(rows):
         code = info[base + row]
         length = 0
+        is_joint = code >= JOINT
+        if is_joint:
+            code -= np.int32(JOINT)
         if flags & NUMERIC:
             code += np.int32(5 if doubles[row] == doubles[row] else 4)
         elif code & 7 == 6:
             length = info[base + rows + text]
             text += 1
         count = _encode(
-            code >> 3, code & 7, doubles[row], words, start, length, tables,
-            event_codes, event_cells, touched, count,
+            row, code >> 3, code & 7, is_joint, doubles[row], words, start, length, tables,
+            event_codes, event_cells, chains, touched, count,
         )  # fmt: skip
         start += length
+    # Where codes are exact and the event has no lists, what passes the codes is sure.
+    is_loose = not is_exact
+    for index in range(count):
+        is_loose |= row_next[heads[touched[index]]] >= 0 or joints[touched[index]] != 0
     one = np.uint64(1)
     stopped = False
     looked = 0
@@ -375,7 +415,7 @@ def _collect_one(
                         if lanes == 0:
                             continue
                         sure = lanes
-                        if not is_exact:
+                        if is_loose:
                             sure &= _alive(codes, at, groups, group, strict_low, strict_high)
                             if mixed_at >= 0:
                                 for step in range(SLOTS):
@@ -394,16 +434,18 @@ def _collect_one(
                             box = slot + lane
                             if mixed_at >= 0 and not _left_pass(box, left, low, high):
                                 continue
-                            is_sure = sure & bit != 0 and (
-                                is_exact or mixed_at < 0 or left[0][box] == left[0][box + 1]
-                            )
-                            if not is_sure and not _passes_exactly(box, sides, cell_low, cell_high):
-                                continue
+                            verdict = YES
+                            if is_loose and (
+                                sure & bit == 0 or (mixed_at >= 0 and left[0][box] < left[0][box + 1])
+                            ):
+                                verdict = _verdict(box, sides, event_cells, chains)
+                                if verdict == NO:
+                                    continue
                             subscription = box_subscription[box]
                             flag = subscription_flags[subscription]
                             if flag & DEAD:
                                 continue
-                            if flag & VERIFY or flags & VERIFY_ALL:
+                            if flag & VERIFY or verdict == MAYBE:
                                 out_verify[2 * out_counts[1]] = segment
                                 out_verify[2 * out_counts[1] + 1] = subscription
                                 out_counts[1] += 1
@@ -423,8 +465,8 @@ def _collect_one(
         high[local] = 0
         strict_low[local] = 0
         strict_high[local] = 0
-        cell_low[local] = -1
-        cell_high[local] = -1
+        heads[local] = -1
+        joints[local] = 0
     out_counts[2] += looked
     return stopped
 
