@@ -12,6 +12,7 @@ from threading import RLock
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.engine.files import SUBSCRIPTIONS, read_engine, write_engine
@@ -254,22 +255,23 @@ class Engine:
         A table with columns `event` (the row's number) and `subscription`; rows of one event stand together.
         """
         source = arrow_table(table, "events")
-        events: list[int] = []
-        places: list[int] = []
+        counts: list[int] = []
+        places: list[npt.NDArray[np.int64]] = []
         with self._lock:
             for row, event in enumerate(event_rows(source, nulls=nulls, json_column=json)):
                 try:
-                    found = self._matching(event, now)
+                    found = self._places(event, now)
                 except EventError as error:
                     raise TableError(error.expected, error.got, f"row {row}, {error.where}") from error
-                events += [row] * len(found)
-                places += [each.place for each in found]
-            used = sorted(set(places))
-            names = [self._by_place[place].id for place in used]
-        codes = {place: code for code, place in enumerate(used)}
+                counts.append(len(found))
+                places.append(found)
+            together = np.concatenate([np.zeros(0, np.int64), *places])
+            used, codes = np.unique(together, return_inverse=True)
+            names = self._names.take(used)
         column = pa.DictionaryArray.from_arrays(
-            pa.array([codes[place] for place in places], pa.int32()), pa.array(names, pa.string())
+            pa.array(codes.astype(np.int32)), pa.array(names, pa.string())
         )
+        events = np.repeat(np.arange(len(counts)), counts)
         return pa.Table.from_arrays([pa.array(events, pa.int64()), column], schema=_MATCHES)
 
     def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
@@ -358,6 +360,14 @@ class Engine:
                 return None
             names: list[str] = self._names.take(places).tolist()
             return names
+
+    def _places(self, event: dict[str, Any], now: Moment | None) -> npt.NDArray[np.int64]:
+        """The places of all subscriptions that want an event, in order."""
+        if now is None and self.schema is None:
+            places = self._index.match_plain(event)
+            if places is not None:
+                return places.copy()
+        return np.array([each.place for each in self._matching(event, now)], np.int64)
 
     def _matching(self, event: Mapping[str, Any], now: Moment | None) -> list[_Subscription]:
         record = read_event(event, self.schema)
