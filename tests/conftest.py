@@ -23,7 +23,7 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],  # a failing run ends soon; `make fast` shrinks
     suppress_health_check=_QUIET,
 )
-settings.register_profile("deep", max_examples=3_000, deadline=None, suppress_health_check=_QUIET)
+settings.register_profile("deep", max_examples=1_500, deadline=None, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("THATCH_HYPOTHESIS_PROFILE", "fast"))
 
 TESTS = Path(__file__).parent

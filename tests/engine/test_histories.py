@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -131,6 +132,11 @@ class SegmentedEngineHistory(EngineHistory):
         growing.FEW, segments.FLUSH = self._before
         super().teardown()
 
+
+# A history is many examples in one, so that fewer do.
+HISTORIES = settings(max_examples=max(settings.default.max_examples // 5, 20))
+EngineHistory.TestCase.settings = HISTORIES
+SegmentedEngineHistory.TestCase.settings = HISTORIES
 
 TestEngineHistory = EngineHistory.TestCase
 TestSegmentedEngineHistory = SegmentedEngineHistory.TestCase
