@@ -36,6 +36,7 @@ class SegmentIndex:
         self._filters: dict[int, Filter] = {}
         self._recent = NecessaryIndex()
         self._recent_places: dict[int, Filter] = {}
+        self._unfiled: list[int] = []  # recent ones that no event has asked for yet
         self._attributes = Attributes()
         self._segments: list[Segment] = []
         self._encoder = Encoder(self._attributes)
@@ -46,14 +47,15 @@ class SegmentIndex:
 
     def add(self, place: int, filter: Filter) -> None:
         self._filters[place] = filter
-        self._recent.add(place, filter)
         self._recent_places[place] = filter
+        self._unfiled.append(place)
         if len(self._recent_places) >= self._flush:
             self.flush()
 
     def remove(self, place: int) -> None:
         del self._filters[place]
         if place in self._recent_places:
+            self._file_recent()
             self._recent.remove(place)
             del self._recent_places[place]
             return
@@ -82,8 +84,14 @@ class SegmentIndex:
         draft = Draft()
         for place, each in self._recent_places.items():
             draft.add(place, each, self._attributes.number)
-        self._recent, self._recent_places = NecessaryIndex(), {}
+        self._recent, self._recent_places, self._unfiled = NecessaryIndex(), {}, []
         self._add_segment(draft.sides())
+
+    def _file_recent(self) -> None:
+        """Make recent filters ready to be matched; those that become a segment before anyone asks never are."""
+        for place in self._unfiled:
+            self._recent.add(place, self._recent_places[place])
+        self._unfiled = []
 
     def _add_segment(self, sides: Sides) -> None:
         merged = [sides]
@@ -151,6 +159,7 @@ class SegmentIndex:
     def match(self, record: Record) -> list[int]:
         found = self._collected(self._encoder.record(record), record)
         if self._recent_places:
+            self._file_recent()
             found = sorted({*found, *self._recent.match(record)})
         self._events += 1
         self._matches += len(found)
@@ -177,6 +186,7 @@ class SegmentIndex:
 
     def any(self, record: Record) -> bool:
         self._events += 1
+        self._file_recent()
         if self._recent_places and self._recent.any(record):
             return True
         rows = self._encoder.record(record)

@@ -15,6 +15,8 @@ a cell shifted right until all fit sixteen bits; only where that loses something
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,90 +63,93 @@ def ranked(
 ) -> tuple[Tables, npt.NDArray[np.uint16], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """The tables of a set of boxes, and for every side its local attribute, first cell and last cell."""
     attributes, local = np.unique(sides.attribute, return_inverse=True)
-    order = np.argsort(local, kind="stable")
-    ends = np.searchsorted(local[order], np.arange(len(attributes) + 1))
-    low = np.empty(len(local), np.uint32)
-    high = np.empty(len(local), np.uint32)
-    numbers: list[npt.NDArray[np.float64]] = []
-    texts: list[list[bytes]] = []
-    for index in range(len(attributes)):
-        rows = order[ends[index] : ends[index + 1]]
-        lo = (sides.lo_kind[rows], sides.lo_value[rows])
-        hi = (sides.hi_kind[rows], sides.hi_value[rows])
-        table = np.unique(np.concatenate([_numbers_of(*lo), _numbers_of(*hi)]))
-        used = np.unique(np.concatenate([_texts_of(*lo), _texts_of(*hi)]))
-        words = sorted({sides.texts[number] for number in used})
-        place = {word: position for position, word in enumerate(words)}
-        positions = np.zeros(int(used[-1]) + 1 if len(used) else 1, np.int64)
-        positions[used] = [place[sides.texts[number]] for number in used]
-        low[rows] = _ranks(*lo, table, positions, len(words))
-        high[rows] = _ranks(*hi, table, positions, len(words)) - 1
-        numbers.append(table)
-        texts.append(words)
-    return _tables(attributes, numbers, texts), local.astype(np.uint16), low, high
+    count = len(attributes)
+    ends = _Ends(local, sides)
+    number_at, numbers, number_index = _table(ends.owner[ends.is_number], ends.value[ends.is_number], count)
+    words, order = _sorted_texts(sides.texts, ends.value[ends.is_text].astype(np.int64))
+    text_at, text_numbers, text_index = _table(ends.owner[ends.is_text], order, count)
+    rank = ends.kind.astype(np.int64)
+    width = 2 * np.diff(number_at)[ends.owner]
+    rank[ends.kind == 6] = 6 + width[ends.kind == 6]
+    is_top = ends.kind == 7
+    rank[is_top] = 7 + width[is_top] + 2 * np.diff(text_at)[ends.owner[is_top]]
+    rank[ends.is_number] = 6 + 2 * number_index + (ends.kind[ends.is_number] - NUMBER)
+    rank[ends.is_text] = 7 + width[ends.is_text] + 2 * text_index + (ends.kind[ends.is_text] - TEXT)
+    low, high = rank[: len(local)].astype(np.uint32), (rank[len(local) :] - 1).astype(np.uint32)
+    tables = _tables(attributes, number_at, numbers, text_at, [words[number] for number in text_numbers])
+    return tables, local.astype(np.uint16), low, high
 
 
-def _numbers_of(kind: npt.NDArray[np.int8], value: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return value[(kind >= NUMBER) & (kind < TEXT)] + 0.0  # no negative zero, which sorts apart from nothing
+class _Ends:
+    """The lower ends of all sides, then the upper ones: owner, kind and value of each."""
+
+    def __init__(self, local: npt.NDArray[np.intp], sides: Sides) -> None:
+        self.owner = np.concatenate([local, local])
+        self.kind = np.concatenate([sides.lo_kind, sides.hi_kind])
+        self.value = np.concatenate([sides.lo_value, sides.hi_value]) + 0.0  # no negative zero
+        self.is_text = self.kind >= TEXT
+        self.is_number = (self.kind >= NUMBER) & ~self.is_text
 
 
-def _texts_of(kind: npt.NDArray[np.int8], value: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    return value[kind >= TEXT].astype(np.int64)
+def _table(
+    owner: npt.NDArray[np.intp], value: npt.NDArray[Any], count: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The distinct values of each of `count` owners in order, where each owner's begin, and each value's position."""
+    order = np.lexsort((value, owner))
+    owners, values = owner[order], value[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (owners[1:] != owners[:-1]) | (values[1:] != values[:-1])
+    at = np.searchsorted(owners[is_new], np.arange(count + 1)).astype(np.int64)
+    index = np.empty(len(order), np.int64)
+    index[order] = np.cumsum(is_new) - 1 - at[owners]
+    return at, values[is_new], index
 
 
-def _ranks(
-    kind: npt.NDArray[np.int8],
-    value: npt.NDArray[np.float64],
-    numbers: npt.NDArray[np.float64],
-    positions: npt.NDArray[np.int64],
-    texts: int,
-) -> npt.NDArray[np.int64]:
-    rank = kind.astype(np.int64)
-    rank[kind == 6] = 6 + 2 * len(numbers)
-    rank[kind == 7] = 7 + 2 * len(numbers) + 2 * texts
-    is_text = kind >= TEXT
-    is_number = (kind >= NUMBER) & ~is_text
-    rank[is_number] = 6 + 2 * np.searchsorted(numbers, value[is_number]) + (kind[is_number] - NUMBER)
-    rank[is_text] = (
-        7 + 2 * len(numbers) + 2 * positions[value[is_text].astype(np.int64)] + (kind[is_text] - TEXT)
-    )
-    return rank
+def _sorted_texts(
+    texts: list[bytes], used: npt.NDArray[np.int64]
+) -> tuple[list[bytes], npt.NDArray[np.int64]]:
+    """The texts that are used, in order, and for each use the position of its text there."""
+    if not len(used):
+        return [], used
+    numbers = np.unique(used)
+    words = sorted({texts[number] for number in numbers})
+    place = {word: position for position, word in enumerate(words)}
+    positions = np.zeros(int(numbers[-1]) + 1, np.int64)
+    positions[numbers] = [place[texts[number]] for number in numbers]
+    return words, positions[used]
 
 
 def _tables(
-    attributes: npt.NDArray[np.int32], numbers: list[npt.NDArray[np.float64]], texts: list[list[bytes]]
+    attributes: npt.NDArray[np.int32],
+    number_at: npt.NDArray[np.int64],
+    numbers: npt.NDArray[np.float64],
+    text_at: npt.NDArray[np.int64],
+    words: list[bytes],
 ) -> Tables:
-    words = [word for each in texts for word in each]
-    number_at = np.concatenate(
-        [np.zeros(1, np.int64), np.cumsum([len(each) for each in numbers], dtype=np.int64)]
-    )
-    text_at = np.concatenate(
-        [np.zeros(1, np.int64), np.cumsum([len(each) for each in texts], dtype=np.int64)]
-    )
     cells = 7 + 2 * np.diff(number_at) + 2 * np.diff(text_at)
     shifts = np.zeros(len(cells), np.uint8)
     while (is_wide := (cells >> shifts) >= _CODES).any():
         shifts += is_wide.astype(np.uint8)
-    grids, scales = zip(*map(_grid, numbers), strict=True) if numbers else ((), ())
+    made = [_grid(numbers[start:end]) for start, end in pairwise(number_at)]
+    keys = [int.from_bytes(word[:8].ljust(8, b"\0"), "big") for word in words]
     return Tables(
         attributes=attributes.astype(np.int32),
         number_at=number_at,
-        numbers=np.concatenate([*numbers, np.zeros(1)]),
-        grid_at=np.concatenate(
-            [np.zeros(1, np.int64), np.cumsum([len(each) for each in grids], dtype=np.int64)]
-        ),
-        grid=np.concatenate([*grids, np.zeros(1, np.int32)]),
-        grid_scale=np.array([*scales, 0.0]),
+        numbers=np.concatenate([numbers, np.zeros(1)]),
+        grid_at=_starts([len(grid) for grid, _ in made]),
+        grid=np.concatenate([*(grid for grid, _ in made), np.zeros(1, np.int32)]),
+        grid_scale=np.array([*(scale for _, scale in made), 0.0]),
         text_at=text_at,
-        text_keys=np.array(
-            [int.from_bytes(word[:8].ljust(8, b"\0"), "big") for word in words] + [0], np.uint64
-        ),
-        text_offsets=np.concatenate(
-            [np.zeros(1, np.int64), np.cumsum([len(word) for word in words], dtype=np.int64)]
-        ),
+        text_keys=np.array([*keys, 0], np.uint64),
+        text_offsets=_starts([len(word) for word in words]),
         text_blob=np.frombuffer(b"".join(words) + b"\0", np.uint8).copy(),
         shifts=shifts,
     )
+
+
+def _starts(sizes: list[int]) -> npt.NDArray[np.int64]:
+    """Where parts of these sizes begin when they stand one after the other, and where the last ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 def _grid(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int32], float]:
