@@ -246,16 +246,18 @@ def _conjunction(children: Sequence[Expression], negated: bool, work: _Work, dep
     single: dict[str, list[Constraint]] = {}
     residuals: set[Residual] = set()
     several: list[list[_Part]] = []
+    is_dead = False
     for child in children:
         parts = _normal(child, negated, work, depth + 1)
-        if not parts:
-            return []
-        if len(parts) > 1:
+        is_dead = is_dead or not parts  # the others are still read: what is refused in them is refused
+        if len(parts) != 1:
             several.append(parts)
             continue
         residuals |= parts[0].residuals
         for key, constraint in parts[0].constraints.items():
             single.setdefault(key, []).append(constraint)
+    if is_dead:
+        return []
     common = _Part(
         {key: intersect_all(constraints) for key, constraints in single.items()}, frozenset(residuals)
     )
