@@ -16,6 +16,7 @@ from thatch.matching import reference
 from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.problem import Index
 from thatch.matching.segments import SegmentIndex
+from thatch.matching.segments import index as segments
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 
@@ -72,3 +73,23 @@ def test_removing_everything_leaves_nothing_behind(make_index: Callable[[], Inde
     for place in range(len(texts)):
         index.remove(place)
     assert index.stats() == empty
+
+
+def test_more_attributes_than_one_segment_can_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "MOST_ATTRIBUTES", 50)
+    index = SegmentIndex(flush=100)
+    for place in range(250):
+        index.add(place, parse(f"a{place} = 1 and b{place} > 0"))
+    assert index.stats()["segments"] >= 8
+    for place in range(0, 250, 7):
+        assert index.match(read_event({f"a{place}": 1, f"b{place}": 2})) == [place]
+        assert index.match(read_event({f"a{place}": 1})) == []
+
+
+def test_a_filter_with_more_attributes_than_a_box_keeps_is_verified() -> None:
+    index = SegmentIndex(flush=1)
+    index.add(0, parse(" and ".join(f"a{number:04d} = {number}" for number in range(1_500))))
+    event = {f"a{number:04d}": number for number in range(1_500)}
+    assert index.match(read_event(event)) == [0]
+    assert index.match(read_event({**event, "a1499": 0})) == []
+    assert index.match(read_event({**event, "a0000": 1})) == []

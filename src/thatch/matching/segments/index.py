@@ -6,6 +6,7 @@ are merged, so that there are only logarithmically many. Removing marks; marked 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = ["SegmentIndex"]
 FLUSH = 256  # filters that wait before they become a segment
 _SURE = 2**32 - 1
 _NO_SEGMENTS = np.zeros((0, 36), np.int64)
+MOST_ATTRIBUTES = 60_000  # of one segment
 FAN_OUT = 8  # a segment is merged with the ones before it once together they are this much of it
 
 
@@ -102,7 +104,7 @@ class SegmentIndex:
             size += len(last)
         if len(merged) > 1:
             sides = Sides.joined(merged)
-        self._segments.append(Segment.build(sides))
+        self._segments += [Segment.build(part) for part in _narrow(sides)]
         self._attributes.learn()
         self._prepare()
 
@@ -225,6 +227,16 @@ class SegmentIndex:
             "verified": self._verified,
             "matches": self._matches,
         }
+
+
+def _narrow(sides: Sides) -> Iterator[Sides]:
+    """The same boxes in parts whose attributes can be numbered in sixteen bits. One subscription has fewer."""
+    if len(np.unique(sides.attribute)) <= MOST_ATTRIBUTES:
+        yield sides
+        return
+    is_first = np.arange(len(sides.place)) < len(sides.place) // 2
+    yield from _narrow(sides.without(~is_first))
+    yield from _narrow(sides.without(is_first))
 
 
 def holds_any(filter: Filter, record: Record) -> bool:

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from math import inf, nextafter
+from math import inf, nextafter, prod
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from thatch.model.lines import Constraint, Cut, intervals
 __all__ = ["NUMBER", "TEXT", "Draft", "Sides"]
 
 NUMBER, TEXT = 16, 32
+MOST_SIDES = 1_000  # of one box; the rest is verified
 MOST_BOXES = 16  # of one conjunction; beyond, the longest unions are kept as their hull and verified
 
 Ints = npt.NDArray[np.int32]
@@ -182,9 +183,9 @@ _EXACT = 2**53
 
 def _indexed(conjunction: Conjunction) -> tuple[list[tuple[str, Constraint]], bool]:
     """The constraints to index, and whether they say all: long unions are replaced by their hull."""
-    constraints = list(conjunction.constraints)
-    is_exact = not conjunction.residuals
-    count = conjunction.box_count()
+    constraints = list(conjunction.constraints[:MOST_SIDES])
+    is_exact = not conjunction.residuals and len(conjunction.constraints) <= MOST_SIDES
+    count = prod(len(constraint) // 2 for _, constraint in constraints)
     while count > MOST_BOXES:
         position = max(range(len(constraints)), key=lambda each: len(constraints[each][1]))
         key, constraint = constraints[position]
