@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from thatch import parse
+from thatch.model.events import read_event
+
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
@@ -26,7 +29,15 @@ settings.register_profile(
 settings.register_profile("deep", max_examples=1_500, deadline=None, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("THATCH_HYPOTHESIS_PROFILE", "fast"))
 
-TESTS = Path(__file__).parent
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the kernels once, before parallel workers would each do it."""
+    if getattr(config.option, "numprocesses", None):
+        from thatch.matching.segments import SegmentIndex
+
+        index = SegmentIndex(flush=1)
+        index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
+        index.match(read_event({"a": 1, "b": ["c", "d"]}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
