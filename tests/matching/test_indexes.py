@@ -93,3 +93,16 @@ def test_a_filter_with_more_attributes_than_a_box_keeps_is_verified() -> None:
     assert index.match(read_event(event)) == [0]
     assert index.match(read_event({**event, "a1499": 0})) == []
     assert index.match(read_event({**event, "a0000": 1})) == []
+
+
+def test_a_few_recent_filters_become_a_segment_when_only_events_come() -> None:
+    index = SegmentIndex(flush=100)
+    index.extend({place: parse(f"a = {place}") for place in range(300)})
+    index.add(300, parse("a = 7 and b is missing"))
+    assert index.match_plain({"a": 7}) is None
+    for _ in range(segments.PATIENCE):
+        assert index.match(read_event({"a": 7})) == [7, 300]
+    assert index.stats()["waiting"] == 0
+    plain = index.match_plain({"a": 7})
+    assert plain is not None
+    assert plain.tolist() == [7, 300]

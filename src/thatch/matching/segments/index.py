@@ -27,6 +27,7 @@ FLUSH = 256  # filters that wait before they become a segment
 _SURE = 2**32 - 1
 _NO_SEGMENTS = np.zeros((0, 36), np.int64)
 MOST_ATTRIBUTES = 60_000  # of one segment
+PATIENCE = 64  # events without a change after which even a few recent filters are worth a segment
 FAN_OUT = 8  # a segment is merged with the ones before it once together they are this much of it
 
 
@@ -38,6 +39,7 @@ class SegmentIndex:
         self._filters: dict[int, Filter] = {}
         self._recent = NecessaryIndex()
         self._recent_places: dict[int, Filter] = {}
+        self._asked = 0  # events since the last change
         self._unfiled: list[int] = []  # recent ones that no event has asked for yet
         self._attributes = Attributes()
         self._segments: list[Segment] = []
@@ -51,6 +53,7 @@ class SegmentIndex:
         self._filters[place] = filter
         self._recent_places[place] = filter
         self._unfiled.append(place)
+        self._asked = 0
         if len(self._recent_places) >= self._flush:
             self.flush()
 
@@ -163,6 +166,9 @@ class SegmentIndex:
         if self._recent_places:
             self._file_recent()
             found = sorted({*found, *self._recent.match(record)})
+            self._asked += 1
+            if self._asked >= PATIENCE:
+                self.flush()
         self._events += 1
         self._matches += len(found)
         return found
