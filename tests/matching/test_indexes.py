@@ -99,10 +99,26 @@ def test_a_few_recent_filters_become_a_segment_when_only_events_come() -> None:
     index = SegmentIndex(flush=100)
     index.extend({place: parse(f"a = {place}") for place in range(300)})
     index.add(300, parse("a = 7 and b is missing"))
-    assert index.match_plain({"a": 7}) is None
     for _ in range(segments.PATIENCE):
         assert index.match(read_event({"a": 7})) == [7, 300]
     assert index.stats()["waiting"] == 0
-    plain = index.match_plain({"a": 7})
-    assert plain is not None
-    assert plain.tolist() == [7, 300]
+    assert index.match(read_event({"a": 7})) == [7, 300]
+
+
+def test_plain_events_are_matched_without_being_read_or_not_at_all() -> None:
+    index = SegmentIndex(flush=100)
+    index.extend({place: parse(f"a = {place} and b like '%x%'") for place in range(200)})
+    index.add(200, parse("a = 7"))
+    for event, wanted in (
+        ({"a": 7, "b": "axb"}, [7, 200]),
+        ({"a": 7.0, "b": "ab", "c": None}, [200]),
+        ({"a": 7}, [200]),
+        ({"a": True, "b": "axb"}, []),
+        ({"a": 7, "b": ["axb"]}, None),
+        ({"a": 7, "b": "äx"}, None),
+        ({"a": 2**60}, None),
+        ({"a": {"b": 1}}, None),
+        ({5: 7}, None),
+    ):
+        found = index.match_plain(event)  # type: ignore[arg-type]
+        assert (found if found is None else found.tolist()) == wanted

@@ -17,7 +17,7 @@ from thatch.matching.segments import kernels
 from thatch.matching.segments.encoding import Attributes, Encoder
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.sides import Draft, Sides
-from thatch.model.events import Record
+from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
 from thatch.model.matching import holds
 
@@ -25,6 +25,7 @@ __all__ = ["SegmentIndex"]
 
 FLUSH = 256  # filters that wait before they become a segment
 _SURE = 2**32 - 1
+_NO_RECORD = Record({})
 _NO_SEGMENTS = np.zeros((0, 36), np.int64)
 MOST_ATTRIBUTES = 60_000  # of one segment
 PATIENCE = 64  # events without a change after which even a few recent filters are worth a segment
@@ -162,35 +163,48 @@ class SegmentIndex:
     # --- asking --------------------------------------------------------------------------------------------------
 
     def match(self, record: Record) -> list[int]:
-        found = self._collected(self._encoder.record(record), record)
-        if self._recent_places:
-            self._file_recent()
-            found = sorted({*found, *self._recent.match(record)})
-            self._asked += 1
-            if self._asked >= PATIENCE:
-                self.flush()
-        self._events += 1
-        self._matches += len(found)
-        return found
+        counts = kernels.collect(self._context, self._encoder.record(record), 0)
+        places: list[int] = self._answer(counts, record).tolist()
+        return places
 
     def match_plain(self, event: dict[str, Any]) -> npt.NDArray[np.int64] | None:
         """The places for a flat event of plain values, straight from its object; None if it has to be read first.
 
         The array is only good until the next call.
         """
-        if self._recent_places:
-            return None
         rows, flags = self._encoder.numeric(event), kernels.NUMERIC
         if rows < 0:
             rows, flags = self._encoder.plain(event), 0
-            if rows < 0:
-                return None
-        count = kernels.collect(self._context, rows, flags)
-        if count >> 32:  # something to verify, or to read again
+        counts = kernels.collect(self._context, rows, flags) if rows >= 0 else -1
+        if counts < 0:
             return None
+        # What is read here is a dict of plain values already, so reading it cannot fail.
+        needs_record = counts >> 32 or self._recent_places
+        return self._answer(counts, read_event(event) if needs_record else _NO_RECORD)
+
+    def _answer(self, counts: int, record: Record) -> npt.NDArray[np.int64]:
+        """The sure matches of the last call, those verified now, and those among the recent filters; in order."""
+        found = self._places[: counts & _SURE]
+        more: set[int] = set()
+        if counts >> 32:
+            waiting = self._to_verify()
+            self._verified += len(waiting)
+            more |= {place for place in waiting if holds_any(self._filters[place], record)}
+        if self._recent_places:
+            more |= set(self._match_recent(record))
+        if more:
+            found = np.union1d(found, np.fromiter(more, np.int64, len(more)))
         self._events += 1
-        self._matches += count
-        return self._places[:count]
+        self._matches += len(found)
+        return found
+
+    def _match_recent(self, record: Record) -> list[int]:
+        self._file_recent()
+        found = self._recent.match(record)
+        self._asked += 1
+        if self._asked >= PATIENCE:
+            self.flush()
+        return found
 
     def any(self, record: Record) -> bool:
         self._events += 1
@@ -201,16 +215,6 @@ class SegmentIndex:
         if kernels.collect(self._context, rows, kernels.STOP) & _SURE:
             return True
         return any(holds_any(self._filters[place], record) for place in self._to_verify())
-
-    def _collected(self, rows: int, record: Record) -> list[int]:
-        counts = kernels.collect(self._context, rows, 0)
-        found: list[int] = self._places[: counts & _SURE].tolist()
-        if counts >> 32:
-            sure = set(found)
-            waiting = self._to_verify() - sure
-            self._verified += len(waiting)
-            found = sorted(sure | {place for place in waiting if holds_any(self._filters[place], record)})
-        return found
 
     def _to_verify(self) -> set[int]:
         pairs = self._verify[: 2 * int(self._counts[1])].reshape(-1, 2).tolist()
