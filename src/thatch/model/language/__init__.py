@@ -10,6 +10,7 @@ from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
 from thatch.model.language.patterns import expression_of_pattern, pattern_of_json
 from thatch.model.language.quick import quick_conjunction
+from thatch.model.language.quick_patterns import quick_pattern
 from thatch.model.language.text import MAX_LENGTH, expression_of_text
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
@@ -63,6 +64,10 @@ def parse(source: FilterSource, schema: Schema | None = None) -> Filter:
         return source
     if schema is None and isinstance(source, str) and len(source) <= MAX_LENGTH and is_text(source):
         conjunction = quick_conjunction(source)
+        if conjunction is not None:
+            return Filter((conjunction,), None, ())
+    if schema is None and type(source) is dict:
+        conjunction = quick_pattern(source)
         if conjunction is not None:
             return Filter((conjunction,), None, ())
     return Filter.of(expression_of(source), schema)
