@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +18,10 @@ from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.problem import Index
 from thatch.matching.segments import SegmentIndex
 from thatch.matching.segments import index as segments
+from thatch.matching.segments.building import layout, tables
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
+from thatch.workloads import Intervals, Matrix, generate
 
 INDEXES: list[Callable[[], Index]] = [
     NecessaryIndex,
@@ -53,6 +56,48 @@ def test_matches_what_the_reference_matches(make_index: Callable[[], Index], dat
         wanted = [place for place, expression in held.items() if reference.matches(expression, event)]
         assert index.match(record) == wanted
         assert index.any(record) == bool(wanted)
+
+
+@given(data=st.data())
+def test_coarse_codes_and_shared_keys_change_no_answer(data: st.DataObject) -> None:
+    """Codes of a few bits, which are checked exactly at their borders, and groups with all attributes as keys."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tables, "_CODES", data.draw(st.integers(4, 12)))
+        patched.setattr(layout, "_MANY", 2)
+        index = SegmentIndex(flush=1_000)
+        held = {}
+        for place, expression in enumerate(data.draw(st.lists(expressions, min_size=4, max_size=16))):
+            try:
+                held[place] = (expression, Filter.of(expression))
+            except FilterError:
+                continue
+        index.extend({place: each for place, (_, each) in held.items()})
+        for event in data.draw(st.lists(events, min_size=1, max_size=4)):
+            try:
+                record = read_event(event)
+            except EventError:
+                continue
+            wanted = [
+                place for place, (expression, _) in held.items() if reference.matches(expression, event)
+            ]
+            assert index.match(record) == wanted
+            assert index.any(record) == bool(wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["W1", "W1c", "W2-3D", "W3"])
+def test_many_boxes_in_all_levels_of_zones_are_found(name: str) -> None:
+    workload = generate(name, 40_000, 60, 7)
+    index = SegmentIndex()
+    index.extend(dict(enumerate(workload.filters())))
+    boxes, points = workload.subscriptions, workload.publications
+    assert isinstance(boxes, Intervals)
+    assert isinstance(points, Matrix)
+    for event, point in zip(workload.events(), points.values, strict=True):
+        value = point[boxes.attribute]
+        passes = (boxes.low <= value) & (value <= boxes.high)
+        wanted = np.flatnonzero(np.logical_and.reduceat(passes, boxes.offsets[:-1])).tolist()
+        assert index.match(read_event(event)) == wanted
 
 
 @every_index
