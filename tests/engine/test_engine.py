@@ -172,6 +172,37 @@ def test_a_refused_call_says_why_and_changes_nothing(engine: thatch.Engine, call
     assert engine.subscriptions().equals(before)
 
 
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"price": 10**400},
+        {"other": 2**63},
+        {"price": 1, "other": b"x"},
+        {5: 1},
+        {"price": 1, 5: 1},
+        {"\ud800": 1},
+        {"price": 1, "\ud800": "x"},
+        {"price": "\ud800"},
+        {"other": "\ud800"},
+        {"price": {"x": {1, 2}}},
+        {"price": [1, object()]},
+        {"a": {"b": 1}, "a.b": 2},
+    ],
+    ids=repr,
+)
+def test_a_large_engine_refuses_the_events_a_small_one_refuses(event) -> None:
+    small, large = thatch.Engine(), thatch.Engine()
+    small.subscribe("s", "price > 1")
+    for number in range(400):
+        large.subscribe(str(number), f"price > {number} and lot = {number}")
+    for engine in (small, large):
+        for _ in range(2):  # a name once seen is known the second time
+            with pytest.raises(thatch.EventError):
+                engine.match(event)
+            with pytest.raises(thatch.EventError):
+                engine.any(event)
+
+
 def test_churn_leaves_order_and_answers_right_and_places_few(engine: thatch.Engine) -> None:
     for number in range(6_000):
         engine.subscribe(f"t{number}", f"price > {number % 7} and lot = {number % 50}")

@@ -22,6 +22,7 @@ from thatch.model.derived import derive
 from thatch.model.events import Choice, Record
 from thatch.model.lines import BOTTOM, Cut, point
 from thatch.model.names import base_of, name_of
+from thatch.model.values import is_text
 
 __all__ = ["Attributes", "Encoder"]
 
@@ -56,7 +57,7 @@ class Attributes:
         """Remember names that nobody asks for, so that the next event with them is quick; not without end."""
         if len(self.by_name) < _MOST_NAMES:
             for name in names:
-                if type(name) is str:
+                if type(name) is str and is_text(name):
                     self.by_name.setdefault(name, -8)
 
 
@@ -143,7 +144,7 @@ class Encoder:
                     numbers.append(0.0)
             else:
                 return -1
-            if found is None and type(name) is not str:
+            if found is None and (type(name) is not str or not is_text(name)):
                 return -1
         if self._attributes.derived and not self._attributes.derived.isdisjoint(event):
             self._derive(event, numbers, codes, texts)
