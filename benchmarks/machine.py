@@ -1,12 +1,18 @@
-"""What a figure was measured on."""
+"""What a figure was measured on, and with."""
 
 from __future__ import annotations
 
 import os
 import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["machine"]
+__all__ = ["commit", "machine", "versions"]
+
+_PACKAGES = (
+    "thatch", "numpy", "numba", "llvmlite", "pyarrow", "duckdb", "rtree", "rule-engine", "zen-engine",
+)  # fmt: skip
 
 
 def machine() -> str:
@@ -22,3 +28,24 @@ def machine() -> str:
         name = names[0] if names else name
     load = os.getloadavg()[0]
     return f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, load {load:.1f}"
+
+
+def versions() -> dict[str, str]:
+    """The versions of Thatch, of what it stands on, and of the peers."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def commit() -> str:
+    """The commit that was measured, with `-dirty` if files were changed since; empty outside of git."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        ran = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return ran.stdout.strip()

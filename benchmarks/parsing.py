@@ -5,15 +5,19 @@ Best of several runs in CPU time: the machine may be shared.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import rule_engine
+import rule_engine  # type: ignore[import-untyped]
 
 import thatch
+from benchmarks.console import note
+from benchmarks.machine import machine
+from benchmarks.store import keep
 from thatch.workloads import generate
 
 WORKLOADS = ("W1", "W2-3D", "W3", "W4A", "W5", "W6")
@@ -21,11 +25,30 @@ COUNT = 10_000
 REPEATS = 5
 
 
-def run() -> list[dict[str, Any]]:
+def main(arguments: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Measure, print the figures, keep them as JSON; the rows."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.parsing", description=__doc__)
+    parser.add_argument(
+        "--count", type=int, default=COUNT, help=f"filters of a workload, {COUNT:,} by default"
+    )
+    parser.add_argument("--quick", action="store_true", help="few filters, to see that all runs")
+    given = parser.parse_args(arguments)
+    count = 500 if given.quick else max(1, given.count)
+    rows = _measured(count)
+    print(machine())
+    for row in rows:
+        print("  ".join(f"{key} {value:,}" if key != "what" else value for key, value in row.items()))
+    path = keep("parsing" if count == COUNT else "parsing-part", rows)  # a short run must not hide a full one
+    note(f"kept in {path}")
+    return rows
+
+
+def _measured(count: int) -> list[dict[str, Any]]:
     """One row per workload: filters a second from text and from patterns, and rule-engine's for the same rules."""
     rows = [_importing()]
     for name in WORKLOADS:
-        texts = generate(name, COUNT, 1, 1).filter_texts()
+        note(f"parsing {name}")
+        texts = generate(name, count, 1, 1).filter_texts()
         patterns = list(_patterns(texts))
         row = {
             "what": f"parse {name}",
@@ -34,7 +57,7 @@ def run() -> list[dict[str, Any]]:
             "patterns": len(patterns),
         }
         if name == "W1":
-            rules = [as_rule(text) for text in texts[:500]]
+            rules = [_as_rule(text) for text in texts[:500]]
             row["rule_engine_per_second"] = round(_rate(rule_engine.Rule, rules))
         rows.append(row)
     return rows
@@ -48,7 +71,7 @@ def _patterns(texts: Iterable[str]) -> Iterable[dict[str, Any]]:
             continue
 
 
-def as_rule(text: str) -> str:
+def _as_rule(text: str) -> str:
     """A W1 filter in the language of rule-engine."""
     words = text.split()
     parts = []
@@ -79,3 +102,7 @@ def _importing() -> dict[str, Any]:
         subprocess.run([sys.executable, "-c", "import thatch"], check=True)
         best = min(best, time.perf_counter() - started)
     return {"what": "import thatch", "seconds": round(best, 3)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,39 +1,39 @@
-"""`make bench`: run the benchmarks, print them, and keep them as JSON under .venv/cache/benchmarks."""
+"""`make bench`: run benchmarks by name, all by default; options go to each of them.
+
+make bench ARGS=parsing
+make bench ARGS='matching --count 100000'
+make bench ARGS='--quick'
+"""
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
+import sys
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 
-from benchmarks import matching, parsing
-from benchmarks.machine import machine
+from benchmarks import parsing
+from benchmarks.curves import command as curves
+from benchmarks.matching import command as matching
 
-BENCHMARKS = {"parsing": parsing.run, "matching": matching.run}
-STORE = Path(".venv/cache/benchmarks")
+__all__ = ["BENCHMARKS", "main"]
+
+BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
+    "parsing": parsing.main,
+    "matching": matching.main,
+    "curves": curves.main,
+}
 
 
-def main() -> None:
-    """Run the named benchmarks, all by default."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"which of {', '.join(BENCHMARKS)}; all by default")
-    names = parser.parse_args().names or list(BENCHMARKS)
+def main(arguments: Sequence[str]) -> None:
+    """Run the named benchmarks; names stand before options."""
+    names = list(takewhile(lambda each: not each.startswith("-"), arguments))
+    options = arguments[len(names) :]
     for name in names:
         if name not in BENCHMARKS:
-            parser.error(f"no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
-    STORE.mkdir(parents=True, exist_ok=True)
-    print(machine())
-    for name in names:
-        rows = BENCHMARKS[name]()
-        for row in rows:
-            print(
-                f"{name}: "
-                + "  ".join(
-                    f"{key} {value:,}" if not isinstance(value, str) else value for key, value in row.items()
-                )
-            )
-        (STORE / f"{name}.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1))
+            sys.exit(f"No benchmark {name!r}; there are {', '.join(BENCHMARKS)}.")
+    for name in names or BENCHMARKS:
+        BENCHMARKS[name](options)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None):
         from thatch.matching.segments import SegmentIndex
 
-        index = SegmentIndex(flush=1)
+        index = SegmentIndex(capacity=1)
         index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
         index.match(read_event({"a": 1, "b": ["c", "d"]}))
 

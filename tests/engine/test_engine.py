@@ -208,7 +208,7 @@ def test_churn_leaves_order_and_answers_right_and_places_few(engine: thatch.Engi
         engine.subscribe(f"t{number}", f"price > {number % 7} and lot = {number % 50}")
         if number >= 20:
             engine.unsubscribe(f"t{number - 20}")
-    assert engine._next_place < 5_000
+    assert engine._held.register.places < 5_000
     assert list(engine)[:5] == ["cheap-ibm", "dear-any", "any-ibm", "msft", "t5980"]
     assert len(engine) == 24
     assert engine.match({"price": 10, "lot": 31}) == ["t5981"]

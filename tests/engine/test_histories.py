@@ -124,12 +124,12 @@ class SegmentedEngineHistory(EngineHistory):
     """The same with everything in segments from the first subscription on, flushed at every second one."""
 
     def __init__(self) -> None:
-        self._before = (growing.FEW, segments.FLUSH)
-        growing.FEW, segments.FLUSH = 1, 2
+        self._before = (growing.FEW, segments.CAPACITY)
+        growing.FEW, segments.CAPACITY = 1, 2
         super().__init__()
 
     def teardown(self) -> None:
-        growing.FEW, segments.FLUSH = self._before
+        growing.FEW, segments.CAPACITY = self._before
         super().teardown()
 
 

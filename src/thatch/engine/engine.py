@@ -3,64 +3,61 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from math import isnan
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from threading import RLock
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from thatch.engine.files import SUBSCRIPTIONS, read_engine, write_engine
-from thatch.engine.tables import arrow_table, event_rows, text_column
+from thatch.engine import container, forks
+from thatch.engine.batches import Batch, matches_table
+from thatch.engine.bulk import Bounds
+from thatch.engine.files import packed, read_engine, unpacked, write_engine
+from thatch.engine.holding import Holding, Made, Places
+from thatch.engine.moments import Moment, moment
+from thatch.engine.register import NEVER, Register
+from thatch.engine.tables import arrow_table, text_column
 from thatch.errors import (
-    EventError,
     FilterError,
     IndexFileError,
     ReadOnlyError,
     SchemaError,
     SubscriptionError,
-    TableError,
     ThatchError,
     UnknownSubscriptionError,
     shown,
 )
 from thatch.matching.growing import GrowingIndex
-from thatch.model.events import read_event
+from thatch.model.events import Record, read_event
 from thatch.model.explanation import Explanation
 from thatch.model.filters import Filter
 from thatch.model.language import FilterSource, parse
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
-__all__ = ["REJECTS", "Engine"]
+__all__ = ["REJECTS", "SUBSCRIPTIONS", "Engine"]
 
-Moment = float | datetime
 By = Literal["subscription", "subscriber"]
 
+SUBSCRIPTIONS = pa.schema(
+    [
+        pa.field("subscription", pa.string(), nullable=False),
+        pa.field("subscriber", pa.string()),
+        pa.field("filter", pa.string(), nullable=False),
+        pa.field("expires", pa.float64()),
+    ]
+)
 REJECTS = pa.schema(
     [pa.field("row", pa.int64()), pa.field("subscription", pa.string()), pa.field("reason", pa.string())]
 )
-_MATCHES = pa.schema(
-    [pa.field("event", pa.int64()), pa.field("subscription", pa.dictionary(pa.int32(), pa.string()))]
+TALLIES = pa.schema(
+    [
+        pa.field("subscription", pa.string()),
+        pa.field("candidates", pa.int64()),
+        pa.field("matches", pa.int64()),
+    ]
 )
-_NEVER = float("inf")
-_SPARSE = 4  # places taken per subscription that is left, from which on they are numbered anew
-
-
-@dataclass(frozen=True, slots=True)
-class _Subscription:
-    """What the engine knows of one subscription; `place` gives its turn in answers."""
-
-    id: str
-    place: int
-    filter: Filter
-    subscriber: str | None
-    expires: float
 
 
 class Engine:
@@ -82,19 +79,30 @@ class Engine:
     ['cheap-ibm', 'dear-any']
     """
 
-    def __init__(self, schema: Schema | None = None) -> None:
+    def __init__(self, schema: Schema | None = None, *, background: bool = True) -> None:
         if schema is not None and not isinstance(schema, Schema):
             raise SchemaError("a thatch.Schema", shown(schema))
+        index = GrowingIndex(background=background, schema=schema)
+        self._set_up(index, Register(), schema, background=background)
+
+    def _set_up(
+        self, index: GrowingIndex, register: Register, schema: Schema | None, *, background: bool = True
+    ) -> None:
         self.schema = schema
-        self._lock = RLock()
-        self._index = GrowingIndex()
-        self._by_id: dict[str, _Subscription] = {}
-        self._by_place: dict[int, _Subscription] = {}
-        self._names = np.empty(1_024, object)  # the id at every place, for quick answers
-        self._next_place = 0
-        self._misfits = 0
+        self._background = background
         self._path: Path | None = None
         self._read_only = False
+        self._misfits = 0
+        self._held = Holding(index, register)
+        forks.watch(self._held)
+
+    @classmethod
+    def _of(
+        cls, index: GrowingIndex, register: Register, schema: Schema | None, *, background: bool = True
+    ) -> Engine:
+        engine = cls.__new__(cls)
+        engine._set_up(index, register, schema, background=background)  # noqa: SLF001 - its own kind
+        return engine
 
     # --- changing the set ----------------------------------------------------------------------------------------
 
@@ -117,8 +125,8 @@ class Engine:
         """
         self._check_writable()
         made = self._subscription(subscription, filter, subscriber, expires)
-        with self._lock:
-            self._put(*made)
+        with self._held.writing:
+            self._held.put(*made)
 
     def subscribe_many(self, table: Any) -> pa.Table:
         """Add the subscriptions of a table; return the rows that were refused, with the reason.
@@ -132,17 +140,20 @@ class Engine:
         A table with columns `row`, `subscription` and `reason`. A second row with the same id is refused too.
         """
         self._check_writable()
+        accepted, rejects = self._read_subscriptions(table)
+        with self._held.writing:
+            self._held.put_all(accepted.values())
+        return pa.Table.from_pylist(rejects, schema=REJECTS)
+
+    def _read_subscriptions(self, table: Any) -> tuple[dict[str, Made], list[dict[str, Any]]]:
         source = arrow_table(table, "subscriptions")
         ids = text_column(source, "subscription", "subscriptions")
         filters = text_column(source, "filter", "subscriptions")
-        count = len(ids)
-        subscribers = (
-            text_column(source, "subscriber", "subscriptions")
-            if _has(source, "subscriber")
-            else [None] * count
-        )
-        expiries = source.column("expires").to_pylist() if _has(source, "expires") else [None] * count
-        accepted: dict[str, tuple[str, Filter, str | None, float]] = {}
+        nothing: list[Any] = [None] * len(ids)
+        has = set(source.column_names)
+        subscribers = text_column(source, "subscriber", "subscriptions") if "subscriber" in has else nothing
+        expiries = source.column("expires").to_pylist() if "expires" in has else nothing
+        accepted: dict[str, Made] = {}
         rejects = []
         for row, (identity, text, subscriber, expires) in enumerate(
             zip(ids, filters, subscribers, expiries, strict=True)
@@ -156,9 +167,66 @@ class Engine:
                 accepted[made[0]] = made
             except ThatchError as error:
                 rejects.append({"row": row, "subscription": identity, "reason": str(error)})
-        with self._lock:
-            self._put_all(accepted.values())
-        return pa.Table.from_pylist(rejects, schema=REJECTS)
+        return accepted, rejects
+
+    @classmethod
+    def from_table(cls, table: Any, *, schema: Schema | None = None) -> Engine:
+        """An engine with the subscriptions of a table, all of them or none.
+
+        Parameters
+        ----------
+        table : as for `subscribe_many`, which takes the good rows and returns the others
+
+        Raises
+        ------
+        SubscriptionError
+            If a row is refused; the message names the first and counts them.
+        """
+        engine = cls(schema)
+        rejects = engine.subscribe_many(table)
+        if rejects.num_rows:
+            first = rejects.slice(0, 1).to_pylist()[0]
+            expected = "a table in which every row is a subscription"
+            raise SubscriptionError(
+                expected, f"{rejects.num_rows:,} that are not; {first['reason']}", f"row {first['row']}"
+            )
+        return engine
+
+    @classmethod
+    def from_columns(
+        cls,
+        subscriptions: Any,
+        attributes: Any,
+        low: Any,
+        high: Any,
+        *,
+        offsets: Any = None,
+        attribute: Any = None,
+        subscribers: Any = None,
+        schema: Schema | None = None,
+    ) -> Engine:
+        """An engine of boxes given as arrays of closed bounds.
+
+        Parameters
+        ----------
+        subscriptions : their ids, a list of texts or an Arrow array
+        attributes : names, by number
+        low, high : with a row per subscription and a column per attribute, where NaN in both means that the
+            attribute is not constrained; or, with `offsets` and `attribute`, an entry per side. Infinity is no bound
+        offsets : where the sides of each subscription begin, and where the last end
+        attribute : the number of each side's attribute
+        subscribers : who wants the events, a list of texts and None
+        schema : declared types of attributes
+
+        Examples
+        --------
+        >>> import thatch
+        >>> boxes = thatch.Engine.from_columns(["a", "b"], ["x", "y"], [[0, 0], [5, 5]], [[9, 9], [6, 6]])
+        >>> boxes.match({"x": 5, "y": 7})
+        ['a']
+        """
+        bounds = Bounds.of(subscriptions, attributes, low, high, offsets, attribute, subscribers, schema)
+        return cls._of(*bounds.built(GrowingIndex(background=True)), schema)
 
     def unsubscribe(self, subscription: str) -> None:
         """Forget a subscription.
@@ -169,22 +237,28 @@ class Engine:
             If there is none of that id.
         """
         self._check_writable()
-        with self._lock:
-            known = self._known(subscription)
-            self._index.remove(known.place)
-            del self._by_id[known.id]
-            del self._by_place[known.place]
-            self._names[known.place] = None
+        with self._held.writing:
+            self._held.drop([self._known(subscription)])
 
     def expire(self, now: Moment) -> list[str]:
         """Forget what has expired by `now`; return the ids in order."""
         self._check_writable()
-        moment = _moment(now, "now")
-        with self._lock:
-            gone = [each for each in self._in_order() if each.expires <= moment]
-            for each in gone:
-                self.unsubscribe(each.id)
-        return [each.id for each in gone]
+        when = moment(now, "now")
+        with self._held.writing:
+            register = self._held.register
+            places = register.taken()
+            gone = places[register.expiry(places) <= when]
+            names = register.names(gone)
+            if names:
+                self._held.drop(gone.tolist())
+            return names
+
+    def compact(self) -> None:
+        """Merge everything and forget what is no longer used, now; matching is quickest afterwards."""
+        self._check_writable()
+        with self._held.writing:
+            self._held.merger.wait()
+            self._held.renumber()
 
     # --- asking --------------------------------------------------------------------------------------------------
 
@@ -204,38 +278,35 @@ class Engine:
         limit : at most this many
         now : leave out what has expired by this moment
         """
+        if by == "subscription" and now is None and limit is None and self.schema is None:
+            view, register = self._held.state
+            if view is not None and type(event) is dict:
+                quick: list[str] | None = view.match_plain(event, register.names)
+                if quick is not None:
+                    return quick
         if by not in ("subscription", "subscriber"):
             raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
         if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
             raise SubscriptionError("a limit of 0 or more", shown(limit))
-        if type(event) is dict and now is None and by == "subscription" and self.schema is None:
-            quick = self._match_plain(event)
-            if quick is not None:
-                return quick if limit is None else quick[:limit]
-        found = self._matching(event, now)
-        names = [each.id for each in found]
-        if by == "subscriber":
-            names = list(dict.fromkeys(each.subscriber or each.id for each in found))
+        when = None if now is None else moment(now, "now")
+        answer = _subscribers if by == "subscriber" else Register.names
+        names: list[str] = self._held.answer(self._read(event), when, answer)
         return names if limit is None else names[:limit]
 
     def any(self, event: Mapping[str, Any], *, now: Moment | None = None) -> bool:
         """Whether somebody wants an event."""
-        if now is not None:
-            return bool(self._matching(event, now))
-        record = read_event(event, self.schema)
-        with self._lock:
-            self._misfits += record.misfits
-            return self._index.any(record)
+        return self._held.any(self._read(event)) if now is None else self.count(event, now=now) > 0
 
     def count(self, event: Mapping[str, Any], *, now: Moment | None = None) -> int:
         """How many subscriptions want an event."""
-        return len(self._matching(event, now))
+        when = None if now is None else moment(now, "now")
+        return int(self._held.answer(self._read(event), when, lambda _, places: len(places)))
 
     def match_batch(
         self,
         table: Any,
         *,
-        ordered: bool = False,  # noqa: ARG002 - this form of the engine always answers in order
+        ordered: bool = False,
         nulls: Literal["missing", "null"] = "missing",
         json: str | None = None,
         now: Moment | None = None,
@@ -255,62 +326,78 @@ class Engine:
         A table with columns `event` (the row's number) and `subscription`; rows of one event stand together.
         """
         source = arrow_table(table, "events")
-        counts: list[int] = []
-        places: list[npt.NDArray[np.int64]] = []
-        with self._lock:
-            for row, event in enumerate(event_rows(source, nulls=nulls, json_column=json)):
-                try:
-                    found = self._places(event, now)
-                except EventError as error:
-                    raise TableError(error.expected, error.got, f"row {row}, {error.where}") from error
-                counts.append(len(found))
-                places.append(found)
-            together = np.concatenate([np.zeros(0, np.int64), *places])
-            used, codes = np.unique(together, return_inverse=True)
-            names = self._names.take(used)
-        column = pa.DictionaryArray.from_arrays(
-            pa.array(codes.astype(np.int32)), pa.array(names, pa.string())
-        )
-        events = np.repeat(np.arange(len(counts)), counts)
-        return pa.Table.from_arrays([pa.array(events, pa.int64()), column], schema=_MATCHES)
+        when = None if now is None else moment(now, "now")
+        with self._held.changing:
+            view, register = self._held.state
+            expiry = None if when is None else register.expiry(np.arange(register.places)) > when
+            small = None if view is not None else self._held.index.copied()
+        batch = Batch(source, nulls=nulls, json=json, schema=self.schema)
+        counts, places = batch.matched(view) if view is not None else batch.matched_small(small)
+        self._add_misfits(batch.misfits)
+        return matches_table(counts, places, register, is_kept=expiry, ordered=ordered)
 
     def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
         """Why a subscription does or does not want an event; print the answer."""
-        with self._lock:
-            known = self._known(subscription)
-        return known.filter.explain(event)
+        return self.filter(subscription).explain(event)
 
     def filter(self, subscription: str) -> Filter:
         """The filter of a subscription."""
-        with self._lock:
-            return self._known(subscription).filter
+        with self._held.writing:
+            return self._held.index.filter(self._known(subscription))
 
     def subscriptions(self) -> pa.Table:
         """All subscriptions in order: `subscription`, `subscriber`, `filter` (canonical text), `expires`."""
-        with self._lock:
-            known = list(self._in_order())
+        with self._held.writing:
+            index, register = self._held.index, self._held.register
+            places = register.taken()
+            names, subscribers = register.names(places), register.subscribers(places)
+            filters = [str(index.filter(place)) for place in places.tolist()]
+            expiry = register.expiry(places)
         columns = [
-            pa.array([each.id for each in known], pa.string()),
-            pa.array([each.subscriber for each in known], pa.string()),
-            pa.array([str(each.filter) for each in known], pa.string()),
-            pa.array([None if each.expires == _NEVER else each.expires for each in known], pa.float64()),
+            pa.array(names, pa.string()),
+            pa.array(subscribers, pa.string()),
+            pa.array(filters, pa.string()),
+            pa.array(expiry, pa.float64(), mask=expiry == NEVER),
         ]
         return pa.Table.from_arrays(columns, schema=SUBSCRIPTIONS)
 
     def stats(self) -> dict[str, int]:
-        """Sizes and work counters by name; `misfits` counts values outside their declared type."""
-        with self._lock:
-            return {"subscriptions": len(self._by_id), "misfits": self._misfits, **self._index.stats()}
+        """Sizes, bytes by part and work counters by name; `misfits` counts values outside their declared type."""
+        with self._held.writing:
+            register = self._held.register
+            return {
+                "subscriptions": len(register),
+                "misfits": self._misfits,
+                **self._held.index.stats(),
+                **{f"bytes_{part}": size for part, size in register.sizes().items()},
+            }
+
+    def tally(self, *, on: bool = True) -> None:
+        """Count candidates and matches of every subscription from now on; or stop, and forget the counts."""
+        with self._held.writing:
+            self._held.tally(on=on)
+
+    def tallies(self) -> pa.Table:
+        """How often each subscription was a candidate, and matched, since `tally`: who costs, and who gets."""
+        with self._held.writing:
+            register, segments = self._held.register, self._held.index.segments
+            places = register.taken()
+            counted = np.zeros((register.places, 2), np.int64) if segments is None else segments.tallies()
+            names = register.names(places)
+        columns = [pa.array(names, pa.string()), pa.array(counted[places, 0]), pa.array(counted[places, 1])]
+        return pa.Table.from_arrays(columns, schema=TALLIES)
 
     def __len__(self) -> int:
-        return len(self._by_id)
+        return len(self._held.register)
 
     def __contains__(self, subscription: object) -> bool:
-        return subscription in self._by_id
+        with self._held.writing:
+            return isinstance(subscription, str) and self._find(subscription) >= 0
 
     def __iter__(self) -> Iterator[str]:
-        with self._lock:
-            return iter([each.id for each in self._in_order()])
+        with self._held.writing:
+            register = self._held.register
+            return iter(register.names(register.taken()))
 
     def __repr__(self) -> str:
         return f"<thatch.Engine with {len(self):,} subscriptions>"
@@ -325,65 +412,42 @@ class Engine:
             self._check_writable()
         target = Path(path) if path is not None else self._path
         assert target is not None
-        with self._lock:
-            write_engine(target, self.subscriptions(), self.schema)
+        with self._held.writing:
+            write_engine(target, self._held.index, self._held.register, self.schema)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], mode: Literal["r", "a"] = "r") -> Engine:
-        """A saved engine: mode "r" refuses changes, mode "a" takes them and `save()` writes them back."""
+        """A saved engine, mapped into memory, which processes share that open the same file.
+
+        Parameters
+        ----------
+        mode : "r" refuses changes, "a" takes them and `save()` writes them back
+        """
         if mode not in ("r", "a"):
             raise IndexFileError('mode "r" or "a"', shown(mode))
         where = Path(path)
-        table, schema = read_engine(where)
-        engine = cls._restored(table, schema, str(where))
+        engine = cls._of(*read_engine(where, writable=mode == "a", background=True))
         engine._path, engine._read_only = where, mode == "r"  # noqa: SLF001 - its own kind
         return engine
 
-    @classmethod
-    def _restored(cls, table: pa.Table, schema: Schema | None, where: str) -> Engine:
-        engine = cls(schema)
-        rejects = engine.subscribe_many(table)
-        if rejects.num_rows:
-            raise IndexFileError("a saved engine", f"a damaged one ({rejects.column('reason')[0]})", where)
-        return engine
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_unpickled, (self.subscriptions(), self.schema))
+        with self._held.writing:
+            content = container.dumps(*packed(self._held.index, self._held.register, self.schema))
+        return (_unpickled, (content, self._background))
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _match_plain(self, event: dict[str, Any]) -> list[str] | None:
-        """The ids for a flat event of plain values, straight from the index; None if it has to be read first."""
-        with self._lock:
-            places = self._index.match_plain(event)
-            if places is None:
-                return None
-            names: list[str] = self._names.take(places).tolist()
-            return names
-
-    def _places(self, event: dict[str, Any], now: Moment | None) -> npt.NDArray[np.int64]:
-        """The places of all subscriptions that want an event, in order."""
-        if now is None and self.schema is None:
-            places = self._index.match_plain(event)
-            if places is not None:
-                return places.copy()
-        return np.array([each.place for each in self._matching(event, now)], np.int64)
-
-    def _matching(self, event: Mapping[str, Any], now: Moment | None) -> list[_Subscription]:
+    def _read(self, event: Mapping[str, Any]) -> Record:
         record = read_event(event, self.schema)
-        moment = None if now is None else _moment(now, "now")
-        with self._lock:
-            self._misfits += record.misfits
-            found = [self._by_place[place] for place in self._index.match(record)]
-        return found if moment is None else [each for each in found if each.expires > moment]
+        self._add_misfits(record.misfits)
+        return record
 
-    def _subscription(
-        self,
-        identity: Any,
-        source: Any,
-        subscriber: Any,
-        expires: Any,
-    ) -> tuple[str, Filter, str | None, float]:
+    def _add_misfits(self, count: int) -> None:
+        if count:
+            with self._held.changing:
+                self._misfits += count
+
+    def _subscription(self, identity: Any, source: Any, subscriber: Any, expires: Any) -> Made:
         """The checked parts of a subscription that is not in the set yet."""
         if not isinstance(identity, str) or not is_text(identity):
             raise SubscriptionError("a text as id", f"{shown(identity)} of type {type(identity).__name__}")
@@ -393,82 +457,31 @@ class Engine:
             identity,
             parse(source, self.schema),
             subscriber,
-            _NEVER if expires is None else _moment(expires, "expires"),
+            NEVER if expires is None else moment(expires, "expires"),
         )
 
-    def _put(self, identity: str, filter: Filter, subscriber: str | None, expires: float) -> None:
-        known = self._by_id.get(identity)
-        if known is None and self._next_place >= _SPARSE * max(len(self._by_id), 1_024):
-            self._compact()
-        place = known.place if known else self._next_place
-        if known:
-            self._index.remove(place)
-        else:
-            self._take_place(identity)
-        self._index.add(place, filter)
-        self._by_id[identity] = self._by_place[place] = _Subscription(
-            identity, place, filter, subscriber, expires
-        )
+    def _find(self, subscription: str) -> int:
+        return self._held.register.find(subscription) if is_text(subscription) else -1
 
-    def _put_all(self, many: Iterable[tuple[str, Filter, str | None, float]]) -> None:
-        """Add many subscriptions; those that are new go to the index in one piece."""
-        fresh: dict[int, Filter] = {}
-        for identity, filter, subscriber, expires in many:
-            if identity in self._by_id:
-                self._put(identity, filter, subscriber, expires)
-                continue
-            place = self._take_place(identity)
-            fresh[place] = filter
-            self._by_id[identity] = self._by_place[place] = _Subscription(
-                identity, place, filter, subscriber, expires
-            )
-        self._index.extend(fresh)
-
-    def _compact(self) -> None:
-        """Number the subscriptions anew, so that those long gone cost nothing. Rare enough to cost little an insert."""
-        known = self._in_order()
-        self._index = GrowingIndex()
-        self._by_id, self._by_place = {}, {}
-        self._names = np.empty(1_024, object)
-        self._next_place = 0
-        self._put_all((each.id, each.filter, each.subscriber, each.expires) for each in known)
-
-    def _take_place(self, identity: str) -> int:
-        """The next place, now that of a new subscription."""
-        place = self._next_place
-        self._next_place += 1
-        if place == len(self._names):
-            self._names = np.concatenate([self._names, np.empty(len(self._names), object)])
-        self._names[place] = identity
-        return place
-
-    def _known(self, subscription: object) -> _Subscription:
-        known = self._by_id.get(subscription) if isinstance(subscription, str) else None
-        if known is None:
+    def _known(self, subscription: object) -> int:
+        place = self._find(subscription) if isinstance(subscription, str) else -1
+        if place < 0:
             raise UnknownSubscriptionError(subscription)
-        return known
-
-    def _in_order(self) -> list[_Subscription]:
-        # A replaced subscription keeps its entry in both dictionaries, so insertion order is place order.
-        return list(self._by_place.values())
+        return place
 
     def _check_writable(self) -> None:
         if self._read_only:
             raise ReadOnlyError('an engine opened with mode="a"', 'one opened with mode="r"', str(self._path))
 
 
-def _unpickled(table: pa.Table, schema: Schema | None) -> Engine:
-    return Engine._restored(table, schema, "a pickle")  # noqa: SLF001 - the other half of __reduce__
+def _subscribers(register: Register, places: Places) -> list[str]:
+    """Each subscriber once, in the order of its first match; the id where there is none."""
+    pairs = zip(register.subscribers(places), register.names(places), strict=True)
+    return list(
+        dict.fromkeys(identity if subscriber is None else subscriber for subscriber, identity in pairs)
+    )
 
 
-def _has(table: pa.Table, column: str) -> bool:
-    return column in table.column_names
-
-
-def _moment(value: Any, what: str) -> float:
-    """Seconds since 1970 of a number or a datetime (naive = UTC)."""
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or isnan(value):
-        raise SubscriptionError("seconds since 1970 or a datetime", shown(value), what)
-    return float(value)
+def _unpickled(content: bytes, background: bool) -> Engine:  # noqa: FBT001 - the other half of __reduce__
+    parts = unpacked(container.loads(content, writable=True), "a pickle", background=background)
+    return Engine._of(*parts, background=background)  # noqa: SLF001

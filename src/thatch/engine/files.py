@@ -1,117 +1,127 @@
-"""A saved engine: one file, versioned and checksummed.
+"""A saved engine: the columns of its index and its register in one container, which is mapped when it is opened.
 
-    8 bytes   magic, THATCH and the major version
-    4 bytes   length of the header, little endian
-    header    JSON: minor version, schema, lengths
-    payload   Arrow IPC stream: subscription, subscriber, filter (canonical text), expires; in order
-    32 bytes  SHA-256 of everything before
-
-A file is written beside its place and moved there when it is whole, so that a crash leaves the old one.
+Few subscriptions are saved as their texts instead, and read again: so neither saving nor opening them needs compiled
+kernels.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import tempfile
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
+import numpy.typing as npt
 
-from thatch.errors import IndexFileError, ThatchError
+from thatch.engine import container
+from thatch.engine.register import Register
+from thatch.errors import IndexFileError, SubscriptionError, ThatchError
+from thatch.matching.growing import GrowingIndex
+from thatch.model.language import parse
 from thatch.model.schema import Schema
 
-__all__ = ["SUBSCRIPTIONS", "read_engine", "write_engine"]
+__all__ = ["Content", "packed", "read_engine", "unpacked", "write_engine"]
 
-_MAGIC = b"THATCH\x00\x01"
-_MINOR = 0
-_SUM = 32
-
-SUBSCRIPTIONS = pa.schema(
-    [
-        pa.field("subscription", pa.string(), nullable=False),
-        pa.field("subscriber", pa.string()),
-        pa.field("filter", pa.string(), nullable=False),
-        pa.field("expires", pa.float64()),
-    ]
-)
+Arrays = dict[str, npt.NDArray[Any]]
+Content = tuple[dict[str, Any], Arrays]
 
 
-def write_engine(path: Path, table: pa.Table, schema: Schema | None) -> None:
-    """Write a table of subscriptions and its schema, whole or not at all."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, SUBSCRIPTIONS) as writer:
-        writer.write_table(table)
-    payload = sink.getvalue()
-    described = schema.describe() if schema is not None else None
-    header = json.dumps({"minor": _MINOR, "schema": described, "payload": payload.size}).encode()
-    parts = [_MAGIC, len(header).to_bytes(4, "little"), header, payload]
-    digest = hashlib.sha256()
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                for part in parts:
-                    digest.update(part)
-                    file.write(part)
-                file.write(digest.digest())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)  # noqa: PTH105 - the two are the same call
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise IndexFileError("a place where a file can be written", str(error), str(path)) from error
+def write_engine(path: Path, index: GrowingIndex, register: Register, schema: Schema | None) -> None:
+    """Write an engine, whole or not at all."""
+    container.write(path, *packed(index, register, schema))
 
 
-def read_engine(path: Path) -> tuple[pa.Table, Schema | None]:
-    """The table of subscriptions and the schema in a saved engine.
+def read_engine(
+    path: Path, *, writable: bool, background: bool
+) -> tuple[GrowingIndex, Register, Schema | None]:
+    """The parts of a saved engine, mapped.
 
     Raises
     ------
     IndexFileError
         If the file is missing, damaged, foreign or of a newer version.
     """
+    return unpacked(container.read(path, writable=writable), str(path), background=background)
+
+
+def packed(index: GrowingIndex, register: Register, schema: Schema | None) -> Content:
+    """An engine as a header and arrays."""
+    header = {"kind": "engine", "schema": schema.describe() if schema is not None else None}
+    if index.segments is None:
+        return {**header, "form": "texts"}, _texts_of(index, register)
+    keys, parts = index.segments.arrays()
+    arrays: Arrays = {**_text_arrays("attributes", keys)}
+    for number, part in enumerate(parts):
+        arrays |= {f"segments/{number}/{name}": array for name, array in part.items()}
+    arrays |= {f"register/{name}": array for name, array in register.arrays().items()}
+    return {**header, "form": "segments", "segments": len(parts)}, arrays
+
+
+def unpacked(
+    content: Content, where: str, *, background: bool
+) -> tuple[GrowingIndex, Register, Schema | None]:
+    """The parts of an engine that `packed` gave."""
+    header, arrays = content
     try:
-        content = memoryview(path.read_bytes())
-    except OSError as error:
-        raise IndexFileError("a saved engine", str(error), str(path)) from error
-    header, payload = _verified(content, path)
-    try:
+        if header.get("kind") != "engine":
+            raise IndexFileError("a saved engine", f"a saved {header.get('kind')}", where)
         schema = Schema.from_description(header["schema"]) if header["schema"] is not None else None
-        table = pa.ipc.open_stream(payload).read_all()
-    except (ThatchError, pa.ArrowException, KeyError, TypeError, AttributeError) as error:
-        raise IndexFileError("a saved engine", f"a damaged one ({error})", str(path)) from error
-    if table.schema != SUBSCRIPTIONS:
-        raise IndexFileError(f"columns {SUBSCRIPTIONS.names}", str(table.schema.names), str(path))
-    return table, schema
-
-
-def _verified(content: memoryview, path: Path) -> tuple[dict[str, Any], memoryview]:
-    """The header and payload of a file whose checksum is right."""
-    expected = "a saved engine"
-    if bytes(content[:6]) != _MAGIC[:6]:
-        raise IndexFileError(expected, "another kind of file", str(path))
-    if len(content) < len(_MAGIC) + 4 + _SUM:
-        raise IndexFileError(expected, f"one cut short at {len(content)} bytes", str(path))
-    if hashlib.sha256(content[:-_SUM]).digest() != bytes(content[-_SUM:]):
-        raise IndexFileError(expected, "one that was cut short or changed (its checksum is wrong)", str(path))
-    if bytes(content[:8]) != _MAGIC:
-        raise IndexFileError(f"version {_MAGIC[7]}", f"version {content[7]}", str(path))
-    start = len(_MAGIC) + 4
-    length = int.from_bytes(content[len(_MAGIC) : start], "little")
-    try:
-        header = json.loads(bytes(content[start : start + length]))
-        if header["minor"] > _MINOR:
-            raise IndexFileError(f"minor version {_MINOR} or older", str(header["minor"]), str(path))
-        payload = content[start + length : -_SUM]
-        if len(payload) != header["payload"]:
-            raise IndexFileError(f"{header['payload']} bytes of payload", str(len(payload)), str(path))
-    except (ValueError, KeyError, TypeError) as error:
+        index = GrowingIndex(background=background, schema=schema)
+        if header["form"] == "texts":
+            return index, _from_texts(index, arrays, schema), schema
+        segments = index.grow({})
+        parts = [_under(arrays, f"segments/{number}/") for number in range(header["segments"])]
+        segments.restore(_texts(arrays, "attributes"), parts)
+        return index, Register.from_arrays(_under(arrays, "register/")), schema
+    except (ThatchError, LookupError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, IndexFileError):
             raise
-        raise IndexFileError(expected, f"a damaged one ({error})", str(path)) from error
-    return header, payload
+        raise IndexFileError("a saved engine", f"a damaged one ({error})", where) from error
+
+
+def _texts_of(index: GrowingIndex, register: Register) -> Arrays:
+    """Few subscriptions as texts; an empty subscriber column means that there are none."""
+    places = register.taken()
+    subscribers = register.subscribers(places)
+    return {
+        **_text_arrays("ids", register.names(places)),
+        **_text_arrays("filters", [str(index.filter(place)) for place in places.tolist()]),
+        **_text_arrays("subscribers", [name or "" for name in subscribers]),
+        "has_subscriber": np.array([name is not None for name in subscribers], np.bool_),
+        "expires": register.expiry(places),
+    }
+
+
+def _from_texts(index: GrowingIndex, arrays: Arrays, schema: Schema | None) -> Register:
+    register = Register()
+    rows = zip(
+        _texts(arrays, "ids"),
+        _texts(arrays, "filters"),
+        _texts(arrays, "subscribers"),
+        arrays["has_subscriber"].tolist(),
+        arrays["expires"].tolist(),
+        strict=True,
+    )
+    for identity, text, subscriber, has_subscriber, expires in rows:
+        if register.find(identity) >= 0:
+            raise SubscriptionError("each id once", f"{identity!r} again")
+        filter = parse(text, schema)
+        index.add(register.add(identity, subscriber if has_subscriber else None, expires), filter)
+    return register
+
+
+def _text_arrays(name: str, texts: Iterable[str]) -> Arrays:
+    encoded = [text.encode("utf-8") for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    return {f"{name}/offsets": offsets, f"{name}/blob": np.frombuffer(b"".join(encoded), np.uint8)}
+
+
+def _texts(arrays: Arrays, name: str) -> list[str]:
+    blob, offsets = arrays[f"{name}/blob"].tobytes(), arrays[f"{name}/offsets"].tolist()
+    return [blob[a:b].decode("utf-8") for a, b in pairwise(offsets)]
+
+
+def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

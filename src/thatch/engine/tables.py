@@ -27,7 +27,7 @@ import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
 
-__all__ = ["NULLS", "arrow_table", "event_rows", "text_column"]
+__all__ = ["NULLS", "arrow_table", "check_events", "event_rows", "text_column"]
 
 NULLS = ("missing", "null")
 _ROWS_AT_ONCE = 8_192
@@ -82,19 +82,29 @@ def event_rows(table: pa.Table, *, nulls: str, json_column: str | None) -> Itera
     nulls : "missing" leaves out what is null, "null" keeps it
     json_column : a column that holds each event as JSON text, which keeps null and missing apart
     """
-    if nulls not in NULLS:
-        raise TableError("nulls='missing' or nulls='null'", shown(nulls))
     if json_column is not None:
+        _check_nulls(nulls)
         yield from _json_rows(table, json_column)
         return
-    if len(set(table.column_names)) < len(table.column_names):
-        raise TableError("each column once", shown(table.column_names))
-    for field in table.schema:
-        _check_type(field.type, f"column `{field.name}`")
+    check_events(table, nulls)
     plain = pa.table({name: _cut_to_microseconds(table.column(name)) for name in table.column_names})
     for batch in plain.to_batches(max_chunksize=_ROWS_AT_ONCE):
         for row in _rows(batch):
             yield _without_nulls(row) if nulls == "missing" else row
+
+
+def check_events(table: pa.Table, nulls: str) -> None:
+    """Refuse a table whose columns cannot be the attributes of events."""
+    _check_nulls(nulls)
+    if len(set(table.column_names)) < len(table.column_names):
+        raise TableError("each column once", shown(table.column_names))
+    for field in table.schema:
+        _check_type(field.type, f"column `{field.name}`")
+
+
+def _check_nulls(nulls: str) -> None:
+    if nulls not in NULLS:
+        raise TableError("nulls='missing' or nulls='null'", shown(nulls))
 
 
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:

@@ -1,12 +1,13 @@
 """An index that starts simple and becomes fast when it is worth it.
 
 A few hundred filters are matched in plain Python, so that small sets need no compiled kernels; from then on they live
-in segments.
+in segments, and readers use their view.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,65 +15,110 @@ import numpy.typing as npt
 from thatch.matching.necessary import NecessaryIndex
 from thatch.model.events import Record
 from thatch.model.filters import Filter
+from thatch.model.schema import Schema
 
 if TYPE_CHECKING:
     from thatch.matching.segments import SegmentIndex
 
-__all__ = ["GrowingIndex"]
+__all__ = ["FEW", "GrowingIndex"]
 
 FEW = 256  # below this, compiled kernels are not worth loading
 
 
 class GrowingIndex:
-    """Filters by one necessary predicate while they are few, in segments from then on."""
+    """Filters by one necessary predicate while they are few, in `segments` from then on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, background: bool = False, schema: Schema | None = None) -> None:
+        self._background, self._schema = background, schema
         self._few: dict[int, Filter] = {}
         self._simple = NecessaryIndex()
-        self._segments: SegmentIndex | None = None
+        self.segments: SegmentIndex | None = None
 
     def add(self, place: int, filter: Filter) -> None:
-        if self._segments is not None:
-            self._segments.add(place, filter)
-            return
-        self._simple.add(place, filter)
-        self._few[place] = filter
-        if len(self._few) >= FEW:
-            self._grow({})
+        if self.segments is not None:
+            self.segments.add(place, filter)
+        elif len(self._few) + 1 >= FEW:
+            self.grow({place: filter})
+        else:
+            self._simple.add(place, filter)
+            self._few[place] = filter
 
-    def extend(self, filters: dict[int, Filter]) -> None:
-        """Add many filters at once."""
-        if self._segments is None and len(self._few) + len(filters) < FEW:
+    def replace(self, place: int, filter: Filter) -> None:
+        """Put a filter in place of another."""
+        if self.segments is not None:
+            self.segments.replace(place, filter)
+        else:
+            self.remove(place)
+            self.add(place, filter)
+
+    def extend(self, filters: Mapping[int, Filter], *, removed: Iterable[int] = ()) -> None:
+        """Add many filters at once; `removed` are places that get a new filter."""
+        if self.segments is not None:
+            self.segments.extend(filters, removed=removed)
+            return
+        for place in removed:
+            self.remove(place)
+        if len(self._few) + len(filters) >= FEW:
+            self.grow(filters)
+        else:
             for place, each in filters.items():
                 self.add(place, each)
-        elif self._segments is None:
-            self._grow(filters)
+
+    def grow(self, filters: Mapping[int, Filter]) -> SegmentIndex:
+        """Move to segments, if that has not happened yet, with more filters."""
+        if self.segments is None:
+            from thatch.matching.segments import SegmentIndex  # loads the kernels
+
+            segments = SegmentIndex(background=self._background, schema=self._schema)
+            together = dict(sorted({**self._few, **filters}.items()))
+            if together:
+                segments.extend(together)
+            self._few, self._simple = {}, NecessaryIndex()
+            self.segments = segments
+        return self.segments
+
+    def renumbered(self, new_place: npt.NDArray[np.int64]) -> GrowingIndex:
+        """An index of the same filters whose places are numbered anew, in the same order."""
+        other = GrowingIndex(background=self._background, schema=self._schema)
+        if self.segments is not None:
+            other.segments = self.segments.renumber(new_place)
         else:
-            self._segments.extend(filters)
+            for place, each in self._few.items():
+                other.add(int(new_place[place]), each)
+        return other
 
-    def _grow(self, filters: dict[int, Filter]) -> None:
-        from thatch.matching.segments import SegmentIndex  # loads the kernels
-
-        self._segments = SegmentIndex()
-        self._segments.extend({**self._few, **filters})
-        self._few, self._simple = {}, NecessaryIndex()
+    def copied(self) -> GrowingIndex:
+        """A copy of a small index, for a reader who takes long."""
+        assert self.segments is None
+        other = GrowingIndex()
+        for place, each in self._few.items():
+            other.add(place, each)
+        return other
 
     def remove(self, place: int) -> None:
-        if self._segments is not None:
-            self._segments.remove(place)
+        if self.segments is not None:
+            self.segments.remove(place)
         else:
             self._simple.remove(place)
             del self._few[place]
 
-    def match(self, record: Record) -> list[int]:
-        return (self._segments or self._simple).match(record)
+    def remove_many(self, places: Iterable[int]) -> None:
+        """Forget several filters at once."""
+        if self.segments is not None:
+            self.segments.remove_many(places)
+        else:
+            for place in places:
+                self.remove(place)
 
-    def match_plain(self, event: dict[str, Any]) -> npt.NDArray[np.int64] | None:
-        """The places for a flat event of plain values, None if it has to be read first."""
-        return self._segments.match_plain(event) if self._segments is not None else None
+    def filter(self, place: int) -> Filter:
+        """The filter at a place that is taken."""
+        return self.segments.filter(place) if self.segments is not None else self._few[place]
+
+    def match(self, record: Record) -> list[int]:
+        return (self.segments or self._simple).match(record)
 
     def any(self, record: Record) -> bool:
-        return (self._segments or self._simple).any(record)
+        return (self.segments or self._simple).any(record)
 
     def stats(self) -> dict[str, int]:
-        return (self._segments or self._simple).stats()
+        return (self.segments or self._simple).stats()

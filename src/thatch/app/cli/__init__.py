@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from thatch import __version__
+from thatch.app.cli.bench import bench
 from thatch.app.cli.check import check
 from thatch.app.cli.demo import demo
 from thatch.app.cli.explain import explain
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for command in (match, explain, check, demo):
     app.command()(command)
+app.add_typer(bench)
 
 
 def _tell_version(is_asked: bool) -> None:

@@ -9,7 +9,7 @@ kernel tests the hull of their cells, which is necessary but not enough, and its
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from math import inf, nextafter
 from typing import Any
@@ -17,48 +17,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.kernels import DOUBLES, INFO, JOINT, ROW_CELLS, ROW_NEXT, ROW_ROOM, WORDS
+from thatch.matching.segments import fields
+from thatch.matching.segments.attributes import Attributes
+from thatch.matching.segments.fields import JOINT
 from thatch.model.derived import derive
 from thatch.model.events import Choice, Record
 from thatch.model.lines import BOTTOM, Cut, point
-from thatch.model.names import base_of, name_of
+from thatch.model.names import name_of
 from thatch.model.values import is_text
 
-__all__ = ["Attributes", "Encoder"]
+__all__ = ["Encoder"]
 
 _EXACT = 2**53
 _NUMERIC = frozenset({int, float})
-_MOST_NAMES = 100_000
-
-
-class Attributes:
-    """The numbers that an index gives to attributes, and how to get at them from an event's names."""
-
-    def __init__(self) -> None:
-        self.number: dict[str, int] = {}
-        # Name in an event -> eight times the number of that attribute, negative for names that nobody asks for.
-        self.by_name: dict[str, int] = {}
-        self.derived_by_name: dict[str, tuple[tuple[str, int], ...]] = {}
-        self.derived: set[str] = set()  # names with derived attributes
-        self._known = 0
-
-    def learn(self) -> None:
-        """Make attributes that got a number since the last time known by name."""
-        for key in list(self.number)[self._known :]:
-            name = name_of(base_of(key))
-            if key[-1] != ")":
-                self.by_name[name] = 8 * self.number[key]
-            else:
-                self.derived_by_name[name] = (*self.derived_by_name.get(name, ()), (key, self.number[key]))
-                self.derived.add(name)
-        self._known = len(self.number)
-
-    def ignore(self, names: Iterable[str]) -> None:
-        """Remember names that nobody asks for, so that the next event with them is quick; not without end."""
-        if len(self.by_name) < _MOST_NAMES:
-            for name in names:
-                if type(name) is str and is_text(name):
-                    self.by_name.setdefault(name, -8)
 
 
 @lru_cache(maxsize=4_096)
@@ -67,29 +38,28 @@ def _packer(rows: int, texts: int) -> struct.Struct:
 
 
 class Encoder:
-    """Buffers for one event at a time; one per thread."""
+    """Buffers for one event at a time; one per search that is under way."""
 
-    def __init__(self, attributes: Attributes) -> None:
-        self._attributes = attributes
-        self._context: npt.NDArray[np.int64] | None = None
-        self._room(256, 4_096)
+    def __init__(self) -> None:
+        self.attributes = Attributes()
+        self.grow(256, 4_096)
 
-    def _room(self, rows: int, words: int) -> None:
-        self._rows_array = np.zeros(2 * rows, np.float64)
-        self._words_array = np.zeros(words, np.uint8)
-        self._chains = np.zeros((2, rows), np.int32)
-        self._raw = memoryview(self._rows_array.data).cast("B")
-        self._words = memoryview(self._words_array.data).cast("B")
-        if self._context is not None:
-            self.attach(self._context)
-
-    def attach(self, context: npt.NDArray[np.int64]) -> None:
-        """Tell a context where the event's rows and texts will be."""
-        self._context = context
-        context[DOUBLES] = context[INFO] = self._rows_array.ctypes.data
-        context[WORDS] = self._words_array.ctypes.data
-        context[ROW_CELLS], context[ROW_NEXT] = self._chains[0].ctypes.data, self._chains[1].ctypes.data
-        context[ROW_ROOM] = self._chains.shape[1]
+    def grow(self, rows: int, text: int) -> None:
+        """Make room for more rows and bytes of text; `buffers` are new then."""
+        self._raw = bytearray(16 * rows)
+        self._words = bytearray(text)
+        raw = np.frombuffer(self._raw, np.uint8)
+        self.rows = rows
+        self.buffers: dict[int, npt.NDArray[Any]] = {
+            fields.ROW_NUMBERS: raw[: 8 * rows].view(np.float64),
+            fields.ROW_INFO: raw.view(np.int32),
+            fields.WORDS: np.frombuffer(self._words, np.uint8),
+            fields.ROW_CLASS: np.zeros(rows, np.uint8),
+            fields.ROW_TEXT_AT: np.zeros(rows, np.int32),
+            fields.ROW_TEXT_LENGTH: np.zeros(rows, np.int32),
+            fields.ROW_NEXT: np.zeros(rows, np.int32),
+            fields.ROW_CELLS: np.zeros(rows, np.int32),
+        }
 
     def numeric(self, event: dict[str, Any]) -> int:
         """Encode a flat event of nothing but numbers; return the number of rows, or -1 if it is not one.
@@ -99,8 +69,9 @@ class Encoder:
         rows = len(event)
         if not _NUMERIC.issuperset(map(type, event.values())) or 16 * rows > len(self._raw):
             return -1
-        attributes = self._attributes
-        if attributes.derived and not attributes.derived.isdisjoint(event):
+        attributes = self.attributes
+        derived = attributes.derived_by_name
+        if derived and not derived.keys().isdisjoint(event):
             return -1
         try:
             _packer(rows, 0).pack_into(self._raw, 0, *event.values(), *map(attributes.by_name.get, event))
@@ -111,7 +82,7 @@ class Encoder:
 
     def plain(self, event: dict[str, Any]) -> int:
         """Encode a flat event of plain values; return the number of rows, or -1 if it is not one."""
-        get = self._attributes.by_name.get
+        get = self.attributes.by_name.get
         numbers: list[float] = []
         codes: list[int] = []
         texts: list[str] = []
@@ -130,8 +101,6 @@ class Encoder:
                     codes.append(found + (5 if value == value else 4))
                     numbers.append(value)
             elif kind is str:
-                if not value.isascii():
-                    return -1
                 found = get(name)
                 if found is not None:
                     codes.append(found + 6)
@@ -144,32 +113,43 @@ class Encoder:
                     numbers.append(0.0)
             else:
                 return -1
-            if found is None and (type(name) is not str or not is_text(name)):
+            if found is None and (type(name) is not str or not is_text(name) or not _is_plain_text(value)):
                 return -1
-        if self._attributes.derived and not self._attributes.derived.isdisjoint(event):
-            self._derive(event, numbers, codes, texts)
-        return self._packed(numbers, codes, [len(text) for text in texts], "".join(texts).encode("ascii"))
+        derived = self.attributes.derived_by_name
+        is_derived = bool(derived) and not derived.keys().isdisjoint(event)
+        if is_derived and not self._derive(event, numbers, codes, texts):
+            return -1
+        joined = "".join(texts)
+        if joined.isascii():
+            return self._packed(numbers, codes, [*map(len, texts)], joined.encode("ascii"))
+        try:
+            encoded = [text.encode("utf-8") for text in texts]
+        except UnicodeEncodeError:
+            return -1
+        return self._packed(numbers, codes, [*map(len, encoded)], b"".join(encoded))
 
     def _derive(
         self, event: dict[str, Any], numbers: list[float], codes: list[int], texts: list[str]
-    ) -> None:
-        """Append the derived attributes that matter of a flat event of ASCII texts."""
-        for name, keys in self._attributes.derived_by_name.items():
-            if name not in event:
-                continue
-            for key, number in keys:
-                place = derive(key, point(event[name]))
+    ) -> bool:
+        """Append the derived attributes that matter of a flat event; False if one is an integer that no double equals."""
+        derived = self.attributes.derived_by_name
+        for name, value in event.items():
+            for key, number in derived.get(name, ()):
+                place = derive(key, point(value))
                 codes.append(8 * number + place[0])
                 numbers.append(float(place[1]) if place[0] == 5 else 0.0)
                 if place[0] == 6:
                     texts.append(place[1])
+                elif place[0] == 5 and numbers[-1] != place[1]:
+                    return False
+        return True
 
     def record(self, record: Record) -> int:
         """Encode an event that was read; return the number of rows."""
         numbers: list[float] = []
         codes: list[int] = []
         texts: list[bytes] = []
-        number = self._attributes.number.get
+        number = self.attributes.number.get
         for key, place, is_joint in self._places(record, is_joint=False):
             own = number(key)
             if own is None:
@@ -208,23 +188,28 @@ class Encoder:
                         yield derived, BOTTOM, inside
 
     def _derived_of(self, key: str) -> tuple[tuple[str, int], ...]:
-        return self._attributes.derived_by_name.get(name_of(key), ())
+        return self.attributes.derived_by_name.get(name_of(key), ())
 
     def _is_joint(self, choice: Choice) -> bool:
         """Whether a list gives more than one attribute that matters: then one element must satisfy all sides on them."""
         if len(choice.elements) == 1:
             return False
-        number = self._attributes.number
+        number = self.attributes.number
         return sum((key in number) + len(self._derived_of(key)) for key in choice.keys) > 1
 
     def _packed(self, numbers: list[float], codes: list[int], lengths: list[int], words: bytes) -> int:
         rows, texts = len(codes), len(lengths)
         if 16 * rows > len(self._raw) or len(words) > len(self._words):
-            self._room(max(2 * rows, 256), max(2 * len(words), 4_096))
+            self.grow(max(2 * rows, self.rows), max(2 * len(words), len(self._words)))
         _packer(rows, texts).pack_into(self._raw, 0, *numbers, *codes, *lengths)
         if words:
             self._words[: len(words)] = words
         return rows
+
+
+def _is_plain_text(value: Any) -> bool:
+    """Whether a value that nobody asks for is one that an event may have."""
+    return type(value) is not str or is_text(value)
 
 
 def _double_below(value: int) -> float:

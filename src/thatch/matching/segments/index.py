@@ -1,254 +1,321 @@
-"""Segments and what is newer than they are, behind the contract of an index.
+"""Segments and what is newer than they are, behind the contract of an index: the side of the one who changes it.
 
-New filters wait in a small index of their own; when there are enough they become a segment, and segments of like size
-are merged, so that there are only logarithmically many. Removing marks; marked ones are dropped by the next merge.
+New filters go to a delta; full deltas become a segment, and segments of like size are merged. Removing marks with the
+number of the change; marked ones are dropped by the next merge. Readers use `view`, which a change replaces whole.
+
+One thread at a time may change the index. `next_job`, `Job.build` and `finish` are the three steps of a merge; the
+middle one, which takes long, may run in another thread while the index changes. Without `background`, every change
+does what there is to merge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.necessary import NecessaryIndex
-from thatch.matching.segments import kernels
-from thatch.matching.segments.encoding import Attributes, Encoder
+from thatch.matching.segments import fields
+from thatch.matching.segments.attributes import Attributes
+from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.delta.delta import CAPACITY, Delta
+from thatch.matching.segments.draft import Draft
+from thatch.matching.segments.merging import Job, next_job
 from thatch.matching.segments.segment import Segment
-from thatch.matching.segments.sides import Draft, Sides
-from thatch.model.events import Record, read_event
+from thatch.matching.segments.shape import Shape, Source
+from thatch.matching.segments.sides import Sides
+from thatch.matching.segments.view import Pool, View
+from thatch.model.events import Record
 from thatch.model.filters import Filter
-from thatch.model.matching import holds
+from thatch.model.schema import Schema
 
 __all__ = ["SegmentIndex"]
 
-FLUSH = 256  # filters that wait before they become a segment
-_SURE = 2**32 - 1
-_NO_RECORD = Record({})
-_NO_SEGMENTS = np.zeros((0, 36), np.int64)
-MOST_ATTRIBUTES = 60_000  # of one segment
-PATIENCE = 64  # events without a change after which even a few recent filters are worth a segment
-FAN_OUT = 8  # a segment is merged with the ones before it once together they are this much of it
+_FIRST = 64  # filters that the first delta has room for
 
 
 class SegmentIndex:
-    """Filters in segments of geometric sizes."""
+    """Filters in segments of geometric sizes.
 
-    def __init__(self, flush: int | None = None) -> None:
-        self._flush = FLUSH if flush is None else flush
-        self._filters: dict[int, Filter] = {}
-        self._recent = NecessaryIndex()
-        self._recent_places: dict[int, Filter] = {}
-        self._asked = 0  # events since the last change
-        self._unfiled: list[int] = []  # recent ones that no event has asked for yet
+    Parameters
+    ----------
+    capacity : filters that a delta takes before it becomes a segment
+    background : somebody else asks for jobs
+    schema : declared types, for filters that are read again from their text
+    """
+
+    def __init__(
+        self, capacity: int | None = None, *, background: bool = False, schema: Schema | None = None
+    ) -> None:
+        self._capacity = CAPACITY if capacity is None else capacity
+        self._background = background
+        self._schema = schema
         self._attributes = Attributes()
         self._segments: list[Segment] = []
-        self._encoder = Encoder(self._attributes)
-        self._events = self._matches = self._verified = 0
-        self._prepare()
+        self._deltas: list[Delta] = []  # full ones; they wait to become a segment
+        self._newest = Delta(min(_FIRST, self._capacity))
+        self._is_thin = False  # some segment is mostly dead
+        self._places = 0  # all places are below this
+        self._job: Job | None = None
+        self._pool = Pool()
+        self._moment = 1
+        self._reshape()
+        self.view = View(self._shape, self._moment, 0, self._pool)
 
     # --- changing ------------------------------------------------------------------------------------------------
 
     def add(self, place: int, filter: Filter) -> None:
-        self._filters[place] = filter
-        self._recent_places[place] = filter
-        self._unfiled.append(place)
-        self._asked = 0
-        if len(self._recent_places) >= self._flush:
-            self.flush()
+        """Add a filter under a place that is free."""
+        self._add(place, filter)
+        self._commit()
 
     def remove(self, place: int) -> None:
-        del self._filters[place]
-        if place in self._recent_places:
-            self._file_recent()
-            self._recent.remove(place)
-            del self._recent_places[place]
-            return
-        for segment in self._segments:
-            subscription = segment.find(place)
-            if subscription >= 0:
-                segment.remove(subscription)
-                if segment.dead * 2 > len(segment):
-                    self._rebuild(segment)
-                return
+        """Forget the filter at a place that is taken."""
+        self._remove(place, self._moment + 1)
+        self._commit()
 
-    def extend(self, filters: dict[int, Filter]) -> None:
-        """Add many filters at once, as one segment."""
-        self.flush()
-        draft = Draft()
+    def replace(self, place: int, filter: Filter) -> None:
+        """Put a filter in place of another; readers see the one or the other."""
+        self._remove(place, self._moment + 1)
+        self._add(place, filter)
+        self._commit()
+
+    def remove_many(self, places: Iterable[int]) -> None:
+        """Forget several filters at once."""
+        for place in places:
+            self._remove(place, self._moment + 1)
+        self._commit()
+
+    def extend(self, filters: Mapping[int, Filter], *, removed: Iterable[int] = ()) -> None:
+        """Add many filters at once, in a segment of their own; `removed` are places that get a new filter."""
+        drafts = [Draft()]
         for place, each in filters.items():
-            draft.add(place, each, self._attributes.number)
-            self._filters[place] = each
-        if len(draft):
-            self._add_segment(draft.sides())
+            if not drafts[-1].add(place, each, self._attributes.number):
+                drafts.append(Draft())
+                drafts[-1].add(place, each, self._attributes.number)
+        self.extend_sides([draft.sides() for draft in drafts if len(draft)], removed=removed)
 
-    def flush(self) -> None:
-        """Turn what waits into a segment, and merge segments that have grown alike."""
-        if not self._recent_places:
-            return
-        draft = Draft()
-        for place, each in self._recent_places.items():
-            draft.add(place, each, self._attributes.number)
-        self._recent, self._recent_places, self._unfiled = NecessaryIndex(), {}, []
-        self._add_segment(draft.sides())
-
-    def _file_recent(self) -> None:
-        """Make recent filters ready to be matched; those that become a segment before anyone asks never are."""
-        for place in self._unfiled:
-            self._recent.add(place, self._recent_places[place])
-        self._unfiled = []
-
-    def _add_segment(self, sides: Sides) -> None:
-        merged = [sides]
-        size = len(sides.place)
-        while self._segments and len(self._segments[-1]) < FAN_OUT * size:
-            last = self._segments.pop()
-            merged.insert(0, last.sides())
-            size += len(last)
-        if len(merged) > 1:
-            sides = Sides.joined(merged)
-        self._segments += [Segment.build(part) for part in _narrow(sides)]
+    def extend_sides(self, many: Iterable[Sides], *, removed: Iterable[int] = ()) -> None:
+        """Add boxes given as columns, each set in a segment of its own."""
+        built = [Segment.build(Ranked.of(sides)) for sides in many]
+        for place in removed:
+            self._remove(place, self._moment + 1)
+        for segment in built:
+            self._places = max(self._places, int((segment.owners[0::2] >> 1).max()) + 1)
+        self._segments += built
         self._attributes.learn()
-        self._prepare()
+        self._reshape()
+        self._commit()
 
-    def _rebuild(self, segment: Segment) -> None:
-        position = self._segments.index(segment)
-        if segment.dead == len(segment):
-            del self._segments[position]
-        else:
-            self._segments[position] = Segment.build(segment.sides())
-        self._prepare()
+    def number_of(self, key: str) -> int:
+        """The number of an attribute, which gets one if it has none."""
+        return self._attributes.number.setdefault(key, len(self._attributes.number))
 
-    def _prepare(self) -> None:
-        """Room for the answers of the segments there are now."""
-        self._descs = (
-            np.stack([segment.desc for segment in self._segments]) if self._segments else _NO_SEGMENTS
+    def _add(self, place: int, filter: Filter) -> None:
+        self._places = max(self._places, place + 1)
+        if not self._newest.add(place, filter, self._attributes.number):
+            if len(self._newest):
+                self._deltas.append(self._newest)
+            self._newest = Delta(min(4 * self._newest.capacity, self._capacity))
+            added = self._newest.add(place, filter, self._attributes.number)
+            assert added, "an empty delta has room for any filter"
+            self._reshape()
+        self._attributes.learn()
+        shape = self._shape
+        if (
+            len(self._attributes) > shape.attribute_room
+            or self._places > shape.places
+            or shape.newest_desc is not self._newest.desc
+        ):
+            self._reshape()
+
+    def _remove(self, place: int, moment: int) -> None:
+        for source in self._sources():
+            owner = source.find(place)
+            if owner >= 0:
+                source.remove(owner, moment)
+                self._is_thin |= source.dead * 2 > len(source) and source is not self._newest
+                if self._job is not None and source in self._job.sources:
+                    self._job.deaths.append((place, moment))
+                return
+        raise KeyError(place)
+
+    def _commit(self) -> None:
+        self._moment += 1
+        if not self._background:
+            self.merge()
+        self.view = View(self._shape, self._moment, self._newest.boxes, self._pool)
+
+    def _sources(self) -> list[Source]:
+        """Segments and deltas as kernels number them."""
+        return [*self._segments, *self._deltas, self._newest]
+
+    def _reshape(self) -> None:
+        places = self._places + self._newest.capacity
+        self._shape = Shape(
+            self._segments, [*self._deltas, self._newest], self._attributes, places, self._schema
         )
-        attributes = max((len(segment.tables.attributes) for segment in self._segments), default=0) + 64
-        boxes = sum(len(segment.box_subscription) for segment in self._segments) + 64
-        first = min((int(segment.place.min()) for segment in self._segments), default=0)
-        span = max((int(segment.place.max()) for segment in self._segments), default=0) - first + 1
-        self._places = np.empty(boxes, np.int64)
-        self._verify = np.empty(2 * boxes, np.int64)
-        self._counts = np.zeros(3, np.int64)
-        words = (span >> 6) + 1
-        room: dict[int, npt.NDArray[Any]] = {
-            kernels.DESCS: self._descs,
-            kernels.LOW: np.zeros(attributes, np.uint16),
-            kernels.HIGH: np.zeros(attributes, np.uint16),
-            kernels.STRICT_LOW: np.zeros(attributes, np.uint16),
-            kernels.STRICT_HIGH: np.zeros(attributes, np.uint16),
-            kernels.CELL_LOW: np.zeros(attributes, np.int32),
-            kernels.CELL_HIGH: np.zeros(attributes, np.int32),
-            kernels.HEADS: np.full(attributes, -1, np.int32),
-            kernels.JOINTS: np.zeros(attributes, np.uint8),
-            kernels.TOUCHED: np.zeros(attributes, np.int32),
-            kernels.BITS: np.zeros(words, np.uint64),
-            kernels.SUMMARY: np.zeros((words >> 6) + 1, np.uint64),
-            kernels.PLACES: self._places,
-            kernels.TO_VERIFY: self._verify,
-            kernels.COUNTS: self._counts,
-        }
-        self._owned = room  # addresses do not keep arrays alive
-        self._context = np.zeros(kernels.CONTEXT_SIZE, np.int64)
-        for field, owned in room.items():
-            self._context[field] = owned.ctypes.data
-        self._context[kernels.N_SEGMENTS], self._context[kernels.DESC_WIDTH] = self._descs.shape
-        self._context[kernels.ROOM] = attributes
-        self._context[kernels.N_SUMMARY] = (words >> 6) + 1
-        self._context[kernels.FIRST_PLACE] = first
-        self._encoder.attach(self._context)
+
+    # --- merging -------------------------------------------------------------------------------------------------
+
+    def merge(self) -> None:
+        """Do all there is to merge, here and now."""
+        while (job := self.next_job()) is not None:
+            self.finish(job, job.build())
+
+    def next_job(self) -> Job | None:
+        """What should be merged, None if nothing, or if a job is under way."""
+        if self._job is None:
+            self._job = next_job(self._segments, self._deltas)
+            self._is_thin &= self._job is not None
+            return self._job
+        return None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is something to merge."""
+        return bool(self._deltas) or self._is_thin
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether a job is under way."""
+        return self._job is not None
+
+    @property
+    def attributes(self) -> int:
+        """How many attributes have a number, those that no filter uses any more included."""
+        return len(self._attributes)
+
+    @property
+    def backlog(self) -> int:
+        """How many full deltas wait for a merge."""
+        return len(self._deltas)
+
+    def whole_job(self) -> Job:
+        """A job that merges everything into one segment; no other may be under way."""
+        assert self._job is None
+        if len(self._newest):
+            self._deltas.append(self._newest)
+            self._newest = Delta(self._newest.capacity)
+            self._reshape()
+        self._job = Job([*self._segments, *self._deltas])
+        return self._job
+
+    def finish(self, job: Job, built: list[Segment]) -> None:
+        """Put what a job has built in place of its sources."""
+        for place, moment in job.deaths:
+            for segment in built:
+                owner = segment.find(place)
+                if owner >= 0:
+                    segment.remove(owner, moment)
+                    break
+        self._segments = [*(each for each in self._segments if each not in job.sources), *built]
+        self._segments.sort(key=len, reverse=True)
+        self._deltas = [each for each in self._deltas if each not in job.sources]
+        self._job = None
+        self._reshape()
+        self.view = View(self._shape, self._moment, self._newest.boxes, self._pool)
+
+    def abandon(self) -> None:
+        """Forget the job that was under way; its sources stay."""
+        self._job = None
+
+    def renumber(self, new_place: npt.NDArray[np.int64]) -> SegmentIndex:
+        """An index of the same filters whose places are numbered anew, in the same order; attributes too.
+
+        Attributes that no filter uses any more are forgotten. Everything is merged first.
+        """
+        job = self.whole_job()
+        self.finish(job, job.build())
+        keys = self._attributes.keys
+        used = np.unique(
+            np.concatenate([np.zeros(0, np.int32), *(s.tables.attributes for s in self._segments)])
+        )
+        numbers = np.full(len(keys), -1, np.int32)
+        numbers[used] = np.arange(len(used), dtype=np.int32)
+        other = SegmentIndex(self._capacity, background=self._background, schema=self._schema)
+        other._pool = self._pool
+        other._attributes = Attributes(keys[number] for number in used)
+        other._segments = [segment.moved(new_place).renamed(numbers) for segment in self._segments]
+        other._places = int(new_place.max(initial=-1)) + 1
+        other._reshape()
+        other.view = View(other._shape, other._moment, 0, other._pool)
+        return other
 
     # --- asking --------------------------------------------------------------------------------------------------
 
     def match(self, record: Record) -> list[int]:
-        counts = kernels.collect(self._context, self._encoder.record(record), 0)
-        places: list[int] = self._answer(counts, record).tolist()
+        """The places of all filters that match, lowest first."""
+        places: list[int] = self.view.match(record).tolist()
         return places
 
-    def match_plain(self, event: dict[str, Any]) -> npt.NDArray[np.int64] | None:
-        """The places for a flat event of plain values, straight from its object; None if it has to be read first.
-
-        The array is only good until the next call.
-        """
-        rows, flags = self._encoder.numeric(event), kernels.NUMERIC
-        if rows < 0:
-            rows, flags = self._encoder.plain(event), 0
-        counts = kernels.collect(self._context, rows, flags) if rows >= 0 else -1
-        if counts < 0:
-            return None
-        # What is read here is a dict of plain values already, so reading it cannot fail.
-        needs_record = counts >> 32 or self._recent_places
-        return self._answer(counts, read_event(event) if needs_record else _NO_RECORD)
-
-    def _answer(self, counts: int, record: Record) -> npt.NDArray[np.int64]:
-        """The sure matches of the last call, those verified now, and those among the recent filters; in order."""
-        found = self._places[: counts & _SURE]
-        more: set[int] = set()
-        if counts >> 32:
-            waiting = self._to_verify()
-            self._verified += len(waiting)
-            more |= {place for place in waiting if holds_any(self._filters[place], record)}
-        if self._recent_places:
-            more |= set(self._match_recent(record))
-        if more:
-            found = np.union1d(found, np.fromiter(more, np.int64, len(more)))
-        self._events += 1
-        self._matches += len(found)
-        return found
-
-    def _match_recent(self, record: Record) -> list[int]:
-        self._file_recent()
-        found = self._recent.match(record)
-        self._asked += 1
-        if self._asked >= PATIENCE:
-            self.flush()
-        return found
-
     def any(self, record: Record) -> bool:
-        self._events += 1
-        self._file_recent()
-        if self._recent_places and self._recent.any(record):
-            return True
-        rows = self._encoder.record(record)
-        if kernels.collect(self._context, rows, kernels.STOP) & _SURE:
-            return True
-        return any(holds_any(self._filters[place], record) for place in self._to_verify())
+        """Whether some filter matches; stops at the first."""
+        return self.view.any(record)
 
-    def _to_verify(self) -> set[int]:
-        pairs = self._verify[: 2 * int(self._counts[1])].reshape(-1, 2).tolist()
-        return {int(self._segments[segment].place[subscription]) for segment, subscription in pairs}
+    def filter(self, place: int) -> Filter:
+        """The filter at a place that is taken."""
+        for number, source in enumerate(self._sources()):
+            owner = source.find(place)
+            if owner >= 0:
+                return self._shape.filter(number, owner)
+        raise KeyError(place)
+
+    def tally(self, *, on: bool) -> None:
+        """Count candidates and matches of every place from now on, or stop and forget."""
+        self._pool.flags = fields.TALLY if on else 0
+        for room in self._pool.every:
+            room.tallies[:] = 0
+
+    def tallies(self) -> npt.NDArray[np.int64]:
+        """Candidates and matches of every place, as far as they were counted."""
+        total = np.zeros((self._places, 2), np.int64)
+        for room in self._pool.every:
+            counted = room.tallies.reshape(-1, 2)[: self._places]
+            total[: len(counted)] += counted
+        return total
 
     def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
         sizes: dict[str, int] = {}
         for segment in self._segments:
             for part, size in segment.sizes().items():
                 sizes[f"bytes_{part}"] = sizes.get(f"bytes_{part}", 0) + size
+        sizes["bytes_delta"] = sum(each.nbytes() for each in (*self._deltas, self._newest))
+        sizes["bytes_rooms"] = sum(room.nbytes() for room in self._pool.every)
+        counts = np.sum(
+            [room.counts for room in self._pool.every] or [np.zeros(fields.N_COUNTS, np.int64)], axis=0
+        )
         return {
-            "alternatives": sum(len(each.conjunctions) for each in self._filters.values()),
             "segments": len(self._segments),
-            "boxes": sum(len(segment.box_subscription) for segment in self._segments),
-            "dead": sum(segment.dead for segment in self._segments),
-            "waiting": len(self._recent_places),
+            "boxes": sum(each.boxes for each in self._sources()),
+            "checks": sum(len(segment.check_attribute) for segment in self._segments),
+            "dead": sum(each.dead for each in self._sources()),
+            "waiting": sum(map(len, (*self._deltas, self._newest))),
+            "attributes": len(self._attributes),
+            "masked_segments": self._pool.masked,
             **sizes,
-            "events": self._events,
-            "candidates": int(self._counts[2]),
-            "verified": self._verified,
-            "matches": self._matches,
+            "events": int(counts[fields.EVENTS]),
+            "blocks": int(counts[fields.BLOCKS_READ]),
+            "candidates": int(counts[fields.LOOKED]),
+            "verified": int(counts[fields.VERIFIED]),
+            "matches": int(counts[fields.MATCHES]),
         }
 
+    # --- at rest ---------------------------------------------------------------------------------------------------
 
-def _narrow(sides: Sides) -> Iterator[Sides]:
-    """The same boxes in parts whose attributes can be numbered in sixteen bits. One subscription has fewer."""
-    if len(np.unique(sides.attribute)) <= MOST_ATTRIBUTES:
-        yield sides
-        return
-    is_first = np.arange(len(sides.place)) < len(sides.place) // 2
-    yield from _narrow(sides.without(~is_first))
-    yield from _narrow(sides.without(is_first))
+    def arrays(self) -> tuple[list[str], list[dict[str, npt.NDArray[Any]]]]:
+        """The attributes' keys, and the columns of every segment; deltas become one for that."""
+        waiting = [delta.ranked() for delta in (*self._deltas, self._newest) if len(delta) > delta.dead]
+        parts = [segment.arrays() for segment in self._segments if segment.dead < len(segment)]
+        parts += [Segment.build(ranked).arrays() for ranked in waiting]
+        return list(self._attributes.keys), parts
 
-
-def holds_any(filter: Filter, record: Record) -> bool:
-    """Whether some conjunction of the filter holds."""
-    return any(holds(conjunction, record) for conjunction in filter.conjunctions)
+    def restore(self, keys: Iterable[str], parts: Iterable[Mapping[str, npt.NDArray[Any]]]) -> None:
+        """Take over what `arrays` gave, into an empty index."""
+        self._attributes = Attributes(keys)
+        self._segments = [Segment.from_arrays(part) for part in parts]
+        self._places = max((int((each.owners[0::2] >> 1).max()) + 1 for each in self._segments), default=0)
+        self._reshape()
+        self.view = View(self._shape, self._moment, 0, self._pool)

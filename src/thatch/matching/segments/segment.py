@@ -1,18 +1,27 @@
-"""A segment: boxes grouped, ordered and coded for the kernels; immutable but for the flags of its subscriptions."""
+"""A segment: boxes grouped, ordered and coded for the kernels; immutable but for when its owners died."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from dataclasses import fields as fields_of
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import kernels
-from thatch.matching.segments.building.kernels import order_sides
-from thatch.matching.segments.building.layout import Layout, selectivity
-from thatch.matching.segments.building.tables import Tables, ranked
-from thatch.matching.segments.sides import NUMBER, TEXT, Sides
+from thatch.matching.segments import fields
+from thatch.matching.segments.building.layout import Layout
+from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.search.kernels import find_owner
+from thatch.matching.segments.sides import Texts
+from thatch.model.conjunctions import Conjunction
+from thatch.model.filters import Filter
+from thatch.model.language import parse
+from thatch.model.lines import Cut
+from thatch.model.schema import Schema
+from thatch.model.values import canonical_number
 
 __all__ = ["Segment"]
 
@@ -21,17 +30,27 @@ _NARROW = 64  # attributes whose codes fit two registers
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """Columns of one segment; `desc` is what kernels get."""
+    """Columns of one segment; `desc` is what kernels get.
+
+    `owners` has two numbers for each subscription: its place, doubled, plus one if a match must be verified; and the
+    change that removed it, `ALIVE` while there is none.
+    """
 
     tables: Tables
-    box_offsets: npt.NDArray[np.int64]
+    box_offsets: npt.NDArray[np.int32]
     side_attribute: npt.NDArray[np.uint16]
     side_lo: npt.NDArray[np.uint32]
     side_hi: npt.NDArray[np.uint32]
-    box_subscription: npt.NDArray[np.int32]
-    flags: npt.NDArray[np.uint8]
-    place: npt.NDArray[np.int64]
+    box_owner: npt.NDArray[np.int32]
+    owners: npt.NDArray[np.int64]
     by_place: npt.NDArray[np.int32]
+    sourced: npt.NDArray[np.int32]
+    source_offsets: npt.NDArray[np.int64]
+    source_blob: npt.NDArray[np.uint8]
+    check_at: npt.NDArray[np.int32]
+    check_attribute: npt.NDArray[np.uint16]
+    check_start: npt.NDArray[np.int64]
+    programs: npt.NDArray[np.uint8]
     group_at: npt.NDArray[np.int32]
     groups: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint16]
@@ -40,30 +59,34 @@ class Segment:
     left_attribute: npt.NDArray[np.uint16]
     left_lo: npt.NDArray[np.uint16]
     left_hi: npt.NDArray[np.uint16]
-    local_of: npt.NDArray[np.int32]
     dead: int = 0
+    tier: int = 0  # at least, for merging
     desc: npt.NDArray[np.int64] = field(init=False)
+    _local_of: npt.NDArray[np.int32] = field(init=False)
+    _must_verify: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        attributes = len(self.tables.attributes)
-        numbers = [
-            attributes,
-            len(self.groups),
-            self.groups.shape[1],
-            attributes <= _NARROW,
-            not self.tables.shifts.any(),
-            len(self.local_of),
-            0, 0, 0, 0,
-        ]  # fmt: skip
+        self._must_verify = len(self.sourced) > 0 and bool((self.owners[0::2] & fields.VERIFY).any())
+        tables = self.tables
+        self._local_of = np.full(int(tables.attributes.max(initial=0)) + 1, -1, np.int32)
+        self._local_of[tables.attributes] = np.arange(len(tables.attributes), dtype=np.int32)
+        self.desc = np.zeros(fields.SEGMENT_WIDTH, np.int64)
+        self.desc[fields.ATTRIBUTES] = len(tables.attributes)
+        self.desc[fields.GROUP_WIDTH] = self.groups.shape[1]
+        self.desc[fields.IS_EXACT] = not tables.shifts.any()
+        self.desc[fields.IS_NARROW] = len(tables.attributes) <= _NARROW
         arrays: list[npt.NDArray[Any]] = [
-            self.local_of,
-            self.tables.number_at,
-            self.tables.numbers,
-            self.tables.text_at,
-            self.tables.text_keys,
-            self.tables.text_offsets,
-            self.tables.text_blob,
-            self.tables.shifts,
+            self._local_of,
+            tables.number_at,
+            tables.numbers,
+            tables.grid_at,
+            tables.grid,
+            tables.grid_scale,
+            tables.text_at,
+            tables.text_keys,
+            tables.text_offsets,
+            tables.text_blob,
+            tables.shifts,
             self.group_at,
             self.groups,
             self.codes,
@@ -76,97 +99,156 @@ class Segment:
             self.side_attribute,
             self.side_lo,
             self.side_hi,
-            self.box_subscription,
-            self.flags,
-            self.place,
-            self.tables.grid_at,
-            self.tables.grid,
-            self.tables.grid_scale,
+            self.box_owner,
+            self.owners,
+            self.check_at,
+            self.check_attribute,
+            self.check_start,
+            self.programs,
         ]
-        assert all(array.flags.c_contiguous for array in arrays)
-        self.desc = np.array([*map(int, numbers), *(array.ctypes.data for array in arrays)], np.int64)
+        for place, array in zip(range(fields.LOCAL_OF, fields.SEGMENT_WIDTH, 2), arrays, strict=True):
+            assert array.flags.c_contiguous
+            self.desc[place], self.desc[place + 1] = array.ctypes.data, array.size
 
     @classmethod
-    def build(cls, sides: Sides) -> Segment:
+    def build(cls, ranked: Ranked) -> Segment:
         """The segment of a set of boxes."""
-        tables, attribute, low, high = ranked(sides)
-        order = np.empty(len(attribute), np.int32)
-        order_sides(sides.offsets, selectivity(tables, attribute, low, high), order)
-        layout = Layout(sides.offsets, tables, attribute, low, high, order)
-        columns = layout.ordered(sides)
-        local_of = np.full(int(tables.attributes[-1]) + 1 if len(tables.attributes) else 1, -1, np.int32)
-        local_of[tables.attributes] = np.arange(len(tables.attributes), dtype=np.int32)
-        return cls(tables=tables, local_of=local_of, **columns)
+        return cls(tables=ranked.tables, **Layout(ranked).ordered())
 
     def __len__(self) -> int:
-        return len(self.place)
+        return len(self.by_place)
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether codes alone decide: they are exact, every owner has one box, and nothing else is to be checked."""
+        is_exact, has_checks = bool(self.desc[fields.IS_EXACT]), len(self.check_at) > 0
+        return is_exact and not has_checks and not len(self.box_owner) and not self._must_verify
+
+    @property
+    def boxes(self) -> int:
+        return len(self.box_offsets) - 1
 
     def find(self, place: int) -> int:
-        """The living subscription at a place, -1 if there is none."""
-        position = int(np.searchsorted(self.place, place, sorter=self.by_place))
-        while position < len(self.place) and self.place[self.by_place[position]] == place:
-            subscription = int(self.by_place[position])
-            if not self.flags[subscription] & kernels.DEAD:
-                return subscription
-            position += 1
-        return -1
+        """The living owner at a place, -1 if there is none."""
+        return int(find_owner(self.owners, self.by_place, place))
 
-    def remove(self, subscription: int) -> None:
-        """Mark a subscription dead: kernels pass it over from now on."""
-        self.flags[subscription] |= kernels.DEAD
+    def place_of(self, owner: int) -> int:
+        """The place of an owner."""
+        return int(self.owners[2 * owner]) >> 1
+
+    def remove(self, owner: int, moment: int) -> None:
+        """Mark an owner as gone from a change on."""
+        self.owners[2 * owner + 1] = moment
         self.dead += 1
 
     def is_dead(self) -> npt.NDArray[np.bool_]:
-        """Which subscriptions are dead."""
-        is_dead: npt.NDArray[np.bool_] = (self.flags & kernels.DEAD) != 0
+        """Which owners are dead by now."""
+        is_dead: npt.NDArray[np.bool_] = self.owners[1::2] != fields.ALIVE
         return is_dead
 
-    def sides(self) -> Sides:
-        """The boxes as exact columns again, for a merge."""
-        lo_kind, lo_value = self._cuts(self.side_lo.astype(np.int64))
-        hi_kind, hi_value = self._cuts(self.side_hi.astype(np.int64) + 1)
-        everything = Sides(
+    def ranked(self) -> Ranked:
+        """The boxes of all living owners, for a merge."""
+        owner = self.box_owner
+        everything = Ranked(
+            tables=self.tables,
             offsets=self.box_offsets,
-            attribute=self.tables.attributes[self.side_attribute],
-            lo_kind=lo_kind,
-            lo_value=lo_value,
-            hi_kind=hi_kind,
-            hi_value=hi_value,
-            subscription=self.box_subscription,
-            place=self.place,
-            verify=(self.flags & kernels.VERIFY) != 0,
-            texts=self.tables.texts(),
+            attribute=self.side_attribute,
+            low=self.side_lo,
+            high=self.side_hi,
+            owner=owner if len(owner) else np.arange(len(self), dtype=np.int32),
+            place=self.owners[0::2] >> 1,
+            verify=(self.owners[0::2] & fields.VERIFY) != 0,
+            sourced=self.sourced,
+            sources=Texts(self.source_offsets, self.source_blob),
+            check_at=self.check_at,
+            check_attribute=self.check_attribute,
+            programs=Texts(self.check_start, self.programs),
         )
-        return everything.without(self.is_dead()) if self.dead else everything
+        return everything.without(self.is_dead())
 
-    def _cuts(self, rank: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float64]]:
-        """Kind and value of cuts given by their rank."""
-        tables, which = self.tables, self.side_attribute
-        numbers = 2 * np.diff(tables.number_at)[which]
-        texts = 2 * np.diff(tables.text_at)[which]
-        kind = np.where(rank < 6, rank, np.where(rank == 6 + numbers, 6, 7)).astype(np.int8)
-        value = np.zeros(len(rank))
-        is_number = (rank >= 6) & (rank < 6 + numbers)
-        step = rank[is_number] - 6
-        kind[is_number] = NUMBER + (step & 1)
-        value[is_number] = tables.numbers[tables.number_at[which[is_number]] + (step >> 1)]
-        is_text = (rank >= 7 + numbers) & (rank < 7 + numbers + texts)
-        step = rank[is_text] - 7 - numbers[is_text]
-        kind[is_text] = TEXT + (step & 1)
-        value[is_text] = tables.text_at[which[is_text]] + (step >> 1)
-        return kind, value
+    def moved(self, new_place: npt.NDArray[np.int64]) -> Segment:
+        """The same with places numbered anew, in the same order; the dead stay dead."""
+        owners = self.owners.copy()
+        owners[0::2] = 2 * new_place[owners[0::2] >> 1] + (owners[0::2] & 1)
+        return replace(self, owners=owners)
+
+    def renamed(self, new_number: npt.NDArray[np.int32]) -> Segment:
+        """The same with the index's attributes numbered anew."""
+        return replace(self, tables=replace(self.tables, attributes=new_number[self.tables.attributes]))
+
+    # --- filters ---------------------------------------------------------------------------------------------------
+
+    def filter(self, owner: int, keys: list[str], schema: Schema | None) -> Filter:
+        """The filter of an owner, from its source or, where its one box says all, from that."""
+        position = int(np.searchsorted(self.sourced, owner))
+        if position < len(self.sourced) and self.sourced[position] == owner:
+            return parse(Texts(self.source_offsets, self.source_blob)[position].decode("utf-8"), schema)
+        box = owner if not len(self.box_owner) else int(np.flatnonzero(self.box_owner == owner)[0])
+        constraints = []
+        for side in range(self.box_offsets[box], self.box_offsets[box + 1]):
+            which = int(self.side_attribute[side])
+            low = self._cut(which, int(self.side_lo[side]))
+            high = self._cut(which, int(self.side_hi[side]) + 1)
+            constraints.append((keys[self.tables.attributes[which]], (low, high)))
+        return Filter((Conjunction(tuple(sorted(constraints))),), schema, ())
+
+    def _cut(self, which: int, rank: int) -> Cut:
+        """A cut given by its rank."""
+        tables = self.tables
+        first_number, first_text = int(tables.number_at[which]), int(tables.text_at[which])
+        numbers = 2 * (int(tables.number_at[which + 1]) - first_number)
+        texts = 2 * (int(tables.text_at[which + 1]) - first_text)
+        if rank < 6:
+            return (rank,)
+        if rank < 6 + numbers:
+            step = rank - 6
+            return (5, canonical_number(float(tables.numbers[first_number + (step >> 1)])), step & 1)
+        if rank == 6 + numbers:
+            return (6,)
+        step = rank - 7 - numbers
+        if step < texts:
+            return (6, tables.texts()[first_text + (step >> 1)].decode("utf-8"), step & 1)
+        return (7,)
+
+    # --- at rest -----------------------------------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All columns by name; those who died are dead from the beginning."""
+        result = {name: getattr(self.tables, name) for name in _TABLE_FIELDS}
+        result |= {name: getattr(self, name) for name in _COLUMNS}
+        owners = self.owners.copy()
+        owners[1::2][owners[1::2] != fields.ALIVE] = 0
+        return {**result, "owners": owners}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
+        """A segment of columns that `arrays` gave."""
+        tables = Tables(**{name: arrays[name] for name in _TABLE_FIELDS})
+        columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
+        segment = cls(tables=tables, **columns)
+        segment.dead = int(np.count_nonzero(segment.is_dead()))
+        return segment
 
     def sizes(self) -> dict[str, int]:
         """Bytes by part: what matching reads, and what only merging and verifying need."""
-        hot = (self.codes, self.mixed, self.left_offsets, self.left_attribute, self.left_lo, self.left_hi)
-        tables = (
-            self.tables.numbers,
-            self.tables.grid,
-            self.tables.text_keys,
-            self.tables.text_offsets,
-            self.tables.text_blob,
-        )
-        exact = (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi)
-        owners = (self.box_subscription, self.flags, self.place, self.by_place)
-        parts = {"hot": hot, "tables": tables, "owners": owners, "exact": exact}
+        tables = self.tables
+        parts: dict[str, tuple[npt.NDArray[Any], ...]] = {
+            "hot": (
+                self.codes, self.mixed, self.left_offsets, self.left_attribute, self.left_lo, self.left_hi,
+                self.groups, self.group_at,
+            ),
+            "tables": (
+                *(getattr(tables, name) for name in _TABLE_FIELDS), self._local_of,
+            ),
+            "owners": (self.box_owner, self.owners, self.by_place),
+            "exact": (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi),
+            "checks": (self.check_at, self.check_attribute, self.check_start, self.programs),
+            "sources": (self.sourced, self.source_offsets, self.source_blob),
+        }  # fmt: skip
         return {name: sum(array.nbytes for array in arrays) for name, arrays in parts.items()}
+
+
+_TABLE_FIELDS = tuple(each.name for each in fields_of(Tables))
+_COLUMNS = tuple(
+    each.name for each in fields_of(Segment) if each.init and each.name not in ("tables", "dead", "tier")
+)

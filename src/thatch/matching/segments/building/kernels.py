@@ -1,25 +1,185 @@
-"""Kernels that lay out a segment: order sides and boxes, write blocks and zones, and the grids of its numbers."""
+"""Kernels that make a segment: tables and their merging, the order of sides and boxes, blocks and zones."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.kernels import SLOTS, grid_cell
+from thatch.matching.segments.cells.kernels import compare_texts, grid_cell, text_key
+from thatch.matching.segments.fields import SLOTS
 from thatch.matching.segments.vectors.kernels import LANES, inlined, kernel
 
-__all__ = ["emit_blocks", "fill_grid", "kd_order", "order_sides"]
+__all__ = [
+    "emit_blocks",
+    "fill_grid",
+    "kd_order",
+    "mark_used",
+    "merge_numbers",
+    "merge_texts",
+    "order_sides",
+    "remap",
+    "text_keys",
+]
 
 
 @kernel
-def fill_grid(numbers, start, end, scale, out_grid):
-    """out_grid[s] = how many numbers lie before grid step s."""
-    last = len(out_grid) - 2
-    place = start
-    for step in range(last + 1):
-        while place < end and grid_cell(numbers[place], numbers[start], scale, last) < step:
-            place += 1
-        out_grid[step] = place - start
-    out_grid[last + 1] = end - start
+def fill_grid(numbers, number_at, scales, grid_at, out_grid):
+    """out_grid = how many numbers of an attribute lie before each step of its grid, if it has one."""
+    for attribute in range(len(scales)):
+        if scales[attribute] <= 0.0:
+            continue
+        start, end = number_at[attribute], number_at[attribute + 1]
+        base = grid_at[attribute]
+        last = grid_at[attribute + 1] - base - 2
+        place = start
+        for step in range(last + 1):
+            while place < end and grid_cell(numbers[place], numbers[start], scales[attribute], last) < step:
+                place += 1
+            out_grid[base + step] = place - start
+        out_grid[base + last + 1] = end - start
+
+
+@kernel
+def text_keys(starts, ends, blob, skipped, out_keys):
+    """out_keys = eight bytes of every text, after those skipped, as a number that sorts as they do."""
+    for text in range(len(out_keys)):
+        out_keys[text] = text_key(blob, min(starts[text] + skipped, ends[text]), ends[text])
+
+
+# --- merging tables --------------------------------------------------------------------------------------------------
+
+
+@kernel
+def mark_used(attribute, low, high, number_at, text_at, out_numbers, out_texts):
+    """Which values of a table some side begins or ends at."""
+    for side in range(len(attribute)):
+        which = attribute[side]
+        numbers = number_at[which + 1] - number_at[which]
+        texts = text_at[which + 1] - text_at[which]
+        for end in range(2):
+            rank = np.int64(high[side]) + 1 if end else np.int64(low[side])
+            if 6 <= rank < 6 + 2 * numbers:
+                out_numbers[number_at[which] + ((rank - 6) >> 1)] = True
+            elif 7 + 2 * numbers <= rank < 7 + 2 * numbers + 2 * texts:
+                out_texts[text_at[which] + ((rank - 7 - 2 * numbers) >> 1)] = True
+
+
+@kernel
+def merge_numbers(values, used, starts, ends, out_values, out_at, out_index):
+    """The used values of several sorted tables in one, attribute by attribute; out_index = where each has gone."""
+    parts, attributes = starts.shape
+    place = np.empty(parts, np.int64)
+    count = 0
+    for attribute in range(attributes):
+        first = count
+        for part in range(parts):
+            place[part] = starts[part, attribute]
+        while True:
+            best = -1
+            for part in range(parts):
+                while place[part] < ends[part, attribute] and not used[place[part]]:
+                    place[part] += 1
+                if place[part] < ends[part, attribute] and (
+                    best < 0 or values[place[part]] < values[place[best]]
+                ):
+                    best = part
+            if best < 0:
+                break
+            value = values[place[best]]
+            out_values[count] = value
+            for part in range(parts):
+                if place[part] < ends[part, attribute] and values[place[part]] == value:
+                    out_index[place[part]] = count - first
+                    place[part] += 1
+            count += 1
+        out_at[attribute + 1] = count
+
+
+@kernel
+def merge_texts(keys, offsets, blob, used, starts, ends, out_chosen, out_at, out_index):
+    """The same for texts; out_chosen = one of the equal texts for each that there is in the common table."""
+    parts, attributes = starts.shape
+    place = np.empty(parts, np.int64)
+    count = 0
+    for attribute in range(attributes):
+        first = count
+        for part in range(parts):
+            place[part] = starts[part, attribute]
+        while True:
+            best = -1
+            for part in range(parts):
+                while place[part] < ends[part, attribute] and not used[place[part]]:
+                    place[part] += 1
+                if place[part] < ends[part, attribute] and (
+                    best < 0 or _order(keys, offsets, blob, place[part], place[best]) < 0
+                ):
+                    best = part
+            if best < 0:
+                break
+            chosen = place[best]
+            out_chosen[count] = chosen
+            for part in range(parts):
+                if (
+                    place[part] < ends[part, attribute]
+                    and _order(keys, offsets, blob, place[part], chosen) == 0
+                ):
+                    out_index[place[part]] = count - first
+                    place[part] += 1
+            count += 1
+        out_at[attribute + 1] = count
+
+
+@inlined
+def _order(keys, offsets, blob, a, b):
+    """-1, 0 or 1 as one text sorts before, with or after another."""
+    if keys[a] != keys[b]:
+        return -1 if keys[a] < keys[b] else 1
+    return compare_texts(blob, offsets[a], offsets[a + 1], blob, offsets[b], offsets[b + 1])
+
+
+@kernel
+def remap(sides, old_at, local, new_at, index, out_sides):
+    """Sides in the ranks of a common table.
+
+    Parameters
+    ----------
+    sides : attribute, first and last cell
+    old_at, new_at : where each attribute's numbers and texts begin, before and after
+    local : the attributes' new numbers
+    index : where numbers and texts have gone
+    """
+    attribute, low, high = sides
+    out_attribute, out_low, out_high = out_sides
+    number_at, text_at = old_at
+    new_number_at, new_text_at = new_at
+    number_index, text_index = index
+    for side in range(len(attribute)):
+        old = attribute[side]
+        new = local[old]
+        out_attribute[side] = new
+        numbers, texts = number_at[old + 1] - number_at[old], text_at[old + 1] - text_at[old]
+        new_numbers = new_number_at[new + 1] - new_number_at[new]
+        new_texts = new_text_at[new + 1] - new_text_at[new]
+        for end in range(2):
+            rank = np.int64(high[side]) + 1 if end else np.int64(low[side])
+            moved = rank
+            if rank >= 6:
+                step = rank - 6
+                inner = rank - 7 - 2 * numbers
+                if step < 2 * numbers:
+                    moved = 6 + 2 * number_index[number_at[old] + (step >> 1)] + (step & 1)
+                elif step == 2 * numbers:
+                    moved = 6 + 2 * new_numbers
+                elif inner < 2 * texts:
+                    moved = 7 + 2 * new_numbers + 2 * text_index[text_at[old] + (inner >> 1)] + (inner & 1)
+                else:
+                    moved = 7 + 2 * new_numbers + 2 * new_texts
+            if end:
+                out_high[side] = moved - 1
+            else:
+                out_low[side] = moved
+
+
+# --- order --------------------------------------------------------------------------------------------------------------
 
 
 @kernel

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import kernels
-from thatch.matching.segments.building.kernels import emit_blocks, kd_order
+from thatch.matching.segments import fields
+from thatch.matching.segments.building.kernels import emit_blocks, kd_order, order_sides
+from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.tables import Tables
-from thatch.matching.segments.sides import Sides
 
 __all__ = ["Layout", "selectivity"]
 
@@ -47,17 +47,14 @@ def selectivity(
 class Layout:
     """Which box goes where: groups, and the order of boxes in each."""
 
-    def __init__(
-        self,
-        offsets: npt.NDArray[np.int64],
-        tables: Tables,
-        attribute: npt.NDArray[np.uint16],
-        low: npt.NDArray[np.uint32],
-        high: npt.NDArray[np.uint32],
-        order: npt.NDArray[np.int32],
-    ) -> None:
-        self.offsets, self.tables, self.attribute, self.order = offsets, tables, attribute, order
-        self.low, self.high = low, high
+    def __init__(self, ranked: Ranked) -> None:
+        self._ranked = ranked
+        self.tables = ranked.tables
+        self.offsets, self.attribute = ranked.offsets, ranked.attribute
+        self.low, self.high = ranked.low, ranked.high
+        self.order = np.empty(len(ranked.attribute), np.int32)
+        shares = selectivity(ranked.tables, ranked.attribute, ranked.low, ranked.high)
+        order_sides(ranked.offsets, shares, self.order)
         self.groups: list[tuple[list[int], npt.NDArray[np.int32]]] = []
         self._make_groups()
 
@@ -130,39 +127,71 @@ class Layout:
         best = self.order[self.offsets[members]]
         return members[np.lexsort((self.high[best], self.low[best]))]
 
-    def ordered(self, sides: Sides) -> dict[str, Any]:
-        """The columns of the segment, with boxes and subscriptions in the order of their blocks.
+    def ordered(self) -> dict[str, Any]:
+        """The columns of the segment, with boxes and owners in the order of their blocks.
 
         So what belongs together lies together, and a box needs no pointer to its columns.
         """
+        ranked = self._ranked
         boxes = (
             np.concatenate([members for _, members in self.groups]) if self.groups else np.zeros(0, np.int32)
         )
-        counts = np.diff(self.offsets)[boxes]
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        moved = np.repeat(self.offsets[boxes] - offsets[:-1], counts) + np.arange(offsets[-1])
-        owners, renumbered = _by_first_appearance(sides.subscription[boxes], len(sides.place))
-        place = sides.place[owners]
+        offsets, moved = _moved(self.offsets, boxes)
+        owners, renumbered = _by_first_appearance(ranked.owner[boxes], len(ranked))
         low, high, attribute = self.low[moved], self.high[moved], self.attribute[moved]
-        # order[] holds side numbers inside each box, so it moves like the sides do
-        order = (self.order[moved] - np.repeat(self.offsets[boxes] - offsets[:-1], counts)).astype(np.int32)
+        # order[] holds numbers of sides, so those move with the box they belong to
+        shifted = np.repeat(self.offsets[:-1][boxes] - offsets[:-1], np.diff(offsets))
+        order = (self.order[moved] - shifted).astype(np.int32)
         shift = self.tables.shifts[attribute]
         codes16 = ((low >> shift).astype(np.uint16), (high >> shift).astype(np.uint16))
+        state = np.empty(2 * len(ranked), np.int64)
+        state[0::2] = 2 * ranked.place[owners] + ranked.verify[owners]
+        state[1::2] = fields.ALIVE
         return {
             "box_offsets": offsets,
             "side_attribute": attribute,
             "side_lo": low,
             "side_hi": high,
-            "box_subscription": renumbered,
-            "flags": np.where(sides.verify[owners], kernels.VERIFY, 0).astype(np.uint8),
-            "place": place,
-            "by_place": np.argsort(place, kind="stable").astype(np.int32),
+            "box_owner": renumbered,
+            "owners": state,
+            "by_place": np.argsort(state[0::2], kind="stable").astype(np.int32),
+            **self._sources(owners),
+            **self._checks(boxes),
             **self._emit((offsets, attribute), order, codes16),
+        }
+
+    def _sources(self, owners: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """Owners that have a source, in order, and the sources."""
+        ranked = self._ranked
+        number = np.empty(len(ranked), np.int32)
+        number[owners] = np.arange(len(ranked), dtype=np.int32)
+        sourced = number[ranked.sourced]
+        order = np.argsort(sourced)
+        sources = ranked.sources.take(order)
+        return {"sourced": sourced[order], "source_offsets": sources.offsets, "source_blob": sources.blob}
+
+    def _checks(self, boxes: npt.NDArray[np.int32]) -> dict[str, Any]:
+        ranked = self._ranked
+        if not len(ranked.check_at):
+            nothing = np.zeros(0, np.int32)
+            return {
+                "check_at": nothing,
+                "check_attribute": nothing.astype(np.uint16),
+                "check_start": np.zeros(1, np.int64),
+                "programs": nothing.astype(np.uint8),
+            }
+        check_at, moved = _moved(ranked.check_at, boxes)
+        programs = ranked.programs.take(moved)
+        return {
+            "check_at": check_at,
+            "check_attribute": ranked.check_attribute[moved],
+            "check_start": programs.offsets,
+            "programs": programs.blob,
         }
 
     def _emit(
         self,
-        boxes: tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16]],
+        boxes: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint16]],
         order: npt.NDArray[np.int32],
         codes16: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
     ) -> dict[str, Any]:
@@ -179,9 +208,9 @@ class Layout:
         )
         count = 0
         for row, (keys, members) in zip(groups, self.groups, strict=True):
-            at = row[[kernels.CODES, kernels.ZONES, kernels.ZONES2, kernels.MIXED]]
+            at = row[[fields.GROUP_CODES, fields.GROUP_ZONES, fields.GROUP_ZONES2, fields.GROUP_MIXED]]
             count = emit_blocks(
-                row[kernels.FIRST_SLOT], len(members), np.array(keys, np.int64), at, boxes, order, codes16,
+                row[fields.FIRST_SLOT], len(members), np.array(keys, np.int64), at, boxes, order, codes16,
                 codes, mixed, left, count,
             )  # fmt: skip
         firsts = np.array([keys[0] if keys else attributes for keys, _ in self.groups], np.int64)
@@ -198,31 +227,48 @@ class Layout:
 
     def _rows(self) -> tuple[npt.NDArray[np.int64], int, int]:
         """A row per group, and how many codes and mixed sides there are in all."""
-        width = kernels.FIRST_KEY + max((len(keys) for keys, _ in self.groups), default=0)
+        width = fields.FIRST_KEY + max((len(keys) for keys, _ in self.groups), default=0)
         groups = np.zeros((len(self.groups), width), np.int64)
         codes = mixed = first = 0
         for row, (keys, members) in zip(groups, self.groups, strict=True):
             blocks = -(-len(members) // 64)
             zones = -(-blocks // 64)
-            row[kernels.KEYS], row[kernels.BLOCKS], row[kernels.BOXES] = len(keys), blocks, len(members)
-            row[kernels.CODES] = codes
-            row[kernels.ZONES] = codes + blocks * len(keys) * 128
-            row[kernels.ZONES2] = row[kernels.ZONES] + zones * len(keys) * 128
-            codes = int(row[kernels.ZONES2]) + -(-zones // 64) * len(keys) * 128
-            row[kernels.FIRST_SLOT] = first
+            row[fields.GROUP_KEYS], row[fields.GROUP_BLOCKS], row[fields.GROUP_BOXES] = (
+                len(keys),
+                blocks,
+                len(members),
+            )
+            row[fields.GROUP_CODES] = codes
+            row[fields.GROUP_ZONES] = codes + blocks * len(keys) * 128
+            row[fields.GROUP_ZONES2] = row[fields.GROUP_ZONES] + zones * len(keys) * 128
+            codes = int(row[fields.GROUP_ZONES2]) + -(-zones // 64) * len(keys) * 128
+            row[fields.FIRST_SLOT] = first
             first += len(members)
-            row[kernels.MIXED] = mixed if len(keys) < 2 else -1
-            mixed += blocks * kernels.SLOTS * 192 if len(keys) < 2 else 0
-            row[kernels.FIRST_KEY : kernels.FIRST_KEY + len(keys)] = keys
+            row[fields.GROUP_MIXED] = mixed if len(keys) < 2 else -1
+            mixed += blocks * fields.SLOTS * 192 if len(keys) < 2 else 0
+            row[fields.FIRST_KEY : fields.FIRST_KEY + len(keys)] = keys
         return groups, codes, mixed
+
+
+def _moved(
+    offsets: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Offsets of rows put in another order, and where each of their entries was before."""
+    sizes = np.diff(offsets)[rows]
+    starts = np.zeros(len(rows) + 1, np.int32)
+    np.cumsum(sizes, out=starts[1:])
+    return starts, np.repeat(offsets[:-1][rows] - starts[:-1], sizes) + np.arange(starts[-1])
 
 
 def _by_first_appearance(
     owner: npt.NDArray[np.int32], count: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Subscriptions in the order in which their first box comes, and each box's owner in that numbering."""
-    if len(owner) == count:  # one box each
-        return owner.astype(np.int64), np.arange(count, dtype=np.int32)
+    """Owners in the order in which their first box comes, and each box's owner in that numbering.
+
+    The latter is empty where every owner has one box, which then has the same number.
+    """
+    if len(owner) == count:
+        return owner.astype(np.int64), np.zeros(0, np.int32)
     _, firsts = np.unique(owner, return_index=True)
     owners = owner[np.sort(firsts)].astype(np.int64)
     numbers = np.empty(count, np.int32)

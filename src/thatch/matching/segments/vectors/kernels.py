@@ -2,7 +2,10 @@
 
 `sides64` compares one attribute of a block: sixty-four `lo` codes, then sixty-four `hi` codes, sixteen bits each, and
 gives one bit a box. `mixed64` does so where every box has an attribute of its own; where AVX-512 is there and a segment
-has few attributes, it fetches the event's codes by a permute inside registers.
+has few attributes, it fetches the event's codes by a permute inside registers. `masks512` narrows a mask of 512 events.
+
+With the compiler switched off (NUMBA_DISABLE_JIT=1) plain NumPy stands for the vectors, so that every kernel can run,
+and be tested, as the Python that it is written in.
 """
 
 from __future__ import annotations
@@ -13,15 +16,35 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import carray, config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["HAS_PERMUTE", "LANES", "address", "inlined", "kernel", "mixed64", "sides64", "trailing_zeros"]
+__all__ = [
+    "HAS_PERMUTE",
+    "LANES",
+    "doubles_at",
+    "inlined",
+    "int32_at",
+    "int64_at",
+    "kernel",
+    "masks512",
+    "mixed64",
+    "sides64",
+    "trailing_zeros",
+    "uint8_at",
+    "uint16_at",
+    "uint32_at",
+    "uint64_at",
+]
 
 LANES = 64
 CACHE = os.environ.get("THATCH_KERNEL_CACHE", "1") == "1" and os.environ.get("THATCH_PORTABLE") != "1"
-HAS_PERMUTE = bool(llvm.get_host_cpu_features().get("avx512bw")) and os.environ.get("THATCH_PORTABLE") != "1"
+HAS_PERMUTE = (
+    bool(llvm.get_host_cpu_features().get("avx512bw"))
+    and os.environ.get("THATCH_PORTABLE") != "1"
+    and not config.DISABLE_JIT
+)
 
 
 def kernel(function: Any) -> Any:
@@ -30,8 +53,8 @@ def kernel(function: Any) -> Any:
 
 
 def inlined(function: Any) -> Any:
-    """Compile into the caller."""
-    return njit(cache=CACHE, nogil=True, inline="always")(function)
+    """Compile for callers that are kernels themselves; Python cannot call it, which halves the time to compile."""
+    return njit(cache=CACHE, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 # --- vectors -----------------------------------------------------------------------------------------------------
@@ -39,6 +62,7 @@ def inlined(function: Any) -> Any:
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _V64 = ir.VectorType(_I16, LANES)
 _V32 = ir.VectorType(_I16, 32)
+_V512 = ir.VectorType(_I64, 8)
 
 
 def _splat(builder: Any, value: Any) -> Any:
@@ -112,7 +136,28 @@ def trailing_zeros(typingctx, word):
 
 
 @intrinsic
-def address(typingctx, number):
+def masks512(typingctx, mask, offset, first, first_at, second, second_at):
+    """AND 512 bits at `first_at` and 512 bits at `second_at` into those at `offset`; return whether any is left."""
+    signature = types.uint64(mask, types.int64, first, types.int64, second, types.int64)
+
+    def codegen(context, builder, signature, args):
+        kinds = signature.args
+
+        def place(number):
+            return _pointer(context, builder, kinds[number], args[number], args[number + 1], _V512)
+
+        kept = builder.load(place(0), align=8)
+        for number in (2, 4):
+            kept = builder.and_(kept, builder.load(place(number), align=8))
+        builder.store(kept, place(0), align=8)
+        some = builder.icmp_unsigned("!=", kept, ir.Constant(_V512, [0] * 8))
+        return builder.zext(builder.bitcast(some, ir.IntType(8)), _I64)
+
+    return signature, codegen
+
+
+@intrinsic
+def _address(typingctx, number):
     """A number as the address that it is."""
 
     def codegen(context, builder, signature, args):
@@ -151,3 +196,80 @@ else:
     def mixed64(mixed, offset, low, high, lanes, is_narrow):
         """One bit a box, each with an attribute of its own: 64 attributes, 64 `lo`, 64 `hi` at `offset`."""
         return _gathered64(mixed, offset, low, high, lanes)
+
+
+# --- with the compiler switched off ----------------------------------------------------------------------------------
+
+if config.DISABLE_JIT:
+    import ctypes
+
+    _BITS = np.uint64(1) << np.arange(LANES, dtype=np.uint64)
+
+    def _lanes(array, offset):
+        assert 0 <= offset <= len(array) - LANES, "a block reaches beyond its array"
+        return array[offset : offset + LANES]
+
+    def sides64(codes, offset, low, high):  # noqa: D103 - the twin of the one above
+        passes = (_lanes(codes, offset) <= high) & (_lanes(codes, offset + LANES) >= low)
+        return np.bitwise_or.reduce(_BITS[passes], initial=np.uint64(0))
+
+    def trailing_zeros(word):  # noqa: D103
+        return np.uint64((int(word) & -int(word)).bit_length() - 1)
+
+    def masks512(mask, offset, first, first_at, second, second_at):  # noqa: D103
+        assert 0 <= offset <= len(mask) - 8
+        assert 0 <= first_at <= len(first) - 8
+        assert 0 <= second_at <= len(second) - 8
+        kept = mask[offset : offset + 8]
+        kept &= first[first_at : first_at + 8] & second[second_at : second_at + 8]
+        return np.uint64(np.any(kept))
+
+    def _address(number):
+        return ctypes.c_void_p(int(number))
+
+
+# --- arrays by address -------------------------------------------------------------------------------------------------
+
+# A description is an array of numbers: for every array it names, address and length stand side by side.
+
+
+@inlined
+def uint8_at(description, field):
+    """The array of bytes that a description names at `field`."""
+    return carray(_address(description[field]), (description[field + 1],), np.uint8)
+
+
+@inlined
+def uint16_at(description, field):
+    """The array of 16-bit numbers that a description names at `field`."""
+    return carray(_address(description[field]), (description[field + 1],), np.uint16)
+
+
+@inlined
+def int32_at(description, field):
+    """The array of 32-bit integers that a description names at `field`."""
+    return carray(_address(description[field]), (description[field + 1],), np.int32)
+
+
+@inlined
+def uint32_at(description, field):
+    """The array of 32-bit numbers that a description names at `field`."""
+    return carray(_address(description[field]), (description[field + 1],), np.uint32)
+
+
+@inlined
+def int64_at(description, field):
+    """The array of 64-bit integers that a description names at `field`."""
+    return carray(_address(description[field]), (description[field + 1],), np.int64)
+
+
+@inlined
+def uint64_at(description, field):
+    """The array of 64-bit numbers that a description names at `field`."""
+    return carray(_address(description[field]), (description[field + 1],), np.uint64)
+
+
+@inlined
+def doubles_at(description, field):
+    """The array of doubles that a description names at `field`."""
+    return carray(_address(description[field]), (description[field + 1],), np.float64)

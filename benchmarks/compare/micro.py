@@ -1,0 +1,93 @@
+"""A short set of figures, run by path in a process of its own for each commit; prints them as JSON.
+
+It uses only what every commit has: `thatch.parse`, `thatch.workloads` and the oldest calls of `thatch.Engine`. What
+less of is better: microseconds, all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+import thatch
+from thatch.workloads import generate
+
+_COUNT = 20_000
+_EVENTS = 256
+_PASSES = 5
+
+
+def _parse() -> float:
+    texts = generate("W1", 2_000, 0, 1).filter_texts()
+    return _best(thatch.parse, texts)
+
+
+def _load() -> float:
+    table = _table("W1")
+    started = time.perf_counter()
+    thatch.Engine().subscribe_many(table)
+    return (time.perf_counter() - started) / _COUNT * 1e6
+
+
+def _subscribe() -> float:
+    engine = thatch.Engine()
+    filters = list(enumerate(generate("W1", 5_000, 0, 1).filters()))
+    started = time.perf_counter()
+    for row, filter in filters:
+        engine.subscribe(f"s{row}", filter)
+    return (time.perf_counter() - started) / len(filters) * 1e6
+
+
+def _match(name: str) -> Callable[[], float]:
+    def measured() -> float:
+        engine = _engine(name)
+        return _best(engine.match, generate(name, 0, _EVENTS, 1).events())
+
+    return measured
+
+
+def _batch() -> float:
+    engine = _engine("W2-3D")
+    events = pa.Table.from_pylist(generate("W2-3D", 0, _EVENTS, 1).events())
+    return _best(engine.match_batch, [events]) / _EVENTS
+
+
+FIGURES: dict[str, Callable[[], float]] = {
+    "parse W1": _parse,
+    "load W1": _load,
+    "subscribe W1": _subscribe,
+    "match W1": _match("W1"),
+    "match W2-3D": _match("W2-3D"),
+    "match W5": _match("W5"),
+    "match_batch W2-3D": _batch,
+}
+
+
+def _table(name: str) -> pa.Table:
+    ids = [f"s{row}" for row in range(_COUNT)]
+    return pa.table({"subscription": ids, "filter": generate(name, _COUNT, 0, 1).filter_texts()})
+
+
+def _engine(name: str) -> thatch.Engine:
+    engine = thatch.Engine()
+    engine.subscribe_many(_table(name))
+    return engine
+
+
+def _best(call: Callable[[Any], Any], items: Sequence[Any]) -> float:
+    best = float("inf")
+    for _ in range(_PASSES):
+        started = time.perf_counter()
+        for item in items:
+            call(item)
+        best = min(best, time.perf_counter() - started)
+    return best / len(items) * 1e6
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps({name: FIGURES[name]() for name in sys.argv[1:] or FIGURES}))

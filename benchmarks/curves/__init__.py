@@ -1,0 +1,1 @@
+"""How figures move with the number of subscriptions, of attributes, of conditions, and with the match rate."""

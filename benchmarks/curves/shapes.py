@@ -1,0 +1,85 @@
+"""What each curve varies, and the workload at every point of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from thatch.workloads import Workload, generate
+from thatch.workloads.boxes import RealBoxes, real_boxes
+from thatch.workloads.request import read_request
+from thatch.workloads.selective import Selective, selective
+
+__all__ = ["Curve", "curves"]
+
+_DIMENSIONS = 3
+_LAST = 999.0  # values of boxes lie in [0, last]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A line of points.
+
+    Parameters
+    ----------
+    name : what is varied
+    values : how it is varied
+    made : the workload at a value
+    """
+
+    name: str
+    values: Sequence[float]
+    made: Callable[[float], Workload]
+
+
+def curves(most: int, events: int, seed: int) -> list[Curve]:
+    """All curves.
+
+    Parameters
+    ----------
+    most : subscriptions at the end of the first curve; the others have a tenth of it
+    """
+    count = max(1, most // 10)
+
+    def w1_like(shape: Selective) -> Workload:
+        return selective(read_request("W1-like", count, events, seed), shape)
+
+    return [
+        Curve(
+            name="subscriptions",
+            values=sorted({max(1, most // 10**power) for power in range(4)}),
+            made=lambda value: generate("W1", int(value), events, seed),
+        ),
+        Curve(
+            name="attributes",
+            values=(10, 20, 100, 1_000, 5_000),
+            made=lambda value: w1_like(_over(int(value))),
+        ),
+        Curve(
+            name="conditions of a filter",
+            values=tuple(range(1, 11)),
+            made=lambda value: w1_like(Selective(conditions=(int(value), int(value)))),
+        ),
+        Curve(
+            name="match rate, %",
+            values=(0.001, 0.01, 0.1, 1, 10),
+            made=lambda value: real_boxes(
+                read_request("W2-like", count, events, seed), _holding(value / 100)
+            ),
+        ),
+    ]
+
+
+def _over(attributes: int) -> Selective:
+    """W1's shape over fewer or more attributes; events over many are drawn by popularity, as in W6."""
+    return Selective(
+        attributes=attributes,
+        event_attributes=(min(10, attributes // 2), min(20, attributes)),
+        has_sparse_events=attributes > 20,
+    )
+
+
+def _holding(share: float) -> RealBoxes:
+    """Boxes that hold about this share of the events: the mean side to the power of the dimensions."""
+    side = share ** (1 / _DIMENSIONS) * _LAST
+    return RealBoxes(attributes=_DIMENSIONS, last=_LAST, side=(0.5 * side, 1.5 * side))

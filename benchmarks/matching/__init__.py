@@ -1,0 +1,1 @@
+"""The engine beside its peers and its goals, in one table."""

@@ -1,0 +1,179 @@
+"""Boxes given as arrays of closed bounds, checked, and the engine's parts made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from thatch.engine.register import Register
+from thatch.errors import SchemaError, SubscriptionError, TableError, shown
+from thatch.matching.growing import GrowingIndex
+from thatch.model.names import key_of
+from thatch.model.schema import Schema
+from thatch.model.values import is_text
+
+__all__ = ["Bounds"]
+
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One box per subscription: `offsets` has the sides of each, in order of their attributes."""
+
+    ids: Any
+    keys: list[str]
+    offsets: npt.NDArray[np.int64]
+    attribute: npt.NDArray[np.int32]
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    subscribers: list[str | None] | None
+
+    @classmethod
+    def of(
+        cls,
+        subscriptions: Any,
+        attributes: Any,
+        low: Any,
+        high: Any,
+        offsets: Any,
+        attribute: Any,
+        subscribers: Any,
+        schema: Schema | None,
+    ) -> Bounds:
+        """Bounds as a caller gives them; see `Engine.from_columns`."""
+        if schema is not None:
+            raise SchemaError(
+                "no schema with from_columns, whose bounds are plain numbers", "one; use from_table"
+            )
+        keys = _keys(attributes)
+        ids = subscriptions if isinstance(subscriptions, (pa.Array, pa.ChunkedArray)) else list(subscriptions)
+        lows, highs = _numbers(low, "low"), _numbers(high, "high")
+        if lows.shape != highs.shape:
+            raise TableError("low and high of the same shape", f"{lows.shape} and {highs.shape}")
+        if lows.ndim == 2:
+            if offsets is not None or attribute is not None:
+                raise TableError("offsets and attribute only with one entry a side", "a matrix of bounds")
+            offset_array, numbers, lows, highs = _of_matrix(lows, highs, len(keys))
+        else:
+            offset_array = _integers(offsets, "offsets")
+            numbers = _integers(attribute, "attribute")
+        who = None if subscribers is None else _subscribers(subscribers, len(ids))
+        bounds = cls(ids, keys, offset_array, numbers.astype(np.int32), lows + 0.0, highs + 0.0, who)
+        bounds._check(numbers)
+        return bounds
+
+    def _check(self, numbers: npt.NDArray[np.int64]) -> None:
+        offsets, count = self.offsets, len(self.ids)
+        if len(offsets) != count + 1:
+            raise TableError(
+                f"{count + 1:,} offsets for {count:,} subscriptions", f"{len(offsets):,}", "offsets"
+            )
+        if offsets[0] != 0 or offsets[-1] != len(self.low) or (np.diff(offsets) < 0).any():
+            raise TableError(f"offsets that rise from 0 to {len(self.low):,}", "others", "offsets")
+        if len(numbers) != len(self.low):
+            raise TableError(f"{len(self.low):,} numbers of attributes", f"{len(numbers):,}", "attribute")
+        outside = np.flatnonzero((numbers < 0) | (numbers >= len(self.keys)))
+        if len(outside):
+            raise TableError(
+                f"numbers of attributes below {len(self.keys)}",
+                str(numbers[outside[0]]),
+                f"side {outside[0]}",
+            )
+        bad = np.flatnonzero(~(self.low <= self.high) | (self.low == np.inf) | (self.high == -np.inf))
+        if len(bad):
+            side = bad[0]
+            row = int(np.searchsorted(offsets, side, side="right")) - 1
+            raise SubscriptionError(
+                "low <= high, so that some number can match",
+                f"{self.low[side]} and {self.high[side]}",
+                f"row {row}, attribute {shown(self.keys[numbers[side]])}",
+            )
+        row_of = np.repeat(np.arange(count), np.diff(offsets))
+        again = np.lexsort((numbers, row_of))
+        twice = np.flatnonzero((np.diff(numbers[again]) == 0) & (np.diff(row_of[again]) == 0))
+        if len(twice):
+            raise TableError("each attribute once a row", "one twice", f"row {row_of[again][twice[0]]}")
+
+    def built(self, index: GrowingIndex) -> tuple[GrowingIndex, Register]:
+        """An index and a register with these subscriptions."""
+        from thatch.matching.segments.columns import sides_of_bounds  # loads the kernels
+
+        register = Register()
+        repeated = register.extend(self.ids, self.subscribers)
+        if len(repeated):
+            raise SubscriptionError("each id once", "one again", f"row {repeated[0]}")
+        segments = index.grow({})
+        numbers = np.array([segments.number_of(key) for key in self.keys], np.int32)
+        places = np.arange(len(self.ids), dtype=np.int64)
+        if len(places):
+            segments.extend_sides(
+                sides_of_bounds(places, self.offsets, numbers[self.attribute], self.low, self.high)
+            )
+        return index, register
+
+
+def _keys(attributes: Any) -> list[str]:
+    names = list(attributes)
+    for name in names:
+        if not isinstance(name, str) or not is_text(name):
+            raise TableError("names of attributes as text", shown(name), "attributes")
+    keys = [key_of(name) for name in names]
+    if len(set(keys)) < len(keys):
+        raise TableError("each attribute once", shown(names), "attributes")
+    return keys
+
+
+def _numbers(values: Any, where: str) -> npt.NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iuf" or array.ndim not in (1, 2):
+        raise TableError("an array of numbers", f"{array.ndim} dimensions of {array.dtype}", where)
+    doubles = array.astype(np.float64)
+    if array.dtype.kind in "iu" and array.size:
+        # NumPy compares integers with doubles as doubles; coming back to integers tells.
+        is_far = np.abs(doubles) > _EXACT
+        if (
+            is_far.any()
+            and (is_far & (np.where(is_far, doubles, 0).astype(array.dtype) != array) & is_far).any()
+        ):
+            raise TableError("integers that a double equals; others go by subscribe", "another", where)
+    return doubles
+
+
+def _integers(values: Any, where: str) -> npt.NDArray[np.int64]:
+    if values is None:
+        raise TableError(f"`{where}` with one entry a side", "none", where)
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise TableError(
+            "a one-dimensional array of integers", f"{array.ndim} dimensions of {array.dtype}", where
+        )
+    return array.astype(np.int64)
+
+
+def _of_matrix(
+    low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], attributes: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The sides of a matrix; NaN in both bounds is no side."""
+    if low.shape[1] != attributes:
+        raise TableError(f"{attributes} columns, one an attribute", str(low.shape[1]), "low")
+    is_side = ~(np.isnan(low) & np.isnan(high))
+    offsets = np.zeros(len(low) + 1, np.int64)
+    np.cumsum(is_side.sum(axis=1), out=offsets[1:])
+    return offsets, np.nonzero(is_side)[1], low[is_side], high[is_side]
+
+
+def _subscribers(subscribers: Any, count: int) -> list[str | None]:
+    names = (
+        subscribers.to_pylist() if isinstance(subscribers, (pa.Array, pa.ChunkedArray)) else list(subscribers)
+    )
+    if len(names) != count:
+        raise TableError(f"{count:,} subscribers", f"{len(names):,}", "subscribers")
+    for name in names:
+        if name is not None and (not isinstance(name, str) or not is_text(name)):
+            raise SubscriptionError("a text as subscriber", shown(name))
+    return names

@@ -1,0 +1,46 @@
+"""The numbers that an index gives to attributes, and how to get at them from an event's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from thatch.model.names import base_of, name_of
+from thatch.model.values import is_text
+
+__all__ = ["Attributes"]
+
+_MOST_NAMES = 100_000  # that nobody asks for and that are remembered
+
+
+class Attributes:
+    """Attributes by key and by the name that an event gives them; only ever grows, so that readers need no lock."""
+
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        self.number: dict[str, int] = {key: number for number, key in enumerate(keys)}
+        self.keys: list[str] = []
+        # Name in an event -> eight times the number of that attribute, negative for names that nobody asks for.
+        self.by_name: dict[str, int] = {}
+        self.derived_by_name: dict[str, tuple[tuple[str, int], ...]] = {}
+        self.learn()
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def learn(self) -> None:
+        """Make attributes that got a number since the last time known by name."""
+        if len(self.keys) == len(self.number):
+            return
+        for key in list(self.number)[len(self.keys) :]:
+            name = name_of(base_of(key))
+            if key[-1] != ")":
+                self.by_name[name] = 8 * self.number[key]
+            else:
+                self.derived_by_name[name] = (*self.derived_by_name.get(name, ()), (key, self.number[key]))
+            self.keys.append(key)
+
+    def ignore(self, names: Iterable[str]) -> None:
+        """Remember names that nobody asks for, so that the next event with them is quick; not without end."""
+        if len(self.by_name) < _MOST_NAMES + len(self.number):
+            for name in names:
+                if type(name) is str and is_text(name):
+                    self.by_name.setdefault(name, -8)

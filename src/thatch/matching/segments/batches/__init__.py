@@ -1,0 +1,1 @@
+"""Many flat events at once, as columns."""

@@ -1,0 +1,205 @@
+"""Matching a batch of flat events: an event at a time, and where that reads too much, hundreds at a time as masks.
+
+A segment is a case for masks when its codes are exact, every subscription has one box and none must be verified.
+Whether masks are worth it is measured: a few events are searched first, to see how many blocks an event reads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments import fields
+from thatch.matching.segments.batches.columns import EventColumns
+from thatch.matching.segments.batches.kernels import collect_batch, fill_masks, match_masks, spread
+from thatch.matching.segments.segment import Segment
+from thatch.matching.segments.shape import Shape
+from thatch.matching.segments.view import View, holds_any
+from thatch.matching.segments.workspace import Workspace
+from thatch.model.events import Record
+from thatch.model.lines import Cut, point
+
+__all__ = ["matched_columns"]
+
+_EVENTS = 512  # of one mask
+_FEWEST = 32  # events that are worth masks
+_SAMPLE = 16
+_MOST_CELLS = 1 << 17  # of a segment, which take 16 MB of masks
+_ROOM = 1 << 21  # matches that are kept before they are copied out
+
+# Nanoseconds, from measurements: a block that a search reads, and a side that is a mask.
+_PER_BLOCK, _PER_SIDE = 20.0, 2.5
+
+Counts = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
+
+
+def matched_columns(view: View, columns: EventColumns) -> tuple[Counts, Places]:
+    """How many subscriptions want each event, and their places, event by event."""
+    room = view.pool.take(view.shape)
+    answer = _Matching(view, columns, room).answer()
+    room.attach(view.shape)  # the context named parts of the shape only
+    view.pool.free.append(room)
+    return answer
+
+
+class _Matching:
+    """One batch in one workspace."""
+
+    def __init__(self, view: View, columns: EventColumns, room: Workspace) -> None:
+        self._view, self._columns, self._room = view, columns, room
+        if room.encoder.rows < len(columns.attribute):
+            room.encoder.grow(len(columns.attribute), 4_096)
+        room.sync()
+        room.name_words(columns.texts.blob)
+        self._counts = np.zeros(len(columns), np.int64)
+        self._pairs: list[tuple[int, npt.NDArray[np.uint16], Places]] = []  # first event, then pairs
+
+    def answer(self) -> tuple[Counts, Places]:
+        shape = self._view.shape
+        masked = [each for each in shape.segments if self._is_for_masks(each)]
+        self._view.pool.masked = len(masked)
+        others = [number for number, each in enumerate(shape.segments) if each not in masked]
+        found = self._searched(shape, others)
+        for segment in masked:
+            self._match_masked(segment)
+        if not self._pairs:
+            return self._counts, found
+        return self._together(found)
+
+    def _is_for_masks(self, segment: Segment) -> bool:
+        """Whether masks can and should be used for a segment."""
+        events = len(self._columns)
+        sides = len(segment.side_attribute)
+        if events < _FEWEST or not segment.is_simple or int(segment.tables.cells().sum()) > _MOST_CELLS:
+            return False
+        self._room.name_sources(segment.desc, self._room.context[:0])
+        sample = _sliced(self._columns, 0, min(_SAMPLE, events))
+        before = int(self._room.counts[fields.BLOCKS_READ])
+        self._run(sample, 0, fields.UNORDERED, np.zeros(len(sample), np.int64))
+        blocks = (int(self._room.counts[fields.BLOCKS_READ]) - before) / len(sample)
+        return blocks * _PER_BLOCK > sides * _PER_SIDE / min(events, _EVENTS)
+
+    def _run(
+        self, columns: EventColumns, first: int, flags: int, counts: Counts
+    ) -> tuple[int, Places, npt.NDArray[np.int64]]:
+        boxes = len(self._room.places)
+        places, pending = np.empty(boxes + _ROOM, np.int32), np.empty((boxes + 4_096, 3), np.int64)
+        done, used, waiting = collect_batch(
+            self._room.context, columns.attribute, columns.classes, columns.numbers, columns.codes,
+            columns.texts.offsets, first, flags, self._view.moment, self._view.boxes, places, counts, pending,
+        )  # fmt: skip
+        return done, places[:used], pending[:waiting]
+
+    def _searched(self, shape: Shape, segments: list[int]) -> Places:
+        """Search for every event in these segments and the deltas; those that must be verified are."""
+        descs = [shape.segments[number].desc for number in segments]
+        self._room.name_sources(np.concatenate([np.zeros(0, np.int64), *descs]), shape.delta_descs)
+        sources = [*segments, *range(len(shape.segments), len(shape.segments) + len(shape.deltas))]
+        flags = fields.UNORDERED if shape.is_single(segments) else 0
+        done, found = 0, [np.zeros(0, np.int32)]
+        while done < len(self._columns):
+            first = done
+            done, places, pending = self._run(self._columns, first, flags, self._counts)
+            found.append(places.copy())
+            if len(pending):
+                self._verify(first, places, pending, sources)
+        return np.concatenate(found)
+
+    def _verify(self, first: int, places: Places, pending: npt.NDArray[np.int64], sources: list[int]) -> None:
+        shape = self._view.shape
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._counts[first:])])
+        self._room.counts[fields.VERIFIED] += len(pending)
+        for event in np.unique(pending[:, 0]).tolist():
+            record = self._record(event)
+            sure = set(places[starts[event - first] : starts[event - first + 1]].tolist())
+            more = set()
+            for source, owner in pending[pending[:, 0] == event, 1:].tolist():
+                place = shape.source(sources[source]).place_of(owner)
+                if place in sure or place in more:
+                    continue
+                if holds_any(shape.filter(sources[source], owner), record):
+                    more.add(place)
+            if more:
+                self._room.counts[fields.MATCHES] += len(more)
+                self._add_pairs(event, np.zeros(len(more), np.uint16), np.array(sorted(more), np.int32))
+
+    def _record(self, event: int) -> Record:
+        """One event as it would have been read, as far as filters ask."""
+        columns, keys = self._columns, self._view.shape.attributes.keys
+        points: dict[str, Cut] = {}
+        for column, attribute in enumerate(columns.attribute.tolist()):
+            kind = int(columns.classes[column, event])
+            if kind == 5:
+                points[keys[attribute]] = point(float(columns.numbers[column, event]))
+            elif kind == 6:
+                points[keys[attribute]] = point(
+                    columns.texts[int(columns.codes[column, event])].decode("utf-8")
+                )
+            elif kind:
+                points[keys[attribute]] = (kind,)
+        return Record(points)
+
+    # --- masks ---------------------------------------------------------------------------------------------------
+
+    def _match_masked(self, segment: Segment) -> None:
+        columns = self._columns
+        cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(segment.tables.cells())])
+        below, above = np.empty(int(cell_at[-1]) * 8, np.uint64), np.empty(int(cell_at[-1]) * 8, np.uint64)
+        mask = np.zeros(16, np.uint64)
+        events, places = np.empty(_ROOM, np.uint16), np.empty(_ROOM, np.int32)
+        groups = len(segment.groups)
+        for first in range(0, len(columns), _EVENTS):
+            count = min(_EVENTS, len(columns) - first)
+            fill_masks(
+                segment.desc, columns.attribute, columns.classes, columns.numbers, columns.codes,
+                columns.texts.offsets, columns.texts.blob, first, count, cell_at, below, above,
+            )  # fmt: skip
+            everyone = np.packbits(np.arange(_EVENTS) < count, bitorder="little").view(np.uint64)
+            state = np.zeros(2, np.int64)
+            while state[0] < groups:
+                used = match_masks(
+                    segment.desc,
+                    cell_at,
+                    below,
+                    above,
+                    everyone,
+                    self._view.moment,
+                    state,
+                    mask,
+                    events,
+                    places,
+                )
+                self._add_pairs(first, events[:used].copy(), places[:used].copy())
+
+    def _add_pairs(self, first: int, events: npt.NDArray[np.uint16], places: Places) -> None:
+        self._pairs.append((first, events, places))
+
+    def _together(self, found: Places) -> tuple[Counts, Places]:
+        """The matches of searches and of pairs, event by event."""
+        counts = self._counts.copy()
+        for first, events, _ in self._pairs:
+            more = np.bincount(events, minlength=1)
+            counts[first : first + len(more)] += more
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        result = np.empty(int(starts[-1]), np.int32)
+        next_at = starts[:-1].copy()
+        if len(found):
+            result[
+                np.repeat(next_at - np.cumsum(self._counts) + self._counts, self._counts)
+                + np.arange(len(found))
+            ] = found
+            next_at += self._counts
+        for first, events, places in self._pairs:
+            spread(events, places, first, next_at, result)
+        return counts, result
+
+
+def _sliced(columns: EventColumns, start: int, end: int) -> EventColumns:
+    return EventColumns(
+        columns.attribute,
+        np.ascontiguousarray(columns.classes[:, start:end]),
+        np.ascontiguousarray(columns.numbers[:, start:end]),
+        np.ascontiguousarray(columns.codes[:, start:end]),
+        columns.texts,
+    )

@@ -1,0 +1,256 @@
+"""Kernels for batches: one search an event, or for segments where little is selective, all events as masks.
+
+With masks, 512 events are tested at once against one box: for every attribute and cell there is a mask of the events
+at or below it and one of those at or above it, and a box is the AND of two masks a side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.matching.segments import fields as f
+from thatch.matching.segments.cells.kernels import wide_code
+from thatch.matching.segments.rows.kernels import cell_of, forget_rows
+from thatch.matching.segments.search.kernels import search, sorted_unique
+from thatch.matching.segments.vectors.kernels import (
+    doubles_at,
+    inlined,
+    int32_at,
+    int64_at,
+    kernel,
+    masks512,
+    trailing_zeros,
+    uint8_at,
+    uint16_at,
+)
+
+__all__ = ["collect_batch", "fill_masks", "match_masks", "spread"]
+
+WORDS = 8  # of a mask
+
+
+@inlined
+def _file_event(context, event, attribute, classes, numbers, codes, offsets):
+    """Put one event's values where `search` looks for them; return how many attributes there are."""
+    row_numbers, row_class = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.ROW_CLASS)
+    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    row_next, words = int32_at(context, f.ROW_NEXT), uint8_at(context, f.WORDS)
+    heads, touched = int32_at(context, f.HEADS), int32_at(context, f.TOUCHED)
+    wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
+    has_delta = len(int64_at(context, f.DELTAS)) > 0
+    count = 0
+    for column in range(len(attribute)):
+        kind = np.int64(classes[column, event])
+        which = attribute[column]
+        if kind == 0 or which >= len(heads):
+            continue
+        start, length = np.int64(0), np.int64(0)
+        if kind == 6:
+            code = codes[column, event]
+            start, length = offsets[code], offsets[code + 1] - offsets[code]
+        row_class[count] = kind
+        row_numbers[count] = numbers[column, event]
+        text_at[count], text_length[count] = start, length
+        row_next[count] = -1
+        heads[which] = count
+        touched[count] = which
+        if has_delta:
+            wide = wide_code(kind, numbers[column, event], words, start, length)
+            wide_low[which], wide_high[which] = wide, wide
+        count += 1
+    return count
+
+
+@kernel
+def collect_batch(
+    context,
+    attribute,
+    classes,
+    numbers,
+    codes,
+    offsets,
+    first,
+    flags,
+    moment,
+    newest,
+    out_places,
+    out_counts,
+    out_pending,
+):
+    """Search for events from `first` on, until all are done or the room for matches might not be enough.
+
+    Returns the first event that is not done, how many places and how many triples to verify (event, source, owner)
+    there are. Every event may match everything, so that there must be room for that.
+    """
+    counts, places = int64_at(context, f.COUNTS), int64_at(context, f.PLACES)
+    pending = int64_at(context, f.PENDING)
+    used = waiting = np.int64(0)
+    event = first
+    while (
+        event < classes.shape[1]
+        and used + len(places) <= len(out_places)
+        and waiting + len(places) <= len(out_pending)
+    ):
+        counts[f.SURE] = 0
+        counts[f.WAITING] = 0
+        touched = _file_event(context, event, attribute, classes, numbers, codes, offsets)
+        search(context, touched, flags, moment, newest)
+        forget_rows(context, touched)
+        found = counts[f.SURE]
+        if flags & f.UNORDERED == 0:
+            found = sorted_unique(context, found)
+        for index in range(found):
+            out_places[used + index] = places[index]
+        used += found
+        for index in range(counts[f.WAITING]):
+            out_pending[waiting, 0] = event
+            out_pending[waiting, 1] = pending[2 * index]
+            out_pending[waiting, 2] = pending[2 * index + 1]
+            waiting += 1
+        out_counts[event] = found
+        counts[f.EVENTS] += 1
+        counts[f.MATCHES] += found
+        event += 1
+    return event, used, waiting
+
+
+# --- masks ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def fill_masks(
+    desc, attribute, classes, numbers, codes, offsets, blob, first, count, cell_at, out_below, out_above
+):
+    """Masks of the events `first` to `first + count` at or below, and at or above, every cell of every attribute."""
+    local_of = int32_at(desc, f.LOCAL_OF)
+    attributes = desc[f.ATTRIBUTES]
+    one = np.uint64(1)
+    out_below[:] = 0
+    out_above[:] = 0
+    column_of = np.full(attributes, -1, np.int64)
+    for column in range(len(attribute)):
+        if attribute[column] < len(local_of) and local_of[attribute[column]] >= 0:
+            column_of[local_of[attribute[column]]] = column
+    for local in range(attributes):
+        base, cells = cell_at[local], cell_at[local + 1] - cell_at[local]
+        column = column_of[local]
+        for index in range(count):
+            cell = np.int64(0)
+            if column >= 0:
+                event = first + index
+                kind = np.int64(classes[column, event])
+                code = codes[column, event]
+                start, length = np.int64(0), np.int64(0)
+                if kind == 6:
+                    start, length = offsets[code], offsets[code + 1] - offsets[code]
+                cell = np.int64(cell_of(desc, local, kind, numbers[column, event], blob, start, length))
+            at = (base + cell) * WORDS + (index >> 6)
+            bit = one << np.uint64(index & 63)
+            out_below[at] |= bit
+            out_above[at] |= bit
+        for cell in range(1, cells):
+            for word in range(WORDS):
+                out_below[(base + cell) * WORDS + word] |= out_below[(base + cell - 1) * WORDS + word]
+        for cell in range(cells - 2, -1, -1):
+            for word in range(WORDS):
+                out_above[(base + cell) * WORDS + word] |= out_above[(base + cell + 1) * WORDS + word]
+
+
+@kernel
+def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_events, out_places):
+    """Match all events against the boxes of an exact segment in which every owner has one box and no checks.
+
+    `state` has the group and the block to go on with; returns how many pairs there are, once all is done or there may
+    not be room for another block. At the end the group is the number of groups.
+    """
+    groups, width = int64_at(desc, f.GROUPS), desc[f.GROUP_WIDTH]
+    codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
+    left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
+    left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
+    owners = int64_at(desc, f.OWNERS)
+    one = np.uint64(1)
+    n_groups = len(groups) // width
+    used = np.int64(0)
+    group, block = state[0], state[1]
+    while group < n_groups:
+        row = group * width
+        keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
+        while block < blocks:
+            if used + 64 * 64 * WORDS > len(out_events):
+                state[0], state[1] = group, block
+                return used
+            zone = groups[row + f.GROUP_ZONES] + (block >> 6) * keys * 128 + (block & 63)
+            mask[:WORDS] = everyone
+            alive = True
+            for key in range(keys):
+                base = cell_at[groups[row + f.FIRST_KEY + key]]
+                lo, hi = np.int64(codes[zone + key * 128]), np.int64(codes[zone + key * 128 + 64])
+                if masks512(mask, 0, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
+                    alive = False
+                    break
+            if not alive:
+                block += 1
+                continue
+            at = groups[row + f.GROUP_CODES] + block * keys * 128
+            mixed_at = groups[row + f.GROUP_MIXED]
+            slot = groups[row + f.FIRST_SLOT] + (block << 6)
+            for lane in range(min(np.int64(64), groups[row + f.GROUP_BOXES] - (block << 6))):
+                box = slot + lane
+                for word in range(WORDS):
+                    mask[WORDS + word] = mask[word]
+                alive = True
+                for key in range(keys):
+                    base = cell_at[groups[row + f.FIRST_KEY + key]]
+                    lo, hi = (
+                        np.int64(codes[at + key * 128 + lane]),
+                        np.int64(codes[at + key * 128 + 64 + lane]),
+                    )
+                    if masks512(mask, WORDS, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
+                        alive = False
+                        break
+                if not alive:
+                    continue
+                if mixed_at >= 0:
+                    for step in range(f.SLOTS):
+                        place = mixed_at + (block * f.SLOTS + step) * 192 + lane
+                        lo, hi = np.int64(mixed[place + 64]), np.int64(mixed[place + 128])
+                        if lo == 0 and hi == 65535:
+                            break  # free slots come last
+                        base = cell_at[mixed[place]]
+                        if masks512(mask, WORDS, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
+                            alive = False
+                            break
+                    if not alive:
+                        continue
+                    for side in range(left_offsets[box], left_offsets[box + 1]):
+                        base = cell_at[left_attribute[side]]
+                        lo, hi = np.int64(left_lo[side]), np.int64(left_hi[side])
+                        if masks512(mask, WORDS, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
+                            alive = False
+                            break
+                    if not alive:
+                        continue
+                if owners[2 * box + 1] <= moment:
+                    continue
+                place = owners[2 * box] >> 1
+                for word in range(WORDS):
+                    bits = mask[WORDS + word]
+                    while bits != 0:
+                        out_events[used] = (word << 6) + np.int64(trailing_zeros(bits))
+                        out_places[used] = place
+                        used += 1
+                        bits &= bits - one
+            block += 1
+        block = np.int64(0)
+        group += 1
+    state[0], state[1] = group, 0
+    return used
+
+
+@kernel
+def spread(events, places, first, next_at, out_places):
+    """Put the places of pairs where those of their event go on, event by event."""
+    for pair in range(len(events)):
+        event = first + events[pair]
+        out_places[next_at[event]] = places[pair]
+        next_at[event] += 1

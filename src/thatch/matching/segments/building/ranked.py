@@ -1,0 +1,272 @@
+"""Boxes in rank space: tables of cuts, and sides that name cells between them.
+
+This is what a segment keeps exactly. It is made from columns of cuts, and from other ranked boxes by merging their
+tables, which are sorted already, so that a merge looks up where each rank has gone and compares no side with another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments.building.kernels import mark_used, merge_numbers, merge_texts, remap
+from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.building.texts import sorted_distinct
+from thatch.matching.segments.sides import NUMBER, TEXT, Sides, Texts
+
+__all__ = ["Ranked"]
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Boxes with their sides as first and last cell. Owners and checks as in `Sides`, attributes numbered locally.
+
+    `sourced` are the owners that have a source, `sources` their sources.
+    """
+
+    tables: Tables
+    offsets: Ints
+    attribute: npt.NDArray[np.uint16]
+    low: npt.NDArray[np.uint32]
+    high: npt.NDArray[np.uint32]
+    owner: Ints
+    place: npt.NDArray[np.int64]
+    verify: npt.NDArray[np.bool_]
+    sourced: Ints
+    sources: Texts
+    check_at: Ints
+    check_attribute: npt.NDArray[np.uint16]
+    programs: Texts
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    @classmethod
+    def of(cls, sides: Sides) -> Ranked:
+        """The boxes of exact columns."""
+        used = np.concatenate([sides.attribute, sides.checks.attribute])
+        attributes, local = np.unique(used, return_inverse=True)
+        own = local[: len(sides.attribute)]
+        tables, low, high = _ranks(attributes.astype(np.int32), own, sides)
+        sourced = np.flatnonzero(np.diff(sides.source.offsets)).astype(np.int32)
+        boxes = len(sides.offsets) - 1
+        has_checks = len(sides.checks.box) > 0
+        return cls(
+            tables=tables,
+            offsets=sides.offsets.astype(np.int32),
+            attribute=own.astype(np.uint16),
+            low=low,
+            high=high,
+            owner=sides.owner,
+            place=sides.place,
+            verify=sides.verify,
+            sourced=sourced,
+            sources=sides.source.take(sourced),
+            check_at=(
+                _starts(np.bincount(sides.checks.box, minlength=boxes))
+                if has_checks
+                else np.zeros(0, np.int32)
+            ),
+            check_attribute=local[len(sides.attribute) :].astype(np.uint16),
+            programs=sides.checks.programs,
+        )
+
+    def without(self, dead: npt.NDArray[np.bool_]) -> Ranked:
+        """The boxes of all owners but the dead ones; the tables stay as they are."""
+        if not dead.any():
+            return self
+        keep_box = ~dead[self.owner]
+        sizes = np.diff(self.offsets)
+        keep_side = np.repeat(keep_box, sizes)
+        numbers = np.cumsum(~dead, dtype=np.int32) - np.int32(1)
+        keep_source = ~dead[self.sourced]
+        changed: dict[str, Any] = {}
+        if len(self.check_at):
+            checks = np.diff(self.check_at)
+            keep_check = np.repeat(keep_box, checks)
+            changed = {
+                "check_at": _starts(checks[keep_box]),
+                "check_attribute": self.check_attribute[keep_check],
+                "programs": self.programs.take(np.flatnonzero(keep_check)),
+            }
+        unchanged = {
+            "check_at": self.check_at,
+            "check_attribute": self.check_attribute,
+            "programs": self.programs,
+        }
+        return Ranked(
+            tables=self.tables,
+            offsets=_starts(sizes[keep_box]),
+            attribute=self.attribute[keep_side],
+            low=self.low[keep_side],
+            high=self.high[keep_side],
+            owner=numbers[self.owner[keep_box]],
+            place=self.place[~dead],
+            verify=self.verify[~dead],
+            sourced=numbers[self.sourced[keep_source]],
+            sources=self.sources.take(np.flatnonzero(keep_source)),
+            **(changed or unchanged),
+        )
+
+    @classmethod
+    def merged(cls, parts: list[Ranked]) -> Ranked:
+        """All boxes of several sets, with the cuts that they use and no others."""
+        merge = _Merge(parts)
+        owners = np.cumsum([0, *(len(part) for part in parts)])
+        has_checks = any(len(part.check_at) for part in parts)
+        checks = [
+            np.diff(part.check_at) if len(part.check_at) else np.zeros(len(part.owner)) for part in parts
+        ]
+        return cls(
+            tables=merge.tables,
+            offsets=_starts(np.concatenate([np.diff(part.offsets) for part in parts])),
+            attribute=merge.attribute,
+            low=merge.low,
+            high=merge.high,
+            owner=np.concatenate(
+                [part.owner + np.int32(first) for part, first in zip(parts, owners, strict=False)]
+            ),
+            place=np.concatenate([part.place for part in parts]),
+            verify=np.concatenate([part.verify for part in parts]),
+            sourced=np.concatenate(
+                [part.sourced + np.int32(first) for part, first in zip(parts, owners, strict=False)]
+            ),
+            sources=Texts.joined([part.sources for part in parts]),
+            check_at=_starts(np.concatenate(checks)) if has_checks else np.zeros(0, np.int32),
+            check_attribute=merge.check_attribute,
+            programs=Texts.joined([part.programs for part in parts]),
+        )
+
+
+class _Merge:
+    """Where the cuts of several tables go in a common one, and the sides by it."""
+
+    def __init__(self, parts: list[Ranked]) -> None:
+        self._parts = parts
+        self._used = [self._uses(part) for part in parts]
+        is_used = [np.zeros(len(part.tables.attributes), np.bool_) for part in parts]
+        for part, flags in zip(parts, is_used, strict=True):
+            flags[part.attribute] = True
+            flags[part.check_attribute] = True
+        kept = [part.tables.attributes[flags] for part, flags in zip(parts, is_used, strict=True)]
+        self._attributes = np.unique(np.concatenate(kept)).astype(np.int32)
+        # The number here of every local attribute of every part; those that are not used any more get none.
+        self._locals = [
+            np.where(flags, np.searchsorted(self._attributes, part.tables.attributes), -1)
+            for part, flags in zip(parts, is_used, strict=True)
+        ]
+        number_at, numbers, number_index = self._numbers()
+        text_at, texts, text_index = self._texts()
+        self.tables = Tables.of(self._attributes, number_at, numbers, text_at, texts)
+        self._move(number_at, number_index, text_at, text_index)
+
+    @staticmethod
+    def _uses(part: Ranked) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        tables = part.tables
+        numbers = np.zeros(len(tables.numbers), np.bool_)
+        texts = np.zeros(len(tables.text_keys), np.bool_)
+        mark_used(part.attribute, part.low, part.high, tables.number_at, tables.text_at, numbers, texts)
+        return numbers, texts
+
+    def _spans(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where the values of each attribute here begin and end in the joined tables, for every part."""
+        starts = np.zeros((len(self._parts), len(self._attributes)), np.int64)
+        ends = np.zeros_like(starts)
+        base = 0
+        for number, (part, local) in enumerate(zip(self._parts, self._locals, strict=True)):
+            at = getattr(part.tables, name)
+            has = local >= 0
+            starts[number, local[has]] = base + at[:-1][has]
+            ends[number, local[has]] = base + at[1:][has]
+            base += int(at[-1])
+        return starts, ends
+
+    def _numbers(self) -> tuple[Any, Any, Any]:
+        values = np.concatenate([part.tables.numbers for part in self._parts])
+        used = np.concatenate([numbers for numbers, _ in self._used])
+        starts, ends = self._spans("number_at")
+        out, index = np.empty(len(values)), np.full(len(values), -1, np.int64)
+        at = np.zeros(len(self._attributes) + 1, np.int64)
+        merge_numbers(values, used, starts, ends, out, at, index)
+        return at, out[: at[-1]].copy(), index
+
+    def _texts(self) -> tuple[Any, Texts, Any]:
+        joined = Texts.joined([part.tables.texts() for part in self._parts])
+        keys = np.concatenate([part.tables.text_keys for part in self._parts])
+        used = np.concatenate([texts for _, texts in self._used])
+        starts, ends = self._spans("text_at")
+        chosen, index = np.empty(len(joined), np.int64), np.full(len(joined), -1, np.int64)
+        at = np.zeros(len(self._attributes) + 1, np.int64)
+        merge_texts(keys, joined.offsets, joined.blob, used, starts, ends, chosen, at, index)
+        return at, joined.take(chosen[: at[-1]]), index
+
+    def _move(self, number_at: Any, number_index: Any, text_at: Any, text_index: Any) -> None:
+        sides = sum(len(part.attribute) for part in self._parts)
+        self.attribute = np.empty(sides, np.uint16)
+        self.low, self.high = np.empty(sides, np.uint32), np.empty(sides, np.uint32)
+        done = numbers = texts = 0
+        for part, local in zip(self._parts, self._locals, strict=True):
+            here = slice(done, done + len(part.attribute))
+            tables = part.tables
+            remap(
+                (part.attribute, part.low, part.high), (tables.number_at, tables.text_at), local,
+                (number_at, text_at), (number_index[numbers:], text_index[texts:]),
+                (self.attribute[here], self.low[here], self.high[here]),
+            )  # fmt: skip
+            done += len(part.attribute)
+            numbers += len(tables.numbers)
+            texts += len(tables.text_keys)
+        self.check_attribute = np.concatenate(
+            [local[part.check_attribute] for part, local in zip(self._parts, self._locals, strict=True)]
+        ).astype(np.uint16)
+
+
+def _ranks(
+    attributes: Ints, local: npt.NDArray[np.intp], sides: Sides
+) -> tuple[Tables, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The tables of exact columns, and for every side its first and last cell."""
+    owner = np.concatenate([local, local])
+    kind = np.concatenate([sides.lo_kind, sides.hi_kind])
+    value = np.concatenate([sides.lo_value, sides.hi_value])
+    is_text = kind >= TEXT
+    is_number = (kind >= NUMBER) & ~is_text
+    number_at, numbers, number_index = _table(owner[is_number], value[is_number] + 0.0, len(attributes))
+    words, position = sorted_distinct(sides.texts)
+    text_at, used_words, text_index = _table(
+        owner[is_text], position[value[is_text].astype(np.int64)], len(attributes)
+    )
+    rank = kind.astype(np.int64)
+    width = 2 * np.diff(number_at)[owner]
+    rank[kind == 6] = 6 + width[kind == 6]
+    is_top = kind == 7
+    rank[is_top] = 7 + width[is_top] + 2 * np.diff(text_at)[owner[is_top]]
+    rank[is_number] = 6 + 2 * number_index + (kind[is_number] - NUMBER)
+    rank[is_text] = 7 + width[is_text] + 2 * text_index + (kind[is_text] - TEXT)
+    tables = Tables.of(attributes, number_at, numbers, text_at, words.take(used_words))
+    return tables, rank[: len(local)].astype(np.uint32), (rank[len(local) :] - 1).astype(np.uint32)
+
+
+def _table(
+    owner: npt.NDArray[np.intp], value: npt.NDArray[Any], count: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The distinct values of each of `count` owners in order, where each owner's begin, and each value's position."""
+    order = np.lexsort((value, owner))
+    owners, values = owner[order], value[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (owners[1:] != owners[:-1]) | (values[1:] != values[:-1])
+    at = np.searchsorted(owners[is_new], np.arange(count + 1)).astype(np.int64)
+    index = np.empty(len(order), np.int64)
+    index[order] = np.cumsum(is_new) - 1 - at[owners]
+    return at, values[is_new], index
+
+
+def _starts(sizes: Any) -> Ints:
+    """Where parts of these sizes begin when they stand one after the other, and where the last ends."""
+    starts = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(sizes, out=starts[1:])
+    return starts

@@ -1,0 +1,1 @@
+"""Residual checks in the form that kernels run."""

@@ -1,0 +1,1 @@
+"""The delta: filters that are too new for a segment."""

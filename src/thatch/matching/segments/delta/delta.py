@@ -1,0 +1,227 @@
+"""A delta: the newest filters in arrays of a fixed size, which kernels may read while more are added.
+
+What is added lies beyond what a reader looks at, until the reader learns of it; what is removed is marked with the
+change that removed it. So nothing that a reader sees ever changes under it.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments import fields
+from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.delta.kernels import file_boxes
+from thatch.matching.segments.draft import SIDE_BYTES, packer, unpacked
+from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, take_apart
+from thatch.matching.segments.sides import TEXT, Checks, Sides, Texts
+from thatch.model.filters import Filter
+
+__all__ = ["CAPACITY", "Delta"]
+
+CAPACITY = 1_024  # subscriptions
+_BOXES = 2  # room for boxes, sides and bytes of text and programs, per subscription on average
+_SIDES = 12
+_BYTES = 64
+
+
+class Delta:
+    """Filters that are searched one block after the other."""
+
+    def __init__(self, capacity: int) -> None:
+        self._make_room(capacity, capacity * _BOXES, capacity * _SIDES, capacity * _BYTES, capacity * _BYTES)
+
+    def _make_room(self, capacity: int, boxes: int, sides: int, text: int, programs: int) -> None:
+        blocks = -(-boxes // 64)
+        self.capacity = capacity
+        self.count = self.boxes = self.dead = 0
+        self.filters: list[Filter] = []
+        self.owners = np.zeros(2 * capacity, np.int64)
+        self._sides = np.zeros(sides * SIDE_BYTES // 8, np.int64)
+        self._packed = memoryview(self._sides).cast("B")  # type: ignore[arg-type]
+        self._lanes = np.zeros(blocks * 2 * 192, np.uint16)
+        self._first_side = np.zeros(boxes + 1, np.int32)
+        self._box_owner = np.zeros(boxes, np.int32)
+        self._texts = np.zeros(text, np.uint8)
+        self._check_at = np.zeros(boxes + 1, np.int32)
+        self._checks = np.zeros(2 * boxes, np.int32)
+        self._programs = np.zeros(programs, np.uint8)
+        self._used_sides = self._used_text = self._used_checks = self._used_programs = 0
+        self._text_at: dict[str, int] = {}
+        self._attributes: set[int] = set()
+        self._owner_of: dict[int, int] = {}
+        self._is_plain: list[bool] = []
+        self.desc = np.zeros(fields.DELTA_WIDTH, np.int64)
+        for field, array in self._arrays().items():
+            self.desc[field], self.desc[field + 1] = array.ctypes.data, array.size
+
+    def _arrays(self) -> dict[int, npt.NDArray[Any]]:
+        return {
+            fields.DELTA_LANES: self._lanes,
+            fields.DELTA_SIDES: self._sides,
+            fields.DELTA_FIRST_SIDE: self._first_side,
+            fields.DELTA_BOX_OWNER: self._box_owner,
+            fields.DELTA_OWNERS: self.owners,
+            fields.DELTA_TEXTS: self._texts,
+            fields.DELTA_CHECK_AT: self._check_at,
+            fields.DELTA_CHECKS: self._checks,
+            fields.DELTA_PROGRAMS: self._programs,
+        }
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def box_room(self) -> int:
+        """How many boxes there may ever be."""
+        return len(self._box_owner)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is nothing in it; what is added later may have several boxes."""
+        return self.count == 0
+
+    def place_of(self, owner: int) -> int:
+        """The place of an owner."""
+        return int(self.owners[2 * owner]) >> 1
+
+    def find(self, place: int) -> int:
+        """The living owner at a place, -1 if there is none."""
+        return self._owner_of.get(place, -1)
+
+    def add(self, place: int, filter: Filter, number: dict[str, int]) -> bool:
+        """Add a filter; False if there is no room for it."""
+        if self.count == self.capacity:
+            return False
+        texts: list[str] = []
+        parts = take_apart(filter, number, lambda text: texts.append(text) or len(texts) - 1)  # type: ignore[func-returns-value]
+        if not self._has_room(parts, texts):
+            if self.count:
+                return False
+            self._make_room_for(parts, texts)
+        if texts:
+            self._place_texts(parts, texts)
+        self._append(place, parts)
+        self.filters.append(filter)
+        return True
+
+    def _has_room(self, parts: Parts, texts: list[str]) -> bool:
+        boxes, sides = len(parts.sizes), len(parts.sides) // 4
+        return (
+            self.boxes + boxes < len(self._first_side)
+            and len(self._attributes) + parts.most_attributes() <= MOST_ATTRIBUTES
+            and (self._used_sides + sides) * SIDE_BYTES <= self._sides.nbytes
+            and self._used_text + sum(4 + 4 * len(text) for text in texts) <= len(self._texts)
+            and 2 * (self._used_checks + len(parts.checks)) <= len(self._checks)
+            and self._used_programs + sum(len(each[2]) for each in parts.checks) <= len(self._programs)
+        )
+
+    def _make_room_for(self, parts: Parts, texts: list[str]) -> None:
+        """Room for one filter that is larger than what all usually take together."""
+        self._make_room(
+            self.capacity,
+            max(len(self._box_owner), len(parts.sizes) + 1, len(parts.checks)),
+            max(len(parts.sides) // 4, self.capacity * _SIDES),
+            max(sum(4 + 4 * len(text) for text in texts), len(self._texts)),
+            max(sum(len(each[2]) for each in parts.checks), len(self._programs)),
+        )
+
+    def _place_texts(self, parts: Parts, texts: list[str]) -> None:
+        """Write the texts of cuts, each once, and put where they stand in place of their position."""
+        at = []
+        for text in texts:
+            known = self._text_at.get(text)
+            if known is None:
+                content = text.encode("utf-8")
+                known = self._text_at[text] = self._used_text
+                written = len(content).to_bytes(4, "little") + content
+                self._texts[known : known + len(written)] = np.frombuffer(written, np.uint8)
+                self._used_text += len(written)
+            at.append(known)
+        for side in range(0, len(parts.sides), 4):
+            kinds = int(parts.sides[side + 1])
+            if kinds & 255 >= TEXT:
+                parts.sides[side + 2] = at[int(parts.sides[side + 2])]
+            if kinds >> 8 >= TEXT:
+                parts.sides[side + 3] = at[int(parts.sides[side + 3])]
+
+    def _append(self, place: int, parts: Parts) -> None:
+        owner, first = self.count, self.boxes
+        sides = len(parts.sides) // 4
+        packer(sides).pack_into(self._packed, self._used_sides * SIDE_BYTES, *parts.sides)
+        box = first
+        for size in parts.sizes:
+            self._used_sides += size
+            self._box_owner[box] = owner
+            box += 1
+            self._first_side[box] = self._used_sides
+            self._check_at[box] = self._used_checks
+        for own, attribute, program in parts.checks:
+            self._checks[2 * self._used_checks : 2 * self._used_checks + 2] = attribute, self._used_programs
+            self._programs[self._used_programs : self._used_programs + len(program)] = np.frombuffer(
+                program, np.uint8
+            )
+            self._used_programs += len(program)
+            self._used_checks += 1
+            self._check_at[first + own + 1 : box + 1] = self._used_checks
+        self.owners[2 * owner] = 2 * place + parts.verify
+        self.owners[2 * owner + 1] = fields.ALIVE
+        self._is_plain.append(parts.is_plain)
+        file_boxes(self.desc, first, len(parts.sizes))
+        self._owner_of[place] = owner
+        self._attributes.update(parts.attributes())
+        self.count = owner + 1
+        self.boxes = self.desc[fields.DELTA_BOXES] = box
+
+    def remove(self, owner: int, moment: int) -> None:
+        """Mark a filter as gone from a change on."""
+        del self._owner_of[self.place_of(owner)]
+        self.owners[2 * owner + 1] = moment
+        self.dead += 1
+
+    def ranked(self) -> Ranked:
+        """The boxes of all living owners, for a segment."""
+        is_dead = self.owners[1 : 2 * self.count : 2] != fields.ALIVE
+        return Ranked.of(self._columns(~is_dead)).without(is_dead)
+
+    def _columns(self, is_alive: npt.NDArray[np.bool_]) -> Sides:
+        """All filters as exact columns, without the sources of those that are dead."""
+        text_numbers = {at: position for position, at in enumerate(self._text_at.values())}
+        attribute, lo_kind, lo_value, hi_kind, hi_value = unpacked(
+            self._sides[: self._used_sides * SIDE_BYTES // 8]
+        )
+        for kind, value in ((lo_kind, lo_value), (hi_kind, hi_value)):
+            is_text = kind >= TEXT
+            value[is_text] = [text_numbers[int(at)] for at in value[is_text]]
+        sources = [
+            b"" if plain or not alive else str(each).encode("utf-8")
+            for plain, alive, each in zip(self._is_plain, is_alive, self.filters, strict=True)
+        ]
+        n_checks, n_boxes = self._used_checks, self.boxes
+        programs = self._programs[: self._used_programs].tobytes()
+        starts = [*self._checks[1 : 2 * n_checks : 2].tolist(), len(programs)]
+        return Sides(
+            offsets=self._first_side[: n_boxes + 1].astype(np.int64),
+            attribute=attribute,
+            lo_kind=lo_kind,
+            lo_value=lo_value,
+            hi_kind=hi_kind,
+            hi_value=hi_value,
+            owner=self._box_owner[:n_boxes].copy(),
+            place=self.owners[0 : 2 * self.count : 2] >> 1,
+            verify=(self.owners[0 : 2 * self.count : 2] & fields.VERIFY) != 0,
+            texts=Texts.of([text.encode("utf-8") for text in self._text_at]),
+            source=Texts.of(sources),
+            checks=Checks(
+                np.repeat(np.arange(n_boxes, dtype=np.int32), np.diff(self._check_at[: n_boxes + 1])),
+                self._checks[0 : 2 * n_checks : 2].copy(),
+                Texts.of([programs[a:b] for a, b in pairwise(starts)]),
+            ),
+        )
+
+    def nbytes(self) -> int:
+        """Bytes of all arrays; the filters themselves are not counted."""
+        return sum(array.nbytes for array in self._arrays().values())

@@ -1,0 +1,226 @@
+"""Kernels of the delta: the newest boxes, unsorted, with their exact cuts.
+
+Sixty-four boxes are tested at once by two of their sides in coarse codes, which need no table of cuts and so never
+change when a box is added; what passes is compared with the exact cuts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.matching.segments import fields as f
+from thatch.matching.segments.cells.kernels import (
+    WIDE_LAST_NUMBER,
+    WIDE_LAST_TEXT,
+    WIDE_NUMBER,
+    WIDE_TEXT,
+    number_code,
+    text_code,
+)
+from thatch.matching.segments.checks.kernels import check_holds
+from thatch.matching.segments.vectors.kernels import (
+    doubles_at,
+    inlined,
+    int32_at,
+    int64_at,
+    kernel,
+    mixed64,
+    trailing_zeros,
+    uint8_at,
+    uint16_at,
+)
+
+__all__ = ["file_boxes", "search_delta"]
+
+NUMBER, TEXT = 16, 32  # kinds of cuts; see `sides.py`
+_SLOTS = 2
+
+
+@inlined
+def _cut_below(kind, value, texts, row_kind, number, words, start, length):
+    """Whether a cut lies below a value of an event."""
+    if kind < NUMBER:
+        return kind <= row_kind
+    if kind < TEXT:
+        if row_kind != 5:
+            return row_kind > 5
+        return value <= number if kind == NUMBER else value < number
+    if row_kind != 6:
+        return False
+    order = _compare(texts, np.int64(value), words, start, length)
+    return order <= 0 if kind == TEXT else order < 0
+
+
+@inlined
+def _compare(texts, at, words, start, length):
+    """-1, 0 or 1 as the text of a cut sorts before, with or after a text of the event."""
+    own = _length(texts, at)
+    for step in range(min(own, length)):
+        a, b = texts[at + 4 + step], words[start + step]
+        if a != b:
+            return -1 if a < b else 1
+    if own == length:
+        return 0
+    return 1 if own > length else -1
+
+
+@inlined
+def _length(texts, at):
+    """Texts begin with their length in four bytes."""
+    size = np.int64(0)
+    for step in range(4):
+        size |= np.int64(texts[at + step]) << (8 * step)
+    return size
+
+
+@inlined
+def _row_passes(side, integers, doubles, texts, row, row_class, numbers, words, text_at, text_length):
+    """Whether one value of the event lies between the cuts of a side."""
+    kinds = np.int64(integers[6 * side + 1])
+    kind, number = np.int64(row_class[row]), numbers[row]
+    start, length = np.int64(text_at[row]), np.int64(text_length[row])
+    if not _cut_below(kinds & 255, doubles[3 * side + 1], texts, kind, number, words, start, length):
+        return False
+    return not _cut_below(kinds >> 8, doubles[3 * side + 2], texts, kind, number, words, start, length)
+
+
+@inlined
+def _exactly(box, desc, context):
+    """0 no, 1 yes, 2 maybe: the exact sides and the checks of a box."""
+    sides = int64_at(desc, f.DELTA_SIDES)
+    integers, doubles = sides.view(np.int32), sides.view(np.float64)
+    first_side = int32_at(desc, f.DELTA_FIRST_SIDE)
+    texts = uint8_at(desc, f.DELTA_TEXTS)
+    check_at, checks = int32_at(desc, f.DELTA_CHECK_AT), int32_at(desc, f.DELTA_CHECKS)
+    programs = uint8_at(desc, f.DELTA_PROGRAMS)
+    heads, joints = int32_at(context, f.HEADS), uint8_at(context, f.JOINTS)
+    row_next, row_class = int32_at(context, f.ROW_NEXT), uint8_at(context, f.ROW_CLASS)
+    numbers, words = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.WORDS)
+    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    result = 1
+    for side in range(first_side[box], first_side[box + 1]):
+        which = integers[6 * side]
+        row = np.int64(heads[which]) if which < len(heads) else np.int64(-1)
+        if row < 0:
+            if (
+                np.int64(integers[6 * side + 1]) & 255 != 0
+            ):  # only a side from the very first cut holds missing
+                return 0
+            continue
+        if joints[which]:
+            result = 2
+            continue
+        while row >= 0 and not _row_passes(
+            side, integers, doubles, texts, row, row_class, numbers, words, text_at, text_length
+        ):
+            row = np.int64(row_next[row])
+        if row < 0:
+            return 0
+    for check in range(check_at[box], check_at[box + 1]):
+        which = checks[2 * check]
+        start = np.int64(checks[2 * check + 1])
+        row = np.int64(heads[which]) if which < len(heads) else np.int64(-1)
+        if row < 0:
+            if programs[start] == 0:
+                return 0
+        elif joints[which] or row_next[row] >= 0:
+            result = 2  # which element of a list, is left to the one who verifies
+        elif row_class[row] != 6:
+            if programs[start] == 0:
+                return 0
+        elif not check_holds(programs, start, words, np.int64(text_at[row]), np.int64(text_length[row])):
+            return 0
+    return result
+
+
+@inlined
+def search_delta(desc, source, boxes, context, flags, moment):
+    """Add what an event matches among the first `boxes` boxes of a delta to PLACES and PENDING; whether to stop."""
+    lanes_of = uint16_at(desc, f.DELTA_LANES)
+    box_owner, owners = int32_at(desc, f.DELTA_BOX_OWNER), int64_at(desc, f.DELTA_OWNERS)
+    low, high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
+    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
+    counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
+    is_narrow = len(low) == 64
+    one = np.uint64(1)
+    for block in range((boxes + 63) >> 6):
+        lanes = ~np.uint64(0)
+        if boxes - (block << 6) < 64:
+            lanes = (one << np.uint64(boxes - (block << 6))) - one
+        for slot in range(_SLOTS):
+            if lanes == 0:
+                break
+            lanes = mixed64(lanes_of, (block * _SLOTS + slot) * 192, low, high, lanes, is_narrow)
+        while lanes != 0:
+            box = (block << 6) + np.int64(trailing_zeros(lanes))
+            lanes &= lanes - one
+            counts[f.LOOKED] += 1
+            owner = np.int64(box_owner[box])
+            if owners[2 * owner + 1] <= moment:
+                continue
+            place = owners[2 * owner]
+            if flags & f.TALLY:
+                tallies[place & ~np.int64(1)] += 1
+            verdict = _exactly(box, desc, context)
+            if verdict == 0:
+                continue
+            if place & f.VERIFY or verdict == 2:
+                pending[2 * counts[f.WAITING]] = source
+                pending[2 * counts[f.WAITING] + 1] = owner
+                counts[f.WAITING] += 1
+                continue
+            places[counts[f.SURE]] = place >> 1
+            counts[f.SURE] += 1
+            if flags & f.STOP:
+                return True
+    return False
+
+
+# --- adding -------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _cut_code(kind, value, bits, texts, is_upper):
+    """The coarse code that a cut admits at most, as upper end, or at least, as lower one."""
+    if kind >= TEXT:
+        at = np.int64(value)
+        return text_code(texts, at + 4, _length(texts, at))
+    if kind >= NUMBER:
+        return number_code(bits)
+    if is_upper:
+        return np.int64(WIDE_LAST_TEXT if kind == 7 else WIDE_LAST_NUMBER if kind == 6 else kind - 1)
+    return np.int64(WIDE_TEXT if kind == 6 else WIDE_NUMBER if kind == 5 else kind)
+
+
+@kernel
+def file_boxes(desc, first, count):
+    """Write the lanes of boxes that were added: the two of their sides that let the fewest codes through."""
+    lanes = uint16_at(desc, f.DELTA_LANES)
+    sides = int64_at(desc, f.DELTA_SIDES)
+    integers, doubles, words = sides.view(np.int32), sides.view(np.float64), sides.view(np.uint64)
+    first_side, texts = int32_at(desc, f.DELTA_FIRST_SIDE), uint8_at(desc, f.DELTA_TEXTS)
+    for box in range(first, first + count):
+        at = (box >> 6) * (_SLOTS * 192) + (box & 63)
+        for slot in range(_SLOTS):
+            lanes[at + slot * 192] = 0
+            lanes[at + slot * 192 + 64] = 0
+            lanes[at + slot * 192 + 128] = 65535
+        best, next_best = np.int64(1 << 20), np.int64(1 << 20)
+        for side in range(first_side[box], first_side[box + 1]):
+            kinds = np.int64(integers[6 * side + 1])
+            lo = _cut_code(kinds & 255, doubles[3 * side + 1], words[3 * side + 1], texts, 0)
+            hi = _cut_code(kinds >> 8, doubles[3 * side + 2], words[3 * side + 2], texts, 1)
+            width = hi - lo if integers[6 * side] < 65536 else np.int64(1 << 21)  # lanes name it in 16 bits
+            slot = -1
+            if width < best:
+                next_best, best = best, width
+                for part in range(0, 192, 64):
+                    lanes[at + 192 + part] = lanes[at + part]
+                slot = 0
+            elif width < next_best:
+                next_best = width
+                slot = 1
+            if slot >= 0:
+                lanes[at + slot * 192] = integers[6 * side]
+                lanes[at + slot * 192 + 64] = lo
+                lanes[at + slot * 192 + 128] = hi

@@ -1,0 +1,114 @@
+"""Columns in the making, filter by filter: how many subscriptions at once become a segment."""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments.parts import MOST_ATTRIBUTES, take_apart
+from thatch.matching.segments.sides import Checks, Sides, Texts
+from thatch.model.filters import Filter
+
+__all__ = ["SIDE_BYTES", "Draft", "packer", "unpacked"]
+
+SIDE_BYTES = 24  # attribute and kinds of the cuts in 4 bytes each, two values in 8 each
+
+
+@lru_cache(maxsize=4_096)
+def packer(sides: int) -> struct.Struct:
+    """How a row of sides is written."""
+    return struct.Struct("=" + "iidd" * sides)
+
+
+class Draft:
+    """Filters in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._sides = bytearray()
+        self._sizes: list[int] = []
+        self._owner: list[int] = []
+        self._place: list[int] = []
+        self._verify: list[bool] = []
+        self._texts: dict[str, int] = {}
+        self._sources: dict[int, bytes] = {}
+        self._check_box: list[int] = []
+        self._check_attribute: list[int] = []
+        self._programs: list[bytes] = []
+        self._attributes: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def add(self, place: int, filter: Filter, number: dict[str, int]) -> bool:
+        """Append a filter; False if all together would have too many attributes for one segment.
+
+        `number` gives attributes their numbers and learns new ones.
+        """
+        parts = take_apart(filter, number, self._keep_text)
+        if len(self._attributes) + parts.most_attributes() > MOST_ATTRIBUTES and self._place:
+            return False
+        self._attributes.update(parts.attributes())
+        owner, first = len(self._place), len(self._sizes)
+        self._sides += packer(len(parts.sides) // 4).pack(*parts.sides)
+        self._sizes += parts.sizes
+        self._owner += [owner] * len(parts.sizes)
+        self._place.append(place)
+        self._verify.append(parts.verify)
+        if not parts.is_plain:
+            self._sources[owner] = str(filter).encode("utf-8")
+        for box, attribute, program in parts.checks:
+            self._check_box.append(first + box)
+            self._check_attribute.append(attribute)
+            self._programs.append(program)
+        return True
+
+    def _keep_text(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+    def sides(self) -> Sides:
+        """What was added, as columns."""
+        offsets = np.zeros(len(self._sizes) + 1, np.int64)
+        np.cumsum(self._sizes, out=offsets[1:])
+        attribute, lo_kind, lo_value, hi_kind, hi_value = unpacked(np.frombuffer(self._sides, np.int64))
+        return Sides(
+            offsets=offsets,
+            attribute=attribute,
+            lo_kind=lo_kind,
+            lo_value=lo_value,
+            hi_kind=hi_kind,
+            hi_value=hi_value,
+            owner=np.array(self._owner, np.int32),
+            place=np.array(self._place, np.int64),
+            verify=np.array(self._verify, np.bool_),
+            texts=Texts.of([text.encode("utf-8") for text in self._texts]),
+            source=Texts.of([self._sources.get(owner, b"") for owner in range(len(self._place))]),
+            checks=Checks(
+                np.array(self._check_box, np.int32),
+                np.array(self._check_attribute, np.int32),
+                Texts.of(self._programs),
+            ),
+        )
+
+
+def unpacked(
+    sides: npt.NDArray[np.int64],
+) -> tuple[
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int8],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int8],
+    npt.NDArray[np.float64],
+]:
+    """The columns of packed sides: attribute, kind and value of the lower cut, kind and value of the upper."""
+    integers, doubles = sides.view(np.int32), sides.view(np.float64)
+    kinds = integers[1::6]
+    return (
+        integers[0::6].copy(),
+        (kinds & 255).astype(np.int8),
+        doubles[1::3].copy(),
+        (kinds >> 8).astype(np.int8),
+        doubles[2::3].copy(),
+    )

@@ -1,0 +1,70 @@
+"""What stands where in the arrays of numbers that kernels get: contexts, descriptions and groups.
+
+An array takes two numbers, its address and its length. Addresses are only ever made from arrays that the caller
+keeps alive while a kernel runs.
+"""
+
+from __future__ import annotations
+
+# --- a segment's description: four numbers, then arrays ------------------------------------------------------------
+
+ATTRIBUTES, GROUP_WIDTH, IS_EXACT, IS_NARROW = range(4)
+(
+    LOCAL_OF, NUMBER_AT, NUMBERS, GRID_AT, GRID, GRID_SCALE,
+    TEXT_AT, TEXT_KEYS, TEXT_OFFSETS, TEXT_BLOB, SHIFTS,
+    GROUP_AT, GROUPS, CODES, MIXED, LEFT_OFFSETS, LEFT_ATTRIBUTE, LEFT_LO, LEFT_HI,
+    BOX_OFFSETS, SIDE_ATTRIBUTE, SIDE_LO, SIDE_HI, BOX_OWNER, OWNERS,
+    CHECK_AT, CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
+) = range(4, 62, 2)  # fmt: skip
+SEGMENT_WIDTH = 62
+
+# --- a delta's description: the number of its boxes, then arrays ----------------------------------------------------
+
+DELTA_BOXES = 0
+(
+    DELTA_LANES, DELTA_SIDES, DELTA_FIRST_SIDE, DELTA_BOX_OWNER, DELTA_OWNERS, DELTA_TEXTS,
+    DELTA_CHECK_AT, DELTA_CHECKS, DELTA_PROGRAMS,
+) = range(1, 19, 2)  # fmt: skip
+DELTA_WIDTH = 19
+
+# --- a group's row: its keys stand from FIRST_KEY on ------------------------------------------------------------------
+
+(
+    GROUP_KEYS,
+    GROUP_BLOCKS,
+    GROUP_BOXES,
+    GROUP_CODES,
+    GROUP_ZONES,
+    GROUP_ZONES2,
+    FIRST_SLOT,
+    GROUP_MIXED,
+    FIRST_KEY,
+) = range(9)
+SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands in `LEFT_*`
+
+# --- a context: all that one search needs -----------------------------------------------------------------------------
+
+(
+    SEGMENTS, DELTAS,
+    ROW_NUMBERS, ROW_INFO, WORDS, ROW_CLASS, ROW_TEXT_AT, ROW_TEXT_LENGTH, ROW_NEXT, ROW_CELLS,
+    HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
+    LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED,
+    BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES,
+) = range(0, 60, 2)  # fmt: skip
+CONTEXT_WIDTH = 60
+
+# --- counts: of the last search, then of all searches -------------------------------------------------------------------
+
+SURE, WAITING, LOOKED, BLOCKS_READ, EVENTS, MATCHES, VERIFIED = range(7)
+N_COUNTS = 7
+
+# --- flags of a search ------------------------------------------------------------------------------------------------
+
+NUMERIC = 1  # every value is a number, and the codes of the rows name attributes only
+STOP = 2  # the first sure match is enough
+UNORDERED = 4  # matches may come in any order, if no subscription can be found twice
+TALLY = 8  # count candidates and matches of every subscription
+
+JOINT = 1 << 30  # in the code of a row: whether it counts depends on the values beside it in a list
+VERIFY = 1  # in an owner's place, which is shifted by one: what the index finds must be verified
+ALIVE = 2**63 - 1  # when a living owner died

@@ -1,0 +1,74 @@
+"""Which segments are merged, and the merge: a job that needs no lock and does not hold the interpreter for long.
+
+Segments have tiers: what was added last is in the lowest; when a tier has `FAN_OUT` segments they become one of the
+next, and so a filter is written once a tier, and there are only logarithmically many segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.parts import MOST_ATTRIBUTES
+from thatch.matching.segments.segment import Segment
+from thatch.matching.segments.shape import Source
+
+__all__ = ["FAN_OUT", "Job", "next_job"]
+
+FAN_OUT = 4
+_TIER = 4_096  # filters of a segment of the lowest tier
+
+
+@dataclass(slots=True)
+class Job:
+    """Sources that are to become one segment. Owners that die meanwhile are told at the end: place and change."""
+
+    sources: list[Source]
+    deaths: list[tuple[int, int]] = field(default_factory=list)
+
+    def build(self) -> list[Segment]:
+        """The new segments: one, unless there are too many attributes for one."""
+        parts = [part for part in (source.ranked() for source in self.sources) if len(part)]
+        if not parts:
+            return []
+        attributes = np.unique(np.concatenate([part.tables.attributes for part in parts]))
+        if len(attributes) > MOST_ATTRIBUTES:
+            highest = max(tier(source) for source in self.sources)
+            built = [Segment.build(Ranked.merged([part])) for part in parts]
+            for segment in built:
+                segment.tier = max(tier(segment), highest + 1)  # never again with the same ones
+            return built
+        return [Segment.build(Ranked.merged(parts))]
+
+
+def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | None:
+    """What to merge next: all that waits, with the tiers that it fills; or a segment that is mostly dead."""
+    if waiting:
+        chosen: list[Source] = list(waiting)
+        highest = _tier(sum(map(len, chosen)))
+        while True:
+            same = [each for each in segments if each not in chosen and tier(each) <= highest]
+            if len(same) < FAN_OUT - 1:
+                return Job(chosen)
+            chosen = [*same, *chosen]
+            highest = max(highest, _tier(sum(map(len, chosen))))
+    for segment in segments:
+        if segment.dead * 2 > len(segment):
+            return Job([segment])
+    return None
+
+
+def tier(source: Source) -> int:
+    """The tier of a segment: by its size, or as it was told."""
+    return max(_tier(len(source)), getattr(source, "tier", 0))
+
+
+def _tier(size: int) -> int:
+    result = 0
+    while size > _TIER:
+        size //= FAN_OUT
+        result += 1
+    return result

@@ -1,0 +1,185 @@
+"""A filter taken apart into what an index keeps of it: boxes, sides and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from math import inf, nextafter, prod
+
+from thatch.matching.segments.checks.programs import program
+from thatch.matching.segments.sides import NUMBER, TEXT
+from thatch.model.conjunctions import Conjunction
+from thatch.model.filters import Filter
+from thatch.model.lines import Constraint, Cut, intervals
+from thatch.model.residuals import WildcardCheck
+
+__all__ = ["MOST_ATTRIBUTES", "Parts", "take_apart"]
+
+MOST_ATTRIBUTES = 60_000  # of one segment, which numbers them in sixteen bits
+MOST_SIDES = 1_000  # of one box; the rest is verified
+MOST_BOXES = (
+    16  # of one conjunction with several unions; beyond, the longest are kept as their hull and verified
+)
+LONGEST_UNION = 1_000  # of one conjunction with one union
+
+_EXACT = 2**53
+
+
+class Parts:
+    """What an index keeps of one filter.
+
+    `sides` is flat: attribute, kinds of the lower and (times 256) the upper cut, and their values, for each side of
+    each box; `sizes` has the number of sides of each box; `checks` are (box, attribute, program).
+    `verify`: the boxes say less than the filter. `is_plain`: one box says all.
+    """
+
+    __slots__ = ("checks", "is_plain", "sides", "sizes", "verify")
+
+    def __init__(self) -> None:
+        self.sides: list[float] = []
+        self.sizes: list[int] = []
+        self.checks: list[tuple[int, int, bytes]] = []
+        self.verify = False
+        self.is_plain = True
+
+    def attributes(self) -> set[int]:
+        """The numbers of all attributes."""
+        return {*map(int, self.sides[::4]), *(attribute for _, attribute, _ in self.checks)}
+
+    def most_attributes(self) -> int:
+        """At least as many as there are attributes."""
+        return len(self.sides) // 4 + len(self.checks)
+
+
+def take_apart(filter: Filter, number: dict[str, int], keep_text: Callable[[str], int]) -> Parts:
+    """The parts of a filter.
+
+    Parameters
+    ----------
+    number : the attributes' numbers, which learns new ones
+    keep_text : keeps the text of a cut and tells where
+    """
+    parts = Parts()
+    if len(filter.conjunctions) == 1 and not filter.conjunctions[0].residuals:
+        constraints = filter.conjunctions[0].constraints
+        if len(constraints) <= MOST_SIDES and _add_plain(parts, constraints, number, keep_text):
+            return parts
+        parts = Parts()
+    parts.is_plain = False
+    for conjunction in filter.conjunctions:
+        first = len(parts.sizes)
+        constraints_kept, is_exact = _indexed(conjunction)
+        for box in _boxes(constraints_kept):
+            _add_box(parts, box, number, keep_text)
+        for residual in conjunction.residuals:
+            code = program(residual) if isinstance(residual, WildcardCheck) else None
+            if code is None:
+                is_exact = False
+                continue
+            which = _number_of(residual.keys[0], number)
+            parts.checks += [(box, which, code) for box in range(first, len(parts.sizes))]
+        parts.verify |= not is_exact
+        if parts.most_attributes() > MOST_ATTRIBUTES and len(parts.attributes()) > MOST_ATTRIBUTES:
+            return _unbounded()
+    parts.checks.sort(key=lambda each: each[:2])
+    return parts
+
+
+def _unbounded() -> Parts:
+    """The parts of a filter that is too large to index: one box that holds everything, to be verified."""
+    parts = Parts()
+    parts.sizes, parts.verify, parts.is_plain = [0], True, False
+    return parts
+
+
+def _number_of(key: str, number: dict[str, int]) -> int:
+    found = number.get(key)
+    if found is None:
+        found = number[key] = len(number)
+    return found
+
+
+def _add_plain(
+    parts: Parts,
+    constraints: tuple[tuple[str, Constraint], ...],
+    number: dict[str, int],
+    keep_text: Callable[[str], int],
+) -> bool:
+    """Add a conjunction of single intervals as one box; False if it is not one, or not exactly."""
+    sides = parts.sides
+    get = number.get
+    for key, constraint in constraints:
+        if len(constraint) != 2:
+            return False
+        low, high = constraint
+        if len(low) == 3 == len(high) and low[0] == 5 == high[0]:  # by far the most common
+            lo, hi = low[1], high[1]
+            if not (-_EXACT < lo < _EXACT and -_EXACT < hi < _EXACT) and (float(lo) != lo or float(hi) != hi):
+                return False
+            kinds = NUMBER + low[2] + ((NUMBER + high[2]) << 8)
+        else:
+            if any(len(cut) == 3 and cut[0] == 5 and float(cut[1]) != cut[1] for cut in constraint):
+                return False
+            lo_kind, lo = _cut(low, keep_text)
+            hi_kind, hi = _cut(high, keep_text)
+            kinds = lo_kind + (hi_kind << 8)
+        which = get(key)
+        if which is None:
+            which = number[key] = len(number)
+        sides += (which, kinds, lo, hi)
+    parts.sizes.append(len(constraints))
+    return True
+
+
+def _add_box(
+    parts: Parts,
+    box: Iterable[tuple[str, Cut, Cut]],
+    number: dict[str, int],
+    keep_text: Callable[[str], int],
+) -> None:
+    count = 0
+    for key, low, high in box:
+        lo_kind, lo = _cut(low, keep_text)
+        hi_kind, hi = _cut(high, keep_text)
+        parts.sides += (_number_of(key, number), lo_kind + (hi_kind << 8), lo, hi)
+        count += 1
+    parts.sizes.append(count)
+
+
+def _cut(cut: Cut, keep_text: Callable[[str], int]) -> tuple[int, float]:
+    if len(cut) == 1:
+        return cut[0], 0.0
+    rank, value, side = cut
+    if rank == 6:
+        return TEXT + side, float(keep_text(value))
+    double = float(value)
+    if double == value:
+        return NUMBER + side, double
+    return NUMBER, double if double > value else nextafter(double, inf)
+
+
+def _indexed(conjunction: Conjunction) -> tuple[list[tuple[str, Constraint]], bool]:
+    """The constraints to index, and whether they say all: long unions are replaced by their hull."""
+    constraints = list(conjunction.constraints[:MOST_SIDES])
+    is_exact = len(conjunction.constraints) <= MOST_SIDES
+    sizes = [len(constraint) // 2 for _, constraint in constraints]
+    count = prod(sizes)
+    has_one_union = sum(size > 1 for size in sizes) == 1
+    while count > (LONGEST_UNION // len(sizes) if has_one_union else MOST_BOXES):
+        position = max(range(len(sizes)), key=sizes.__getitem__)
+        key, constraint = constraints[position]
+        count //= sizes[position]
+        sizes[position] = 1
+        constraints[position] = (key, (constraint[0], constraint[-1]))
+        is_exact = False
+    # A side that no double bounds exactly stands for one that does, unless an event has other integers.
+    return constraints, is_exact
+
+
+def _boxes(constraints: list[tuple[str, Constraint]]) -> Iterator[Iterable[tuple[str, Cut, Cut]]]:
+    if all(len(constraint) == 2 for _, constraint in constraints):
+        yield [(key, constraint[0], constraint[1]) for key, constraint in constraints]
+        return
+    yield from product(
+        *([(key, low, high) for low, high in intervals(constraint)] for key, constraint in constraints)
+    )

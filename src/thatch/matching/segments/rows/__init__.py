@@ -1,0 +1,1 @@
+"""An event in the form in which it is searched for: rows, cells and codes."""

@@ -1,0 +1,178 @@
+"""Kernels that turn the rows of an event into what segments and deltas compare: chains, cells and codes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.matching.segments import fields as f
+from thatch.matching.segments.cells.kernels import FIRST_TEXT, number_cell, text_cell, wide_code
+from thatch.matching.segments.vectors.kernels import (
+    doubles_at,
+    inlined,
+    int32_at,
+    int64_at,
+    uint8_at,
+    uint16_at,
+    uint64_at,
+)
+
+__all__ = ["cell_of", "encode", "file_rows", "forget_rows"]
+
+_EXACT = 9007199254740992.0  # 2^53: an integer beyond it may have been rounded on its way here
+
+
+@inlined
+def file_rows(context, rows, flags):
+    """Chain the rows of every attribute, and code them coarsely for the deltas; return how many attributes there are.
+
+    Heads are -1 and the coarse codes and joints 0 before, and again after `forget_rows`. Returns -1 for rounded
+    numbers, having done nothing.
+    """
+    numbers = doubles_at(context, f.ROW_NUMBERS)
+    info = int32_at(context, f.ROW_INFO)
+    words = uint8_at(context, f.WORDS)
+    row_class = uint8_at(context, f.ROW_CLASS)
+    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    row_next = int32_at(context, f.ROW_NEXT)
+    heads, joints, touched = (
+        int32_at(context, f.HEADS),
+        uint8_at(context, f.JOINTS),
+        int32_at(context, f.TOUCHED),
+    )
+    wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
+    has_delta = len(int64_at(context, f.DELTAS)) > 0
+    if flags & f.NUMERIC:
+        for row in range(rows):
+            if abs(numbers[row]) >= _EXACT:
+                return -1
+    count = start = text = 0
+    base = 2 * rows  # numbers take the room of two integers each
+    for row in range(rows):
+        code = np.int64(info[base + row])
+        is_joint = code >= f.JOINT
+        if is_joint:
+            code -= f.JOINT
+        kind = code & 7
+        if flags & f.NUMERIC:
+            kind = np.int64(5 if numbers[row] == numbers[row] else 4)
+        length = 0
+        if kind == 6:
+            length = np.int64(info[base + rows + text])
+            text += 1
+        attribute = code >> 3
+        row_class[row] = kind
+        text_at[row] = start
+        text_length[row] = length
+        if 0 <= attribute < len(heads):
+            row_next[row] = heads[attribute]
+            if has_delta:
+                wide = wide_code(kind, numbers[row], words, start, length)
+                if heads[attribute] < 0 or wide < wide_low[attribute]:
+                    wide_low[attribute] = wide
+                if heads[attribute] < 0 or wide > wide_high[attribute]:
+                    wide_high[attribute] = wide
+            if heads[attribute] < 0:
+                touched[count] = attribute
+                count += 1
+            heads[attribute] = row
+            if is_joint:
+                joints[attribute] = 1
+        start += length
+    return count
+
+
+@inlined
+def forget_rows(context, touched):
+    """Undo `file_rows`."""
+    heads, joints, attributes = (
+        int32_at(context, f.HEADS),
+        uint8_at(context, f.JOINTS),
+        int32_at(context, f.TOUCHED),
+    )
+    wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
+    for index in range(touched):
+        attribute = attributes[index]
+        heads[attribute] = -1
+        joints[attribute] = 0
+        wide_low[attribute] = 0
+        wide_high[attribute] = 0
+
+
+@inlined
+def cell_of(desc, local, kind, number, words, start, length):
+    """The cell of a value on a segment's line."""
+    cell = kind
+    if kind >= 5:
+        number_at = int64_at(desc, f.NUMBER_AT)
+        if kind == 5:
+            grid_at = int64_at(desc, f.GRID_AT)
+            cell = number_cell(
+                doubles_at(desc, f.NUMBERS), number_at[local], number_at[local + 1],
+                int32_at(desc, f.GRID), grid_at[local], grid_at[local + 1],
+                doubles_at(desc, f.GRID_SCALE)[local], number,
+            )  # fmt: skip
+        else:
+            text_at = int64_at(desc, f.TEXT_AT)
+            inside = text_cell(
+                uint64_at(desc, f.TEXT_KEYS), int64_at(desc, f.TEXT_OFFSETS), uint8_at(desc, f.TEXT_BLOB),
+                text_at[local], text_at[local + 1], words, start, length,
+            )  # fmt: skip
+            cell = FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local]) + inside
+    return cell
+
+
+@inlined
+def encode(desc, context, touched):
+    """Codes and cells of the event in one segment; how many of its attributes the segment knows, and whether a
+    match of codes needs a closer look.
+    """
+    numbers, words = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.WORDS)
+    row_class = uint8_at(context, f.ROW_CLASS)
+    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
+    heads, joints, attributes = (
+        int32_at(context, f.HEADS),
+        uint8_at(context, f.JOINTS),
+        int32_at(context, f.TOUCHED),
+    )
+    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
+    strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
+    cell_low, cell_high = int32_at(context, f.CELL_LOW), int32_at(context, f.CELL_HIGH)
+    local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
+    known = int32_at(context, f.LOCAL_TOUCHED)
+    local_of, shifts = int32_at(desc, f.LOCAL_OF), uint8_at(desc, f.SHIFTS)
+    is_loose = desc[f.IS_EXACT] == 0
+    count = 0
+    for index in range(touched):
+        attribute = attributes[index]
+        if attribute >= len(local_of):
+            continue
+        local = local_of[attribute]
+        if local < 0:
+            continue
+        known[count] = local
+        count += 1
+        row = heads[attribute]
+        least, most = np.int64(2147483647), np.int64(-1)
+        is_single = row_next[row] < 0
+        local_heads[local] = row
+        local_joints[local] = joints[attribute]
+        while row >= 0:
+            cell = cell_of(
+                desc, local, np.int64(row_class[row]), numbers[row], words,
+                np.int64(text_at[row]), np.int64(text_length[row]),
+            )  # fmt: skip
+            row_cells[row] = cell
+            least, most = min(least, cell), max(most, cell)
+            row = row_next[row]
+        cell_low[local], cell_high[local] = least, most
+        shift = shifts[local]
+        low[local], high[local] = least >> shift, most >> shift
+        if not is_single or joints[attribute] != 0 or (shift > 0 and most >> shift == 0):
+            strict_low[local], strict_high[local] = 65535, 0  # no code is that large: nothing is sure here
+            is_loose = True
+        elif shift == 0:
+            strict_low[local], strict_high[local] = low[local], high[local]
+        else:
+            strict_low[local], strict_high[local] = (least >> shift) + 1, (most >> shift) - 1
+    return count, is_loose

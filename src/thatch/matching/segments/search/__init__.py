@@ -1,0 +1,1 @@
+"""How the segments and the delta of an index are searched for one event."""

@@ -1,0 +1,380 @@
+"""Kernels that search for one event: which boxes of which segments hold it.
+
+The event arrives as rows, a value each. Per segment it becomes two code arrays `low` and `high`, one entry per local
+attribute: a box's side `[lo, hi]` passes when `lo <= high[a]` and `hi >= low[a]`. For a point both are its cell; for
+a list they are the ends of its hull.
+
+Attributes that the event lacks are at cell 0, missing. An owner is a subscription; it is alive in a search when it
+died after the change that the search looks at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.matching.segments import fields as f
+from thatch.matching.segments.checks.kernels import check_holds
+from thatch.matching.segments.delta.kernels import search_delta
+from thatch.matching.segments.rows.kernels import encode, file_rows, forget_rows
+from thatch.matching.segments.vectors.kernels import (
+    inlined,
+    int32_at,
+    int64_at,
+    kernel,
+    mixed64,
+    sides64,
+    trailing_zeros,
+    uint8_at,
+    uint16_at,
+    uint32_at,
+    uint64_at,
+)
+
+__all__ = ["collect", "find_owner", "search", "search_segment", "sorted_unique"]
+
+NO, YES, MAYBE = 0, 1, 2
+
+
+@kernel
+def collect(context, rows, flags, moment, newest):
+    """What an event matches; returns the number of sure matches plus 2^32 times those to verify.
+
+    Sure ones are left as places, in order; those to verify as pairs of source and owner, where a source is a segment,
+    or past those a delta. Returns -1 for a NUMERIC event with a number that may have been rounded.
+
+    Parameters
+    ----------
+    context : addresses of the index's arrays, of the event's rows and of room to work in, as `fields` lays them out
+    rows, flags : how many values, and what to do
+    moment : the last change that counts
+    newest : how many boxes of the last delta count
+    """
+    counts = int64_at(context, f.COUNTS)
+    counts[f.SURE] = 0
+    counts[f.WAITING] = 0
+    touched = file_rows(context, rows, flags)
+    if touched < 0:
+        return np.int64(-1)
+    search(context, touched, flags, moment, newest)
+    forget_rows(context, touched)
+    counts[f.SURE] = sorted_unique(context, counts[f.SURE])
+    counts[f.EVENTS] += 1
+    counts[f.MATCHES] += counts[f.SURE]
+    return counts[f.SURE] + (counts[f.WAITING] << 32)
+
+
+@inlined
+def search(context, touched, flags, moment, newest):
+    """Look through all segments and deltas; matches pile up in PLACES and PENDING."""
+    segments = int64_at(context, f.SEGMENTS)
+    n_segments = len(segments) // f.SEGMENT_WIDTH
+    for index in range(n_segments):
+        desc = segments[index * f.SEGMENT_WIDTH : (index + 1) * f.SEGMENT_WIDTH]
+        if search_segment(desc, index, context, touched, flags, moment):
+            return
+    deltas = int64_at(context, f.DELTAS)
+    n_deltas = len(deltas) // f.DELTA_WIDTH
+    for index in range(n_deltas):
+        desc = deltas[index * f.DELTA_WIDTH : (index + 1) * f.DELTA_WIDTH]
+        boxes = newest if index == n_deltas - 1 else desc[f.DELTA_BOXES]
+        if search_delta(desc, n_segments + index, boxes, context, flags, moment):
+            return
+
+
+# --- one segment ------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _alive(codes, at, groups, row, keys, low, high):
+    """One bit for each of 64 boxes, or zones of them, whose key sides pass."""
+    lanes = ~np.uint64(0)
+    for key in range(keys):
+        which = groups[row + f.FIRST_KEY + key]
+        lanes &= sides64(codes, at + key * 128, low[which], high[which])
+        if lanes == 0:
+            break
+    return lanes
+
+
+@inlined
+def _verdict(box, desc, context):
+    """NO, YES, or MAYBE: every side holds, but not all of them surely for the same elements of a list."""
+    offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
+    lo, hi = uint32_at(desc, f.SIDE_LO), uint32_at(desc, f.SIDE_HI)
+    cell_low, cell_high = int32_at(context, f.CELL_LOW), int32_at(context, f.CELL_HIGH)
+    heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
+    row_cells, row_next = int32_at(context, f.ROW_CELLS), int32_at(context, f.ROW_NEXT)
+    result = YES
+    for side in range(offsets[box], offsets[box + 1]):
+        which = attributes[side]
+        first, last = np.int64(lo[side]), np.int64(hi[side])
+        row = heads[which]
+        if row < 0:  # missing, which is cell 0
+            if first > 0:
+                return NO
+        elif joints[which]:
+            if first > cell_high[which] or last < cell_low[which]:
+                return NO
+            result = MAYBE
+        else:
+            while row >= 0 and not first <= row_cells[row] <= last:
+                row = row_next[row]
+            if row < 0:
+                return NO
+    return result
+
+
+@inlined
+def _checked(box, desc, context):
+    """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
+
+    Checks and side of one attribute must hold for the same element of a list.
+    """
+    check_at, check_attribute = int32_at(desc, f.CHECK_AT), uint16_at(desc, f.CHECK_ATTRIBUTE)
+    check_start, programs = int64_at(desc, f.CHECK_START), uint8_at(desc, f.PROGRAMS)
+    offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
+    lo, hi = uint32_at(desc, f.SIDE_LO), uint32_at(desc, f.SIDE_HI)
+    heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
+    row_cells, row_next = int32_at(context, f.ROW_CELLS), int32_at(context, f.ROW_NEXT)
+    row_class, words = uint8_at(context, f.ROW_CLASS), uint8_at(context, f.WORDS)
+    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    result = YES
+    for check in range(check_at[box], check_at[box + 1]):
+        which = check_attribute[check]
+        if check > check_at[box] and check_attribute[check - 1] == which:
+            continue  # looked at together with the one before
+        row = np.int64(heads[which])
+        if row >= 0 and joints[which]:
+            result = MAYBE
+            continue
+        first, last = np.int64(0), np.int64(4294967295)
+        for side in range(offsets[box], offsets[box + 1]):
+            if attributes[side] == which:
+                first, last = np.int64(lo[side]), np.int64(hi[side])
+        if row < 0:  # missing: only a negated check holds
+            another = check
+            while another < check_at[box + 1] and check_attribute[another] == which:
+                if programs[check_start[another]] == 0:
+                    return NO
+                another += 1
+            continue
+        is_found = False
+        while row >= 0 and not is_found:
+            if first <= row_cells[row] <= last:
+                is_found = True
+                another = check
+                while another < check_at[box + 1] and check_attribute[another] == which:
+                    start = check_start[another]
+                    if row_class[row] == 6:
+                        is_found &= check_holds(
+                            programs, start, words, np.int64(text_at[row]), np.int64(text_length[row])
+                        )
+                    else:
+                        is_found &= programs[start] != 0
+                    another += 1
+            row = np.int64(row_next[row])
+        if not is_found:
+            return NO
+    return result
+
+
+@inlined
+def _left_pass(box, offsets, attributes, lo, hi, low, high):
+    for side in range(offsets[box], offsets[box + 1]):
+        which = attributes[side]
+        if lo[side] > high[which] or hi[side] < low[which]:
+            return False
+    return True
+
+
+@inlined
+def search_segment(desc, source, context, touched, flags, moment):
+    """Add what an event matches in one segment to PLACES and PENDING; return whether to stop."""
+    group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
+    codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
+    left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
+    left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
+    box_owner, owners = int32_at(desc, f.BOX_OWNER), int64_at(desc, f.OWNERS)
+    check_at = int32_at(desc, f.CHECK_AT)
+    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
+    strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
+    local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
+    known = int32_at(context, f.LOCAL_TOUCHED)
+    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
+    counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
+    attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
+    is_narrow = desc[f.IS_NARROW] != 0
+    one_box_each = len(box_owner) == 0
+    has_checks = len(check_at) > 0
+
+    count, is_loose = encode(desc, context, touched)
+    one = np.uint64(1)
+    stopped = False
+    looked = np.int64(0)
+    read = np.int64(0)
+    sure_count, waiting = counts[f.SURE], counts[f.WAITING]
+    for turn in range(count + 1):  # the attributes of the event, then the boxes that need none
+        local = np.int64(known[turn]) if turn < count else attributes
+        for group in range(group_at[local], group_at[local + 1]):
+            row = group * width
+            keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
+            zones = (blocks + 63) >> 6
+            mixed_first = groups[row + f.GROUP_MIXED]
+            for wide in range((zones + 63) >> 6):
+                alive2 = ~np.uint64(0)
+                if zones > 1:
+                    at2 = groups[row + f.GROUP_ZONES2] + wide * keys * 128
+                    alive2 = _alive(codes, at2, groups, row, keys, low, high)
+                while alive2 != 0 and not stopped:
+                    zone = (wide << 6) + np.int64(trailing_zeros(alive2))
+                    alive2 &= alive2 - one
+                    if zone >= zones:
+                        break
+                    at1 = groups[row + f.GROUP_ZONES] + zone * keys * 128
+                    alive1 = _alive(codes, at1, groups, row, keys, low, high)
+                    while alive1 != 0 and not stopped:
+                        block = (zone << 6) + np.int64(trailing_zeros(alive1))
+                        alive1 &= alive1 - one
+                        if block >= blocks:
+                            break
+                        read += 1
+                        at = groups[row + f.GROUP_CODES] + block * keys * 128
+                        lanes = _alive(codes, at, groups, row, keys, low, high)
+                        mixed_at = mixed_first
+                        if mixed_at >= 0:
+                            mixed_at += block * (f.SLOTS * 192)
+                            for step in range(f.SLOTS):
+                                if lanes == 0:
+                                    break
+                                lanes = mixed64(mixed, mixed_at + step * 192, low, high, lanes, is_narrow)
+                        n_boxes = groups[row + f.GROUP_BOXES] - (block << 6)
+                        if n_boxes < 64:
+                            lanes &= (one << np.uint64(n_boxes)) - one
+                        if lanes == 0:
+                            continue
+                        sure = lanes
+                        if is_loose:
+                            sure &= _alive(codes, at, groups, row, keys, strict_low, strict_high)
+                            if mixed_at >= 0:
+                                for step in range(f.SLOTS):
+                                    if sure == 0:
+                                        break
+                                    sure = mixed64(
+                                        mixed, mixed_at + step * 192, strict_low, strict_high, sure, is_narrow
+                                    )
+                        slot = groups[row + f.FIRST_SLOT] + (block << 6)
+                        while lanes != 0:
+                            lane = np.int64(trailing_zeros(lanes))
+                            bit = lanes & (~lanes + one)
+                            lanes ^= bit
+                            looked += 1
+                            box = slot + lane
+                            has_left = mixed_at >= 0 and left_offsets[box] < left_offsets[box + 1]
+                            if has_left and not _left_pass(
+                                box, left_offsets, left_attribute, left_lo, left_hi, low, high
+                            ):
+                                continue
+                            verdict = YES
+                            if is_loose and (sure & bit == 0 or has_left):
+                                verdict = _verdict(box, desc, context)
+                                if verdict == NO:
+                                    continue
+                            owner = box if one_box_each else np.int64(box_owner[box])
+                            if owners[2 * owner + 1] <= moment:
+                                continue
+                            place = owners[2 * owner]
+                            if flags & f.TALLY:
+                                tallies[place & ~np.int64(1)] += 1
+                            if has_checks and check_at[box] < check_at[box + 1] and verdict == YES:
+                                verdict = _checked(box, desc, context)
+                                if verdict == NO:
+                                    continue
+                            if place & f.VERIFY or verdict == MAYBE:
+                                pending[2 * waiting] = source
+                                pending[2 * waiting + 1] = owner
+                                waiting += 1
+                                continue
+                            places[sure_count] = place >> 1
+                            sure_count += 1
+                            if flags & f.STOP:
+                                stopped = True
+                                break
+            if stopped:
+                break
+        if stopped:
+            break
+    for index in range(count):
+        local = np.int64(known[index])
+        low[local] = 0
+        high[local] = 0
+        strict_low[local] = 0
+        strict_high[local] = 0
+        local_heads[local] = -1
+        local_joints[local] = 0
+    counts[f.SURE] = sure_count
+    counts[f.WAITING] = waiting
+    counts[f.LOOKED] += looked
+    counts[f.BLOCKS_READ] += read
+    return stopped
+
+
+@inlined
+def sorted_unique(context, count):
+    """Sort places and drop repetitions, by setting a bit for each and reading the bits in order."""
+    words, summary = uint64_at(context, f.BITS), uint64_at(context, f.SUMMARY)
+    places = int64_at(context, f.PLACES)
+    one = np.uint64(1)
+    if count < 2:
+        return count
+    if count < 12:  # so few are sorted quicker by hand
+        kept = np.int64(0)
+        for index in range(count):
+            place = places[index]
+            at = kept
+            while at > 0 and places[at - 1] > place:
+                at -= 1
+            if at > 0 and places[at - 1] == place:
+                continue
+            for step in range(kept, at, -1):
+                places[step] = places[step - 1]
+            places[at] = place
+            kept += 1
+        return kept
+    for index in range(count):
+        place = places[index]
+        words[place >> 6] |= one << np.uint64(place & 63)
+        summary[place >> 12] |= one << np.uint64((place >> 6) & 63)
+    kept = np.int64(0)
+    for upper in range(len(summary)):
+        present = summary[upper]
+        if present == 0:
+            continue
+        summary[upper] = 0
+        while present != 0:
+            word = (upper << 6) + np.int64(trailing_zeros(present))
+            present &= present - one
+            bits = words[word]
+            words[word] = 0
+            base = word << 6
+            while bits != 0:
+                places[kept] = base + np.int64(trailing_zeros(bits))
+                kept += 1
+                bits &= bits - one
+    return kept
+
+
+@kernel
+def find_owner(owners, by_place, place):
+    """The living owner at a place, -1 if there is none; `by_place` has the owners in the order of their places."""
+    low, high = 0, len(by_place)
+    while low < high:
+        middle = (low + high) >> 1
+        if owners[2 * by_place[middle]] >> 1 < place:
+            low = middle + 1
+        else:
+            high = middle
+    while low < len(by_place) and owners[2 * by_place[low]] >> 1 == place:
+        if owners[2 * by_place[low] + 1] == f.ALIVE:
+            return np.int64(by_place[low])
+        low += 1
+    return np.int64(-1)

@@ -1,0 +1,76 @@
+"""What an index consists of at one time: segments, deltas and attributes. It never changes; a change makes a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from thatch.matching.segments import fields
+from thatch.matching.segments.attributes import Attributes
+from thatch.matching.segments.delta.delta import Delta
+from thatch.matching.segments.segment import Segment
+from thatch.model.filters import Filter
+from thatch.model.schema import Schema
+
+__all__ = ["Shape", "Source"]
+
+Source = Segment | Delta
+
+_REMEMBERED = 4_096  # filters of segments that were verified and are kept at hand
+
+
+class Shape:
+    """Segments and deltas, numbered one after the other as kernels number them.
+
+    The last delta is the one that still grows. `places` bounds the places that can be taken in it and before.
+    """
+
+    def __init__(
+        self,
+        segments: Sequence[Segment],
+        deltas: Sequence[Delta],
+        attributes: Attributes,
+        places: int,
+        schema: Schema | None,
+    ) -> None:
+        self.segments, self.deltas = tuple(segments), tuple(deltas)
+        self.attributes = attributes
+        self.places = places
+        self.segment_descs = np.concatenate([np.zeros(0, np.int64), *(each.desc for each in segments)])
+        # Kernels read how many boxes a full delta has; of the one that grows they are told.
+        self.delta_descs = np.concatenate([np.zeros(0, np.int64), *(each.desc for each in deltas)])
+        self.newest_desc = deltas[-1].desc
+        self.attribute_room = _room(len(attributes))
+        self.local_room = max((int(each.desc[fields.ATTRIBUTES]) for each in segments), default=0) + 64
+        self.boxes = sum(each.boxes for each in segments) + sum(each.box_room for each in deltas) + 64
+        self._schema = schema
+        self._filters: dict[tuple[int, int], Filter] = {}
+
+    def is_single(self, segments: Sequence[int]) -> bool:
+        """Whether in these segments, and all deltas, every subscription has one box."""
+        return all(not len(self.segments[number].box_owner) for number in segments) and all(
+            delta.is_single for delta in self.deltas
+        )
+
+    def source(self, number: int) -> Source:
+        """A segment, or past those a delta."""
+        first = len(self.segments)
+        return self.segments[number] if number < first else self.deltas[number - first]
+
+    def filter(self, source: int, owner: int) -> Filter:
+        """The filter of an owner."""
+        if source >= len(self.segments):
+            return self.deltas[source - len(self.segments)].filters[owner]
+        known = self._filters.get((source, owner))
+        if known is None:
+            known = self.segments[source].filter(owner, self.attributes.keys, self._schema)
+            if len(self._filters) >= _REMEMBERED:
+                self._filters = {}
+            self._filters[source, owner] = known
+        return known
+
+
+def _room(attributes: int) -> int:
+    """Room for more attributes than there are: few fit the registers of the quick path, many grow by half."""
+    return 64 if attributes <= 64 else attributes + (attributes >> 1)

@@ -1,0 +1,129 @@
+"""A view: the index after one change, for readers. Any number of them may use it, in any thread, without a lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments import fields
+from thatch.matching.segments.search.kernels import collect
+from thatch.matching.segments.shape import Shape
+from thatch.matching.segments.workspace import Workspace
+from thatch.model.events import Record, read_event
+from thatch.model.filters import Filter
+from thatch.model.matching import holds
+
+__all__ = ["Pool", "View"]
+
+_SURE = 2**32 - 1
+_EMPTY = np.zeros(0, np.int64)
+
+Places = npt.NDArray[np.int64]
+Answer = TypeVar("Answer")
+
+
+class Pool:
+    """Workspaces that no search uses just now, and all that there are."""
+
+    def __init__(self) -> None:
+        self.free: list[Workspace] = []
+        self.every: list[Workspace] = []
+        self.flags = 0
+        self.masked = 0  # segments that the last batch matched by masks
+
+    def take(self, shape: Shape) -> Workspace:
+        """A workspace for a search; to be put back into `free`."""
+        try:
+            room = self.free.pop()
+        except IndexError:
+            room = Workspace()
+            self.every.append(room)
+        if room.shape is not shape:
+            room.attach(shape)
+        if self.flags & fields.TALLY:
+            room.tally(shape.places)
+        return room
+
+
+class View:
+    """What an index holds after a change: a shape, the number of the change, and how far the last delta goes."""
+
+    __slots__ = ("boxes", "moment", "pool", "shape")
+
+    def __init__(self, shape: Shape, moment: int, boxes: int, pool: Pool) -> None:
+        self.shape, self.moment, self.boxes, self.pool = shape, moment, boxes, pool
+
+    def match_plain(self, event: dict[str, Any], answer: Callable[[Places], Answer]) -> Answer | None:
+        """What to answer for a flat event of plain values, straight from its object; None if it has to be read first.
+
+        Parameters
+        ----------
+        answer : makes the answer of the places in order; it gets an array that is only good during the call
+        """
+        pool = self.pool
+        room = pool.take(self.shape)
+        encoder = room.encoder
+        rows, flags = encoder.numeric(event), fields.NUMERIC
+        if rows < 0:
+            rows, flags = encoder.plain(event), 0
+            room.sync()
+        counts = collect(room.context, rows, flags | pool.flags, self.moment, self.boxes) if rows >= 0 else -1
+        if counts < 0:
+            pool.free.append(room)
+            return None
+        places = room.places[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
+        if pool.flags & fields.TALLY:
+            room.tallies[2 * places + 1] += 1
+        result = answer(places)
+        pool.free.append(room)
+        return result
+
+    def match(self, record: Record) -> Places:
+        """The places of all filters that match, lowest first."""
+        room = self.pool.take(self.shape)
+        counts = self._search(room, record, self.pool.flags)
+        places = self._verified(room, counts, record)
+        if places.base is not None:
+            places = places.copy()
+        if self.pool.flags & fields.TALLY:
+            room.tallies[2 * places + 1] += 1
+        self.pool.free.append(room)
+        return places
+
+    def any(self, record: Record) -> bool:
+        """Whether some filter matches; stops at the first that is sure."""
+        room = self.pool.take(self.shape)
+        counts = self._search(room, record, fields.STOP)
+        result = counts & _SURE != 0 or len(self._verified(room, counts, record)) > 0
+        self.pool.free.append(room)
+        return result
+
+    def _search(self, room: Workspace, record: Record, flags: int) -> int:
+        rows = room.encoder.record(record)
+        room.sync()
+        return int(collect(room.context, rows, flags, self.moment, self.boxes))
+
+    def _verified(self, room: Workspace, counts: int, record: Record) -> Places:
+        """The sure matches of a search, and those verified now, in order."""
+        found = room.places[: counts & _SURE]
+        waiting = counts >> 32
+        if not waiting:
+            return found
+        room.counts[fields.VERIFIED] += waiting
+        more = set()
+        for source, owner in room.pending[: 2 * waiting].reshape(-1, 2).tolist():
+            place = self.shape.source(source).place_of(owner)
+            if place not in more and holds_any(self.shape.filter(source, owner), record):
+                more.add(place)
+        room.counts[fields.MATCHES] += len(more)
+        if not more:
+            return found
+        return np.union1d(found, np.fromiter(more, np.int64, len(more)))
+
+
+def holds_any(filter: Filter, record: Record) -> bool:
+    """Whether some conjunction of the filter holds."""
+    return any(holds(conjunction, record) for conjunction in filter.conjunctions)

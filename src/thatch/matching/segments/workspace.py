@@ -1,0 +1,118 @@
+"""Room to work in for one search: the buffers of an event, its codes, and its matches.
+
+A search takes a workspace from a pool and puts it back, so that any number of threads may search at once. Between
+searches the code arrays are zero, heads are -1 and the bits are clear; a search that raises does not put its
+workspace back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments import fields
+from thatch.matching.segments.encoding import Encoder
+from thatch.matching.segments.shape import Shape
+
+__all__ = ["Workspace"]
+
+
+class Workspace:
+    """The context of a search, and all arrays it names."""
+
+    def __init__(self) -> None:
+        self.shape: Shape | None = None
+        self.encoder = Encoder()
+        self.context = np.zeros(fields.CONTEXT_WIDTH, np.int64)
+        self.counts = np.zeros(fields.N_COUNTS, np.int64)
+        self.tallies = np.zeros(0, np.int64)
+        self._owned: dict[int, npt.NDArray[Any]] = {}
+        self._rows: Mapping[int, npt.NDArray[Any]] = {}
+        self._attributes = self._locals = self._boxes = self._places = 0
+        self._name({fields.COUNTS: self.counts, fields.TALLIES: self.tallies})
+
+    def attach(self, shape: Shape) -> None:
+        """Get ready for searches of a shape."""
+        self.shape = shape
+        self.encoder.attributes = shape.attributes
+        self._name({fields.SEGMENTS: shape.segment_descs, fields.DELTAS: shape.delta_descs})
+        if self._attributes != shape.attribute_room:
+            self._attributes = shape.attribute_room
+            self._name(
+                {
+                    fields.HEADS: np.full(shape.attribute_room, -1, np.int32),
+                    fields.JOINTS: np.zeros(shape.attribute_room, np.uint8),
+                    fields.TOUCHED: np.zeros(shape.attribute_room, np.int32),
+                    fields.WIDE_LOW: np.zeros(shape.attribute_room, np.uint16),
+                    fields.WIDE_HIGH: np.zeros(shape.attribute_room, np.uint16),
+                }
+            )
+        if self._locals < shape.local_room:
+            self._locals = shape.local_room
+            self._name(self._local_arrays(shape.local_room))
+        if self._boxes < shape.boxes or 4 * shape.boxes < self._boxes:
+            self._boxes = shape.boxes
+            self.places = np.empty(shape.boxes, np.int64)
+            self.pending = np.empty(2 * shape.boxes, np.int64)
+            self._name({fields.PLACES: self.places, fields.PENDING: self.pending})
+        if self._places < shape.places or 4 * shape.places < self._places:
+            self._places = shape.places
+            words = (shape.places >> 6) + 1
+            self._name(
+                {
+                    fields.BITS: np.zeros(words, np.uint64),
+                    fields.SUMMARY: np.zeros((words >> 6) + 1, np.uint64),
+                }
+            )
+        self.sync()
+
+    @staticmethod
+    def _local_arrays(room: int) -> dict[int, npt.NDArray[Any]]:
+        return {
+            fields.LOW: np.zeros(room, np.uint16),
+            fields.HIGH: np.zeros(room, np.uint16),
+            fields.STRICT_LOW: np.zeros(room, np.uint16),
+            fields.STRICT_HIGH: np.zeros(room, np.uint16),
+            fields.CELL_LOW: np.zeros(room, np.int32),
+            fields.CELL_HIGH: np.zeros(room, np.int32),
+            fields.LOCAL_HEADS: np.full(room, -1, np.int32),
+            fields.LOCAL_JOINTS: np.zeros(room, np.uint8),
+            fields.LOCAL_TOUCHED: np.zeros(room, np.int32),
+        }
+
+    def sync(self) -> None:
+        """Tell the context where the event's rows are, if they have moved."""
+        if self._rows is not self.encoder.buffers:
+            self._rows = self.encoder.buffers
+            self._name(self._rows)
+
+    def name_words(self, blob: npt.NDArray[np.uint8]) -> None:
+        """Let the texts of events be looked up elsewhere, until `attach`."""
+        self._rows = {}
+        self._name({fields.WORDS: blob})
+
+    def name_sources(self, segments: npt.NDArray[np.int64], deltas: npt.NDArray[np.int64]) -> None:
+        """Search in these only, until `attach`."""
+        self._name({fields.SEGMENTS: segments, fields.DELTAS: deltas})
+
+    def tally(self, places: int) -> None:
+        """Make room to count candidates and matches of every place."""
+        if len(self.tallies) < 2 * places:
+            grown = np.zeros(2 * places, np.int64)
+            grown[: len(self.tallies)] = self.tallies
+            self.tallies = grown
+            self._name({fields.TALLIES: grown})
+
+    def _name(self, arrays: Mapping[int, npt.NDArray[Any]]) -> None:
+        self._owned.update(arrays)  # addresses do not keep arrays alive
+        for field, array in arrays.items():
+            assert array.flags.c_contiguous
+            self.context[field], self.context[field + 1] = array.ctypes.data, array.size
+
+    def nbytes(self) -> int:
+        """Bytes of all that is owned here."""
+        shared = (fields.SEGMENTS, fields.DELTAS)
+        return sum(array.nbytes for field, array in self._owned.items() if field not in shared)
