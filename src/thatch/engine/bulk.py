@@ -94,10 +94,14 @@ class Bounds:
                 f"row {row}, attribute {shown(self.keys[numbers[side]])}",
             )
         row_of = np.repeat(np.arange(count), np.diff(offsets))
-        again = np.lexsort((numbers, row_of))
-        twice = np.flatnonzero((np.diff(numbers[again]) == 0) & (np.diff(row_of[again]) == 0))
+        cell = row_of * len(self.keys) + numbers
+        if (np.diff(cell) <= 0).any():  # not in order of the attributes, as most are
+            cell = np.sort(cell)
+        twice = np.flatnonzero(np.diff(cell) == 0)
         if len(twice):
-            raise TableError("each attribute once a row", "one twice", f"row {row_of[again][twice[0]]}")
+            raise TableError(
+                "each attribute once a row", "one twice", f"row {cell[twice[0]] // len(self.keys)}"
+            )
 
     def built(self, index: GrowingIndex) -> tuple[GrowingIndex, Register]:
         """An index and a register with these subscriptions."""

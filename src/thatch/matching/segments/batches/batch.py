@@ -6,12 +6,23 @@ Whether masks are worth it is measured: a few events are searched first, to see 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
 from thatch.matching.segments.batches.columns import EventColumns
-from thatch.matching.segments.batches.kernels import collect_batch, fill_masks, match_masks, spread
+from thatch.matching.segments.batches.kernels import (
+    EVENTS,
+    MASKS,
+    collect_batch,
+    count_grid,
+    emit_grid,
+    fill_masks,
+    lay_out,
+    match_masks,
+)
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.view import View, holds_any
@@ -21,11 +32,11 @@ from thatch.model.lines import Cut, point
 
 __all__ = ["matched_columns"]
 
-_EVENTS = 512  # of one mask
 _FEWEST = 32  # events that are worth masks
 _SAMPLE = 16
 _MOST_CELLS = 1 << 17  # of a segment, which take 16 MB of masks
 _ROOM = 1 << 21  # matches that are kept before they are copied out
+_MOST_ROWS = 1 << 14  # of a grid, which takes 64 MB
 
 # Nanoseconds, from measurements: a block that a search reads, and a side that is a mask.
 _PER_BLOCK, _PER_SIDE = 20.0, 2.5
@@ -53,7 +64,7 @@ class _Matching:
         room.sync()
         room.name_words(columns.texts.blob)
         self._counts = np.zeros(len(columns), np.int64)
-        self._pairs: list[tuple[int, npt.NDArray[np.uint16], Places]] = []  # first event, then pairs
+        self._parts: list[tuple[int, Counts, Places]] = []  # first event, counts from there on, places
 
     def answer(self) -> tuple[Counts, Places]:
         shape = self._view.shape
@@ -63,9 +74,9 @@ class _Matching:
         found = self._searched(shape, others)
         for segment in masked:
             self._match_masked(segment)
-        if not self._pairs:
+        if not self._parts:
             return self._counts, found
-        return self._together(found)
+        return self._together([(0, self._counts, found), *self._parts])
 
     def _is_for_masks(self, segment: Segment) -> bool:
         """Whether masks can and should be used for a segment."""
@@ -78,7 +89,7 @@ class _Matching:
         before = int(self._room.counts[fields.BLOCKS_READ])
         self._run(sample, 0, fields.UNORDERED, np.zeros(len(sample), np.int64))
         blocks = (int(self._room.counts[fields.BLOCKS_READ]) - before) / len(sample)
-        return blocks * _PER_BLOCK > sides * _PER_SIDE / min(events, _EVENTS)
+        return blocks * _PER_BLOCK > sides * _PER_SIDE / min(events, EVENTS)
 
     def _run(
         self, columns: EventColumns, first: int, flags: int, counts: Counts
@@ -122,7 +133,7 @@ class _Matching:
                     more.add(place)
             if more:
                 self._room.counts[fields.MATCHES] += len(more)
-                self._add_pairs(event, np.zeros(len(more), np.uint16), np.array(sorted(more), np.int32))
+                self._parts.append((event, np.array([len(more)]), np.array(sorted(more), np.int32)))
 
     def _record(self, event: int) -> Record:
         """One event as it would have been read, as far as filters ask."""
@@ -146,53 +157,44 @@ class _Matching:
         columns = self._columns
         cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(segment.tables.cells())])
         below, above = np.empty(int(cell_at[-1]) * 8, np.uint64), np.empty(int(cell_at[-1]) * 8, np.uint64)
-        mask = np.zeros(16, np.uint64)
-        events, places = np.empty(_ROOM, np.uint16), np.empty(_ROOM, np.int32)
-        groups = len(segment.groups)
-        for first in range(0, len(columns), _EVENTS):
-            count = min(_EVENTS, len(columns) - first)
+        for first in range(0, len(columns), EVENTS):
+            count = min(EVENTS, len(columns) - first)
             fill_masks(
                 segment.desc, columns.attribute, columns.classes, columns.numbers, columns.codes,
                 columns.texts.offsets, columns.texts.blob, first, count, cell_at, below, above,
             )  # fmt: skip
-            everyone = np.packbits(np.arange(_EVENTS) < count, bitorder="little").view(np.uint64)
-            state = np.zeros(2, np.int64)
-            while state[0] < groups:
-                used = match_masks(
-                    segment.desc,
-                    cell_at,
-                    below,
-                    above,
-                    everyone,
-                    self._view.moment,
-                    state,
-                    mask,
-                    events,
-                    places,
-                )
-                self._add_pairs(first, events[:used].copy(), places[:used].copy())
+            self._match_some(segment, first, count, (cell_at, below, above))
 
-    def _add_pairs(self, first: int, events: npt.NDArray[np.uint16], places: Places) -> None:
-        self._pairs.append((first, events, places))
+    def _match_some(self, segment: Segment, first: int, count: int, masks: tuple[Any, Any, Any]) -> None:
+        """Match as many events as a mask has against a segment, as many blocks at a time as a grid has rows."""
+        blocks = -(-segment.boxes // 64) + len(segment.groups)
+        grid = np.empty(min(blocks, _MOST_ROWS) * EVENTS, np.uint64)
+        slots = np.empty(min(blocks, _MOST_ROWS), np.int64)
+        everyone = np.packbits(np.arange(EVENTS) < count, bitorder="little").view(np.uint64)
+        state, mask = np.zeros(2, np.int64), np.zeros(MASKS, np.uint64)
+        own_places = (segment.owners[0::2] >> 1).astype(np.int32)
+        while state[0] < len(segment.groups):
+            rows = match_masks(segment.desc, *masks, everyone, self._view.moment, state, mask, grid, slots)
+            counts = np.zeros(EVENTS, np.int64)
+            count_grid(grid, rows, counts)
+            places = np.empty(int(counts.sum()), np.int32)
+            emit_grid(grid, slots, rows, own_places, np.cumsum(counts) - counts, places)
+            self._room.counts[fields.MATCHES] += len(places)
+            self._parts.append((first, counts[:count], places))
 
-    def _together(self, found: Places) -> tuple[Counts, Places]:
-        """The matches of searches and of pairs, event by event."""
-        counts = self._counts.copy()
-        for first, events, _ in self._pairs:
-            more = np.bincount(events, minlength=1)
-            counts[first : first + len(more)] += more
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        result = np.empty(int(starts[-1]), np.int32)
-        next_at = starts[:-1].copy()
-        if len(found):
-            result[
-                np.repeat(next_at - np.cumsum(self._counts) + self._counts, self._counts)
-                + np.arange(len(found))
-            ] = found
-            next_at += self._counts
-        for first, events, places in self._pairs:
-            spread(events, places, first, next_at, result)
-        return counts, result
+    def _together(self, parts: list[tuple[int, Counts, Places]]) -> tuple[Counts, Places]:
+        """The matches of several parts, event by event."""
+        parts = [part for part in parts if len(part[2])]
+        if len(parts) == 1 and len(parts[0][1]) == len(self._columns):
+            return parts[0][1], parts[0][2]
+        totals = np.zeros(len(self._columns), np.int64)
+        for first, counts, _ in parts:
+            totals[first : first + len(counts)] += counts
+        next_at = np.cumsum(totals) - totals
+        result = np.empty(int(totals.sum()), np.int32)
+        for first, counts, places in parts:
+            lay_out(counts, places, next_at[first:], result)
+        return totals, result
 
 
 def _sliced(columns: EventColumns, start: int, end: int) -> EventColumns:

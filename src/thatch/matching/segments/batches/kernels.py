@@ -13,6 +13,7 @@ from thatch.matching.segments.cells.kernels import wide_code
 from thatch.matching.segments.rows.kernels import cell_of, forget_rows
 from thatch.matching.segments.search.kernels import search, sorted_unique
 from thatch.matching.segments.vectors.kernels import (
+    bit_count,
     doubles_at,
     inlined,
     int32_at,
@@ -20,13 +21,26 @@ from thatch.matching.segments.vectors.kernels import (
     kernel,
     masks512,
     trailing_zeros,
+    transpose64,
     uint8_at,
     uint16_at,
 )
 
-__all__ = ["collect_batch", "fill_masks", "match_masks", "spread"]
+__all__ = [
+    "EVENTS",
+    "MASKS",
+    "collect_batch",
+    "count_grid",
+    "emit_grid",
+    "fill_masks",
+    "lay_out",
+    "match_masks",
+]
 
 WORDS = 8  # of a mask
+EVENTS = 64 * WORDS
+MASKS = 65 * WORDS + 64  # words that `match_masks` needs to work in
+_DENSE = 400  # matches of a block from which on it is quicker to transpose all bits
 
 
 @inlined
@@ -156,12 +170,44 @@ def fill_masks(
                 out_above[(base + cell) * WORDS + word] |= out_above[(base + cell + 1) * WORDS + word]
 
 
+@inlined
+def _narrow(mask, at, base, lo, hi, below, above):
+    """Keep of the events in a mask those inside a side; return whether any is left."""
+    return masks512(mask, at, above, (base + lo) * WORDS, below, (base + hi) * WORDS) != 0
+
+
+@inlined
+def _spread(mask, lanes, bits, out_grid, grid_at):
+    """Turn the masks of 64 boxes, those of `lanes`, into a row of the grid: a word per event."""
+    one = np.uint64(1)
+    row = out_grid[grid_at : grid_at + EVENTS]
+    if bits < _DENSE:
+        row[:] = 0
+        while lanes != 0:
+            lane = np.int64(trailing_zeros(lanes))
+            own = lanes & (~lanes + one)
+            lanes ^= own
+            for word in range(WORDS):
+                events = mask[WORDS * (lane + 1) + word]
+                while events != 0:
+                    row[(word << 6) + np.int64(trailing_zeros(events))] |= own
+                    events &= events - one
+        return
+    column = mask[WORDS * 65 : WORDS * 65 + 64]
+    for word in range(WORDS):
+        for lane in range(64):
+            is_in = (lanes >> np.uint64(lane)) & one
+            column[lane] = mask[WORDS * (lane + 1) + word] if is_in else np.uint64(0)
+        transpose64(column, 0, row, word << 6)
+
+
 @kernel
-def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_events, out_places):
+def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_grid, out_slots):
     """Match all events against the boxes of an exact segment in which every owner has one box and no checks.
 
-    `state` has the group and the block to go on with; returns how many pairs there are, once all is done or there may
-    not be room for another block. At the end the group is the number of groups.
+    A block of 64 boxes that some event may match becomes a row of the grid: for every event a bit per box, and where
+    the block's boxes begin. `state` has the group and the block to go on with; returns how many rows there are, once
+    all is done or the grid is full. At the end the group is the number of groups.
     """
     groups, width = int64_at(desc, f.GROUPS), desc[f.GROUP_WIDTH]
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
@@ -170,22 +216,22 @@ def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_
     owners = int64_at(desc, f.OWNERS)
     one = np.uint64(1)
     n_groups = len(groups) // width
-    used = np.int64(0)
+    rows = np.int64(0)
     group, block = state[0], state[1]
     while group < n_groups:
         row = group * width
         keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
         while block < blocks:
-            if used + 64 * 64 * WORDS > len(out_events):
+            if rows == len(out_slots):
                 state[0], state[1] = group, block
-                return used
+                return rows
             zone = groups[row + f.GROUP_ZONES] + (block >> 6) * keys * 128 + (block & 63)
             mask[:WORDS] = everyone
             alive = True
             for key in range(keys):
                 base = cell_at[groups[row + f.FIRST_KEY + key]]
                 lo, hi = np.int64(codes[zone + key * 128]), np.int64(codes[zone + key * 128 + 64])
-                if masks512(mask, 0, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
+                if not _narrow(mask, 0, base, lo, hi, below, above):
                     alive = False
                     break
             if not alive:
@@ -194,63 +240,94 @@ def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_
             at = groups[row + f.GROUP_CODES] + block * keys * 128
             mixed_at = groups[row + f.GROUP_MIXED]
             slot = groups[row + f.FIRST_SLOT] + (block << 6)
+            grid_at = rows * EVENTS
+            out_slots[rows] = slot
+            matched = bits = np.int64(0)
+            lanes = np.uint64(0)
             for lane in range(min(np.int64(64), groups[row + f.GROUP_BOXES] - (block << 6))):
                 box = slot + lane
-                for word in range(WORDS):
-                    mask[WORDS + word] = mask[word]
-                alive = True
-                for key in range(keys):
+                at_lane = WORDS * (lane + 1)
+                mask[at_lane : at_lane + WORDS] = mask[:WORDS]
+                alive = owners[2 * box + 1] > moment
+                key = np.int64(0)
+                while alive and key < keys:
                     base = cell_at[groups[row + f.FIRST_KEY + key]]
                     lo, hi = (
                         np.int64(codes[at + key * 128 + lane]),
                         np.int64(codes[at + key * 128 + 64 + lane]),
                     )
-                    if masks512(mask, WORDS, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
-                        alive = False
-                        break
+                    alive = _narrow(mask, at_lane, base, lo, hi, below, above)
+                    key += 1
+                step = np.int64(0)
+                while alive and mixed_at >= 0 and step < f.SLOTS:
+                    place = mixed_at + (block * f.SLOTS + step) * 192 + lane
+                    lo, hi = np.int64(mixed[place + 64]), np.int64(mixed[place + 128])
+                    if lo == 0 and hi == 65535:
+                        break  # free slots come last
+                    alive = _narrow(mask, at_lane, cell_at[mixed[place]], lo, hi, below, above)
+                    step += 1
                 if not alive:
                     continue
                 if mixed_at >= 0:
-                    for step in range(f.SLOTS):
-                        place = mixed_at + (block * f.SLOTS + step) * 192 + lane
-                        lo, hi = np.int64(mixed[place + 64]), np.int64(mixed[place + 128])
-                        if lo == 0 and hi == 65535:
-                            break  # free slots come last
-                        base = cell_at[mixed[place]]
-                        if masks512(mask, WORDS, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
-                            alive = False
-                            break
-                    if not alive:
-                        continue
                     for side in range(left_offsets[box], left_offsets[box + 1]):
                         base = cell_at[left_attribute[side]]
                         lo, hi = np.int64(left_lo[side]), np.int64(left_hi[side])
-                        if masks512(mask, WORDS, above, (base + lo) * WORDS, below, (base + hi) * WORDS) == 0:
+                        if not _narrow(mask, at_lane, base, lo, hi, below, above):
                             alive = False
                             break
                     if not alive:
                         continue
-                if owners[2 * box + 1] <= moment:
-                    continue
-                place = owners[2 * box] >> 1
+                matched += 1
+                lanes |= one << np.uint64(lane)
                 for word in range(WORDS):
-                    bits = mask[WORDS + word]
-                    while bits != 0:
-                        out_events[used] = (word << 6) + np.int64(trailing_zeros(bits))
-                        out_places[used] = place
-                        used += 1
-                        bits &= bits - one
+                    bits += np.int64(bit_count(mask[at_lane + word]))
+            if matched > 0:
+                _spread(mask, lanes, bits, out_grid, grid_at)
+                rows += 1
             block += 1
         block = np.int64(0)
         group += 1
     state[0], state[1] = group, 0
-    return used
+    return rows
 
 
 @kernel
-def spread(events, places, first, next_at, out_places):
-    """Put the places of pairs where those of their event go on, event by event."""
-    for pair in range(len(events)):
-        event = first + events[pair]
-        out_places[next_at[event]] = places[pair]
-        next_at[event] += 1
+def count_grid(grid, rows, out_counts):
+    """Add to out_counts how many boxes every event matches."""
+    for row in range(rows):
+        for event in range(EVENTS):
+            out_counts[event] += np.int64(bit_count(grid[row * EVENTS + event]))
+
+
+@kernel
+def emit_grid(grid, slots, rows, places, next_at, out_places):
+    """Write the places of what every event matches from next_at[event] on.
+
+    Eight events are read at a time, which lie in one line of the cache.
+    """
+    one = np.uint64(1)
+    for group in range(0, EVENTS, 8):
+        for row in range(rows):
+            slot = slots[row]
+            for event in range(group, group + 8):
+                bits = grid[row * EVENTS + event]
+                if bits == 0:
+                    continue
+                place = next_at[event]
+                while bits != 0:
+                    out_places[place] = places[slot + np.int64(trailing_zeros(bits))]
+                    place += 1
+                    bits &= bits - one
+                next_at[event] = place
+
+
+@kernel
+def lay_out(counts, places, next_at, out_places):
+    """Put places that stand event by event behind what there is of each event already."""
+    start = 0
+    for event in range(len(counts)):
+        place = next_at[event]
+        for step in range(counts[event]):
+            out_places[place + step] = places[start + step]
+        start += counts[event]
+        next_at[event] = place + counts[event]

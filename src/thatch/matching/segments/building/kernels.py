@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.cells.kernels import compare_texts, grid_cell, text_key
+from thatch.matching.segments.cells.kernels import (
+    compare_texts,
+    count_below,
+    grid_cell,
+    number_cell,
+    text_key,
+)
 from thatch.matching.segments.fields import SLOTS
+from thatch.matching.segments.sides import NUMBER, TEXT
 from thatch.matching.segments.vectors.kernels import LANES, inlined, kernel
 
 __all__ = [
     "emit_blocks",
     "fill_grid",
+    "gather_numbers",
     "kd_order",
     "mark_used",
     "merge_numbers",
     "merge_texts",
     "order_sides",
+    "rank_sides",
     "remap",
     "text_keys",
 ]
@@ -43,6 +52,60 @@ def text_keys(starts, ends, blob, skipped, out_keys):
     """out_keys = eight bytes of every text, after those skipped, as a number that sorts as they do."""
     for text in range(len(out_keys)):
         out_keys[text] = text_key(blob, min(starts[text] + skipped, ends[text]), ends[text])
+
+
+# --- ranks ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def gather_numbers(local, kinds, values, next_at, out_values):
+    """Put the numbers that sides begin, or end, at beside those of the same attribute."""
+    for side in range(len(local)):
+        if NUMBER <= kinds[side] < TEXT:
+            out_values[next_at[local[side]]] = values[side] + 0.0  # no negative zero
+            next_at[local[side]] += 1
+
+
+@kernel
+def rank_sides(sides, numbers_of, texts_of, out_low, out_high):
+    """The first and the last cell of every side.
+
+    Parameters
+    ----------
+    sides : attribute, then kind and value of the lower and the upper cut
+    numbers_of : the distinct numbers of the attributes, with their grids
+    texts_of : the distinct texts of the attributes by their position among all, and the position of each text
+    """
+    local, lo_kind, lo_value, hi_kind, hi_value = sides
+    number_at, numbers, grid_at, grid, grid_scale = numbers_of
+    text_at, words, position = texts_of
+    for side in range(len(local)):
+        which = local[side]
+        n_numbers = number_at[which + 1] - number_at[which]
+        n_texts = text_at[which + 1] - text_at[which]
+        for end in range(2):
+            kind = np.int64(hi_kind[side]) if end else np.int64(lo_kind[side])
+            value = hi_value[side] if end else lo_value[side]
+            rank = kind
+            if kind >= TEXT:
+                place = count_below(words, text_at[which], text_at[which + 1], position[np.int64(value)])
+                rank = 7 + 2 * n_numbers + 2 * place + (kind - TEXT)
+            elif kind >= NUMBER:
+                cell = number_cell(
+                    numbers, number_at[which], number_at[which + 1],
+                    grid, grid_at[which], grid_at[which + 1], grid_scale[which], value,
+                )  # fmt: skip
+                rank = cell + (
+                    kind - NUMBER
+                )  # the cell of a number that is there is the rank of the cut below it
+            elif kind == 6:
+                rank = 6 + 2 * n_numbers
+            elif kind == 7:
+                rank = 7 + 2 * n_numbers + 2 * n_texts
+            if end:
+                out_high[side] = rank - 1
+            else:
+                out_low[side] = rank
 
 
 # --- merging tables --------------------------------------------------------------------------------------------------

@@ -7,12 +7,20 @@ tables, which are sorted already, so that a merge looks up where each rank has g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.building.kernels import mark_used, merge_numbers, merge_texts, remap
+from thatch.matching.segments.building.kernels import (
+    gather_numbers,
+    mark_used,
+    merge_numbers,
+    merge_texts,
+    rank_sides,
+    remap,
+)
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.building.texts import sorted_distinct
 from thatch.matching.segments.sides import NUMBER, TEXT, Sides, Texts
@@ -230,39 +238,54 @@ def _ranks(
     attributes: Ints, local: npt.NDArray[np.intp], sides: Sides
 ) -> tuple[Tables, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """The tables of exact columns, and for every side its first and last cell."""
-    owner = np.concatenate([local, local])
-    kind = np.concatenate([sides.lo_kind, sides.hi_kind])
-    value = np.concatenate([sides.lo_value, sides.hi_value])
-    is_text = kind >= TEXT
-    is_number = (kind >= NUMBER) & ~is_text
-    number_at, numbers, number_index = _table(owner[is_number], value[is_number] + 0.0, len(attributes))
+    count = len(attributes)
+    number_at, numbers = _numbers(local, sides, count)
     words, position = sorted_distinct(sides.texts)
-    text_at, used_words, text_index = _table(
-        owner[is_text], position[value[is_text].astype(np.int64)], len(attributes)
-    )
-    rank = kind.astype(np.int64)
-    width = 2 * np.diff(number_at)[owner]
-    rank[kind == 6] = 6 + width[kind == 6]
-    is_top = kind == 7
-    rank[is_top] = 7 + width[is_top] + 2 * np.diff(text_at)[owner[is_top]]
-    rank[is_number] = 6 + 2 * number_index + (kind[is_number] - NUMBER)
-    rank[is_text] = 7 + width[is_text] + 2 * text_index + (kind[is_text] - TEXT)
+    text_at, used_words = _words(local, sides, position, count)
     tables = Tables.of(attributes, number_at, numbers, text_at, words.take(used_words))
-    return tables, rank[: len(local)].astype(np.uint32), (rank[len(local) :] - 1).astype(np.uint32)
+    low, high = np.empty(len(local), np.uint32), np.empty(len(local), np.uint32)
+    rank_sides(
+        (local, sides.lo_kind, sides.lo_value, sides.hi_kind, sides.hi_value),
+        (number_at, numbers, tables.grid_at, tables.grid, tables.grid_scale),
+        (text_at, used_words, position),
+        low,
+        high,
+    )
+    return tables, low, high
 
 
-def _table(
-    owner: npt.NDArray[np.intp], value: npt.NDArray[Any], count: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """The distinct values of each of `count` owners in order, where each owner's begin, and each value's position."""
-    order = np.lexsort((value, owner))
-    owners, values = owner[order], value[order]
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (owners[1:] != owners[:-1]) | (values[1:] != values[:-1])
-    at = np.searchsorted(owners[is_new], np.arange(count + 1)).astype(np.int64)
-    index = np.empty(len(order), np.int64)
-    index[order] = np.cumsum(is_new) - 1 - at[owners]
-    return at, values[is_new], index
+def _numbers(
+    local: npt.NDArray[np.intp], sides: Sides, count: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """The distinct numbers of every attribute in order, and where each attribute's begin."""
+    sizes = np.zeros(count, np.int64)
+    ends = ((sides.lo_kind, sides.lo_value), (sides.hi_kind, sides.hi_value))
+    for kind, _ in ends:
+        sizes += np.bincount(local[(kind >= NUMBER) & (kind < TEXT)], minlength=count)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    values, next_at = np.empty(int(starts[-1])), starts[:-1].copy()
+    for kind, value in ends:
+        gather_numbers(local, kind, value, next_at, values)
+    is_new = np.ones(len(values), np.bool_)
+    for start, end in pairwise(starts.tolist()):
+        values[start:end].sort()
+    is_new[1:] = values[1:] != values[:-1]
+    is_new[starts[:-1][starts[:-1] < len(values)]] = True
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_new)])
+    return before[starts], values[is_new]
+
+
+def _words(
+    local: npt.NDArray[np.intp], sides: Sides, position: npt.NDArray[np.int64], count: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The same for texts, given by their position among all texts."""
+    pairs = [np.zeros(0, np.int64)]
+    for kind, value in ((sides.lo_kind, sides.lo_value), (sides.hi_kind, sides.hi_value)):
+        is_text = kind >= TEXT
+        pairs.append(local[is_text] * (len(position) + 1) + position[value[is_text].astype(np.int64)])
+    distinct = np.unique(np.concatenate(pairs))
+    at = np.searchsorted(distinct, np.arange(count + 1) * (len(position) + 1)).astype(np.int64)
+    return at, distinct % (len(position) + 1)
 
 
 def _starts(sizes: Any) -> Ints:

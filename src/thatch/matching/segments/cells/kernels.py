@@ -14,6 +14,7 @@ __all__ = [
     "WIDE_NUMBER",
     "WIDE_TEXT",
     "compare_texts",
+    "count_below",
     "grid_cell",
     "number_cell",
     "number_code",
@@ -28,7 +29,7 @@ FIRST_TEXT = 6  # the same for texts, past the cells of numbers
 
 
 @inlined
-def _count_below(table, start, end, value):
+def count_below(table, start, end, value):
     """How many entries of a sorted part of a table are less than a value, without a branch to mispredict."""
     size = end - start
     place = start
@@ -58,7 +59,7 @@ def number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value):
     if grid_end - grid_start > 1 and value - value == 0:
         step = grid_start + grid_cell(value, numbers[start], scale, grid_end - grid_start - 2)
         low, high = start + grid[step], start + grid[step + 1]
-    place = low + _count_below(numbers, low, high, value)
+    place = low + count_below(numbers, low, high, value)
     is_equal = place < end and numbers[place] == value
     return FIRST_NUMBER + 2 * (place - start) + (1 if is_equal else 0)
 
@@ -90,10 +91,10 @@ def compare_texts(blob, start, end, other, other_start, other_end):
 def text_cell(keys, offsets, blob, start, end, words, at, length):
     """The cell of a text among texts `start` to `end` of a table, counted as `number_cell` counts."""
     key = text_key(words, at, at + length)
-    low = start + _count_below(keys, start, end, key)
+    low = start + count_below(keys, start, end, key)
     if low == end or keys[low] != key:
         return 2 * (low - start)
-    high = end if key == ~np.uint64(0) else start + _count_below(keys, start, end, key + np.uint64(1))
+    high = end if key == ~np.uint64(0) else start + count_below(keys, start, end, key + np.uint64(1))
     while low < high:  # many texts may begin with the same eight bytes
         middle = (low + high) >> 1
         order = compare_texts(blob, offsets[middle], offsets[middle + 1], words, at, at + length)

@@ -206,6 +206,7 @@ def search_segment(desc, source, context, touched, flags, moment):
     is_narrow = desc[f.IS_NARROW] != 0
     one_box_each = len(box_owner) == 0
     has_checks = len(check_at) > 0
+    is_quick = one_box_each and not has_checks and flags & (f.STOP | f.TALLY) == 0
 
     count, is_loose = encode(desc, context, touched)
     one = np.uint64(1)
@@ -263,6 +264,21 @@ def search_segment(desc, source, context, touched, flags, moment):
                                         mixed, mixed_at + step * 192, strict_low, strict_high, sure, is_narrow
                                     )
                         slot = groups[row + f.FIRST_SLOT] + (block << 6)
+                        if is_quick and mixed_at < 0:  # nothing else to look at than who is alive
+                            lanes &= ~sure
+                            while sure != 0:
+                                owner = slot + np.int64(trailing_zeros(sure))
+                                sure &= sure - one
+                                looked += 1
+                                if owners[2 * owner + 1] > moment:
+                                    place = owners[2 * owner]
+                                    if place & f.VERIFY:
+                                        pending[2 * waiting] = source
+                                        pending[2 * waiting + 1] = owner
+                                        waiting += 1
+                                    else:
+                                        places[sure_count] = place >> 1
+                                        sure_count += 1
                         while lanes != 0:
                             lane = np.int64(trailing_zeros(lanes))
                             bit = lanes & (~lanes + one)

@@ -23,6 +23,7 @@ from numba.extending import intrinsic
 __all__ = [
     "HAS_PERMUTE",
     "LANES",
+    "bit_count",
     "doubles_at",
     "inlined",
     "int32_at",
@@ -32,6 +33,7 @@ __all__ = [
     "mixed64",
     "sides64",
     "trailing_zeros",
+    "transpose64",
     "uint8_at",
     "uint16_at",
     "uint32_at",
@@ -136,6 +138,16 @@ def trailing_zeros(typingctx, word):
 
 
 @intrinsic
+def bit_count(typingctx, word):
+    """How many bits are set."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
 def masks512(typingctx, mask, offset, first, first_at, second, second_at):
     """AND 512 bits at `first_at` and 512 bits at `second_at` into those at `offset`; return whether any is left."""
     signature = types.uint64(mask, types.int64, first, types.int64, second, types.int64)
@@ -152,6 +164,54 @@ def masks512(typingctx, mask, offset, first, first_at, second, second_at):
         builder.store(kept, place(0), align=8)
         some = builder.icmp_unsigned("!=", kept, ir.Constant(_V512, [0] * 8))
         return builder.zext(builder.bitcast(some, ir.IntType(8)), _I64)
+
+    return signature, codegen
+
+
+@intrinsic
+def transpose64(typingctx, rows, offset, out, out_offset):
+    """Write 64 words of 64 bits to `out` so that bit r of word c is what bit c of row r was.
+
+    Halves of halves are exchanged, six times: between vectors of eight rows first, then inside each.
+    """
+    signature = types.void(rows, types.int64, out, types.int64)
+
+    def codegen(context, builder, signature, args):
+        kinds = signature.args
+
+        def splat(number):
+            return ir.Constant(_V512, [number] * 8)
+
+        def pointer(number, step):
+            place = builder.add(args[number + 1], ir.Constant(_I64, 8 * step))
+            return _pointer(context, builder, kinds[number], args[number], place, _V512)
+
+        def exchanged(first, second, step, kept):
+            """What the rows of `first` and `second`, `step` apart, exchange."""
+            return builder.and_(builder.xor(builder.lshr(first, splat(step)), second), kept)
+
+        vectors = [builder.load(pointer(0, step), align=8) for step in range(8)]
+        for step in (32, 16, 8, 4, 2, 1):
+            kept = splat(sum(1 << bit for bit in range(64) if not bit & step))
+            apart = step // 8
+            for index in range(8):
+                if apart and not index & apart:
+                    swap = exchanged(vectors[index], vectors[index + apart], step, kept)
+                    vectors[index + apart] = builder.xor(vectors[index + apart], swap)
+                    vectors[index] = builder.xor(vectors[index], builder.shl(swap, splat(step)))
+                elif not apart:
+                    own = vectors[index]
+                    order = ir.Constant(ir.VectorType(_I32, 8), [lane ^ step for lane in range(8)])
+                    other = builder.shuffle_vector(own, ir.Constant(_V512, ir.Undefined), order)
+                    upper = builder.xor(own, builder.shl(exchanged(own, other, step, kept), splat(step)))
+                    lower = builder.xor(own, exchanged(other, own, step, kept))
+                    is_upper = ir.Constant(
+                        ir.VectorType(ir.IntType(1), 8), [int(not lane & step) for lane in range(8)]
+                    )
+                    vectors[index] = builder.select(is_upper, upper, lower)
+        for step in range(8):
+            builder.store(vectors[step], pointer(2, step), align=8)
+        return context.get_dummy_value()
 
     return signature, codegen
 
@@ -215,6 +275,15 @@ if config.DISABLE_JIT:
 
     def trailing_zeros(word):  # noqa: D103
         return np.uint64((int(word) & -int(word)).bit_length() - 1)
+
+    def bit_count(word):  # noqa: D103
+        return np.uint64(int(word).bit_count())
+
+    def transpose64(rows, offset, out, out_offset):  # noqa: D103
+        words = _lanes(rows, offset)
+        _lanes(out, out_offset)[:] = [
+            sum(((int(word) >> bit) & 1) << row for row, word in enumerate(words)) for bit in range(LANES)
+        ]
 
     def masks512(mask, offset, first, first_at, second, second_at):  # noqa: D103
         assert 0 <= offset <= len(mask) - 8
