@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from thatch.matching.segments.cells.kernels import number_cell, text_cell, wide_code
 from thatch.matching.segments.checks.kernels import check_holds
 from thatch.matching.segments.vectors.kernels import kernel
 
-__all__ = ["run_check"]
+__all__ = ["run_check", "run_number_cell", "run_text_cell", "run_wide_code"]
 
 
 @kernel
 def run_check(programs, start, words, at, length):
     """`check_holds`."""
     return check_holds(programs, start, words, at, length)
+
+
+@kernel
+def run_number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value):
+    """`number_cell`."""
+    return number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value)
+
+
+@kernel
+def run_text_cell(keys, offsets, blob, start, end, words, at, length):
+    """`text_cell`."""
+    return text_cell(keys, offsets, blob, start, end, words, at, length)
+
+
+@kernel
+def run_wide_code(kind, number, words, start, length):
+    """`wide_code`."""
+    return wide_code(kind, number, words, start, length)

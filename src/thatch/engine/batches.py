@@ -87,7 +87,8 @@ def matches_table(
         events, places = events[chosen], places[chosen]
     if ordered:
         places = places[np.lexsort((places, events))]
-    if len(register.ids) > _FEW * len(places):
+    # An id that was given up and came again has two places, but only one of them can match.
+    if len(register.ids) > _FEW * len(places) or len(register) < register.places:
         used, codes = np.unique(places, return_inverse=True)
         names = pa.array(register.names(used.astype(np.int64)), pa.string())
         column = pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)

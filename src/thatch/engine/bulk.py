@@ -51,7 +51,11 @@ class Bounds:
                 "no schema with from_columns, whose bounds are plain numbers", "one; use from_table"
             )
         keys = _keys(attributes)
-        ids = subscriptions if isinstance(subscriptions, (pa.Array, pa.ChunkedArray)) else list(subscriptions)
+        ids = (
+            subscriptions
+            if isinstance(subscriptions, (pa.Array, pa.ChunkedArray))
+            else _listed(subscriptions, "subscriptions")
+        )
         lows, highs = _numbers(low, "low"), _numbers(high, "high")
         if lows.shape != highs.shape:
             raise TableError("low and high of the same shape", f"{lows.shape} and {highs.shape}")
@@ -93,6 +97,9 @@ class Bounds:
                 f"{self.low[side]} and {self.high[side]}",
                 f"row {row}, attribute {shown(self.keys[numbers[side]])}",
             )
+        widest = int(np.diff(offsets).argmax()) if count else 0
+        if count and offsets[widest + 1] - offsets[widest] > 60_000:
+            raise TableError("at most 60,000 attributes a row", "more", f"row {widest}")
         row_of = np.repeat(np.arange(count), np.diff(offsets))
         cell = row_of * len(self.keys) + numbers
         if (np.diff(cell) <= 0).any():  # not in order of the attributes, as most are
@@ -122,7 +129,7 @@ class Bounds:
 
 
 def _keys(attributes: Any) -> list[str]:
-    names = list(attributes)
+    names = _listed(attributes, "attributes")
     for name in names:
         if not isinstance(name, str) or not is_text(name):
             raise TableError("names of attributes as text", shown(name), "attributes")
@@ -132,18 +139,31 @@ def _keys(attributes: Any) -> list[str]:
     return keys
 
 
+def _array(values: Any, where: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise TableError("an array", f"none: {error}", where) from error
+
+
+def _listed(values: Any, where: str) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError as error:
+        raise TableError("a list", shown(values), where) from error
+
+
 def _numbers(values: Any, where: str) -> npt.NDArray[np.float64]:
-    array = np.asarray(values)
+    array = _array(values, where)
     if array.dtype.kind not in "iuf" or array.ndim not in (1, 2):
         raise TableError("an array of numbers", f"{array.ndim} dimensions of {array.dtype}", where)
     doubles = array.astype(np.float64)
     if array.dtype.kind in "iu" and array.size:
         # NumPy compares integers with doubles as doubles; coming back to integers tells.
-        is_far = np.abs(doubles) > _EXACT
-        if (
-            is_far.any()
-            and (is_far & (np.where(is_far, doubles, 0).astype(array.dtype) != array) & is_far).any()
-        ):
+        largest = float(np.iinfo(array.dtype).max)  # rounded up, where a double does not equal it
+        with np.errstate(invalid="ignore"):
+            is_rounded = (doubles >= max(largest, _EXACT)) | (doubles.astype(array.dtype) != array)
+        if is_rounded.any():
             raise TableError("integers that a double equals; others go by subscribe", "another", where)
     return doubles
 
@@ -151,7 +171,7 @@ def _numbers(values: Any, where: str) -> npt.NDArray[np.float64]:
 def _integers(values: Any, where: str) -> npt.NDArray[np.int64]:
     if values is None:
         raise TableError(f"`{where}` with one entry a side", "none", where)
-    array = np.asarray(values)
+    array = _array(values, where)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise TableError(
             "a one-dimensional array of integers", f"{array.ndim} dimensions of {array.dtype}", where
@@ -173,7 +193,9 @@ def _of_matrix(
 
 def _subscribers(subscribers: Any, count: int) -> list[str | None]:
     names = (
-        subscribers.to_pylist() if isinstance(subscribers, (pa.Array, pa.ChunkedArray)) else list(subscribers)
+        subscribers.to_pylist()
+        if isinstance(subscribers, (pa.Array, pa.ChunkedArray))
+        else _listed(subscribers, "subscribers")
     )
     if len(names) != count:
         raise TableError(f"{count:,} subscribers", f"{len(names):,}", "subscribers")

@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from thatch.engine.tables import check_events
+from thatch.engine.tables import check_events, event_rows
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.batches.columns import EventColumns
 from thatch.matching.segments.sides import Texts
 from thatch.model.derived import derive
+from thatch.model.events import Record, read_event
 from thatch.model.lines import Cut, point
 
 __all__ = ["columns_of"]
@@ -48,6 +49,8 @@ def columns_of(table: pa.Table, nulls: str, attributes: Attributes) -> EventColu
         number = attributes.by_name.get(name, -8)
         derived = attributes.derived_by_name.get(name, ())
         if number < 0 and not derived:
+            if _is_beyond(table.column(name)):
+                return None  # the way row by row tells where
             continue
         column = _read(table.column(name).combine_chunks(), null, texts)
         if column is None:
@@ -65,7 +68,22 @@ def columns_of(table: pa.Table, nulls: str, attributes: Attributes) -> EventColu
         numbers=_stacked((column.numbers for _, column in columns), len(table), np.float64),
         codes=_stacked((column.codes for _, column in columns), len(table), np.int32),
         texts=Texts.of(texts),
+        read=lambda event: _record(table, nulls, event),
     )
+
+
+def _is_beyond(column: pa.ChunkedArray) -> bool:
+    """Whether a column that nobody asks for has a number that no event may have."""
+    kind = column.type
+    if pt.is_dictionary(kind):
+        kind = kind.value_type
+        column = column.cast(kind) if pt.is_uint64(kind) else column
+    return bool(pt.is_uint64(kind) and (pc.max(column).as_py() or 0) >= 2**63)
+
+
+def _record(table: pa.Table, nulls: str, event: int) -> Record:
+    """One event of a table, to verify what its columns alone cannot decide."""
+    return read_event(next(event_rows(table.slice(event, 1), nulls=nulls, json_column=None)))
 
 
 def _stacked(rows: Iterable[npt.NDArray[Any]], width: int, kind: Any) -> npt.NDArray[Any]:
@@ -93,7 +111,7 @@ def _read(column: Any, null: int, texts: list[bytes]) -> _Column | None:
     if pt.is_null(kind):
         return _Column(np.full(len(column), null, np.uint8))
     if pt.is_boolean(kind):
-        values = np.asarray(column.fill_null(value=False))
+        values = np.asarray(column.fill_null(fill_value=False))
         return _Column(np.where(is_null, null, 2 + values).astype(np.uint8))
     if pt.is_dictionary(kind) or _is_text(kind):
         return _read_texts(column, is_null, null, texts)

@@ -119,11 +119,15 @@ class Holding:
         if not filters:
             return
         removed = [place for place, _, _ in changed]
-        if self.index.segments is not None or len(filters) >= FEW:
-            self.index.grow({}).extend(filters, removed=removed)
+        index = self.index
+        if index.segments is not None:
+            index.extend(filters, removed=removed)
+        elif len(filters) >= FEW:  # takes long: readers go on with the small one
+            index = index.grown(filters, removed=removed)
         with self.changing:
-            if self.index.segments is None:
-                self.index.extend(filters, removed=removed)
+            if index.segments is None:
+                index.extend(filters, removed=removed)
+            self.index = index
             for place, subscriber, expires in changed:
                 self.register.change(place, subscriber, expires)
             self._publish()
@@ -146,8 +150,10 @@ class Holding:
         register, segments = self.register, self.index.segments
         is_sparse = register.places >= _SPARSE * max(len(register), 1_024)
         has_names = segments is not None and segments.attributes > 2 * self._attributes + _MANY_NAMES
-        if (is_sparse or has_names) and (segments is None or not segments.is_merging):
-            self.renumber()
+        if is_sparse or has_names:
+            self.merger.wait()
+            if segments is None or not segments.is_merging:
+                self.renumber()
 
     def renumber(self) -> None:
         """Merge everything, and number what is left anew; nothing may be merging."""
@@ -160,7 +166,8 @@ class Holding:
 
     def tally(self, *, on: bool) -> None:
         """Count candidates and matches of every subscription from now on, or stop and forget."""
-        segments = self.index.grow({})
-        segments.tally(on=on)
+        index = self.index if self.index.segments is not None else self.index.grown({})
+        index.grow({}).tally(on=on)
         with self.changing:
+            self.index = index
             self._publish()

@@ -6,7 +6,7 @@ It holds the engine's lock only to fetch a job and to put the result in place; t
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Condition, RLock, Thread
+from threading import Condition, RLock, Thread, current_thread
 
 from thatch.matching.growing import GrowingIndex
 
@@ -37,8 +37,12 @@ class Merger:
         if segments is None or not segments.has_work or self._thread is not None:
             return
         # Not a daemon: when the process ends, it ends after the merge, not in the middle of a kernel.
-        self._thread = Thread(target=self._run, name="thatch-merge")
-        self._thread.start()
+        thread = Thread(target=self._run, name="thatch-merge")
+        self._thread = thread
+        try:
+            thread.start()
+        except RuntimeError:  # no thread can be had now; what waits is searched all the same
+            self._thread = None
 
     def wait_for_room(self) -> None:
         """Wait while too much waits to be merged; the caller holds the lock, which is free meanwhile."""
@@ -60,7 +64,8 @@ class Merger:
                 pass
         finally:
             with self._lock:
-                self._thread = None
+                if self._thread is current_thread():  # another may have begun by now
+                    self._thread = None
                 self._changed.notify_all()
 
     def _step(self) -> bool:

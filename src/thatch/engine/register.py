@@ -46,8 +46,8 @@ class Register:
 
     def add(self, identity: str, subscriber: str | None, expires: float) -> int:
         """The place of a new subscription."""
+        self._reach(self.places + 1)  # first: a reader may look up every place that there is an id for
         place = self.ids.add(identity)
-        self._reach(place + 1)
         self._is_alive[place] = True
         self._count += 1
         if (
@@ -61,12 +61,11 @@ class Register:
 
     def extend(self, identities: Any, subscribers: Sequence[str | None] | None) -> npt.NDArray[np.int64]:
         """Places for many new subscriptions, one after the other; or the rows whose ids are known or come again."""
-        first = len(self.ids)
+        first, count = len(self.ids), len(identities)
+        self._reach(first + count)
         repeated = self.ids.extend(identities)
         if len(repeated):
             return repeated
-        count = len(self.ids) - first
-        self._reach(first + count)
         self._is_alive[first : first + count] = True
         self._count += count
         if subscribers is not None:
@@ -103,7 +102,7 @@ class Register:
         room = len(self._is_alive)
         if places <= room:
             return
-        more = max(places, room + (room >> 2)) - room
+        more = max(places, room + (room >> 2), 64) - room
         self._is_alive = np.concatenate([self._is_alive, np.zeros(more, np.bool_)])
         if self._subscriber is not None:
             self._subscriber = np.concatenate([self._subscriber, np.full(more, _NOBODY, np.int32)])
@@ -122,7 +121,7 @@ class Register:
 
     def subscribers(self, places: npt.NDArray[np.int64]) -> list[str | None]:
         """The subscribers at these places, None where there is none."""
-        if self._subscriber is None:
+        if self._subscriber is None or not len(self._subscribers):
             return [None] * len(places)
         numbers = self._subscriber[places]
         known: list[str] = self._subscribers.names(np.maximum(numbers, 0).astype(np.int64))
@@ -139,7 +138,7 @@ class Register:
         other = Register()
         other.ids = self.ids.kept(places)
         other._subscribers = self._subscribers
-        other._is_alive = np.ones(max(len(places), 1), np.bool_)
+        other._is_alive = np.ones(len(places), np.bool_)
         other._count = len(places)
         if self._subscriber is not None:
             used, numbers = np.unique(self._subscriber[places], return_inverse=True)

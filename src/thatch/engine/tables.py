@@ -87,6 +87,9 @@ def event_rows(table: pa.Table, *, nulls: str, json_column: str | None) -> Itera
         yield from _json_rows(table, json_column)
         return
     check_events(table, nulls)
+    if not table.num_columns:
+        yield from ({} for _ in range(table.num_rows))
+        return
     plain = pa.table({name: _cut_to_microseconds(table.column(name)) for name in table.column_names})
     for batch in plain.to_batches(max_chunksize=_ROWS_AT_ONCE):
         for row in _rows(batch):
@@ -168,8 +171,8 @@ def _in_microseconds(kind: pa.DataType) -> pa.DataType:
         return pa.large_list(kind.value_field.with_type(_in_microseconds(kind.value_type)))
     if pt.is_fixed_size_list(kind):
         return pa.list_(kind.value_field.with_type(_in_microseconds(kind.value_type)), kind.list_size)
-    if pt.is_dictionary(kind):
-        return kind.value_type
+    if pt.is_dictionary(kind) and (target := _in_microseconds(kind.value_type)) != kind.value_type:
+        return target
     return kind
 
 

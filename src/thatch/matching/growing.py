@@ -73,9 +73,17 @@ class GrowingIndex:
             together = dict(sorted({**self._few, **filters}.items()))
             if together:
                 segments.extend(together)
-            self._few, self._simple = {}, NecessaryIndex()
             self.segments = segments
+            self._few, self._simple = {}, NecessaryIndex()
         return self.segments
+
+    def grown(self, filters: Mapping[int, Filter], *, removed: Iterable[int] = ()) -> GrowingIndex:
+        """Another index, in segments, with the filters of this small one and more; this one does not change."""
+        other = GrowingIndex(background=self._background, schema=self._schema)
+        gone = set(removed)
+        kept = {place: each for place, each in self._few.items() if place not in gone}
+        other.grow({**kept, **filters})
+        return other
 
     def renumbered(self, new_place: npt.NDArray[np.int64]) -> GrowingIndex:
         """An index of the same filters whose places are numbered anew, in the same order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from thatch.model.names import base_of, name_of
+from thatch.model.names import base_of, name_of, split
 from thatch.model.values import is_text
 
 __all__ = ["Attributes"]
@@ -21,6 +21,8 @@ class Attributes:
         # Name in an event -> eight times the number of that attribute, negative for names that nobody asks for.
         self.by_name: dict[str, int] = {}
         self.derived_by_name: dict[str, tuple[tuple[str, int], ...]] = {}
+        # Name -> the code of a text of `reverse(name)`, where that is all that is derived: most often it is.
+        self.reversed_by_name: dict[str, int] = {}
         self.learn()
 
     def __len__(self) -> int:
@@ -35,7 +37,11 @@ class Attributes:
             if key[-1] != ")":
                 self.by_name[name] = 8 * self.number[key]
             else:
-                self.derived_by_name[name] = (*self.derived_by_name.get(name, ()), (key, self.number[key]))
+                known = self.derived_by_name.get(name, ())
+                self.reversed_by_name.pop(name, None)
+                if not known and split(key)[0] == ("reverse",):
+                    self.reversed_by_name[name] = 8 * self.number[key] + 6
+                self.derived_by_name[name] = (*known, (key, self.number[key]))
             self.keys.append(key)
 
     def ignore(self, names: Iterable[str]) -> None:

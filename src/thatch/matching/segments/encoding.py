@@ -9,7 +9,6 @@ kernel tests the hull of their cells, which is necessary but not enough, and its
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from functools import lru_cache
 from math import inf, nextafter
 from typing import Any
@@ -30,6 +29,8 @@ __all__ = ["Encoder"]
 
 _EXACT = 2**53
 _NUMERIC = frozenset({int, float})
+_LONGEST = 100_000  # elements of a list that are taken as they are
+_MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
 
 @lru_cache(maxsize=4_096)
@@ -42,11 +43,12 @@ class Encoder:
 
     def __init__(self) -> None:
         self.attributes = Attributes()
+        self.flags = 0  # of a search for the rows that were encoded last, `numeric` ones excepted
         self.grow(256, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
         """Make room for more rows and bytes of text; `buffers` are new then."""
-        self._raw = bytearray(16 * rows)
+        self._raw = bytearray(24 * rows)
         self._words = bytearray(text)
         raw = np.frombuffer(self._raw, np.uint8)
         self.rows = rows
@@ -59,6 +61,9 @@ class Encoder:
             fields.ROW_TEXT_LENGTH: np.zeros(rows, np.int32),
             fields.ROW_NEXT: np.zeros(rows, np.int32),
             fields.ROW_CELLS: np.zeros(rows, np.int32),
+            fields.ROW_ELEMENT: np.zeros(rows, np.int32),
+            fields.HITS: np.zeros(rows, np.uint8),
+            fields.SORTED: np.zeros(rows, np.int32),
         }
 
     def numeric(self, event: dict[str, Any]) -> int:
@@ -67,7 +72,7 @@ class Encoder:
         All of it runs in C: no loop here looks at a value. Integers that no double equals are told by the kernel.
         """
         rows = len(event)
-        if not _NUMERIC.issuperset(map(type, event.values())) or 16 * rows > len(self._raw):
+        if not _NUMERIC.issuperset(map(type, event.values())) or rows > self.rows:
             return -1
         attributes = self.attributes
         derived = attributes.derived_by_name
@@ -81,111 +86,95 @@ class Encoder:
         return rows
 
     def plain(self, event: dict[str, Any]) -> int:
-        """Encode a flat event of plain values; return the number of rows, or -1 if it is not one."""
-        get = self.attributes.by_name.get
-        numbers: list[float] = []
-        codes: list[int] = []
-        texts: list[str] = []
+        """Encode an event of plain values and lists of them; return the number of rows, or -1 if it is not one."""
+        rows = _Rows()
+        codes, numbers, texts = rows.codes, rows.numbers, rows.texts
+        get, derived = self.attributes.by_name.get, self.attributes.derived_by_name
+        reversed_by_name = self.attributes.reversed_by_name
         for name, value in event.items():
+            found = get(name)
+            if found is None and (type(name) is not str or not is_text(name)):
+                return -1
             kind = type(value)
-            if kind is int:
-                if not -_EXACT <= value <= _EXACT:
+            if kind is str and found is not None and found >= 0:  # by far the most common, so without a call
+                texts.append(value)
+                codes.append(found + 6)
+                numbers.append(0.0)
+                if name in reversed_by_name:
+                    texts.append(value[::-1])
+                    codes.append(reversed_by_name[name])
+                    numbers.append(0.0)
+                elif derived and name in derived and not rows.add_derived(derived[name], value, 0, 0):
                     return -1
-                found = get(name)
-                if found is not None:
-                    codes.append(found + 5)
-                    numbers.append(value)
-            elif kind is float:
-                found = get(name)
-                if found is not None:
-                    codes.append(found + (5 if value == value else 4))
-                    numbers.append(value)
-            elif kind is str:
-                found = get(name)
-                if found is not None:
-                    codes.append(found + 6)
-                    numbers.append(0.0)
-                    texts.append(value)
-            elif value is None or kind is bool:
-                found = get(name)
-                if found is not None:
-                    codes.append(found + (1 if value is None else 2 + value))
-                    numbers.append(0.0)
-            else:
+                continue
+            more = derived.get(name, ()) if derived else ()
+            if kind is list:
+                if not 0 < len(value) <= _LONGEST or not self._add_list(rows, found, more, value):
+                    return -1
+            elif found is not None and found >= 0:
+                if not rows.add_plain(found, value):
+                    return -1
+            elif not _is_plain(value):
                 return -1
-            if found is None and (type(name) is not str or not is_text(name) or not _is_plain_text(value)):
+            if more and kind is not list and not rows.add_derived(more, value, 0, 0):
                 return -1
-        derived = self.attributes.derived_by_name
-        is_derived = bool(derived) and not derived.keys().isdisjoint(event)
-        if is_derived and not self._derive(event, numbers, codes, texts):
-            return -1
-        joined = "".join(texts)
-        if joined.isascii():
-            return self._packed(numbers, codes, [*map(len, texts)], joined.encode("ascii"))
-        try:
-            encoded = [text.encode("utf-8") for text in texts]
-        except UnicodeEncodeError:
-            return -1
-        return self._packed(numbers, codes, [*map(len, encoded)], b"".join(encoded))
+        return self._packed(rows)
 
-    def _derive(
-        self, event: dict[str, Any], numbers: list[float], codes: list[int], texts: list[str]
+    def _add_list(
+        self, rows: _Rows, found: int | None, more: tuple[tuple[str, int], ...], values: list[Any]
     ) -> bool:
-        """Append the derived attributes that matter of a flat event; False if one is an integer that no double equals."""
-        derived = self.attributes.derived_by_name
-        for name, value in event.items():
-            for key, number in derived.get(name, ()):
-                place = derive(key, point(value))
-                codes.append(8 * number + place[0])
-                numbers.append(float(place[1]) if place[0] == 5 else 0.0)
-                if place[0] == 6:
-                    texts.append(place[1])
-                elif place[0] == 5 and numbers[-1] != place[1]:
-                    return False
+        """Add the elements of a list of plain values; False if it is another list."""
+        if found is None or found < 0:
+            if not more:
+                return all(map(_is_plain, values))
+            found = None
+        # One attribute only: any element will do. Several: they must agree on one, so the kernel is told which is which.
+        number = rows.new_list() if (more and found is not None) or len(more) > 1 else 0
+        for value in values:
+            element = rows.new_element()
+            if found is not None and not rows.add_plain(found, value, number, element):
+                return False
+            if more and not (_is_plain(value) and rows.add_derived(more, value, number, element)):
+                return False
         return True
 
     def record(self, record: Record) -> int:
         """Encode an event that was read; return the number of rows."""
-        numbers: list[float] = []
-        codes: list[int] = []
-        texts: list[bytes] = []
-        number = self.attributes.number.get
-        for key, place, is_joint in self._places(record, is_joint=False):
-            own = number(key)
-            if own is None:
-                continue
-            rank = place[0]
-            code = 8 * own + rank + (JOINT if is_joint else 0)
-            if rank == 5 and float(place[1]) != place[1]:
-                # An integer that no double equals: its two neighbours enclose it, and a match is verified.
-                below = _double_below(place[1])
-                numbers += (below, nextafter(below, inf))
-                codes += (code | JOINT, code | JOINT)
-                continue
-            codes.append(code)
-            numbers.append(float(place[1]) if rank == 5 else 0.0)
-            if rank == 6:
-                texts.append(place[1].encode("utf-8"))
-        return self._packed(numbers, codes, [len(text) for text in texts], b"".join(texts))
+        rows = _Rows()
+        self._add_points(rows, record, 0, 0, joint=0)
+        for choice in record.choices:
+            self._add_choice(rows, choice, joint=0)
+        return self._packed(rows)
 
-    def _places(self, record: Record, *, is_joint: bool) -> Iterator[tuple[str, Cut, bool]]:
-        """Every value of every attribute that matters, and whether it depends on others beside it in a list.
-
-        An attribute that some elements of a list lack is missing there, and that, too, is a value.
-        """
+    def _add_points(self, rows: _Rows, record: Record, number: int, element: int, *, joint: int) -> None:
         for key, place in list(record.points.items()):
             if key[-1] != ")":  # those are remembered from an earlier question, and come again here
-                yield key, place, is_joint
-                for derived, _ in self._derived_of(key):
-                    yield derived, derive(derived, place), is_joint
-        for choice in record.choices:
-            inside = is_joint or self._is_joint(choice)
-            for element in choice.elements:
-                yield from self._places(element, is_joint=inside)
-                for given in choice.keys - element.keys():
-                    yield given, BOTTOM, inside
-                    for derived, _ in self._derived_of(given):
-                        yield derived, BOTTOM, inside
+                self._add_point(rows, key, place, number, element, joint=joint)
+
+    def _add_point(self, rows: _Rows, key: str, place: Cut, number: int, element: int, *, joint: int) -> None:
+        own = self.attributes.number.get(key)
+        if own is not None:
+            rows.add_place(own, place, number, element, joint)
+        for derived, other in self._derived_of(key):
+            rows.add_place(other, derive(derived, place), number, element, joint)
+
+    def _add_choice(self, rows: _Rows, choice: Choice, *, joint: int) -> None:
+        """Add the elements of a list. An attribute that some elements lack is missing there: that, too, is a value.
+
+        What a list inside a list gives is left to whoever verifies.
+        """
+        is_flat = not any(element.choices for element in choice.elements)
+        number = 0
+        if self._is_joint(choice):
+            number = rows.new_list() if is_flat and not joint else 0
+            joint = 0 if number else JOINT
+        for each in choice.elements:
+            element = rows.new_element()
+            self._add_points(rows, each, number, element, joint=joint)
+            for inner in each.choices:
+                self._add_choice(rows, inner, joint=joint)
+            for given in choice.keys - each.keys():
+                self._add_point(rows, given, BOTTOM, number, element, joint=joint)
 
     def _derived_of(self, key: str) -> tuple[tuple[str, int], ...]:
         return self.attributes.derived_by_name.get(name_of(key), ())
@@ -197,19 +186,125 @@ class Encoder:
         number = self.attributes.number
         return sum((key in number) + len(self._derived_of(key)) for key in choice.keys) > 1
 
-    def _packed(self, numbers: list[float], codes: list[int], lengths: list[int], words: bytes) -> int:
-        rows, texts = len(codes), len(lengths)
-        if 16 * rows > len(self._raw) or len(words) > len(self._words):
-            self.grow(max(2 * rows, self.rows), max(2 * len(words), len(self._words)))
-        _packer(rows, texts).pack_into(self._raw, 0, *numbers, *codes, *lengths)
+    def _packed(self, rows: _Rows) -> int:
+        """Write rows where kernels find them; -1 if a text is none. `flags` tells whether there are lists."""
+        joined = "".join(rows.texts)
+        if joined.isascii():
+            words, lengths = joined.encode("ascii"), [*map(len, rows.texts)]
+        else:
+            try:
+                encoded = [text.encode("utf-8") for text in rows.texts]
+            except UnicodeEncodeError:
+                return -1
+            words, lengths = b"".join(encoded), [*map(len, encoded)]
+        count, texts = len(rows.codes), len(lengths)
+        if count > self.rows or len(words) > len(self._words):
+            self.grow(max(2 * count, self.rows), max(2 * len(words), len(self._words)))
+        self.flags = fields.GROUPED if rows.list_count else 0
+        if self.flags:
+            rows.complete()
+            _packer(count, texts + 2 * count).pack_into(
+                self._raw, 0, *rows.numbers, *rows.codes, *lengths, *rows.lists, *rows.elements
+            )
+        else:
+            _packer(count, texts).pack_into(self._raw, 0, *rows.numbers, *rows.codes, *lengths)
         if words:
             self._words[: len(words)] = words
-        return rows
+        return count
 
 
-def _is_plain_text(value: Any) -> bool:
-    """Whether a value that nobody asks for is one that an event may have."""
-    return type(value) is not str or is_text(value)
+class _Rows:
+    """Rows in the making: a number and a code each, the texts, and which list and element they belong to."""
+
+    __slots__ = ("codes", "element_count", "elements", "list_count", "lists", "numbers", "texts")
+
+    def __init__(self) -> None:
+        self.numbers: list[float] = []
+        self.codes: list[int] = []
+        self.texts: list[str] = []
+        self.lists: list[int] = []
+        self.elements: list[int] = []
+        self.list_count = self.element_count = 0
+
+    def new_list(self) -> int:
+        """A number for a list whose elements kernels keep apart, 0 if there are too many lists."""
+        if self.list_count == _MOST_LISTS:
+            return 0
+        self.list_count += 1
+        return self.list_count
+
+    def complete(self) -> None:
+        """Rows that belong to no list have list 0; most events have nothing else, and need not say so."""
+        more = len(self.codes) - len(self.lists)
+        self.lists += [0] * more
+        self.elements += [0] * more
+
+    def new_element(self) -> int:
+        self.element_count += 1
+        return self.element_count - 1
+
+    def add_plain(self, code: int, value: Any, number: int = 0, element: int = 0) -> bool:
+        """Add a value of one of the plain types; False if it is of another, or an integer that no double equals."""
+        kind = type(value)
+        if kind is str:
+            self.texts.append(value)
+            self.codes.append(code + 6)
+            self.numbers.append(0.0)
+        elif kind is float:
+            self.codes.append(code + (5 if value == value else 4))
+            self.numbers.append(value)
+        elif kind is int:
+            if not -_EXACT <= value <= _EXACT:
+                return False
+            self.codes.append(code + 5)
+            self.numbers.append(value)
+        elif value is None or kind is bool:
+            self.codes.append(code + (1 if value is None else 2 + value))
+            self.numbers.append(0.0)
+        else:
+            return False
+        if number:
+            self.complete()
+            self.lists[-1], self.elements[-1] = number, element
+        return True
+
+    def add_derived(self, keys: tuple[tuple[str, int], ...], value: Any, number: int, element: int) -> bool:
+        """Add what is derived from a plain value; False if one is an integer that no double equals."""
+        for key, own in keys:
+            place = derive(key, point(value))
+            if place[0] == 5 and float(place[1]) != place[1]:
+                return False
+            self.add_place(own, place, number, element, 0)
+        return True
+
+    def add_place(self, own: int, place: Cut, number: int, element: int, joint: int) -> None:
+        """Add a point of an attribute."""
+        rank = place[0]
+        code = 8 * own + rank + joint
+        if rank == 5 and float(place[1]) != place[1]:
+            # An integer that no double equals: its two neighbours enclose it, and a match is verified.
+            below = _double_below(place[1])
+            self.numbers += (below, nextafter(below, inf))
+            self.codes += (code | JOINT, code | JOINT)
+            if number:
+                self.complete()
+                self.lists[-2:], self.elements[-2:] = (number, number), (element, element)
+            return
+        self.codes.append(code)
+        self.numbers.append(float(place[1]) if rank == 5 else 0.0)
+        if rank == 6:
+            self.texts.append(place[1])
+        if number:
+            self.complete()
+            self.lists[-1], self.elements[-1] = number, element
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is of one of the plain types, and one that an event may have."""
+    kind = type(value)
+    if kind is str:
+        return is_text(value)
+    return kind is float or kind is bool or value is None or (kind is int and -_EXACT <= value <= _EXACT)
 
 
 def _double_below(value: int) -> float:

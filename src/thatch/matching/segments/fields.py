@@ -46,12 +46,12 @@ SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands
 
 (
     SEGMENTS, DELTAS,
-    ROW_NUMBERS, ROW_INFO, WORDS, ROW_CLASS, ROW_TEXT_AT, ROW_TEXT_LENGTH, ROW_NEXT, ROW_CELLS,
+    ROW_NUMBERS, ROW_INFO, WORDS, ROW_CLASS, ROW_TEXT_AT, ROW_TEXT_LENGTH, ROW_NEXT, ROW_CELLS, ROW_ELEMENT, HITS, SORTED,
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
-    LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED,
-    BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES,
-) = range(0, 60, 2)  # fmt: skip
-CONTEXT_WIDTH = 60
+    LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
+    BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER,
+) = range(0, 72, 2)  # fmt: skip
+CONTEXT_WIDTH = 72
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 
@@ -64,7 +64,11 @@ NUMERIC = 1  # every value is a number, and the codes of the rows name attribute
 STOP = 2  # the first sure match is enough
 UNORDERED = 4  # matches may come in any order, if no subscription can be found twice
 TALLY = 8  # count candidates and matches of every subscription
+GROUPED = 16  # rows tell to which list, and to which of its elements, they belong
 
-JOINT = 1 << 30  # in the code of a row: whether it counts depends on the values beside it in a list
+JOINT = (
+    1 << 30
+)  # in the code of a row: whether it counts depends on values beside it that kernels do not know
+NOT_KNOWN = 255  # the list of such an attribute; others have their number, from 1 on, or 0
 VERIFY = 1  # in an owner's place, which is shifted by one: what the index finds must be verified
 ALIVE = 2**63 - 1  # when a living owner died

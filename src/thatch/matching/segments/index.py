@@ -21,7 +21,7 @@ from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.delta.delta import CAPACITY, Delta
 from thatch.matching.segments.draft import Draft
-from thatch.matching.segments.merging import Job, next_job
+from thatch.matching.segments.merging import FAN_OUT, Job, next_job
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, Source
 from thatch.matching.segments.sides import Sides
@@ -55,7 +55,7 @@ class SegmentIndex:
         self._segments: list[Segment] = []
         self._deltas: list[Delta] = []  # full ones; they wait to become a segment
         self._newest = Delta(min(_FIRST, self._capacity))
-        self._is_thin = False  # some segment is mostly dead
+        self._is_thin = False  # some segment is mostly dead, or there are many
         self._places = 0  # all places are below this
         self._job: Job | None = None
         self._pool = Pool()
@@ -104,6 +104,7 @@ class SegmentIndex:
         for segment in built:
             self._places = max(self._places, int((segment.owners[0::2] >> 1).max()) + 1)
         self._segments += built
+        self._is_thin |= len(self._segments) >= 2 * FAN_OUT
         self._attributes.learn()
         self._reshape()
         self._commit()
@@ -127,6 +128,7 @@ class SegmentIndex:
             len(self._attributes) > shape.attribute_room
             or self._places > shape.places
             or shape.newest_desc is not self._newest.desc
+            or (self._newest.has_checks and not shape.has_checks)
         ):
             self._reshape()
 
@@ -162,7 +164,13 @@ class SegmentIndex:
     def merge(self) -> None:
         """Do all there is to merge, here and now."""
         while (job := self.next_job()) is not None:
+            self._do(job)
+
+    def _do(self, job: Job) -> None:
+        try:
             self.finish(job, job.build())
+        finally:
+            self._job = None
 
     def next_job(self) -> Job | None:
         """What should be merged, None if nothing, or if a job is under way."""
@@ -226,8 +234,7 @@ class SegmentIndex:
 
         Attributes that no filter uses any more are forgotten. Everything is merged first.
         """
-        job = self.whole_job()
-        self.finish(job, job.build())
+        self._do(self.whole_job())
         keys = self._attributes.keys
         used = np.unique(
             np.concatenate([np.zeros(0, np.int32), *(s.tables.attributes for s in self._segments)])
@@ -236,6 +243,12 @@ class SegmentIndex:
         numbers[used] = np.arange(len(used), dtype=np.int32)
         other = SegmentIndex(self._capacity, background=self._background, schema=self._schema)
         other._pool = self._pool
+        for room in self._pool.every:  # counts belong to places
+            counted = room.tallies.reshape(-1, 2)
+            moved = np.zeros_like(counted)
+            known = np.flatnonzero(new_place[: len(counted)] >= 0)
+            moved[new_place[known]] = counted[known]
+            counted[:] = moved
         other._attributes = Attributes(keys[number] for number in used)
         other._segments = [segment.moved(new_place).renamed(numbers) for segment in self._segments]
         other._places = int(new_place.max(initial=-1)) + 1

@@ -58,6 +58,10 @@ def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | No
     for segment in segments:
         if segment.dead * 2 > len(segment):
             return Job([segment])
+    for level in range(max(map(tier, segments), default=-1) + 1):  # what came in bulk, a little at a time
+        same = [each for each in segments if tier(each) <= level]
+        if len(same) >= 2 * FAN_OUT:
+            return Job(list(same))
     return None
 
 

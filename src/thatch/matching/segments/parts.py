@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
-from math import inf, nextafter, prod
 
 from thatch.matching.segments.checks.programs import program
-from thatch.matching.segments.sides import NUMBER, TEXT
+from thatch.matching.segments.checks.unions import union_program
+from thatch.matching.segments.sides import NUMBER, cut_of
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.lines import Constraint, Cut, intervals
+from thatch.model.lines import Constraint, Cut, intervals, is_single
 from thatch.model.residuals import WildcardCheck
 
 __all__ = ["MOST_ATTRIBUTES", "Parts", "take_apart"]
@@ -68,15 +68,16 @@ def take_apart(filter: Filter, number: dict[str, int], keep_text: Callable[[str]
     parts.is_plain = False
     for conjunction in filter.conjunctions:
         first = len(parts.sizes)
-        constraints_kept, is_exact = _indexed(conjunction)
+        constraints_kept, programs, is_exact = _indexed(conjunction)
         for box in _boxes(constraints_kept):
             _add_box(parts, box, number, keep_text)
         for residual in conjunction.residuals:
             code = program(residual) if isinstance(residual, WildcardCheck) else None
-            if code is None:
-                is_exact = False
-                continue
-            which = _number_of(residual.keys[0], number)
+            is_exact &= code is not None
+            if code is not None:
+                programs.append((residual.keys[0], code))
+        for key, code in programs:
+            which = _number_of(key, number)
             parts.checks += [(box, which, code) for box in range(first, len(parts.sizes))]
         parts.verify |= not is_exact
         if parts.most_attributes() > MOST_ATTRIBUTES and len(parts.attributes()) > MOST_ATTRIBUTES:
@@ -120,8 +121,8 @@ def _add_plain(
         else:
             if any(len(cut) == 3 and cut[0] == 5 and float(cut[1]) != cut[1] for cut in constraint):
                 return False
-            lo_kind, lo = _cut(low, keep_text)
-            hi_kind, hi = _cut(high, keep_text)
+            lo_kind, lo = cut_of(low, keep_text)
+            hi_kind, hi = cut_of(high, keep_text)
             kinds = lo_kind + (hi_kind << 8)
         which = get(key)
         if which is None:
@@ -139,41 +140,41 @@ def _add_box(
 ) -> None:
     count = 0
     for key, low, high in box:
-        lo_kind, lo = _cut(low, keep_text)
-        hi_kind, hi = _cut(high, keep_text)
+        lo_kind, lo = cut_of(low, keep_text)
+        hi_kind, hi = cut_of(high, keep_text)
         parts.sides += (_number_of(key, number), lo_kind + (hi_kind << 8), lo, hi)
         count += 1
     parts.sizes.append(count)
 
 
-def _cut(cut: Cut, keep_text: Callable[[str], int]) -> tuple[int, float]:
-    if len(cut) == 1:
-        return cut[0], 0.0
-    rank, value, side = cut
-    if rank == 6:
-        return TEXT + side, float(keep_text(value))
-    double = float(value)
-    if double == value:
-        return NUMBER + side, double
-    return NUMBER, double if double > value else nextafter(double, inf)
+def _indexed(
+    conjunction: Conjunction,
+) -> tuple[list[tuple[str, Constraint]], list[tuple[str, bytes]], bool]:
+    """The constraints to index, the programs of those that are indexed by their hull only, and whether that is all.
 
-
-def _indexed(conjunction: Conjunction) -> tuple[list[tuple[str, Constraint]], bool]:
-    """The constraints to index, and whether they say all: long unions are replaced by their hull."""
+    At most one union becomes a box for each of its intervals: a list of values, where nothing else is as selective.
+    """
     constraints = list(conjunction.constraints[:MOST_SIDES])
     is_exact = len(conjunction.constraints) <= MOST_SIDES
-    sizes = [len(constraint) // 2 for _, constraint in constraints]
-    count = prod(sizes)
-    has_one_union = sum(size > 1 for size in sizes) == 1
-    while count > (LONGEST_UNION // len(sizes) if has_one_union else MOST_BOXES):
-        position = max(range(len(sizes)), key=sizes.__getitem__)
-        key, constraint = constraints[position]
-        count //= sizes[position]
-        sizes[position] = 1
-        constraints[position] = (key, (constraint[0], constraint[-1]))
-        is_exact = False
-    # A side that no double bounds exactly stands for one that does, unless an event has other integers.
-    return constraints, is_exact
+    unions = [number for number, (_, constraint) in enumerate(constraints) if len(constraint) > 2]
+    spread = -1
+    if unions and not any(len(constraint) == 2 and is_single(*constraint) for _, constraint in constraints):
+        lists = [
+            number for number in unions if all(is_single(*each) for each in intervals(constraints[number][1]))
+        ]
+        spread = min(lists, key=lambda number: len(constraints[number][1]), default=-1)
+        if spread >= 0 and len(constraints[spread][1]) // 2 * len(constraints) > LONGEST_UNION:
+            spread = -1
+    programs = []
+    for number in unions:
+        if number != spread:
+            key, constraint = constraints[number]
+            constraints[number] = (key, (constraint[0], constraint[-1]))
+            code = union_program(constraint)
+            is_exact &= code is not None
+            if code is not None:
+                programs.append((key, code))
+    return constraints, programs, is_exact
 
 
 def _boxes(constraints: list[tuple[str, Constraint]]) -> Iterator[Iterable[tuple[str, Cut, Cut]]]:

@@ -121,8 +121,13 @@ class Segment:
     @property
     def is_simple(self) -> bool:
         """Whether codes alone decide: they are exact, every owner has one box, and nothing else is to be checked."""
-        is_exact, has_checks = bool(self.desc[fields.IS_EXACT]), len(self.check_at) > 0
-        return is_exact and not has_checks and not len(self.box_owner) and not self._must_verify
+        is_exact = bool(self.desc[fields.IS_EXACT])
+        return is_exact and not self.has_checks and not len(self.box_owner) and not self._must_verify
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether some box has a check."""
+        return len(self.check_at) > 0
 
     @property
     def boxes(self) -> int:

@@ -9,12 +9,16 @@ no double, and no integer that is one, lies between the two. Events with other i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf, nextafter
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NUMBER", "TEXT", "Checks", "Sides", "Texts"]
+from thatch.model.lines import Cut
+
+__all__ = ["NUMBER", "TEXT", "Checks", "Sides", "Texts", "cut_of"]
 
 NUMBER, TEXT = 16, 32
 
@@ -91,3 +95,16 @@ class Sides:
 
     def __len__(self) -> int:
         return len(self.place)
+
+
+def cut_of(cut: Cut, keep_text: Callable[[str], int]) -> tuple[int, float]:
+    """Kind and value of a cut; `keep_text` keeps a text and tells where."""
+    if len(cut) == 1:
+        return cut[0], 0.0
+    rank, value, side = cut
+    if rank == 6:
+        return TEXT + side, float(keep_text(value))
+    double = float(value)
+    if double == value:
+        return NUMBER + side, double
+    return NUMBER, double if double > value else nextafter(double, inf)

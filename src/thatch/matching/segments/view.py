@@ -68,7 +68,8 @@ class View:
         encoder = room.encoder
         rows, flags = encoder.numeric(event), fields.NUMERIC
         if rows < 0:
-            rows, flags = encoder.plain(event), 0
+            rows = encoder.plain(event)
+            flags = encoder.flags
             room.sync()
         counts = collect(room.context, rows, flags | pool.flags, self.moment, self.boxes) if rows >= 0 else -1
         if counts < 0:
@@ -104,7 +105,7 @@ class View:
     def _search(self, room: Workspace, record: Record, flags: int) -> int:
         rows = room.encoder.record(record)
         room.sync()
-        return int(collect(room.context, rows, flags, self.moment, self.boxes))
+        return int(collect(room.context, rows, flags | room.encoder.flags, self.moment, self.boxes))
 
     def _verified(self, room: Workspace, counts: int, record: Record) -> Places:
         """The sure matches of a search, and those verified now, in order."""

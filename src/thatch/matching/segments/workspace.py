@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
+from thatch.matching.segments.checks.kernels import JIT, program_runner
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.shape import Shape
 
@@ -38,6 +39,8 @@ class Workspace:
         """Get ready for searches of a shape."""
         self.shape = shape
         self.encoder.attributes = shape.attributes
+        if shape.has_checks and not self.context[fields.RUNNER] and JIT:
+            self.context[fields.RUNNER] = program_runner().address
         self._name({fields.SEGMENTS: shape.segment_descs, fields.DELTAS: shape.delta_descs})
         if self._attributes != shape.attribute_room:
             self._attributes = shape.attribute_room
@@ -81,6 +84,8 @@ class Workspace:
             fields.LOCAL_HEADS: np.full(room, -1, np.int32),
             fields.LOCAL_JOINTS: np.zeros(room, np.uint8),
             fields.LOCAL_TOUCHED: np.zeros(room, np.int32),
+            fields.LOCAL_SORTED: np.zeros(room, np.int32),
+            fields.LOCAL_LENGTH: np.zeros(room, np.int32),
         }
 
     def sync(self) -> None:

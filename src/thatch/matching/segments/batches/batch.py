@@ -27,8 +27,6 @@ from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.view import View, holds_any
 from thatch.matching.segments.workspace import Workspace
-from thatch.model.events import Record
-from thatch.model.lines import Cut, point
 
 __all__ = ["matched_columns"]
 
@@ -49,6 +47,8 @@ def matched_columns(view: View, columns: EventColumns) -> tuple[Counts, Places]:
     """How many subscriptions want each event, and their places, event by event."""
     room = view.pool.take(view.shape)
     answer = _Matching(view, columns, room).answer()
+    if view.pool.flags & fields.TALLY:
+        np.add.at(room.tallies, 2 * answer[1] + 1, 1)
     room.attach(view.shape)  # the context named parts of the shape only
     view.pool.free.append(room)
     return answer
@@ -82,13 +82,19 @@ class _Matching:
         """Whether masks can and should be used for a segment."""
         events = len(self._columns)
         sides = len(segment.side_attribute)
-        if events < _FEWEST or not segment.is_simple or int(segment.tables.cells().sum()) > _MOST_CELLS:
+        if (
+            self._view.pool.flags & fields.TALLY
+            or events < _FEWEST
+            or not segment.is_simple
+            or int(segment.tables.cells().sum()) > _MOST_CELLS
+        ):
             return False
         self._room.name_sources(segment.desc, self._room.context[:0])
         sample = _sliced(self._columns, 0, min(_SAMPLE, events))
-        before = int(self._room.counts[fields.BLOCKS_READ])
+        before = self._room.counts.copy()
         self._run(sample, 0, fields.UNORDERED, np.zeros(len(sample), np.int64))
-        blocks = (int(self._room.counts[fields.BLOCKS_READ]) - before) / len(sample)
+        blocks = int(self._room.counts[fields.BLOCKS_READ] - before[fields.BLOCKS_READ]) / len(sample)
+        self._room.counts[:] = before  # the sample is searched again, and counted then
         return blocks * _PER_BLOCK > sides * _PER_SIDE / min(events, EVENTS)
 
     def _run(
@@ -107,7 +113,7 @@ class _Matching:
         descs = [shape.segments[number].desc for number in segments]
         self._room.name_sources(np.concatenate([np.zeros(0, np.int64), *descs]), shape.delta_descs)
         sources = [*segments, *range(len(shape.segments), len(shape.segments) + len(shape.deltas))]
-        flags = fields.UNORDERED if shape.is_single(segments) else 0
+        flags = self._view.pool.flags | (fields.UNORDERED if shape.is_single(segments) else 0)
         done, found = 0, [np.zeros(0, np.int32)]
         while done < len(self._columns):
             first = done
@@ -122,7 +128,7 @@ class _Matching:
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._counts[first:])])
         self._room.counts[fields.VERIFIED] += len(pending)
         for event in np.unique(pending[:, 0]).tolist():
-            record = self._record(event)
+            record = self._columns.read(event)
             sure = set(places[starts[event - first] : starts[event - first + 1]].tolist())
             more = set()
             for source, owner in pending[pending[:, 0] == event, 1:].tolist():
@@ -134,22 +140,6 @@ class _Matching:
             if more:
                 self._room.counts[fields.MATCHES] += len(more)
                 self._parts.append((event, np.array([len(more)]), np.array(sorted(more), np.int32)))
-
-    def _record(self, event: int) -> Record:
-        """One event as it would have been read, as far as filters ask."""
-        columns, keys = self._columns, self._view.shape.attributes.keys
-        points: dict[str, Cut] = {}
-        for column, attribute in enumerate(columns.attribute.tolist()):
-            kind = int(columns.classes[column, event])
-            if kind == 5:
-                points[keys[attribute]] = point(float(columns.numbers[column, event]))
-            elif kind == 6:
-                points[keys[attribute]] = point(
-                    columns.texts[int(columns.codes[column, event])].decode("utf-8")
-                )
-            elif kind:
-                points[keys[attribute]] = (kind,)
-        return Record(points)
 
     # --- masks ---------------------------------------------------------------------------------------------------
 
@@ -204,4 +194,5 @@ def _sliced(columns: EventColumns, start: int, end: int) -> EventColumns:
         np.ascontiguousarray(columns.numbers[:, start:end]),
         np.ascontiguousarray(columns.codes[:, start:end]),
         columns.texts,
+        columns.read,
     )

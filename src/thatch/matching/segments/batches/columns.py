@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments.sides import Texts
+from thatch.model.events import Record
 
 __all__ = ["EventColumns"]
 
@@ -25,6 +27,7 @@ class EventColumns:
     numbers: npt.NDArray[np.float64]
     codes: npt.NDArray[np.int32]
     texts: Texts
+    read: Callable[[int], Record]  # one event as a record, for filters that must be verified
 
     def __len__(self) -> int:
         return int(self.classes.shape[1])

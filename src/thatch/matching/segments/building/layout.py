@@ -40,7 +40,7 @@ def selectivity(
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(begins)])
     inside = before[starts[attribute] + high + 1] - before[starts[attribute] + low]
     total = np.maximum(np.bincount(attribute, minlength=len(cells)), 1)
-    share = 0.5 * inside / total[attribute] + 0.5 * (high - low + 1.0) / cells[attribute]
+    share = 0.5 * inside / total[attribute] + 0.5 * (high.astype(np.int64) - low + 1) / cells[attribute]
     return np.where(low == 0, 2.0, share).astype(np.float32)
 
 

@@ -45,7 +45,7 @@ def count_below(table, start, end, value):
 @inlined
 def grid_cell(value, first, scale, last):
     """Which of the equal steps between the ends of an attribute's numbers a value falls into."""
-    step = (value - first) * scale
+    step = (float(value) - float(first)) * float(scale)
     return last if step >= last else np.int64(step) if step > 0 else 0
 
 
@@ -56,7 +56,7 @@ def number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value):
     The grid says between which entries to look, so that a search takes a step or two and not a dozen.
     """
     low, high = start, end
-    if grid_end - grid_start > 1 and value - value == 0:
+    if grid_end - grid_start > 1 and abs(value) < np.inf:
         step = grid_start + grid_cell(value, numbers[start], scale, grid_end - grid_start - 2)
         low, high = start + grid[step], start + grid[step + 1]
     place = low + count_below(numbers, low, high, value)

@@ -84,6 +84,11 @@ class Delta:
         """Whether there is nothing in it; what is added later may have several boxes."""
         return self.count == 0
 
+    @property
+    def has_checks(self) -> bool:
+        """Whether some box has a check."""
+        return self._used_checks > 0
+
     def place_of(self, owner: int) -> int:
         """The place of an owner."""
         return int(self.owners[2 * owner]) >> 1

@@ -17,7 +17,7 @@ from thatch.matching.segments.cells.kernels import (
     number_code,
     text_code,
 )
-from thatch.matching.segments.checks.kernels import check_holds
+from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.vectors.kernels import (
     doubles_at,
     inlined,
@@ -92,7 +92,7 @@ def _exactly(box, desc, context):
     first_side = int32_at(desc, f.DELTA_FIRST_SIDE)
     texts = uint8_at(desc, f.DELTA_TEXTS)
     check_at, checks = int32_at(desc, f.DELTA_CHECK_AT), int32_at(desc, f.DELTA_CHECKS)
-    programs = uint8_at(desc, f.DELTA_PROGRAMS)
+    programs, size = desc[f.DELTA_PROGRAMS], desc[f.DELTA_PROGRAMS + 1]
     heads, joints = int32_at(context, f.HEADS), uint8_at(context, f.JOINTS)
     row_next, row_class = int32_at(context, f.ROW_NEXT), uint8_at(context, f.ROW_CLASS)
     numbers, words = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.WORDS)
@@ -107,7 +107,7 @@ def _exactly(box, desc, context):
             ):  # only a side from the very first cut holds missing
                 return 0
             continue
-        if joints[which]:
+        if joints[which]:  # which element of a list, is left to the one who verifies
             result = 2
             continue
         while row >= 0 and not _row_passes(
@@ -121,14 +121,14 @@ def _exactly(box, desc, context):
         start = np.int64(checks[2 * check + 1])
         row = np.int64(heads[which]) if which < len(heads) else np.int64(-1)
         if row < 0:
-            if programs[start] == 0:
+            if not run_program(context, programs, size, start, np.int64(0), 0.0, np.int64(0), np.int64(0)):
                 return 0
         elif joints[which] or row_next[row] >= 0:
             result = 2  # which element of a list, is left to the one who verifies
-        elif row_class[row] != 6:
-            if programs[start] == 0:
-                return 0
-        elif not check_holds(programs, start, words, np.int64(text_at[row]), np.int64(text_length[row])):
+        elif not run_program(
+            context, programs, size, start, np.int64(row_class[row]), numbers[row],
+            np.int64(text_at[row]), np.int64(text_length[row]),
+        ):  # fmt: skip
             return 0
     return result
 

@@ -16,8 +16,9 @@ from thatch.matching.segments.vectors.kernels import (
     uint64_at,
 )
 
-__all__ = ["cell_of", "encode", "file_rows", "forget_rows"]
+__all__ = ["LONG", "cell_of", "encode", "file_rows", "forget_rows"]
 
+LONG = 8  # elements of a list from which on its cells are sorted
 _EXACT = 9007199254740992.0  # 2^53: an integer beyond it may have been rounded on its way here
 
 
@@ -33,7 +34,7 @@ def file_rows(context, rows, flags):
     words = uint8_at(context, f.WORDS)
     row_class = uint8_at(context, f.ROW_CLASS)
     text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
-    row_next = int32_at(context, f.ROW_NEXT)
+    row_next, row_element = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_ELEMENT)
     heads, joints, touched = (
         int32_at(context, f.HEADS),
         uint8_at(context, f.JOINTS),
@@ -47,6 +48,11 @@ def file_rows(context, rows, flags):
                 return -1
     count = start = text = 0
     base = 2 * rows  # numbers take the room of two integers each
+    lists_at = np.int64(0)
+    if flags & f.GROUPED:  # behind the lengths of the texts
+        lists_at = base + rows
+        for row in range(rows):
+            lists_at += 1 if info[base + row] & 7 == 6 else 0
     for row in range(rows):
         code = np.int64(info[base + row])
         is_joint = code >= f.JOINT
@@ -76,7 +82,10 @@ def file_rows(context, rows, flags):
                 count += 1
             heads[attribute] = row
             if is_joint:
-                joints[attribute] = 1
+                joints[attribute] = f.NOT_KNOWN
+            elif flags & f.GROUPED:
+                joints[attribute] = max(np.int64(joints[attribute]), np.int64(info[lists_at + row]))
+                row_element[row] = info[lists_at + rows + row]
         start += length
     return count
 
@@ -122,6 +131,23 @@ def cell_of(desc, local, kind, number, words, start, length):
 
 
 @inlined
+def _sort(cells, start, end):
+    """Sort a part of an array in place; Shell's way, which is short and quick enough for the elements of a list."""
+    gap = np.int64(1)
+    while gap < end - start:
+        gap = 3 * gap + 1
+    while gap > 1:
+        gap //= 3
+        for index in range(start + gap, end):
+            cell = cells[index]
+            place = index
+            while place >= start + gap and cells[place - gap] > cell:
+                cells[place] = cells[place - gap]
+                place -= gap
+            cells[place] = cell
+
+
+@inlined
 def encode(desc, context, touched):
     """Codes and cells of the event in one segment; how many of its attributes the segment knows, and whether a
     match of codes needs a closer look.
@@ -139,10 +165,12 @@ def encode(desc, context, touched):
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
     cell_low, cell_high = int32_at(context, f.CELL_LOW), int32_at(context, f.CELL_HIGH)
     local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
-    known = int32_at(context, f.LOCAL_TOUCHED)
+    known, sorted_cells = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.SORTED)
+    sorted_at, length_of = int32_at(context, f.LOCAL_SORTED), int32_at(context, f.LOCAL_LENGTH)
     local_of, shifts = int32_at(desc, f.LOCAL_OF), uint8_at(desc, f.SHIFTS)
     is_loose = desc[f.IS_EXACT] == 0
-    count = 0
+    count = np.int64(0)
+    sorted_to = np.int64(0)
     for index in range(touched):
         attribute = attributes[index]
         if attribute >= len(local_of):
@@ -157,6 +185,8 @@ def encode(desc, context, touched):
         is_single = row_next[row] < 0
         local_heads[local] = row
         local_joints[local] = joints[attribute]
+        length_of[local] = 0
+        sorted_at[local] = sorted_to
         while row >= 0:
             cell = cell_of(
                 desc, local, np.int64(row_class[row]), numbers[row], words,
@@ -165,6 +195,12 @@ def encode(desc, context, touched):
             row_cells[row] = cell
             least, most = min(least, cell), max(most, cell)
             row = row_next[row]
+            if not is_single:
+                sorted_cells[sorted_to] = cell
+                sorted_to += 1
+                length_of[local] += 1
+        if length_of[local] > LONG:
+            _sort(sorted_cells, np.int64(sorted_at[local]), sorted_to)
         cell_low[local], cell_high[local] = least, most
         shift = shifts[local]
         low[local], high[local] = least >> shift, most >> shift

@@ -10,15 +10,19 @@ and be tested, as the Python that it is written in.
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import carray, config, njit, types
+from numba import config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np import arrayobj
 
 __all__ = [
     "HAS_PERMUTE",
@@ -30,8 +34,10 @@ __all__ = [
     "int64_at",
     "kernel",
     "masks512",
+    "merged",
     "mixed64",
     "sides64",
+    "stamped",
     "trailing_zeros",
     "transpose64",
     "uint8_at",
@@ -49,14 +55,39 @@ HAS_PERMUTE = (
 )
 
 
+def _fingerprint() -> str:
+    """What all kernels and the layouts they share look like: one compiled with another version of any is not used."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        if path.name in ("kernels.py", "fields.py", "sides.py"):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def stamped(compiled: Any) -> Any:
+    """Let the cache of something compiled depend on all kernels, not only on the file that it stands in."""
+    cache_file = getattr(compiled._cache, "_cache_file", None)  # noqa: SLF001 - Numba has no other way
+    if cache_file is not None:
+        cache_file._source_stamp = (cache_file._source_stamp, _FINGERPRINT)  # noqa: SLF001
+    return compiled
+
+
 def kernel(function: Any) -> Any:
     """Compile without the GIL; cached on disk."""
-    return njit(cache=CACHE, nogil=True)(function)
+    return stamped(njit(cache=CACHE, nogil=True)(function))
 
 
 def inlined(function: Any) -> Any:
     """Compile for callers that are kernels themselves; Python cannot call it, which halves the time to compile."""
-    return njit(cache=CACHE, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+def merged(function: Any) -> Any:
+    """Take over into each caller as if it were written there: for what is short, or called once."""
+    return njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")(function)
+
+
+_FINGERPRINT = _fingerprint() if CACHE else ""
 
 
 # --- vectors -----------------------------------------------------------------------------------------------------
@@ -216,16 +247,6 @@ def transpose64(typingctx, rows, offset, out, out_offset):
     return signature, codegen
 
 
-@intrinsic
-def _address(typingctx, number):
-    """A number as the address that it is."""
-
-    def codegen(context, builder, signature, args):
-        return builder.inttoptr(args[0], cgutils.voidptr_t)
-
-    return types.voidptr(types.int64), codegen
-
-
 @inlined
 def _gathered64(mixed, offset, low, high, lanes):
     """`mixed64` for any processor and any number of attributes: only the lanes still alive are looked at."""
@@ -261,8 +282,6 @@ else:
 # --- with the compiler switched off ----------------------------------------------------------------------------------
 
 if config.DISABLE_JIT:
-    import ctypes
-
     _BITS = np.uint64(1) << np.arange(LANES, dtype=np.uint64)
 
     def _lanes(array, offset):
@@ -293,52 +312,53 @@ if config.DISABLE_JIT:
         kept &= first[first_at : first_at + 8] & second[second_at : second_at + 8]
         return np.uint64(np.any(kept))
 
-    def _address(number):
-        return ctypes.c_void_p(int(number))
-
 
 # --- arrays by address -------------------------------------------------------------------------------------------------
 
 # A description is an array of numbers: for every array it names, address and length stand side by side.
 
 
-@inlined
-def uint8_at(description, field):
-    """The array of bytes that a description names at `field`."""
-    return carray(_address(description[field]), (description[field + 1],), np.uint8)
+def _named(kind: Any) -> Any:
+    """A function `(description, field)` that gives the array of a kind of numbers that a description names."""
+    if config.DISABLE_JIT:
+        dtype = np.dtype(str(kind))
+
+        def array_at(description, field):
+            address, size = int(description[field]), int(description[field + 1])
+            if size == 0:
+                return np.empty(0, dtype)
+            content = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
+            return np.frombuffer(content, dtype)
+
+        return array_at
+
+    @intrinsic
+    def array_at(typingctx, description, field):
+        made = types.Array(kind, 1, "C")
+        signature = made(description, types.intp)
+
+        def codegen(context, builder, signature, args):
+            source = context.make_array(signature.args[0])(context, builder, args[0])
+            at = builder.gep(source.data, [args[1]])
+            address, size = builder.load(at), builder.load(builder.gep(at, [ir.Constant(_I64, 1)]))
+            array = context.make_array(made)(context, builder)
+            itemsize = ir.Constant(_I64, kind.bitwidth // 8)
+            arrayobj.populate_array(
+                array,
+                data=builder.inttoptr(address, array.data.type),
+                shape=cgutils.pack_array(builder, [size]),
+                strides=cgutils.pack_array(builder, [itemsize]),
+                itemsize=itemsize,
+                meminfo=None,
+            )
+            return array._getvalue()  # noqa: SLF001 - how Numba's own intrinsics do it
+
+        return signature, codegen
+
+    return array_at
 
 
-@inlined
-def uint16_at(description, field):
-    """The array of 16-bit numbers that a description names at `field`."""
-    return carray(_address(description[field]), (description[field + 1],), np.uint16)
-
-
-@inlined
-def int32_at(description, field):
-    """The array of 32-bit integers that a description names at `field`."""
-    return carray(_address(description[field]), (description[field + 1],), np.int32)
-
-
-@inlined
-def uint32_at(description, field):
-    """The array of 32-bit numbers that a description names at `field`."""
-    return carray(_address(description[field]), (description[field + 1],), np.uint32)
-
-
-@inlined
-def int64_at(description, field):
-    """The array of 64-bit integers that a description names at `field`."""
-    return carray(_address(description[field]), (description[field + 1],), np.int64)
-
-
-@inlined
-def uint64_at(description, field):
-    """The array of 64-bit numbers that a description names at `field`."""
-    return carray(_address(description[field]), (description[field + 1],), np.uint64)
-
-
-@inlined
-def doubles_at(description, field):
-    """The array of doubles that a description names at `field`."""
-    return carray(_address(description[field]), (description[field + 1],), np.float64)
+uint8_at, uint16_at, uint32_at, uint64_at = map(
+    _named, (types.uint8, types.uint16, types.uint32, types.uint64)
+)
+int32_at, int64_at, doubles_at = map(_named, (types.int32, types.int64, types.float64))
