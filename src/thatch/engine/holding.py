@@ -34,6 +34,7 @@ class Holding:
     """Subscriptions by id and by place."""
 
     def __init__(self, index: GrowingIndex, register: Register) -> None:
+        self._puts = 0
         self._take_over(index, register)
         self.renew_locks()
 
@@ -78,8 +79,9 @@ class Holding:
 
     def put(self, identity: str, filter: Filter, subscriber: str | None, expires: float) -> None:
         """Add a subscription, or put it in place of the one with its id."""
-        self.merger.wait_for_room()
-        self._tidy()
+        if self._puts & 255 == 0:
+            self._tidy()
+        self._puts += 1
         place = self.register.find(identity)
         if self.index.segments is None:
             self._put_small(place, identity, filter, subscriber, expires)
@@ -91,7 +93,9 @@ class Holding:
             with self.changing:
                 self.register.change(place, subscriber, expires)
                 self._publish()
-        self.merger.poke()
+        if self.index.segments is not None and self.index.segments.has_work:
+            self.merger.poke()
+            self.merger.wait_for_room()
 
     def _put_small(
         self, place: int, identity: str, filter: Filter, subscriber: str | None, expires: float

@@ -12,7 +12,7 @@ from thatch.matching.growing import GrowingIndex
 
 __all__ = ["Merger"]
 
-_MOST_WAITING = 24  # full deltas; more would slow every match, so whoever adds then waits
+_MOST_WAITING = 4  # full deltas; more would slow every match, so whoever adds then waits
 
 
 class Merger:

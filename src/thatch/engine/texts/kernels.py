@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.vectors.kernels import inlined, kernel
+from thatch.matching.segments.vectors.kernels import brief, inlined, kernel
 
 __all__ = ["drop_text", "fill_slots", "find_text"]
 
@@ -64,7 +64,7 @@ def _equals(blob, offsets, number, data, start, end):
     return True
 
 
-@kernel
+@brief
 def find_text(blob, offsets, slots, seed, key):
     """The number of the text whose bytes are `key`, -1 if no slot holds it."""
     mask = len(slots) - 1
@@ -79,7 +79,7 @@ def find_text(blob, offsets, slots, seed, key):
     return -1
 
 
-@kernel
+@brief
 def drop_text(blob, offsets, slots, seed, number):
     """Mark the slot of text `number` as deleted; return whether it had one."""
     start, end = np.int64(offsets[number]), np.int64(offsets[number + 1])

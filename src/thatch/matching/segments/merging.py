@@ -19,7 +19,7 @@ from thatch.matching.segments.shape import Source
 __all__ = ["FAN_OUT", "Job", "next_job"]
 
 FAN_OUT = 4
-_TIER = 4_096  # filters of a segment of the lowest tier
+_TIER = 8_192  # filters of a segment of the lowest tier
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, Cut, intervals, is_single
 from thatch.model.residuals import WildcardCheck
 
-__all__ = ["MOST_ATTRIBUTES", "Parts", "take_apart"]
+__all__ = ["MOST_ATTRIBUTES", "Parts", "plain_sides", "take_apart"]
 
 MOST_ATTRIBUTES = 60_000  # of one segment, which numbers them in sixteen bits
 MOST_SIDES = 1_000  # of one box; the rest is verified
@@ -60,11 +60,10 @@ def take_apart(filter: Filter, number: dict[str, int], keep_text: Callable[[str]
     keep_text : keeps the text of a cut and tells where
     """
     parts = Parts()
-    if len(filter.conjunctions) == 1 and not filter.conjunctions[0].residuals:
-        constraints = filter.conjunctions[0].constraints
-        if len(constraints) <= MOST_SIDES and _add_plain(parts, constraints, number, keep_text):
-            return parts
-        parts = Parts()
+    sides = plain_sides(filter, number, keep_text)
+    if sides is not None:
+        parts.sides, parts.sizes = sides, [len(sides) // 4]
+        return parts
     parts.is_plain = False
     for conjunction in filter.conjunctions:
         first = len(parts.sizes)
@@ -100,27 +99,29 @@ def _number_of(key: str, number: dict[str, int]) -> int:
     return found
 
 
-def _add_plain(
-    parts: Parts,
-    constraints: tuple[tuple[str, Constraint], ...],
-    number: dict[str, int],
-    keep_text: Callable[[str], int],
-) -> bool:
-    """Add a conjunction of single intervals as one box; False if it is not one, or not exactly."""
-    sides = parts.sides
+def plain_sides(
+    filter: Filter, number: dict[str, int], keep_text: Callable[[str], int]
+) -> list[float] | None:
+    """The sides of a filter that is one box of single intervals, as most are; None if it is not, or not exactly."""
+    if len(filter.conjunctions) > 1:
+        return None
+    conjunction = filter.conjunctions[0]
+    if conjunction.residuals or len(conjunction.constraints) > MOST_SIDES:
+        return None
+    sides: list[float] = []
     get = number.get
-    for key, constraint in constraints:
+    for key, constraint in conjunction.constraints:
         if len(constraint) != 2:
-            return False
+            return None
         low, high = constraint
         if len(low) == 3 == len(high) and low[0] == 5 == high[0]:  # by far the most common
             lo, hi = low[1], high[1]
-            if not (-_EXACT < lo < _EXACT and -_EXACT < hi < _EXACT) and (float(lo) != lo or float(hi) != hi):
-                return False
+            if not (lo > -_EXACT and hi < _EXACT) and (float(lo) != lo or float(hi) != hi):
+                return None
             kinds = NUMBER + low[2] + ((NUMBER + high[2]) << 8)
         else:
             if any(len(cut) == 3 and cut[0] == 5 and float(cut[1]) != cut[1] for cut in constraint):
-                return False
+                return None
             lo_kind, lo = cut_of(low, keep_text)
             hi_kind, hi = cut_of(high, keep_text)
             kinds = lo_kind + (hi_kind << 8)
@@ -128,8 +129,7 @@ def _add_plain(
         if which is None:
             which = number[key] = len(number)
         sides += (which, kinds, lo, hi)
-    parts.sizes.append(len(constraints))
-    return True
+    return sides
 
 
 def _add_box(

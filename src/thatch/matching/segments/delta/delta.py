@@ -14,15 +14,15 @@ import numpy.typing as npt
 
 from thatch.matching.segments import fields
 from thatch.matching.segments.building.ranked import Ranked
-from thatch.matching.segments.delta.kernels import file_boxes
+from thatch.matching.segments.delta.kernels import file_boxes, file_plain_box
 from thatch.matching.segments.draft import SIDE_BYTES, packer, unpacked
-from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, take_apart
+from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, plain_sides, take_apart
 from thatch.matching.segments.sides import TEXT, Checks, Sides, Texts
 from thatch.model.filters import Filter
 
 __all__ = ["CAPACITY", "Delta"]
 
-CAPACITY = 1_024  # subscriptions
+CAPACITY = 4_096  # subscriptions
 _BOXES = 2  # room for boxes, sides and bytes of text and programs, per subscription on average
 _SIDES = 12
 _BYTES = 64
@@ -37,6 +37,7 @@ class Delta:
     def _make_room(self, capacity: int, boxes: int, sides: int, text: int, programs: int) -> None:
         blocks = -(-boxes // 64)
         self.capacity = capacity
+        self._most_boxes, self._most_sides = boxes, sides
         self.count = self.boxes = self.dead = 0
         self.filters: list[Filter] = []
         self.owners = np.zeros(2 * capacity, np.int64)
@@ -102,7 +103,17 @@ class Delta:
         if self.count == self.capacity:
             return False
         texts: list[str] = []
-        parts = take_apart(filter, number, lambda text: texts.append(text) or len(texts) - 1)  # type: ignore[func-returns-value]
+
+        def keep(text: str) -> int:
+            texts.append(text)
+            return len(texts) - 1
+
+        if len(number) <= MOST_ATTRIBUTES:
+            sides = plain_sides(filter, number, keep)
+            if sides is not None and not texts and self._add_plain(place, filter, sides):
+                return True
+            texts.clear()
+        parts = take_apart(filter, number, keep)
         if not self._has_room(parts, texts):
             if self.count:
                 return False
@@ -111,14 +122,35 @@ class Delta:
             self._place_texts(parts, texts)
         self._append(place, parts)
         self.filters.append(filter)
+        if len(number) > MOST_ATTRIBUTES:  # else there cannot be too many here
+            self._attributes |= parts.attributes()
+        return True
+
+    def _add_plain(self, place: int, filter: Filter, sides: list[float]) -> bool:
+        """Add a filter that is one box without texts, the quick way; False if there is no room."""
+        owner, box, count = self.count, self.boxes, len(sides) >> 2
+        end = self._used_sides + count
+        if box == self._most_boxes or end > self._most_sides:
+            return False
+        packer(count).pack_into(self._packed, self._used_sides * SIDE_BYTES, *sides)
+        file_plain_box(self.desc, box, owner, end, self._used_checks, place)
+        self._used_sides = end
+        self._is_plain.append(True)
+        self._owner_of[place] = owner
+        self.filters.append(filter)
+        self.count, self.boxes = owner + 1, box + 1
         return True
 
     def _has_room(self, parts: Parts, texts: list[str]) -> bool:
-        boxes, sides = len(parts.sizes), len(parts.sides) // 4
+        if (
+            self.boxes + len(parts.sizes) > self._most_boxes
+            or self._used_sides + len(parts.sides) // 4 > self._most_sides
+        ):
+            return False
+        if not texts and not parts.checks and not self._attributes:
+            return True
         return (
-            self.boxes + boxes < len(self._first_side)
-            and len(self._attributes) + parts.most_attributes() <= MOST_ATTRIBUTES
-            and (self._used_sides + sides) * SIDE_BYTES <= self._sides.nbytes
+            len(self._attributes) + parts.most_attributes() <= MOST_ATTRIBUTES
             and self._used_text + sum(4 + 4 * len(text) for text in texts) <= len(self._texts)
             and 2 * (self._used_checks + len(parts.checks)) <= len(self._checks)
             and self._used_programs + sum(len(each[2]) for each in parts.checks) <= len(self._programs)
@@ -157,6 +189,8 @@ class Delta:
         owner, first = self.count, self.boxes
         sides = len(parts.sides) // 4
         packer(sides).pack_into(self._packed, self._used_sides * SIDE_BYTES, *parts.sides)
+        self._is_plain.append(parts.is_plain)
+        self._owner_of[place] = owner
         box = first
         for size in parts.sizes:
             self._used_sides += size
@@ -174,10 +208,7 @@ class Delta:
             self._check_at[first + own + 1 : box + 1] = self._used_checks
         self.owners[2 * owner] = 2 * place + parts.verify
         self.owners[2 * owner + 1] = fields.ALIVE
-        self._is_plain.append(parts.is_plain)
         file_boxes(self.desc, first, len(parts.sizes))
-        self._owner_of[place] = owner
-        self._attributes.update(parts.attributes())
         self.count = owner + 1
         self.boxes = self.desc[fields.DELTA_BOXES] = box
 

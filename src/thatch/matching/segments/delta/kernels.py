@@ -19,18 +19,18 @@ from thatch.matching.segments.cells.kernels import (
 )
 from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.vectors.kernels import (
+    brief,
     doubles_at,
     inlined,
     int32_at,
     int64_at,
-    kernel,
     mixed64,
     trailing_zeros,
     uint8_at,
     uint16_at,
 )
 
-__all__ = ["file_boxes", "search_delta"]
+__all__ = ["file_boxes", "file_plain_box", "search_delta"]
 
 NUMBER, TEXT = 16, 32  # kinds of cuts; see `sides.py`
 _SLOTS = 2
@@ -192,8 +192,27 @@ def _cut_code(kind, value, bits, texts, is_upper):
     return np.int64(WIDE_TEXT if kind == 6 else WIDE_NUMBER if kind == 5 else kind)
 
 
-@kernel
+@brief
+def file_plain_box(desc, box, owner, end, checks, place):
+    """Add a box without checks that is all of a filter; its sides are there already, and end at `end`."""
+    int32_at(desc, f.DELTA_BOX_OWNER)[box] = owner
+    int32_at(desc, f.DELTA_FIRST_SIDE)[box + 1] = end
+    int32_at(desc, f.DELTA_CHECK_AT)[box + 1] = checks
+    owners = int64_at(desc, f.DELTA_OWNERS)
+    owners[2 * owner] = 2 * place
+    owners[2 * owner + 1] = f.ALIVE
+    _file_boxes(desc, box, 1)
+    desc[f.DELTA_BOXES] = box + 1
+
+
+@brief
 def file_boxes(desc, first, count):
+    """Write the lanes of boxes that were added."""
+    _file_boxes(desc, first, count)
+
+
+@inlined
+def _file_boxes(desc, first, count):
     """Write the lanes of boxes that were added: the two of their sides that let the fewest codes through."""
     lanes = uint16_at(desc, f.DELTA_LANES)
     sides = int64_at(desc, f.DELTA_SIDES)

@@ -18,11 +18,11 @@ from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.delta.kernels import search_delta
 from thatch.matching.segments.rows.kernels import LONG, encode, file_rows, forget_rows
 from thatch.matching.segments.vectors.kernels import (
+    brief,
     doubles_at,
     inlined,
     int32_at,
     int64_at,
-    kernel,
     merged,
     mixed64,
     sides64,
@@ -38,7 +38,7 @@ __all__ = ["collect", "find_owner", "search", "search_segment", "sorted_unique"]
 NO, YES, MAYBE = 0, 1, 2
 
 
-@kernel
+@brief
 def collect(context, rows, flags, moment, newest):
     """What an event matches; returns the number of sure matches plus 2^32 times those to verify.
 
@@ -459,7 +459,7 @@ def sorted_unique(context, count):
     return kept
 
 
-@kernel
+@brief
 def find_owner(owners, by_place, place):
     """The living owner at a place, -1 if there is none; `by_place` has the owners in the order of their places."""
     low, high = 0, len(by_place)

@@ -28,6 +28,7 @@ __all__ = [
     "HAS_PERMUTE",
     "LANES",
     "bit_count",
+    "brief",
     "doubles_at",
     "inlined",
     "int32_at",
@@ -66,7 +67,7 @@ def _fingerprint() -> str:
 
 def stamped(compiled: Any) -> Any:
     """Let the cache of something compiled depend on all kernels, not only on the file that it stands in."""
-    cache_file = getattr(compiled._cache, "_cache_file", None)  # noqa: SLF001 - Numba has no other way
+    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)  # Numba has no other way
     if cache_file is not None:
         cache_file._source_stamp = (cache_file._source_stamp, _FINGERPRINT)  # noqa: SLF001
     return compiled
@@ -75,6 +76,11 @@ def stamped(compiled: Any) -> Any:
 def kernel(function: Any) -> Any:
     """Compile without the GIL; cached on disk."""
     return stamped(njit(cache=CACHE, nogil=True)(function))
+
+
+def brief(function: Any) -> Any:
+    """Compile what takes microseconds: it keeps the GIL, because giving it up and waiting for it takes longer."""
+    return stamped(njit(cache=CACHE)(function))
 
 
 def inlined(function: Any) -> Any:
