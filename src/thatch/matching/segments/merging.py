@@ -58,8 +58,10 @@ def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | No
     for segment in segments:
         if segment.dead * 2 > len(segment):
             return Job([segment])
-    for level in range(max(map(tier, segments), default=-1) + 1):  # what came in bulk, a little at a time
-        same = [each for each in segments if tier(each) <= level]
+    # What came in bulk, a little at a time; but for those that were found to have too many attributes together.
+    free = [each for each in segments if each.tier <= _tier(len(each))]
+    for level in range(max(map(tier, free), default=-1) + 1):
+        same = [each for each in free if tier(each) <= level]
         if len(same) >= 2 * FAN_OUT:
             return Job(list(same))
     return None
