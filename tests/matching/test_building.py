@@ -359,14 +359,16 @@ def test_a_delta_ranks_what_lives_as_a_draft_does(held: Held, data: st.DataObjec
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.booleans())), st.integers(-1, 8))
 def test_the_living_owner_of_a_place_is_found(drawn: list[tuple[int, bool, bool]], place: int) -> None:
     alive: dict[int, int] = {}
-    owners: npt.NDArray[np.int64] = np.zeros(2 * len(drawn), np.int64)
+    claims: npt.NDArray[np.uint32] = np.zeros(len(drawn), np.uint32)
+    died: npt.NDArray[np.int64] = np.full(len(drawn), 7, np.int64)
     for owner, (own, verify, is_alive) in enumerate(drawn):
         is_first = is_alive and own not in alive
         if is_first:
             alive[own] = owner
-        owners[2 * owner : 2 * owner + 2] = 2 * own + verify, fields.ALIVE if is_first else 7
-    by_place = np.argsort(owners[0::2], kind="stable").astype(np.int32)
-    assert find_owner(owners, by_place, place) == alive.get(place, -1)
+            died[owner] = fields.ALIVE
+        claims[owner] = 2 * own + verify
+    by_place = np.argsort(claims, kind="stable").astype(np.int32)
+    assert find_owner(claims, died, by_place, place) == alive.get(place, -1)
 
 
 def test_the_line_of_coarse_codes_is_the_line_of_the_model() -> None:

@@ -75,7 +75,11 @@ class TextTable:
         self._is_valid = True  # all bytes are known to be UTF-8
         self._base = Base(self._blob, self._offsets, self._slots)
         self._recent = _Recent(0)
-        self._names: NDArray[np.object_] = np.empty(0, object)  # None where a text was not asked for yet
+        # Texts as objects, once they were asked for, and which ones were; replaced together.
+        self._names: tuple[NDArray[np.object_], NDArray[np.bool_]] = (
+            np.empty(0, object),
+            np.zeros(0, np.bool_),
+        )
         self._names_size = 0
 
     def __len__(self) -> int:
@@ -187,28 +191,28 @@ class TextTable:
 
     def names(self, numbers: NDArray[np.int64]) -> list[str]:
         """The texts of many numbers that the table gave, as objects that are made once and kept."""
-        names = self._names
+        names, is_known = self._names
         if len(names) < len(self):
-            names = self._widen_names()
-        found: list[Any] = names.take(numbers).tolist()
-        if all(found):  # quicker than to look for None; an empty text is false too
-            return found
-        missing = np.unique(numbers[[place for place, text in enumerate(found) if text is None]])
-        if len(missing) == 0:
-            return found
-        texts = self._read(missing)
-        names[missing] = texts
-        # Two readers may count the same name: this is an estimate.
-        self._names_size += STR_BYTES * len(texts) + sum(map(len, texts))
+            names, is_known = self._widen_names()
+        known = is_known.take(numbers)
+        if not known.all():
+            missing = np.unique(numbers[~known])
+            texts = self._read(missing)
+            names[missing] = texts
+            is_known[missing] = True
+            # Two readers may count the same name: this is an estimate.
+            self._names_size += STR_BYTES * len(texts) + sum(map(len, texts))
         return cast("list[str]", names.take(numbers).tolist())
 
-    def _widen_names(self) -> NDArray[np.object_]:
-        """Make room for all numbers given. What another reader writes into the old array meanwhile is only made twice."""
-        old = self._names
-        wide = np.empty(capacity(len(old), len(self)), object)
-        wide[: len(old)] = old
-        self._names = wide
-        return wide
+    def _widen_names(self) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+        """Make room for all numbers given. What another reader writes into the old arrays meanwhile is only made twice."""
+        old, was_known = self._names
+        room = capacity(len(old), len(self))
+        wide, is_known = np.empty(room, object), np.zeros(room, np.bool_)
+        known = was_known.copy()  # first: a name is there before it is known
+        wide[: len(old)], is_known[: len(old)] = old, known
+        self._names = (wide, is_known)
+        return self._names
 
     def _read(self, numbers: NDArray[np.int64]) -> list[str]:
         """The texts of numbers in rising order."""
@@ -354,6 +358,6 @@ class TextTable:
         return {
             "texts": self._blob.nbytes + self._offsets.nbytes,
             "slots": self._slots.nbytes,
-            "names": self._names.nbytes + self._names_size,
+            "names": sum(array.nbytes for array in self._names) + self._names_size,
             "recent": held + sum(map(sys.getsizeof, recent.texts)),
         }

@@ -13,10 +13,10 @@ ATTRIBUTES, GROUP_WIDTH, IS_EXACT, IS_NARROW = range(4)
     LOCAL_OF, NUMBER_AT, NUMBERS, GRID_AT, GRID, GRID_SCALE,
     TEXT_AT, TEXT_KEYS, TEXT_OFFSETS, TEXT_BLOB, SHIFTS,
     GROUP_AT, GROUPS, CODES, MIXED, LEFT_OFFSETS, LEFT_ATTRIBUTE, LEFT_LO, LEFT_HI,
-    BOX_OFFSETS, SIDE_ATTRIBUTE, SIDE_LO, SIDE_HI, BOX_OWNER, OWNERS,
+    BOX_OFFSETS, SIDE_ATTRIBUTE, SIDE_LO, SIDE_HI, BOX_OWNER, CLAIMS, DIED, DEATHS,
     CHECK_AT, CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
-) = range(4, 62, 2)  # fmt: skip
-SEGMENT_WIDTH = 62
+) = range(4, 66, 2)  # fmt: skip
+SEGMENT_WIDTH = 66
 
 # --- a delta's description: the number of its boxes, then arrays ----------------------------------------------------
 
@@ -70,5 +70,5 @@ JOINT = (
     1 << 30
 )  # in the code of a row: whether it counts depends on values beside it that kernels do not know
 NOT_KNOWN = 255  # the list of such an attribute; others have their number, from 1 on, or 0
-VERIFY = 1  # in an owner's place, which is shifted by one: what the index finds must be verified
+VERIFY = 1  # in an owner's claim, which is its place shifted by one: what the index finds must be verified
 ALIVE = 2**63 - 1  # when a living owner died

@@ -102,7 +102,7 @@ class SegmentIndex:
         for place in removed:
             self._remove(place, self._moment + 1)
         for segment in built:
-            self._places = max(self._places, int((segment.owners[0::2] >> 1).max()) + 1)
+            self._places = max(self._places, int(segment.places().max()) + 1)
         self._segments += built
         self._is_thin |= len(self._segments) >= 2 * FAN_OUT
         self._attributes.learn()
@@ -329,6 +329,6 @@ class SegmentIndex:
         """Take over what `arrays` gave, into an empty index."""
         self._attributes = Attributes(keys)
         self._segments = [Segment.from_arrays(part) for part in parts]
-        self._places = max((int((each.owners[0::2] >> 1).max()) + 1 for each in self._segments), default=0)
+        self._places = max((int(each.places().max()) + 1 for each in self._segments), default=0)
         self._reshape()
         self.view = View(self._shape, self._moment, 0, self._pool)

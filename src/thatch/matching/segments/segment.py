@@ -32,8 +32,8 @@ _NARROW = 64  # attributes whose codes fit two registers
 class Segment:
     """Columns of one segment; `desc` is what kernels get.
 
-    `owners` has two numbers for each subscription: its place, doubled, plus one if a match must be verified; and the
-    change that removed it, `ALIVE` while there is none.
+    Each subscription has a claim, its place doubled, plus one if a match must be verified; and the change in which it
+    died, `ALIVE` while there is none. `deaths` counts those, so that kernels need not look while there are none.
     """
 
     tables: Tables
@@ -42,7 +42,8 @@ class Segment:
     side_lo: npt.NDArray[np.uint32]
     side_hi: npt.NDArray[np.uint32]
     box_owner: npt.NDArray[np.int32]
-    owners: npt.NDArray[np.int64]
+    claims: npt.NDArray[np.uint32]
+    died: npt.NDArray[np.int64]
     by_place: npt.NDArray[np.int32]
     sourced: npt.NDArray[np.int32]
     source_offsets: npt.NDArray[np.int64]
@@ -59,14 +60,15 @@ class Segment:
     left_attribute: npt.NDArray[np.uint16]
     left_lo: npt.NDArray[np.uint16]
     left_hi: npt.NDArray[np.uint16]
-    dead: int = 0
     tier: int = 0  # at least, for merging
     desc: npt.NDArray[np.int64] = field(init=False)
+    deaths: npt.NDArray[np.int64] = field(init=False)
     _local_of: npt.NDArray[np.int32] = field(init=False)
     _must_verify: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self._must_verify = len(self.sourced) > 0 and bool((self.owners[0::2] & fields.VERIFY).any())
+        self.deaths = np.array([np.count_nonzero(self.is_dead())], np.int64)
+        self._must_verify = len(self.sourced) > 0 and bool((self.claims & fields.VERIFY).any())
         tables = self.tables
         self._local_of = np.full(int(tables.attributes.max(initial=0)) + 1, -1, np.int32)
         self._local_of[tables.attributes] = np.arange(len(tables.attributes), dtype=np.int32)
@@ -100,7 +102,9 @@ class Segment:
             self.side_lo,
             self.side_hi,
             self.box_owner,
-            self.owners,
+            self.claims,
+            self.died,
+            self.deaths,
             self.check_at,
             self.check_attribute,
             self.check_start,
@@ -130,25 +134,34 @@ class Segment:
         return len(self.check_at) > 0
 
     @property
+    def dead(self) -> int:
+        """How many owners died."""
+        return int(self.deaths[0])
+
+    def places(self) -> npt.NDArray[np.int64]:
+        """The place of every owner."""
+        return (self.claims >> 1).astype(np.int64)
+
+    @property
     def boxes(self) -> int:
         return len(self.box_offsets) - 1
 
     def find(self, place: int) -> int:
         """The living owner at a place, -1 if there is none."""
-        return int(find_owner(self.owners, self.by_place, place))
+        return int(find_owner(self.claims, self.died, self.by_place, place))
 
     def place_of(self, owner: int) -> int:
         """The place of an owner."""
-        return int(self.owners[2 * owner]) >> 1
+        return int(self.claims[owner]) >> 1
 
     def remove(self, owner: int, moment: int) -> None:
         """Mark an owner as gone from a change on."""
-        self.owners[2 * owner + 1] = moment
-        self.dead += 1
+        self.deaths[0] += 1
+        self.died[owner] = moment
 
     def is_dead(self) -> npt.NDArray[np.bool_]:
         """Which owners are dead by now."""
-        is_dead: npt.NDArray[np.bool_] = self.owners[1::2] != fields.ALIVE
+        is_dead: npt.NDArray[np.bool_] = self.died != fields.ALIVE
         return is_dead
 
     def ranked(self) -> Ranked:
@@ -161,8 +174,8 @@ class Segment:
             low=self.side_lo,
             high=self.side_hi,
             owner=owner if len(owner) else np.arange(len(self), dtype=np.int32),
-            place=self.owners[0::2] >> 1,
-            verify=(self.owners[0::2] & fields.VERIFY) != 0,
+            place=self.places(),
+            verify=(self.claims & fields.VERIFY) != 0,
             sourced=self.sourced,
             sources=Texts(self.source_offsets, self.source_blob),
             check_at=self.check_at,
@@ -173,9 +186,8 @@ class Segment:
 
     def moved(self, new_place: npt.NDArray[np.int64]) -> Segment:
         """The same with places numbered anew, in the same order; the dead stay dead."""
-        owners = self.owners.copy()
-        owners[0::2] = 2 * new_place[owners[0::2] >> 1] + (owners[0::2] & 1)
-        return replace(self, owners=owners)
+        claims = (2 * new_place[self.places()] + (self.claims & fields.VERIFY)).astype(np.uint32)
+        return replace(self, claims=claims)
 
     def renamed(self, new_number: npt.NDArray[np.int32]) -> Segment:
         """The same with the index's attributes numbered anew."""
@@ -221,18 +233,14 @@ class Segment:
         """All columns by name; those who died are dead from the beginning."""
         result = {name: getattr(self.tables, name) for name in _TABLE_FIELDS}
         result |= {name: getattr(self, name) for name in _COLUMNS}
-        owners = self.owners.copy()
-        owners[1::2][owners[1::2] != fields.ALIVE] = 0
-        return {**result, "owners": owners}
+        return {**result, "died": np.where(self.is_dead(), 0, fields.ALIVE)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
         """A segment of columns that `arrays` gave."""
         tables = Tables(**{name: arrays[name] for name in _TABLE_FIELDS})
         columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
-        segment = cls(tables=tables, **columns)
-        segment.dead = int(np.count_nonzero(segment.is_dead()))
-        return segment
+        return cls(tables=tables, **columns)
 
     def sizes(self) -> dict[str, int]:
         """Bytes by part: what matching reads, and what only merging and verifying need."""
@@ -245,7 +253,7 @@ class Segment:
             "tables": (
                 *(getattr(tables, name) for name in _TABLE_FIELDS), self._local_of,
             ),
-            "owners": (self.box_owner, self.owners, self.by_place),
+            "owners": (self.box_owner, self.claims, self.died, self.by_place),
             "exact": (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi),
             "checks": (self.check_at, self.check_attribute, self.check_start, self.programs),
             "sources": (self.sourced, self.source_offsets, self.source_blob),
@@ -255,5 +263,5 @@ class Segment:
 
 _TABLE_FIELDS = tuple(each.name for each in fields_of(Tables))
 _COLUMNS = tuple(
-    each.name for each in fields_of(Segment) if each.init and each.name not in ("tables", "dead", "tier")
+    each.name for each in fields_of(Segment) if each.init and each.name not in ("tables", "tier")
 )

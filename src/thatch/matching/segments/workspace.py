@@ -31,6 +31,7 @@ class Workspace:
         self.counts = np.zeros(fields.N_COUNTS, np.int64)
         self.tallies = np.zeros(0, np.int64)
         self._owned: dict[int, npt.NDArray[Any]] = {}
+        self._spare: dict[str, npt.NDArray[Any]] = {}
         self._rows: Mapping[int, npt.NDArray[Any]] = {}
         self._attributes = self._locals = self._boxes = self._places = 0
         self._name({fields.COUNTS: self.counts, fields.TALLIES: self.tallies})
@@ -102,6 +103,13 @@ class Workspace:
     def name_sources(self, segments: npt.NDArray[np.int64], deltas: npt.NDArray[np.int64]) -> None:
         """Search in these only, until `attach`."""
         self._name({fields.SEGMENTS: segments, fields.DELTAS: deltas})
+
+    def spare(self, name: str, size: int, kind: Any) -> npt.NDArray[Any]:
+        """An array that is kept for the next batch, because making one anew takes as long as filling it."""
+        known = self._spare.get(name)
+        if known is None or len(known) < size:
+            known = self._spare[name] = np.empty(size, kind)
+        return known[:size]
 
     def tally(self, places: int) -> None:
         """Make room to count candidates and matches of every place."""

@@ -22,6 +22,7 @@ from thatch.matching.segments.batches.kernels import (
     fill_masks,
     lay_out,
     match_masks,
+    place_pairs,
 )
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape
@@ -31,7 +32,7 @@ from thatch.matching.segments.workspace import Workspace
 __all__ = ["matched_columns"]
 
 _FEWEST = 32  # events that are worth masks
-_SAMPLE = 16
+_SAMPLE = 8
 _MOST_CELLS = 1 << 17  # of a segment, which take 16 MB of masks
 _ROOM = 1 << 21  # matches that are kept before they are copied out
 _MOST_ROWS = 1 << 14  # of a grid, which takes 64 MB
@@ -101,7 +102,8 @@ class _Matching:
         self, columns: EventColumns, first: int, flags: int, counts: Counts
     ) -> tuple[int, Places, npt.NDArray[np.int64]]:
         boxes = len(self._room.places)
-        places, pending = np.empty(boxes + _ROOM, np.int32), np.empty((boxes + 4_096, 3), np.int64)
+        places = self._room.spare("found", boxes + _ROOM, np.int32)
+        pending = np.empty((boxes + 4_096, 3), np.int64)
         done, used, waiting = collect_batch(
             self._room.context, columns.attribute, columns.classes, columns.numbers, columns.codes,
             columns.texts.offsets, first, flags, self._view.moment, self._view.boxes, places, counts, pending,
@@ -146,7 +148,8 @@ class _Matching:
     def _match_masked(self, segment: Segment) -> None:
         columns = self._columns
         cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(segment.tables.cells())])
-        below, above = np.empty(int(cell_at[-1]) * 8, np.uint64), np.empty(int(cell_at[-1]) * 8, np.uint64)
+        cells = int(cell_at[-1])
+        below, above = (self._room.spare(name, 8 * cells, np.uint64) for name in ("below", "above"))
         for first in range(0, len(columns), EVENTS):
             count = min(EVENTS, len(columns) - first)
             fill_masks(
@@ -162,13 +165,27 @@ class _Matching:
         slots = np.empty(min(blocks, _MOST_ROWS), np.int64)
         everyone = np.packbits(np.arange(EVENTS) < count, bitorder="little").view(np.uint64)
         state, mask = np.zeros(2, np.int64), np.zeros(MASKS, np.uint64)
-        own_places = (segment.owners[0::2] >> 1).astype(np.int32)
+        own_places = (segment.claims >> 1).astype(np.int32)
+        events = self._room.spare("events", _ROOM, np.uint16)
+        pair_places = self._room.spare("places", _ROOM, np.int32)
         while state[0] < len(segment.groups):
-            rows = match_masks(segment.desc, *masks, everyone, self._view.moment, state, mask, grid, slots)
-            counts = np.zeros(EVENTS, np.int64)
+            rows, used = match_masks(
+                segment.desc,
+                *masks,
+                everyone,
+                self._view.moment,
+                state,
+                mask,
+                grid,
+                slots,
+                events,
+                pair_places,
+            )
+            counts = np.bincount(events[:used], minlength=EVENTS)
             count_grid(grid, rows, counts)
-            places = np.empty(int(counts.sum()), np.int32)
-            emit_grid(grid, slots, rows, own_places, np.cumsum(counts) - counts, places)
+            places, next_at = np.empty(int(counts.sum()), np.int32), np.cumsum(counts) - counts
+            emit_grid(grid, slots, rows, own_places, next_at, places)
+            place_pairs(events[:used], pair_places[:used], next_at, places)
             self._room.counts[fields.MATCHES] += len(places)
             self._parts.append((first, counts[:count], places))
 

@@ -24,6 +24,7 @@ from thatch.matching.segments.vectors.kernels import (
     transpose64,
     uint8_at,
     uint16_at,
+    uint32_at,
 )
 
 __all__ = [
@@ -39,8 +40,12 @@ __all__ = [
 
 WORDS = 8  # of a mask
 EVENTS = 64 * WORDS
-MASKS = 65 * WORDS + 64  # words that `match_masks` needs to work in
-_DENSE = 400  # matches of a block from which on it is quicker to transpose all bits
+MASKS = 67 * WORDS + 64  # words that `match_masks` needs to work in
+KEY, SECOND = (
+    65 * WORDS + 64,
+    66 * WORDS + 64,
+)  # in those: the mask of a key side, and of another side beside it
+DENSE = 512  # matches of a block from which on it is quicker to transpose all bits
 
 
 @inlined
@@ -177,54 +182,69 @@ def _narrow(mask, at, base, lo, hi, below, above):
 
 
 @inlined
-def _spread(mask, lanes, bits, out_grid, grid_at):
+def _copy(mask, target, source):
+    """Copy a mask; a slice would be copied with more care, which takes longer."""
+    for word in range(WORDS):
+        mask[target + word] = mask[source + word]
+
+
+@inlined
+def _transposed(mask, lanes, out_grid, grid_at):
     """Turn the masks of 64 boxes, those of `lanes`, into a row of the grid: a word per event."""
     one = np.uint64(1)
-    row = out_grid[grid_at : grid_at + EVENTS]
-    if bits < _DENSE:
-        row[:] = 0
-        while lanes != 0:
-            lane = np.int64(trailing_zeros(lanes))
-            own = lanes & (~lanes + one)
-            lanes ^= own
-            for word in range(WORDS):
-                events = mask[WORDS * (lane + 1) + word]
-                while events != 0:
-                    row[(word << 6) + np.int64(trailing_zeros(events))] |= own
-                    events &= events - one
-        return
     column = mask[WORDS * 65 : WORDS * 65 + 64]
     for word in range(WORDS):
         for lane in range(64):
             is_in = (lanes >> np.uint64(lane)) & one
             column[lane] = mask[WORDS * (lane + 1) + word] if is_in else np.uint64(0)
-        transpose64(column, 0, row, word << 6)
+        transpose64(column, 0, out_grid, grid_at + (word << 6))
+
+
+@inlined
+def _listed(mask, lanes, slot, claims, used, out_events, out_places):
+    """Write the same as pairs of event and place, from `used` on; return where they end."""
+    one = np.uint64(1)
+    while lanes != 0:
+        lane = np.int64(trailing_zeros(lanes))
+        lanes &= lanes - one
+        place = np.int32(claims[slot + lane] >> 1)
+        for word in range(WORDS):
+            events = mask[WORDS * (lane + 1) + word]
+            while events != 0:
+                out_events[used] = (word << 6) + np.int64(trailing_zeros(events))
+                out_places[used] = place
+                used += 1
+                events &= events - one
+    return used
 
 
 @kernel
-def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_grid, out_slots):
+def match_masks(
+    desc, cell_at, below, above, everyone, moment, state, mask, out_grid, out_slots, out_events, out_places
+):
     """Match all events against the boxes of an exact segment in which every owner has one box and no checks.
 
-    A block of 64 boxes that some event may match becomes a row of the grid: for every event a bit per box, and where
-    the block's boxes begin. `state` has the group and the block to go on with; returns how many rows there are, once
-    all is done or the grid is full. At the end the group is the number of groups.
+    A block of 64 boxes with many matches becomes a row of the grid: for every event a bit per box, and where the
+    block's boxes begin. Of others every match becomes a pair of event and place. `state` has the group and the block
+    to go on with; returns how many rows and pairs there are, once all is done or there might not be room for another
+    block. At the end the group is the number of groups.
     """
     groups, width = int64_at(desc, f.GROUPS), desc[f.GROUP_WIDTH]
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
     left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
     left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
-    owners = int64_at(desc, f.OWNERS)
+    claims, died = uint32_at(desc, f.CLAIMS), int64_at(desc, f.DIED)
     one = np.uint64(1)
     n_groups = len(groups) // width
-    rows = np.int64(0)
+    rows = used = np.int64(0)
     group, block = state[0], state[1]
     while group < n_groups:
         row = group * width
         keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
         while block < blocks:
-            if rows == len(out_slots):
+            if rows == len(out_slots) or used + DENSE > len(out_events):
                 state[0], state[1] = group, block
-                return rows
+                return rows, used
             zone = groups[row + f.GROUP_ZONES] + (block >> 6) * keys * 128 + (block & 63)
             mask[:WORDS] = everyone
             alive = True
@@ -240,16 +260,45 @@ def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_
             at = groups[row + f.GROUP_CODES] + block * keys * 128
             mixed_at = groups[row + f.GROUP_MIXED]
             slot = groups[row + f.FIRST_SLOT] + (block << 6)
-            grid_at = rows * EVENTS
-            out_slots[rows] = slot
-            matched = bits = np.int64(0)
+            bits = np.int64(0)
             lanes = np.uint64(0)
+            shared_lo, shared_hi, shared_which = np.int64(-1), np.int64(-1), np.int64(-1)
+            second_lo, second_hi = np.int64(-1), np.int64(-1)
+            key_alive, second_alive = True, True
             for lane in range(min(np.int64(64), groups[row + f.GROUP_BOXES] - (block << 6))):
                 box = slot + lane
                 at_lane = WORDS * (lane + 1)
-                mask[at_lane : at_lane + WORDS] = mask[:WORDS]
-                alive = owners[2 * box + 1] > moment
+                alive = died[box] > moment
                 key = np.int64(0)
+                step = np.int64(0)
+                if mixed_at < 0:
+                    _copy(mask, at_lane, 0)
+                elif alive:
+                    # Boxes that begin alike lie side by side, so that what they share is worked out once.
+                    place = mixed_at + block * (f.SLOTS * 192) + lane
+                    lo, hi = np.int64(0), np.int64(0)
+                    if keys > 0:
+                        lo, hi = np.int64(codes[at + lane]), np.int64(codes[at + 64 + lane])
+                    if lo != shared_lo or hi != shared_hi:
+                        shared_lo, shared_hi, shared_which = lo, hi, np.int64(-1)
+                        _copy(mask, KEY, 0)
+                        key_alive = True
+                        if keys > 0:
+                            base = cell_at[groups[row + f.FIRST_KEY]]
+                            key_alive = _narrow(mask, KEY, base, lo, hi, below, above)
+                    which = np.int64(mixed[place])
+                    lo, hi = np.int64(mixed[place + 64]), np.int64(mixed[place + 128])
+                    if key_alive and (which != shared_which or lo != second_lo or hi != second_hi):
+                        shared_which, second_lo, second_hi = which, lo, hi
+                        _copy(mask, SECOND, KEY)
+                        second_alive = True
+                        if lo != 0 or hi != 65535:
+                            second_alive = _narrow(mask, SECOND, cell_at[which], lo, hi, below, above)
+                    alive = key_alive and second_alive
+                    if alive:
+                        _copy(mask, at_lane, SECOND)
+                    key = keys
+                    step = np.int64(1) if lo != 0 or hi != 65535 else np.int64(f.SLOTS)
                 while alive and key < keys:
                     base = cell_at[groups[row + f.FIRST_KEY + key]]
                     lo, hi = (
@@ -258,7 +307,6 @@ def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_
                     )
                     alive = _narrow(mask, at_lane, base, lo, hi, below, above)
                     key += 1
-                step = np.int64(0)
                 while alive and mixed_at >= 0 and step < f.SLOTS:
                     place = mixed_at + (block * f.SLOTS + step) * 192 + lane
                     lo, hi = np.int64(mixed[place + 64]), np.int64(mixed[place + 128])
@@ -277,18 +325,20 @@ def match_masks(desc, cell_at, below, above, everyone, moment, state, mask, out_
                             break
                     if not alive:
                         continue
-                matched += 1
                 lanes |= one << np.uint64(lane)
                 for word in range(WORDS):
                     bits += np.int64(bit_count(mask[at_lane + word]))
-            if matched > 0:
-                _spread(mask, lanes, bits, out_grid, grid_at)
+            if bits >= DENSE:
+                _transposed(mask, lanes, out_grid, rows * EVENTS)
+                out_slots[rows] = slot
                 rows += 1
+            elif bits > 0:
+                used = _listed(mask, lanes, slot, claims, used, out_events, out_places)
             block += 1
         block = np.int64(0)
         group += 1
     state[0], state[1] = group, 0
-    return rows
+    return rows, used
 
 
 @kernel
@@ -319,6 +369,15 @@ def emit_grid(grid, slots, rows, places, next_at, out_places):
                     place += 1
                     bits &= bits - one
                 next_at[event] = place
+
+
+@kernel
+def place_pairs(events, places, next_at, out_places):
+    """Put the places of pairs where those of their event go on."""
+    for pair in range(len(events)):
+        event = events[pair]
+        out_places[next_at[event]] = places[pair]
+        next_at[event] += 1
 
 
 @kernel

@@ -125,7 +125,13 @@ class Layout:
         if not keys:
             return members
         best = self.order[self.offsets[members]]
-        return members[np.lexsort((self.high[best], self.low[best]))]
+        # Those that share a second side too lie side by side: masks make use of it.
+        has_second = np.diff(self.offsets)[members] > 1
+        second = np.where(has_second, self.order[self.offsets[members] + has_second], 0)
+        which = np.where(has_second, self.attribute[second].astype(np.int32), -1)
+        return members[
+            np.lexsort((self.high[second], self.low[second], which, self.high[best], self.low[best]))
+        ]
 
     def ordered(self) -> dict[str, Any]:
         """The columns of the segment, with boxes and owners in the order of their blocks.
@@ -144,17 +150,16 @@ class Layout:
         order = (self.order[moved] - shifted).astype(np.int32)
         shift = self.tables.shifts[attribute]
         codes16 = ((low >> shift).astype(np.uint16), (high >> shift).astype(np.uint16))
-        state = np.empty(2 * len(ranked), np.int64)
-        state[0::2] = 2 * ranked.place[owners] + ranked.verify[owners]
-        state[1::2] = fields.ALIVE
+        claims = (2 * ranked.place[owners] + ranked.verify[owners]).astype(np.uint32)
         return {
             "box_offsets": offsets,
             "side_attribute": attribute,
             "side_lo": low,
             "side_hi": high,
             "box_owner": renumbered,
-            "owners": state,
-            "by_place": np.argsort(state[0::2], kind="stable").astype(np.int32),
+            "claims": claims,
+            "died": np.full(len(ranked), fields.ALIVE, np.int64),
+            "by_place": np.argsort(claims, kind="stable").astype(np.int32),
             **self._sources(owners),
             **self._checks(boxes),
             **self._emit((offsets, attribute), order, codes16),

@@ -274,7 +274,9 @@ def search_segment(desc, source, context, touched, flags, moment):
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
     left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
     left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
-    box_owner, owners = int32_at(desc, f.BOX_OWNER), int64_at(desc, f.OWNERS)
+    box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
+    died = int64_at(desc, f.DIED)
+    has_deaths = int64_at(desc, f.DEATHS)[0] > 0
     check_at = int32_at(desc, f.CHECK_AT)
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
@@ -344,14 +346,18 @@ def search_segment(desc, source, context, touched, flags, moment):
                                         mixed, mixed_at + step * 192, strict_low, strict_high, sure, is_narrow
                                     )
                         slot = groups[row + f.FIRST_SLOT] + (block << 6)
-                        if is_quick and mixed_at < 0:  # nothing else to look at than who is alive
+                        if is_quick:  # mostly there is nothing else to look at than who is alive
                             lanes &= ~sure
                             while sure != 0:
+                                bit = sure & (~sure + one)
                                 owner = slot + np.int64(trailing_zeros(sure))
-                                sure &= sure - one
+                                sure ^= bit
+                                if mixed_at >= 0 and left_offsets[owner] < left_offsets[owner + 1]:
+                                    lanes |= bit
+                                    continue
                                 looked += 1
-                                if owners[2 * owner + 1] > moment:
-                                    place = owners[2 * owner]
+                                if not has_deaths or died[owner] > moment:
+                                    place = np.int64(claims[owner])
                                     if place & f.VERIFY:
                                         pending[2 * waiting] = source
                                         pending[2 * waiting + 1] = owner
@@ -376,9 +382,9 @@ def search_segment(desc, source, context, touched, flags, moment):
                                 if verdict == NO:
                                     continue
                             owner = box if one_box_each else np.int64(box_owner[box])
-                            if owners[2 * owner + 1] <= moment:
+                            if has_deaths and died[owner] <= moment:
                                 continue
-                            place = owners[2 * owner]
+                            place = np.int64(claims[owner])
                             if flags & f.TALLY:
                                 tallies[place & ~np.int64(1)] += 1
                             if has_checks and check_at[box] < check_at[box + 1] and verdict == YES:
@@ -460,17 +466,17 @@ def sorted_unique(context, count):
 
 
 @brief
-def find_owner(owners, by_place, place):
+def find_owner(claims, died, by_place, place):
     """The living owner at a place, -1 if there is none; `by_place` has the owners in the order of their places."""
     low, high = 0, len(by_place)
     while low < high:
         middle = (low + high) >> 1
-        if owners[2 * by_place[middle]] >> 1 < place:
+        if claims[by_place[middle]] >> 1 < place:
             low = middle + 1
         else:
             high = middle
-    while low < len(by_place) and owners[2 * by_place[low]] >> 1 == place:
-        if owners[2 * by_place[low] + 1] == f.ALIVE:
+    while low < len(by_place) and claims[by_place[low]] >> 1 == place:
+        if died[by_place[low]] == f.ALIVE:
             return np.int64(by_place[low])
         low += 1
     return np.int64(-1)
