@@ -87,8 +87,9 @@ def matches_table(
         events, places = events[chosen], places[chosen]
     if ordered:
         places = places[np.lexsort((places, events))]
-    # An id that was given up and came again has two places, but only one of them can match.
-    if len(register.ids) > _FEW * len(places) or len(register) < register.places:
+    # All ids at once cost nothing if they lie in one piece. But an id that was given up and came again is there twice.
+    is_cheap = register.ids.is_folded or len(register.ids) <= _FEW * len(places)
+    if len(register) < register.places or not is_cheap:
         used, codes = np.unique(places, return_inverse=True)
         names = pa.array(register.names(used.astype(np.int64)), pa.string())
         column = pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)

@@ -140,12 +140,13 @@ class Engine:
         A table with columns `row`, `subscription` and `reason`. A second row with the same id is refused too.
         """
         self._check_writable()
-        accepted, rejects = self._read_subscriptions(table)
+        accepted, texts, rejects = self._read_subscriptions(table)
         with self._held.writing:
-            self._held.put_all(accepted.values())
+            self._held.put_all(accepted.values(), texts)
         return pa.Table.from_pylist(rejects, schema=REJECTS)
 
-    def _read_subscriptions(self, table: Any) -> tuple[dict[str, Made], list[dict[str, Any]]]:
+    def _read_subscriptions(self, table: Any) -> tuple[dict[str, Made], dict[str, str], list[dict[str, Any]]]:
+        """The subscriptions of a table and their filters as given, both by id, and the rows refused."""
         source = arrow_table(table, "subscriptions")
         ids = text_column(source, "subscription", "subscriptions")
         filters = text_column(source, "filter", "subscriptions")
@@ -154,6 +155,7 @@ class Engine:
         subscribers = text_column(source, "subscriber", "subscriptions") if "subscriber" in has else nothing
         expiries = source.column("expires").to_pylist() if "expires" in has else nothing
         accepted: dict[str, Made] = {}
+        texts: dict[str, str] = {}
         rejects = []
         for row, (identity, text, subscriber, expires) in enumerate(
             zip(ids, filters, subscribers, expiries, strict=True)
@@ -165,9 +167,10 @@ class Engine:
                     raise FilterError("filter text", "null")
                 made = self._subscription(identity, text, subscriber, expires)
                 accepted[made[0]] = made
+                texts[made[0]] = text
             except ThatchError as error:
                 rejects.append({"row": row, "subscription": identity, "reason": str(error)})
-        return accepted, rejects
+        return accepted, texts, rejects
 
     @classmethod
     def from_table(cls, table: Any, *, schema: Schema | None = None) -> Engine:

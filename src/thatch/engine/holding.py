@@ -8,7 +8,7 @@ a moment each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock, RLock
 from typing import Any
 
@@ -108,10 +108,11 @@ class Holding:
                 self.register.change(place, subscriber, expires)
             self._publish()
 
-    def put_all(self, many: Iterable[Made]) -> None:
-        """Add many subscriptions at once: readers see none or all of them."""
+    def put_all(self, many: Iterable[Made], texts: Mapping[str, str]) -> None:
+        """Add many subscriptions at once: readers see none or all of them. `texts` are their filters as given, by id."""
         self._tidy()
         filters: dict[int, Filter] = {}
+        sources: dict[int, str] = {}
         changed: list[tuple[int, str | None, float]] = []
         for identity, filter, subscriber, expires in many:
             place = self.register.find(identity)
@@ -120,14 +121,15 @@ class Holding:
             else:
                 place = self.register.add(identity, subscriber, expires)
             filters[place] = filter
+            sources[place] = texts[identity]
         if not filters:
             return
         removed = [place for place, _, _ in changed]
         index = self.index
         if index.segments is not None:
-            index.extend(filters, removed=removed)
+            index.extend(filters, removed=removed, sources=sources)
         elif len(filters) >= FEW:  # takes long: readers go on with the small one
-            index = index.grown(filters, removed=removed)
+            index = index.grown(filters, removed=removed, sources=sources)
         with self.changing:
             if index.segments is None:
                 index.extend(filters, removed=removed)

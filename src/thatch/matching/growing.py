@@ -7,6 +7,7 @@ in segments, and readers use their view.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,10 +52,16 @@ class GrowingIndex:
             self.remove(place)
             self.add(place, filter)
 
-    def extend(self, filters: Mapping[int, Filter], *, removed: Iterable[int] = ()) -> None:
-        """Add many filters at once; `removed` are places that get a new filter."""
+    def extend(
+        self,
+        filters: Mapping[int, Filter],
+        *,
+        removed: Iterable[int] = (),
+        sources: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """Add many filters at once; `removed` are places that get a new filter, `sources` texts that are at hand."""
         if self.segments is not None:
-            self.segments.extend(filters, removed=removed)
+            self.segments.extend(filters, removed=removed, sources=sources)
             return
         for place in removed:
             self.remove(place)
@@ -64,7 +71,9 @@ class GrowingIndex:
             for place, each in filters.items():
                 self.add(place, each)
 
-    def grow(self, filters: Mapping[int, Filter]) -> SegmentIndex:
+    def grow(
+        self, filters: Mapping[int, Filter], sources: Mapping[int, str] = MappingProxyType({})
+    ) -> SegmentIndex:
         """Move to segments, if that has not happened yet, with more filters."""
         if self.segments is None:
             from thatch.matching.segments import SegmentIndex  # loads the kernels
@@ -72,17 +81,23 @@ class GrowingIndex:
             segments = SegmentIndex(background=self._background, schema=self._schema)
             together = dict(sorted({**self._few, **filters}.items()))
             if together:
-                segments.extend(together)
+                segments.extend(together, sources=sources)
             self.segments = segments
             self._few, self._simple = {}, NecessaryIndex()
         return self.segments
 
-    def grown(self, filters: Mapping[int, Filter], *, removed: Iterable[int] = ()) -> GrowingIndex:
+    def grown(
+        self,
+        filters: Mapping[int, Filter],
+        *,
+        removed: Iterable[int] = (),
+        sources: Mapping[int, str] = MappingProxyType({}),
+    ) -> GrowingIndex:
         """Another index, in segments, with the filters of this small one and more; this one does not change."""
         other = GrowingIndex(background=self._background, schema=self._schema)
         gone = set(removed)
         kept = {place: each for place, each in self._few.items() if place not in gone}
-        other.grow({**kept, **filters})
+        other.grow({**kept, **filters}, sources)
         return other
 
     def renumbered(self, new_place: npt.NDArray[np.int64]) -> GrowingIndex:

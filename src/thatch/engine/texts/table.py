@@ -224,6 +224,11 @@ class TextTable:
         later = (numbers[len(folded) :] - recent.start).tolist()
         return base.texts(folded) + [recent.texts[place] for place in later]
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether all texts lie in the base, where `arrow` need not copy them."""
+        return not self._recent.texts
+
     def arrow(self) -> pa.StringArray:
         """All texts by number: without a copy if all are folded.
 

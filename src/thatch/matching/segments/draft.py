@@ -42,10 +42,13 @@ class Draft:
     def __len__(self) -> int:
         return len(self._place)
 
-    def add(self, place: int, filter: Filter, number: dict[str, int]) -> bool:
+    def add(self, place: int, filter: Filter, number: dict[str, int], source: str | None = None) -> bool:
         """Append a filter; False if all together would have too many attributes for one segment.
 
-        `number` gives attributes their numbers and learns new ones.
+        Parameters
+        ----------
+        number : gives attributes their numbers and learns new ones
+        source : a text of the filter, if one is at hand
         """
         parts = take_apart(filter, number, self._keep_text)
         if len(self._attributes) + parts.most_attributes() > MOST_ATTRIBUTES and self._place:
@@ -58,7 +61,7 @@ class Draft:
         self._place.append(place)
         self._verify.append(parts.verify)
         if not parts.is_plain:
-            self._sources[owner] = str(filter).encode("utf-8")
+            self._sources[owner] = (str(filter) if source is None else source).encode("utf-8")
         for box, attribute, program in parts.checks:
             self._check_box.append(first + box)
             self._check_attribute.append(attribute)

@@ -11,6 +11,7 @@ does what there is to merge.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,25 @@ class SegmentIndex:
             self._remove(place, self._moment + 1)
         self._commit()
 
-    def extend(self, filters: Mapping[int, Filter], *, removed: Iterable[int] = ()) -> None:
-        """Add many filters at once, in a segment of their own; `removed` are places that get a new filter."""
+    def extend(
+        self,
+        filters: Mapping[int, Filter],
+        *,
+        removed: Iterable[int] = (),
+        sources: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """Add many filters at once, in a segment of their own.
+
+        Parameters
+        ----------
+        removed : places that get a new filter
+        sources : texts of the filters, as far as they are at hand
+        """
         drafts = [Draft()]
         for place, each in filters.items():
-            if not drafts[-1].add(place, each, self._attributes.number):
+            if not drafts[-1].add(place, each, self._attributes.number, sources.get(place)):
                 drafts.append(Draft())
-                drafts[-1].add(place, each, self._attributes.number)
+                drafts[-1].add(place, each, self._attributes.number, sources.get(place))
         self.extend_sides([draft.sides() for draft in drafts if len(draft)], removed=removed)
 
     def extend_sides(self, many: Iterable[Sides], *, removed: Iterable[int] = ()) -> None:
