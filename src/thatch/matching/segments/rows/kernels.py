@@ -16,8 +16,9 @@ from thatch.matching.segments.vectors.kernels import (
     uint64_at,
 )
 
-__all__ = ["LONG", "cell_of", "encode", "file_rows", "forget_rows"]
+__all__ = ["LONG", "SHORT", "aim", "cell_of", "encode", "file_rows", "forget_rows"]
 
+SHORT = 32  # elements of a list that are looked for one by one
 LONG = 8  # elements of a list from which on its cells are sorted
 _EXACT = 9007199254740992.0  # 2^53: an integer beyond it may have been rounded on its way here
 
@@ -212,3 +213,21 @@ def encode(desc, context, touched):
         else:
             strict_low[local], strict_high[local] = (least >> shift) + 1, (most >> shift) - 1
     return count, is_loose
+
+
+@inlined
+def aim(desc, context, local, row):
+    """Let the codes of a list be those of one of its elements; or, for row -1, of its hull again."""
+    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
+    strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
+    shift = uint8_at(desc, f.SHIFTS)[local]
+    strict_low[local], strict_high[local] = 65535, 0
+    if row < 0:
+        low[local] = int32_at(context, f.CELL_LOW)[local] >> shift
+        high[local] = int32_at(context, f.CELL_HIGH)[local] >> shift
+        return
+    cell = np.int64(int32_at(context, f.ROW_CELLS)[row])
+    low[local], high[local] = cell >> shift, cell >> shift
+    # An element that is alone in what it says decides for itself; elsewhere codes are not sure, as before.
+    if uint8_at(context, f.LOCAL_JOINTS)[local] == 0 and shift == 0:
+        strict_low[local], strict_high[local] = cell, cell

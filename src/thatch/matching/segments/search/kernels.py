@@ -16,7 +16,7 @@ from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import count_below
 from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.delta.kernels import search_delta
-from thatch.matching.segments.rows.kernels import LONG, encode, file_rows, forget_rows
+from thatch.matching.segments.rows.kernels import LONG, SHORT, aim, encode, file_rows, forget_rows
 from thatch.matching.segments.vectors.kernels import (
     brief,
     doubles_at,
@@ -229,7 +229,7 @@ def _checked(box, desc, context):
     for check in range(check_at[box], check_at[box + 1]):
         which = np.int64(check_attribute[check])
         row = np.int64(heads[which])
-        if row < 0:
+        if row < 0 or (row_next[row] < 0 and joints[which] == 0):  # one value, which lies in its side
             if not _row_holds(check, row, desc, context):
                 return NO
             continue
@@ -281,7 +281,8 @@ def search_segment(desc, source, context, touched, flags, moment):
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
     local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
-    known = int32_at(context, f.LOCAL_TOUCHED)
+    known, length_of = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_LENGTH)
+    row_next = int32_at(context, f.ROW_NEXT)
     places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
     counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
     attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
@@ -303,104 +304,119 @@ def search_segment(desc, source, context, touched, flags, moment):
             keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
             zones = (blocks + 63) >> 6
             mixed_first = groups[row + f.GROUP_MIXED]
-            for wide in range((zones + 63) >> 6):
-                alive2 = ~np.uint64(0)
-                if zones > 1:
-                    at2 = groups[row + f.GROUP_ZONES2] + wide * keys * 128
-                    alive2 = _alive(codes, at2, groups, row, keys, low, high)
-                while alive2 != 0 and not stopped:
-                    zone = (wide << 6) + np.int64(trailing_zeros(alive2))
-                    alive2 &= alive2 - one
-                    if zone >= zones:
-                        break
-                    at1 = groups[row + f.GROUP_ZONES] + zone * keys * 128
-                    alive1 = _alive(codes, at1, groups, row, keys, low, high)
-                    while alive1 != 0 and not stopped:
-                        block = (zone << 6) + np.int64(trailing_zeros(alive1))
-                        alive1 &= alive1 - one
-                        if block >= blocks:
+            # Of a short list each element is looked for by itself: their hull would let too much through.
+            passes = np.int64(length_of[local]) if turn < count and keys == 1 else np.int64(1)
+            passes = passes if 1 < passes <= SHORT else np.int64(1)
+            row_of_pass = np.int64(local_heads[local]) if turn < count else np.int64(-1)
+            for _ in range(passes):
+                if passes > 1:
+                    aim(desc, context, local, row_of_pass)
+                    row_of_pass = np.int64(row_next[row_of_pass])
+                for wide in range((zones + 63) >> 6):
+                    alive2 = ~np.uint64(0)
+                    if zones > 1:
+                        at2 = groups[row + f.GROUP_ZONES2] + wide * keys * 128
+                        alive2 = _alive(codes, at2, groups, row, keys, low, high)
+                    while alive2 != 0 and not stopped:
+                        zone = (wide << 6) + np.int64(trailing_zeros(alive2))
+                        alive2 &= alive2 - one
+                        if zone >= zones:
                             break
-                        read += 1
-                        at = groups[row + f.GROUP_CODES] + block * keys * 128
-                        lanes = _alive(codes, at, groups, row, keys, low, high)
-                        mixed_at = mixed_first
-                        if mixed_at >= 0:
-                            mixed_at += block * (f.SLOTS * 192)
-                            for step in range(f.SLOTS):
-                                if lanes == 0:
-                                    break
-                                lanes = mixed64(mixed, mixed_at + step * 192, low, high, lanes, is_narrow)
-                        n_boxes = groups[row + f.GROUP_BOXES] - (block << 6)
-                        if n_boxes < 64:
-                            lanes &= (one << np.uint64(n_boxes)) - one
-                        if lanes == 0:
-                            continue
-                        sure = lanes
-                        if is_loose:
-                            sure &= _alive(codes, at, groups, row, keys, strict_low, strict_high)
-                            if mixed_at >= 0:
-                                for step in range(f.SLOTS):
-                                    if sure == 0:
-                                        break
-                                    sure = mixed64(
-                                        mixed, mixed_at + step * 192, strict_low, strict_high, sure, is_narrow
-                                    )
-                        slot = groups[row + f.FIRST_SLOT] + (block << 6)
-                        if is_quick:  # mostly there is nothing else to look at than who is alive
-                            lanes &= ~sure
-                            while sure != 0:
-                                bit = sure & (~sure + one)
-                                owner = slot + np.int64(trailing_zeros(sure))
-                                sure ^= bit
-                                if mixed_at >= 0 and left_offsets[owner] < left_offsets[owner + 1]:
-                                    lanes |= bit
-                                    continue
-                                looked += 1
-                                if not has_deaths or died[owner] > moment:
-                                    place = np.int64(claims[owner])
-                                    if place & f.VERIFY:
-                                        pending[2 * waiting] = source
-                                        pending[2 * waiting + 1] = owner
-                                        waiting += 1
-                                    else:
-                                        places[sure_count] = place >> 1
-                                        sure_count += 1
-                        while lanes != 0:
-                            lane = np.int64(trailing_zeros(lanes))
-                            bit = lanes & (~lanes + one)
-                            lanes ^= bit
-                            looked += 1
-                            box = slot + lane
-                            has_left = mixed_at >= 0 and left_offsets[box] < left_offsets[box + 1]
-                            if has_left and not _left_pass(
-                                box, left_offsets, left_attribute, left_lo, left_hi, low, high
-                            ):
-                                continue
-                            verdict = YES
-                            if is_loose and (sure & bit == 0 or has_left):
-                                verdict = _verdict(box, desc, context)
-                                if verdict == NO:
-                                    continue
-                            owner = box if one_box_each else np.int64(box_owner[box])
-                            if has_deaths and died[owner] <= moment:
-                                continue
-                            place = np.int64(claims[owner])
-                            if flags & f.TALLY:
-                                tallies[place & ~np.int64(1)] += 1
-                            if has_checks and check_at[box] < check_at[box + 1] and verdict == YES:
-                                verdict = _checked(box, desc, context)
-                                if verdict == NO:
-                                    continue
-                            if place & f.VERIFY or verdict == MAYBE:
-                                pending[2 * waiting] = source
-                                pending[2 * waiting + 1] = owner
-                                waiting += 1
-                                continue
-                            places[sure_count] = place >> 1
-                            sure_count += 1
-                            if flags & f.STOP:
-                                stopped = True
+                        at1 = groups[row + f.GROUP_ZONES] + zone * keys * 128
+                        alive1 = _alive(codes, at1, groups, row, keys, low, high)
+                        while alive1 != 0 and not stopped:
+                            block = (zone << 6) + np.int64(trailing_zeros(alive1))
+                            alive1 &= alive1 - one
+                            if block >= blocks:
                                 break
+                            read += 1
+                            at = groups[row + f.GROUP_CODES] + block * keys * 128
+                            lanes = _alive(codes, at, groups, row, keys, low, high)
+                            mixed_at = mixed_first
+                            if mixed_at >= 0:
+                                mixed_at += block * (f.SLOTS * 192)
+                                for step in range(f.SLOTS):
+                                    if lanes == 0:
+                                        break
+                                    lanes = mixed64(mixed, mixed_at + step * 192, low, high, lanes, is_narrow)
+                            n_boxes = groups[row + f.GROUP_BOXES] - (block << 6)
+                            if n_boxes < 64:
+                                lanes &= (one << np.uint64(n_boxes)) - one
+                            if lanes == 0:
+                                continue
+                            sure = lanes
+                            if is_loose:
+                                sure &= _alive(codes, at, groups, row, keys, strict_low, strict_high)
+                                if mixed_at >= 0:
+                                    for step in range(f.SLOTS):
+                                        if sure == 0:
+                                            break
+                                        sure = mixed64(
+                                            mixed,
+                                            mixed_at + step * 192,
+                                            strict_low,
+                                            strict_high,
+                                            sure,
+                                            is_narrow,
+                                        )
+                            slot = groups[row + f.FIRST_SLOT] + (block << 6)
+                            if is_quick:  # mostly there is nothing else to look at than who is alive
+                                lanes &= ~sure
+                                while sure != 0:
+                                    bit = sure & (~sure + one)
+                                    owner = slot + np.int64(trailing_zeros(sure))
+                                    sure ^= bit
+                                    if mixed_at >= 0 and left_offsets[owner] < left_offsets[owner + 1]:
+                                        lanes |= bit
+                                        continue
+                                    looked += 1
+                                    if not has_deaths or died[owner] > moment:
+                                        place = np.int64(claims[owner])
+                                        if place & f.VERIFY:
+                                            pending[2 * waiting] = source
+                                            pending[2 * waiting + 1] = owner
+                                            waiting += 1
+                                        else:
+                                            places[sure_count] = place >> 1
+                                            sure_count += 1
+                            while lanes != 0:
+                                lane = np.int64(trailing_zeros(lanes))
+                                bit = lanes & (~lanes + one)
+                                lanes ^= bit
+                                looked += 1
+                                box = slot + lane
+                                has_left = mixed_at >= 0 and left_offsets[box] < left_offsets[box + 1]
+                                if has_left and not _left_pass(
+                                    box, left_offsets, left_attribute, left_lo, left_hi, low, high
+                                ):
+                                    continue
+                                verdict = YES
+                                if is_loose and (sure & bit == 0 or has_left):
+                                    verdict = _verdict(box, desc, context)
+                                    if verdict == NO:
+                                        continue
+                                owner = box if one_box_each else np.int64(box_owner[box])
+                                if has_deaths and died[owner] <= moment:
+                                    continue
+                                place = np.int64(claims[owner])
+                                if flags & f.TALLY:
+                                    tallies[place & ~np.int64(1)] += 1
+                                if has_checks and check_at[box] < check_at[box + 1] and verdict == YES:
+                                    verdict = _checked(box, desc, context)
+                                    if verdict == NO:
+                                        continue
+                                if place & f.VERIFY or verdict == MAYBE:
+                                    pending[2 * waiting] = source
+                                    pending[2 * waiting + 1] = owner
+                                    waiting += 1
+                                    continue
+                                places[sure_count] = place >> 1
+                                sure_count += 1
+                                if flags & f.STOP:
+                                    stopped = True
+                                    break
+            if passes > 1:
+                aim(desc, context, local, -1)
             if stopped:
                 break
         if stopped:
