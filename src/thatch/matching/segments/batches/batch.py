@@ -14,6 +14,7 @@ import numpy.typing as npt
 from thatch.matching.segments import fields
 from thatch.matching.segments.batches.columns import EventColumns
 from thatch.matching.segments.batches.kernels import (
+    DENSE,
     EVENTS,
     MASKS,
     collect_batch,
@@ -166,8 +167,8 @@ class _Matching:
         everyone = np.packbits(np.arange(EVENTS) < count, bitorder="little").view(np.uint64)
         state, mask = np.zeros(2, np.int64), np.zeros(MASKS, np.uint64)
         own_places = (segment.claims >> 1).astype(np.int32)
-        events = self._room.spare("events", _ROOM, np.uint16)
-        pair_places = self._room.spare("places", _ROOM, np.int32)
+        events = self._room.spare("events", max(_ROOM, DENSE), np.uint16)
+        pair_places = self._room.spare("places", max(_ROOM, DENSE), np.int32)
         while state[0] < len(segment.groups):
             rows, used = match_masks(
                 segment.desc,

@@ -28,6 +28,7 @@ from thatch.matching.segments.vectors.kernels import (
 )
 
 __all__ = [
+    "DENSE",
     "EVENTS",
     "MASKS",
     "collect_batch",
@@ -36,6 +37,7 @@ __all__ = [
     "fill_masks",
     "lay_out",
     "match_masks",
+    "place_pairs",
 ]
 
 WORDS = 8  # of a mask
