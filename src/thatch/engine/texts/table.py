@@ -31,6 +31,7 @@ __all__ = ["TextTable"]
 
 RECENT = 4_096  # so many texts are kept in a dictionary; folding that many costs less than a millisecond
 MOST = 2**31 - 1  # bytes of text in all, and texts: offsets and slots have 32 bits
+_FEW_NAMES = 200  # that are quicker looked at one by one
 STR_BYTES = 56  # of a str object beside its characters
 
 
@@ -194,6 +195,10 @@ class TextTable:
         names, is_known = self._names
         if len(names) < len(self):
             names, is_known = self._widen_names()
+        if len(numbers) < _FEW_NAMES:
+            found: list[Any] = names.take(numbers).tolist()
+            if all(found):  # an empty text is false too, and then looked up again
+                return found
         known = is_known.take(numbers)
         if not known.all():
             missing = np.unique(numbers[~known])

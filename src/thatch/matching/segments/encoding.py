@@ -30,6 +30,7 @@ __all__ = ["Encoder"]
 _EXACT = 2**53
 _NUMERIC = frozenset({int, float})
 _LONGEST = 100_000  # elements of a list that are taken as they are
+_ROWS = 256  # that there is room for from the beginning
 _MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
 
@@ -38,13 +39,16 @@ def _packer(rows: int, texts: int) -> struct.Struct:
     return struct.Struct(f"={rows}d{rows}i{texts}i")
 
 
+_PLAIN = [_packer(rows, 0).pack_into for rows in range(_ROWS + 1)]  # for events of nothing but numbers
+
+
 class Encoder:
     """Buffers for one event at a time; one per search that is under way."""
 
     def __init__(self) -> None:
         self.attributes = Attributes()
         self.flags = 0  # of a search for the rows that were encoded last, `numeric` ones excepted
-        self.grow(256, 4_096)
+        self.grow(_ROWS, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
         """Make room for more rows and bytes of text; `buffers` are new then."""
@@ -72,14 +76,14 @@ class Encoder:
         All of it runs in C: no loop here looks at a value. Integers that no double equals are told by the kernel.
         """
         rows = len(event)
-        if not _NUMERIC.issuperset(map(type, event.values())) or rows > self.rows:
+        if not _NUMERIC.issuperset(map(type, event.values())) or rows >= len(_PLAIN):
             return -1
         attributes = self.attributes
         derived = attributes.derived_by_name
         if derived and not derived.keys().isdisjoint(event):
             return -1
         try:
-            _packer(rows, 0).pack_into(self._raw, 0, *event.values(), *map(attributes.by_name.get, event))
+            _PLAIN[rows](self._raw, 0, *event.values(), *map(attributes.by_name.get, event))
         except struct.error:  # a name that nobody asks for, or a number that is no double
             attributes.ignore(event)
             return -1

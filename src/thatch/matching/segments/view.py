@@ -64,7 +64,15 @@ class View:
         answer : makes the answer of the places in order; it gets an array that is only good during the call
         """
         pool = self.pool
-        room = pool.take(self.shape)
+        free = pool.free
+        try:  # as `take` does, without the call
+            room = free.pop()
+        except IndexError:
+            room = pool.take(self.shape)
+        if room.shape is not self.shape:
+            room.attach(self.shape)
+        if pool.flags & fields.TALLY:
+            room.tally(self.shape.places)
         encoder = room.encoder
         rows, flags = encoder.numeric(event), fields.NUMERIC
         if rows < 0:
@@ -73,13 +81,13 @@ class View:
             room.sync()
         counts = collect(room.context, rows, flags | pool.flags, self.moment, self.boxes) if rows >= 0 else -1
         if counts < 0:
-            pool.free.append(room)
+            free.append(room)
             return None
         places = room.places[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
         if pool.flags & fields.TALLY:
             room.tallies[2 * places + 1] += 1
         result = answer(places)
-        pool.free.append(room)
+        free.append(room)
         return result
 
     def match(self, record: Record) -> Places:
