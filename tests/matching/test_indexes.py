@@ -162,3 +162,15 @@ def test_plain_events_are_matched_without_being_read_or_not_at_all() -> None:
         ({5: 7}, None),
     ):
         assert index.view.match_plain(event, np.ndarray.tolist) == wanted  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [2, 5, 31, 32, 33, 200])
+def test_a_list_whose_every_element_matches_everything_names_each_filter_once(size: int) -> None:
+    index = SegmentIndex(capacity=100)
+    held = {place: parse(f"a >= {place % 3} and b like '%x%'") for place in range(300)}
+    index.extend(held)
+    index.extend({300 + place: parse(f"a > {place % 3} or a < 0") for place in range(300)})
+    event = {"a": list(range(5, 5 + size)), "b": ["x", "y", "xx"]}
+    assert index.match(read_event(event)) == list(range(600))
+    assert index.view.match_plain(event, np.ndarray.tolist) == list(range(600))
+    assert index.any(read_event(event))

@@ -60,6 +60,7 @@ def collect(context, rows, flags, moment, newest):
         return np.int64(-1)
     search(context, touched, flags, moment, newest)
     forget_rows(context, touched)
+    counts[f.MOST] = max(counts[f.MOST], counts[f.SURE], counts[f.WAITING])
     counts[f.SURE] = sorted_unique(context, counts[f.SURE])
     counts[f.EVENTS] += 1
     counts[f.MATCHES] += counts[f.SURE]
@@ -306,7 +307,9 @@ def search_segment(desc, source, context, touched, flags, moment):
             mixed_first = groups[row + f.GROUP_MIXED]
             # Of a short list each element is looked for by itself: their hull would let too much through.
             passes = np.int64(length_of[local]) if turn < count and keys == 1 else np.int64(1)
-            passes = passes if 1 < passes <= SHORT else np.int64(1)
+            # A box may be found once an element; half of the room is kept for what is found once.
+            most = passes * groups[row + f.GROUP_BOXES] + max(sure_count, waiting)
+            passes = passes if 1 < passes <= SHORT and most <= len(places) >> 1 else np.int64(1)
             row_of_pass = np.int64(local_heads[local]) if turn < count else np.int64(-1)
             for _ in range(passes):
                 if passes > 1:
