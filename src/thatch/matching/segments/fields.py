@@ -55,8 +55,8 @@ CONTEXT_WIDTH = 72
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 
-SURE, WAITING, LOOKED, BLOCKS_READ, EVENTS, MATCHES, VERIFIED, MOST = range(8)
-N_COUNTS = 8
+SURE, WAITING, LOOKED, BLOCKS_READ, EVENTS, MATCHES, VERIFIED = range(7)
+N_COUNTS = 7
 
 # --- flags of a search ------------------------------------------------------------------------------------------------
 

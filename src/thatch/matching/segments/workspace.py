@@ -59,9 +59,9 @@ class Workspace:
             self._name(self._local_arrays(shape.local_room))
         if self._boxes < shape.boxes or 4 * shape.boxes < self._boxes:
             self._boxes = shape.boxes
-            # Twice as many as there are boxes: elements of a list may find the same one. Untouched, it takes no memory.
+            # Twice as many as there are boxes: elements of a list may find the same one.
             self.places = np.empty(2 * shape.boxes, np.int64)
-            self.pending = np.empty(4 * shape.boxes, np.int64)
+            self.pending = np.empty(4 * shape.boxes, np.int32)
             self._name({fields.PLACES: self.places, fields.PENDING: self.pending})
         if self._places < shape.places or 4 * shape.places < self._places:
             self._places = shape.places
@@ -128,9 +128,6 @@ class Workspace:
 
     def nbytes(self) -> int:
         """Bytes of all that is owned here."""
-        scarce = (fields.SEGMENTS, fields.DELTAS, fields.PLACES, fields.PENDING)
-        touched = 24 * int(self.counts[fields.MOST])  # of the room for matches
+        shared = (fields.SEGMENTS, fields.DELTAS)
         spare = sum(array.nbytes for array in self._spare.values())
-        return (
-            touched + spare + sum(each.nbytes for field, each in self._owned.items() if field not in scarce)
-        )
+        return spare + sum(each.nbytes for field, each in self._owned.items() if field not in shared)

@@ -104,7 +104,7 @@ def collect_batch(
     there are. Every event may match everything, so that there must be room for that.
     """
     counts, places = int64_at(context, f.COUNTS), int64_at(context, f.PLACES)
-    pending = int64_at(context, f.PENDING)
+    pending = int32_at(context, f.PENDING)
     used = waiting = np.int64(0)
     event = first
     while (

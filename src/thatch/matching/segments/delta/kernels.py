@@ -139,7 +139,7 @@ def search_delta(desc, source, boxes, context, flags, moment):
     lanes_of = uint16_at(desc, f.DELTA_LANES)
     box_owner, owners = int32_at(desc, f.DELTA_BOX_OWNER), int64_at(desc, f.DELTA_OWNERS)
     low, high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
+    places, pending = int64_at(context, f.PLACES), int32_at(context, f.PENDING)
     counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
     is_narrow = len(low) == 64
     one = np.uint64(1)

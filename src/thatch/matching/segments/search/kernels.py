@@ -60,7 +60,6 @@ def collect(context, rows, flags, moment, newest):
         return np.int64(-1)
     search(context, touched, flags, moment, newest)
     forget_rows(context, touched)
-    counts[f.MOST] = max(counts[f.MOST], counts[f.SURE], counts[f.WAITING])
     counts[f.SURE] = sorted_unique(context, counts[f.SURE])
     counts[f.EVENTS] += 1
     counts[f.MATCHES] += counts[f.SURE]
@@ -284,7 +283,7 @@ def search_segment(desc, source, context, touched, flags, moment):
     local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
     known, length_of = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_LENGTH)
     row_next = int32_at(context, f.ROW_NEXT)
-    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
+    places, pending = int64_at(context, f.PLACES), int32_at(context, f.PENDING)
     counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
     attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
     is_narrow = desc[f.IS_NARROW] != 0
