@@ -174,3 +174,12 @@ def test_a_list_whose_every_element_matches_everything_names_each_filter_once(si
     assert index.match(read_event(event)) == list(range(600))
     assert index.view.match_plain(event, np.ndarray.tolist) == list(range(600))
     assert index.any(read_event(event))
+
+
+def test_lists_that_nobody_asks_for_leave_those_that_matter_alone() -> None:
+    index = SegmentIndex(capacity=10)
+    index.extend({place: parse(f"l.a = {place} and l.b = {place + 1}") for place in range(50)})
+    junk = [{"q": number} for number in range(5_000)]
+    event = {"junk": junk, "l": [{"a": 1, "b": 2}, {"a": 7, "b": 9}, {"a": 30, "b": 31}, {"b": 8}]}
+    assert index.match(read_event(event)) == [1, 30]
+    assert index.match(read_event({**event, "m": junk, "n": [[1], [2, [3]]]})) == [1, 30]

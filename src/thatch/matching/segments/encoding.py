@@ -202,8 +202,9 @@ class Encoder:
                 return -1
             words, lengths = b"".join(encoded), [*map(len, encoded)]
         count, texts = len(rows.codes), len(lengths)
-        if count > self.rows or len(words) > len(self._words):
-            self.grow(max(2 * count, self.rows), max(2 * len(words), len(self._words)))
+        most = max(count, rows.element_count)  # elements are marked too, those included that say nothing here
+        if most > self.rows or len(words) > len(self._words):
+            self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
         self.flags = fields.GROUPED if rows.list_count else 0
         if self.flags:
             rows.complete()
