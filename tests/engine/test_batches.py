@@ -397,3 +397,15 @@ def test_json_and_a_schema_are_read_row_by_row(segments: pytest.MonkeyPatch) -> 
         pa.table({"e": [json.dumps(each) for each in events]}), json="e", ordered=True
     )
     assert pairs(answer) == [(row, name) for row, event in enumerate(events) for name in engine.match(event)]
+
+
+@pytest.mark.parametrize("values", [pa.array([0.0, None]), pa.array(["a", None])], ids=["numbers", "texts"])
+def test_pieces_of_a_column_may_have_dictionaries_that_hold_null(values: Any) -> None:
+    engine = thatch.Engine.from_table(
+        pa.table({"subscription": [f"s{number}" for number in range(300)], "filter": ["exists(x)"] * 300})
+    )
+    piece = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), values)
+    table = pa.table({"x": pa.chunked_array([piece, piece])})
+    found = engine.match_batch(table)
+    assert sorted(set(found.column("event").to_pylist())) == [0, 2]
+    assert found.num_rows == 600

@@ -52,7 +52,7 @@ def columns_of(table: pa.Table, nulls: str, attributes: Attributes) -> EventColu
             if _is_beyond(table.column(name)):
                 return None  # the way row by row tells where
             continue
-        column = _read(table.column(name).combine_chunks(), null, texts)
+        column = _read(_whole(table.column(name)), null, texts)
         if column is None:
             return None
         if number >= 0:
@@ -100,6 +100,14 @@ def _is_plain(kind: pa.DataType) -> bool:
             pt.is_string, pt.is_large_string, pt.is_string_view,
         )
     )  # fmt: skip
+
+
+def _whole(column: pa.ChunkedArray) -> Any:
+    """A column in one piece. Arrow cannot join dictionaries that hold null, so those are decoded first."""
+    if pt.is_dictionary(column.type) and column.num_chunks > 1:
+        decoded = [chunk.dictionary_decode() for chunk in column.chunks]
+        return pa.chunked_array(decoded, column.type.value_type).combine_chunks()
+    return column.combine_chunks()
 
 
 def _read(column: Any, null: int, texts: list[bytes]) -> _Column | None:
