@@ -31,6 +31,8 @@ from thatch.matching.segments.batches import batch
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
 
+pytestmark = pytest.mark.slow
+
 WAYS = ("small", "one segment", "segments and a delta", "after deaths")
 MASKS = {"masked": {"_FEWEST": 1, "_PER_SIDE": -1.0}, "searched": {"_PER_BLOCK": -1.0}}
 

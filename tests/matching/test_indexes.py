@@ -183,3 +183,15 @@ def test_lists_that_nobody_asks_for_leave_those_that_matter_alone() -> None:
     event = {"junk": junk, "l": [{"a": 1, "b": 2}, {"a": 7, "b": 9}, {"a": 30, "b": 31}, {"b": 8}]}
     assert index.match(read_event(event)) == [1, 30]
     assert index.match(read_event({**event, "m": junk, "n": [[1], [2, [3]]]})) == [1, 30]
+
+
+def test_a_missing_attribute_with_coarse_codes_is_not_taken_for_present(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tables, "_CODES", 4)
+    index = SegmentIndex(capacity=100)
+    texts = ["x = -1", "exists(x) and exists(o)", "x is not null and o < 0", "x is missing and o < 0"]
+    index.extend({place: parse(text) for place, text in enumerate(texts)})
+    assert index.match(read_event({"o": -1})) == [3]
+    assert index.match(read_event({"o": -1, "x": None})) == [1]
+    assert index.match(read_event({"o": -1, "x": -1})) == [0, 1, 2]

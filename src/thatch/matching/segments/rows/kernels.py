@@ -172,6 +172,12 @@ def encode(desc, context, touched):
     is_loose = desc[f.IS_EXACT] == 0
     count = np.int64(0)
     sorted_to = np.int64(0)
+    if (
+        is_loose
+    ):  # missing shares its code with what lies next to it, so nothing is sure where codes are coarse
+        for local in range(desc[f.ATTRIBUTES]):
+            if shifts[local] > 0:
+                strict_low[local], strict_high[local] = 65535, 0
     for index in range(touched):
         attribute = attributes[index]
         if attribute >= len(local_of):

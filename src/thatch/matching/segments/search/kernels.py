@@ -431,6 +431,11 @@ def search_segment(desc, source, context, touched, flags, moment):
         strict_high[local] = 0
         local_heads[local] = -1
         local_joints[local] = 0
+    if desc[f.IS_EXACT] == 0:
+        shifts = uint8_at(desc, f.SHIFTS)
+        for local in range(attributes):
+            if shifts[local] > 0:
+                strict_low[local], strict_high[local] = 0, 0
     counts[f.SURE] = sure_count
     counts[f.WAITING] = waiting
     counts[f.LOOKED] += looked
