@@ -1,0 +1,1 @@
+"""The closer look at a box that codes alone do not decide."""
