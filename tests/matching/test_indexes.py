@@ -195,3 +195,16 @@ def test_a_missing_attribute_with_coarse_codes_is_not_taken_for_present(
     assert index.match(read_event({"o": -1})) == [3]
     assert index.match(read_event({"o": -1, "x": None})) == [1]
     assert index.match(read_event({"o": -1, "x": -1})) == [0, 1, 2]
+
+
+def test_a_view_from_before_a_renumbering_sees_no_later_change() -> None:
+    index = SegmentIndex(capacity=10)
+    for place in range(30):
+        index.add(place, parse("a = 1"))
+    renumbered = index.renumber(np.arange(30))
+    before = index.view  # its segments share with the new ones when owners died
+    renumbered.replace(3, parse("a = 1 and b = 2"))
+    renumbered.remove(4)
+    assert all((segment.died > before.moment).all() for segment in before.shape.segments)
+    assert before.match(read_event({"a": 1})).tolist() == list(range(30))
+    assert renumbered.match(read_event({"a": 1})) == [place for place in range(30) if place not in (3, 4)]

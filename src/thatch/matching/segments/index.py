@@ -256,6 +256,8 @@ class SegmentIndex:
         numbers[used] = np.arange(len(used), dtype=np.int32)
         other = SegmentIndex(self._capacity, background=self._background, schema=self._schema)
         other._pool = self._pool
+        # Changes are counted on: who still looks at the old segments shares with the new ones when owners died.
+        other._moment = self._moment
         for room in self._pool.every:  # counts belong to places
             counted = room.tallies.reshape(-1, 2)
             moved = np.zeros_like(counted)
