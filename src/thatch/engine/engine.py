@@ -293,7 +293,8 @@ class Engine:
             raise SubscriptionError("a limit of 0 or more", shown(limit))
         when = None if now is None else moment(now, "now")
         answer = _subscribers if by == "subscriber" else Register.names
-        names: list[str] = self._held.answer(self._read(event), when, answer)
+        is_by_place = by == "subscription"
+        names: list[str] = self._held.answer(self._read(event), when, answer, by_place=is_by_place)
         return names if limit is None else names[:limit]
 
     def any(self, event: Mapping[str, Any], *, now: Moment | None = None) -> bool:

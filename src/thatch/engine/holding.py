@@ -57,8 +57,23 @@ class Holding:
 
     # --- asking --------------------------------------------------------------------------------------------------
 
-    def answer(self, record: Record, when: float | None, answer: Callable[[Register, Places], Any]) -> Any:
-        """What to say of the places that want an event, but for those expired; the register fits the view."""
+    def answer(
+        self,
+        record: Record,
+        when: float | None,
+        answer: Callable[[Register, Places], Any],
+        *,
+        by_place: bool = True,
+    ) -> Any:
+        """What to say of the places that want an event, but for those expired.
+
+        Parameters
+        ----------
+        by_place : the answer needs nothing of the register that may change, so that no lock is taken for it
+        """
+        view, register = self.state
+        if view is not None and when is None and by_place:
+            return answer(register, view.match(record))
         with self.changing:
             view, register = self.state
             places = view.match(record) if view is not None else np.array(self.index.match(record), np.int64)
