@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
-from thatch.errors import SchemaError, SubscriptionError, TableError, ThatchError
+from thatch.errors import SubscriptionError, TableError, ThatchError
 
 from_columns = thatch.Engine.from_columns
 
@@ -252,7 +252,6 @@ SIDES: dict[str, Any] = {
         ({"subscribers": ["u", 5]}, SubscriptionError, "subscriber"),
         ({"subscribers": ["u", "\ud800"]}, SubscriptionError, "subscriber"),
         ({"subscribers": 5}, ThatchError, ""),
-        ({"schema": thatch.Schema({"x": thatch.Number()})}, SchemaError, "from_table"),
     ],
 )  # fmt: skip
 def test_bad_matrices_are_refused(changed: dict[str, Any], error: type[Exception], match: str) -> None:

@@ -40,6 +40,7 @@ FILTERS = [
     "x >= {n}", "x < {n} and y like 'a%'", "lower(y) = 'abc'", "o.p = {n} or y > 'w{n}'", "o.q like '%w%' and o.p = 1",
 ]  # fmt: skip
 
+pytestmark = pytest.mark.slow
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 no_fork_warning = pytest.mark.filterwarnings(
     "ignore:This process:DeprecationWarning"

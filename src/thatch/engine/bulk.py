@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.engine.register import Register
-from thatch.errors import SchemaError, SubscriptionError, TableError, shown
+from thatch.errors import SubscriptionError, TableError, shown
 from thatch.matching.growing import GrowingIndex
 from thatch.model.names import key_of
-from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
 __all__ = ["Bounds"]
@@ -43,13 +42,8 @@ class Bounds:
         offsets: Any,
         attribute: Any,
         subscribers: Any,
-        schema: Schema | None,
     ) -> Bounds:
         """Bounds as a caller gives them; see `Engine.from_columns`."""
-        if schema is not None:
-            raise SchemaError(
-                "no schema with from_columns, whose bounds are plain numbers", "one; use from_table"
-            )
         keys = _keys(attributes)
         ids = (
             subscriptions
@@ -72,6 +66,8 @@ class Bounds:
         return bounds
 
     def _check(self, numbers: npt.NDArray[np.int64]) -> None:
+        from thatch.matching.segments.parts import MOST_ATTRIBUTES  # loads the kernels
+
         offsets, count = self.offsets, len(self.ids)
         if len(offsets) != count + 1:
             raise TableError(
@@ -98,8 +94,8 @@ class Bounds:
                 f"row {row}, attribute {shown(self.keys[numbers[side]])}",
             )
         widest = int(np.diff(offsets).argmax()) if count else 0
-        if count and offsets[widest + 1] - offsets[widest] > 60_000:
-            raise TableError("at most 60,000 attributes a row", "more", f"row {widest}")
+        if count and offsets[widest + 1] - offsets[widest] > MOST_ATTRIBUTES:
+            raise TableError(f"at most {MOST_ATTRIBUTES:,} attributes a row", "more", f"row {widest}")
         row_of = np.repeat(np.arange(count), np.diff(offsets))
         cell = row_of * len(self.keys) + numbers
         if (np.diff(cell) <= 0).any():  # not in order of the attributes, as most are

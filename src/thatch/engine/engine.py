@@ -206,7 +206,6 @@ class Engine:
         offsets: Any = None,
         attribute: Any = None,
         subscribers: Any = None,
-        schema: Schema | None = None,
     ) -> Engine:
         """An engine of boxes given as arrays of closed bounds.
 
@@ -219,7 +218,6 @@ class Engine:
         offsets : where the sides of each subscription begin, and where the last end
         attribute : the number of each side's attribute
         subscribers : who wants the events, a list of texts and None
-        schema : declared types of attributes
 
         Examples
         --------
@@ -228,8 +226,8 @@ class Engine:
         >>> boxes.match({"x": 5, "y": 7})
         ['a']
         """
-        bounds = Bounds.of(subscriptions, attributes, low, high, offsets, attribute, subscribers, schema)
-        return cls._of(*bounds.built(GrowingIndex(background=True)), schema)
+        bounds = Bounds.of(subscriptions, attributes, low, high, offsets, attribute, subscribers)
+        return cls._of(*bounds.built(GrowingIndex(background=True)), None)
 
     def unsubscribe(self, subscription: str) -> None:
         """Forget a subscription.
