@@ -105,6 +105,7 @@ def test_the_drawn_tree_of_errors_is_the_real_one():
 
 
 ARGUMENTS: dict[type, tuple[Any, ...]] = {
+    errors.MissingPackageError: ("plotly", "spark", "figures"),
     errors.FilterSyntaxError: ("a number", "`x`", "a = 1 and\nb = x", 14, "Perhaps `'x'`."),
     errors.NeverMatchesError: ("the conditions on x exclude each other",),
     errors.FilterTooLargeError: ("alternatives", 2_000, 1_024, "x"),

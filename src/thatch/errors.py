@@ -11,8 +11,10 @@
     ├── TableError (ValueError)           a table or file of subscriptions or events that cannot be read
     ├── SubscriptionError (ValueError)    an id, subscriber or expiry that cannot be accepted
     │   └── UnknownSubscriptionError (KeyError)
-    └── IndexFileError (ValueError)       a saved engine that is damaged, foreign or too new
-        └── ReadOnlyError                 a change to an engine opened with mode="r"
+    ├── IndexFileError (ValueError)       a saved engine that is damaged, foreign or too new
+    │   └── ReadOnlyError                 a change to an engine opened with mode="r"
+    ├── MissingPackageError (ImportError) a package that an extra brings is not installed
+    └── SparkError (RuntimeError)         a Spark that cannot be started, or cannot do what is asked of it
 
 The message of each is built from its fields and has one shape: what was expected, what came, where.
 A call that raises one of them has changed nothing.
@@ -26,10 +28,12 @@ __all__ = [
     "FilterSyntaxError",
     "FilterTooLargeError",
     "IndexFileError",
+    "MissingPackageError",
     "NeverMatchesError",
     "PatternError",
     "ReadOnlyError",
     "SchemaError",
+    "SparkError",
     "SubscriptionError",
     "TableError",
     "ThatchError",
@@ -172,3 +176,20 @@ class IndexFileError(_Located, ValueError):
 
 class ReadOnlyError(IndexFileError):
     """A change to an engine that was opened read-only."""
+
+
+class MissingPackageError(ThatchError, ImportError):
+    """A package that an extra of Thatch brings is not installed."""
+
+    def __init__(self, package: str, extra: str, what: str) -> None:
+        super().__init__(package, extra, what)
+        self.package = package
+        self.extra = extra
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"Expected the package {self.package} for {self.what}, got none: pip install 'thatch[{self.extra}]'"
+
+
+class SparkError(_Located, RuntimeError):
+    """A Spark that cannot be started, or cannot do what is asked of it."""

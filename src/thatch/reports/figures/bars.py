@@ -1,0 +1,142 @@
+"""Bars: one a label, or one between each two edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+from thatch.reports.figures.axes import (
+    Axis,
+    as_axis,
+    axis_layout,
+    edge_places,
+    label_layout,
+    places,
+    tick_layout,
+    told,
+)
+from thatch.reports.figures.figure import (
+    HEIGHT,
+    Figure,
+    counted,
+    extremes,
+    formats_of,
+    hover,
+    rows_of,
+    same_length,
+)
+from thatch.reports.formatting import shown, simple
+from thatch.reports.texts import plot_text
+
+__all__ = ["bars", "histogram"]
+
+_BAR_HEIGHT = 22  # pixels of a lying bar with the gap around it
+_MOST_STANDING = 12
+_LONGEST_STANDING = 10  # characters of a label that fit under a bar
+
+
+def bars(
+    labels: Iterable[object],
+    values: Iterable[object] | Mapping[str, Iterable[object]],
+    *,
+    title: str = "",
+    label: str = "",
+    value: str | Axis = "",
+    most: int = 50,
+) -> Figure:
+    """A bar for each label, or one for each label and group; they lie where labels are many or long."""
+    axis, names = as_axis(value), [shown(each, "text") for each in labels]
+    groups = values if isinstance(values, Mapping) else {axis.title or "value": values}
+    columns = {str(name): [simple(each) for each in column] for name, column in groups.items()}
+    for name, column in columns.items():
+        same_length(len(names), "labels", len(column), f"values of {name!r}")
+    total, names = len(names), names[:most]
+    columns = {name: column[:most] for name, column in columns.items()}
+    lying = len(names) > _MOST_STANDING or max(map(len, names), default=0) > _LONGEST_STANDING
+    data = [_bars(name, names, column, axis, lying=lying) for name, column in columns.items()]
+    drawn = [each["x" if lying else "y"] for each in data]
+    cells = [
+        (f"{who}, {name}" if len(columns) > 1 else who, each)
+        for name, column in columns.items()
+        for who, each in zip(names, column, strict=True)
+    ]
+    return Figure(
+        title=title,
+        summary=f"{counted(total, 'bar')}. {extremes([who for who, _ in cells], [each for _, each in cells], axis)}",
+        data=data,
+        layout=_bar_layout(label, names, axis, lying=lying) | {"showlegend": len(columns) > 1},
+        rows=rows_of(
+            [label or "label", *columns],
+            [[who, *(column[place] for column in columns.values())] for place, who in enumerate(names)],
+        ),
+        formats=formats_of(columns, axis),
+        height=max(HEIGHT // 2, 100 + _BAR_HEIGHT * len(names) * max(1, len(columns))) if lying else HEIGHT,
+        shown=len(names),
+        total=total,
+        what="labels",
+        undrawn=sum(column.count(None) for column in drawn),
+    )
+
+
+def histogram(
+    edges: Iterable[object],
+    counts: Iterable[object],
+    *,
+    title: str = "",
+    x: str | Axis = "",
+    y: str | Axis = "count",
+) -> Figure:
+    """A bar between each two neighbouring edges; the outermost edges may be infinite."""
+    across, up = as_axis(x), as_axis(y)
+    cuts, heights = [simple(edge) for edge in edges], [simple(count) for count in counts]
+    same_length(max(len(cuts) - 1, 0), "gaps between edges", len(heights), "counts")
+    at = edge_places(cuts, across)
+    drawn, kind = places(heights, up)
+    bins = [f"{told(low, across)} to {told(high, across)}" for low, high in pairwise(cuts)]
+    names = ["from", "to", up.title or "count"]
+    bar = {
+        "type": "bar",
+        "x": [(low + high) / 2 for low, high in pairwise(at)],
+        "width": [0.985 * (high - low) for low, high in pairwise(at)],
+        "y": drawn,
+        "hovertext": [hover(each, {names[2]: told(n, up)}) for each, n in zip(bins, heights, strict=True)],
+        "hoverinfo": "text",
+    }
+    step = max(1, math.ceil(len(cuts) / 10))
+    ticks = {place: told(cut, across) for place, cut in list(zip(at, cuts, strict=True))[::step]}
+    return Figure(
+        title=title,
+        summary=f"Histogram of {counted(len(heights), 'bin')}. {extremes(bins, heights, up)}",
+        data=[bar],
+        layout={
+            "bargap": 0,
+            "showlegend": False,
+            "xaxis": tick_layout(across.title, ticks),
+            "yaxis": axis_layout(up, kind),
+        },
+        rows=rows_of(names, [[*pair, n] for pair, n in zip(pairwise(cuts), heights, strict=True)]),
+        formats=formats_of(names[:2], across) | formats_of(names[2:], up),
+        shown=len(heights),
+        total=len(heights),
+        what="bins",
+        undrawn=drawn.count(None),
+    )
+
+
+def _bars(name: str, names: list[str], column: list[object], axis: Axis, *, lying: bool) -> dict[str, Any]:
+    drawn, _ = places(column, axis)
+    at = list(range(len(names)))
+    told_of = [hover(who, {name: told(each, axis)}) for who, each in zip(names, column, strict=True)]
+    ends = {"x": drawn, "y": at, "orientation": "h"} if lying else {"x": at, "y": drawn}
+    return {"type": "bar", "name": plot_text(name), "hovertext": told_of, "hoverinfo": "text"} | ends
+
+
+def _bar_layout(label: str, names: list[str], axis: Axis, *, lying: bool) -> dict[str, Any]:
+    of_labels, of_values = label_layout(label, names), axis_layout(axis, "log" if axis.log else "linear")
+    layout: dict[str, Any] = {"barmode": "group", "bargap": 0.25}
+    if lying:
+        of_labels["range"] = of_labels["range"][::-1]  # the first label on top
+        return layout | {"xaxis": of_values, "yaxis": of_labels}
+    return layout | {"xaxis": of_labels, "yaxis": of_values}

@@ -1,0 +1,111 @@
+"""Points: joined by lines, or as clouds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from thatch.reports.figures.axes import Axis, as_axis, axis_layout, places, told
+from thatch.reports.figures.figure import Figure, counted, extremes, formats_of, hover, rows_of, same_length
+from thatch.reports.formatting import simple
+from thatch.reports.texts import plot_text
+
+__all__ = ["Series", "lines", "scatter"]
+
+Series = Mapping[str, tuple[Iterable[object], Iterable[object]]]
+
+_MOST_MARKED = 60  # points of a line that are marked one by one
+# Series differ by shape too: not everybody sees colours alike.
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down")
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def lines(series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "") -> Figure:
+    """A line a series, through its points in the order given."""
+    read = _read(series)
+    data = []
+    for place, (name, (xs, ys)) in enumerate(read.items()):
+        look: dict[str, Any] = {"line": {"dash": _DASHES[place // 8 % 4], "width": 2}, "mode": "lines"}
+        if len(xs) <= _MOST_MARKED:
+            look |= {"mode": "lines+markers", "marker": {"symbol": _SYMBOLS[place % 8], "size": 7}}
+        data.append(_trace(name, xs, ys, as_axis(x), as_axis(y)) | look)
+    total = sum(len(xs) for xs, _ in read.values())
+    return _figure(read, data, title=title, x=as_axis(x), y=as_axis(y), kind="line", total=total)
+
+
+def scatter(
+    series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "", most: int = 5_000
+) -> Figure:
+    """A cloud a series; of more than `most` points in all, every second, third … of each is drawn."""
+    read = _read(series)
+    total = sum(len(xs) for xs, _ in read.values())
+    step = max(1, math.ceil(total / most))
+    read = {name: (xs[::step], ys[::step]) for name, (xs, ys) in read.items()}
+    look = {"mode": "markers"}
+    data = [
+        _trace(name, xs, ys, as_axis(x), as_axis(y))
+        | look
+        | {"marker": {"symbol": _SYMBOLS[place % 8], "size": 6, "opacity": 0.7}}
+        for place, (name, (xs, ys)) in enumerate(read.items())
+    ]
+    return _figure(read, data, title=title, x=as_axis(x), y=as_axis(y), kind="cloud", total=total)
+
+
+_Read = dict[str, tuple[list[object], list[object]]]
+
+
+def _read(series: Series) -> _Read:
+    read = {
+        str(name): ([simple(x) for x in xs], [simple(y) for y in ys]) for name, (xs, ys) in series.items()
+    }
+    for name, (xs, ys) in read.items():
+        same_length(len(xs), "xs", len(ys), f"ys of {name!r}")
+    return read
+
+
+def _trace(name: str, xs: list[object], ys: list[object], x: Axis, y: Axis) -> dict[str, Any]:
+    told_of = [
+        hover(name, {x.title or "x": told(across, x), y.title or "y": told(up, y)})
+        for across, up in zip(xs, ys, strict=True)
+    ]
+    at_x, at_y = places(xs, x)[0], places(ys, y)[0]
+    return {
+        "type": "scatter",
+        "name": plot_text(name),
+        "x": at_x,
+        "y": at_y,
+        "hovertext": told_of,
+        "hoverinfo": "text",
+    }
+
+
+def _figure(
+    read: _Read, data: list[dict[str, Any]], *, title: str, x: Axis, y: Axis, kind: str, total: int
+) -> Figure:
+    points = [
+        (name, across, up) for name, (xs, ys) in read.items() for across, up in zip(xs, ys, strict=True)
+    ]
+    kinds = places([across for _, across, _ in points], x)[1], places([up for _, _, up in points], y)[1]
+    names = [f"{name}, {told(across, x)}" if name else told(across, x) for name, across, _ in points]
+    undrawn = sum(
+        across is None or up is None for each in data for across, up in zip(each["x"], each["y"], strict=True)
+    )
+    columns = ["series", x.title or "x", y.title or "y"]
+    return Figure(
+        title=title,
+        summary=f"{counted(len(read), kind)}, {counted(total, 'point')}. {extremes(names, [up for *_, up in points], y)}",
+        data=data,
+        layout={
+            "showlegend": len(read) > 1,
+            "hovermode": "closest",
+            "xaxis": axis_layout(x, kinds[0]),
+            "yaxis": axis_layout(y, kinds[1]),
+        },
+        rows=rows_of(columns, points),
+        formats=formats_of(columns[1:2], x) | formats_of(columns[2:], y),
+        shown=len(points),
+        total=total,
+        what="points",
+        undrawn=undrawn,
+    )

@@ -1,0 +1,169 @@
+"""Report: what a job found, put together part by part and written as one HTML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+from thatch.reports import figures
+from thatch.reports.figures import Axis, Figure, Series
+from thatch.reports.formatting import Format
+from thatch.reports.page import contents_markup, facts_markup, figure_markup, page, prose
+from thatch.reports.tables import ArrowTable, read_rows, table_markup
+from thatch.reports.texts import heading
+
+__all__ = ["Report"]
+
+_FEW_SECTIONS = 3  # more than these get a table of contents
+
+
+class Report:
+    """A page that grows from top to bottom; equal calls give equal files.
+
+    Every text may come from anywhere: it is shown as it is and never read as HTML. Values are those of Python,
+    NumPy and Arrow; what is no number is shown as text.
+
+    Parameters
+    ----------
+    title : what the report is about
+    command : the command that made it, to be copied
+
+    Examples
+    --------
+    >>> report = Report("Matches of quotes.parquet", command="thatch match --spark quotes.parquet")
+    >>> report.facts({"events": 200_000, "matched": 0.0321}, formats={"matched": "percent"})
+    >>> report.section("Attributes", "How many subscriptions ask for each.")
+    >>> report.table([{"attribute": "price", "subscriptions": 712_334}], caption="Attributes")
+    >>> "200,000" in report.html() and "3.21 %" in report.html()
+    True
+    """
+
+    def __init__(self, title: str, *, command: str = "") -> None:
+        self._title = title
+        self._command = command
+        self._before: list[str] = []  # what stands before the first section, above the table of contents
+        self._sections: list[tuple[str, list[str]]] = []
+        self._has_figures = False
+
+    def facts(self, facts: Mapping[str, object], *, formats: Mapping[str, Format] | None = None) -> None:
+        """A strip of figures with their names."""
+        self._add(facts_markup(facts, formats or {}))
+
+    def section(self, title: str, text: str = "") -> None:
+        """A heading, under which the following parts stand; `text` introduces them."""
+        self._sections.append((title, [prose(text)]))
+
+    def note(self, text: str) -> None:
+        """Paragraphs, parted by empty lines; what stands in backquotes is shown as code."""
+        self._add(prose(text))
+
+    def table(
+        self,
+        table: ArrowTable | Sequence[Mapping[str, object]],
+        *,
+        caption: str = "",
+        most: int = 200,
+        total: int | None = None,
+        formats: Mapping[str, Format] | None = None,
+    ) -> None:
+        """A table that a click on a heading sorts.
+
+        Parameters
+        ----------
+        table : a pyarrow Table or RecordBatch, or one mapping a row
+        most : rows that are shown; a line tells how many are left out
+        total : how many rows there were, if `table` is itself only the first of them
+        formats : for each column of numbers what it measures
+        """
+        self._add(table_markup(read_rows(table, most, total), caption=caption, formats=formats or {}))
+
+    def bars(
+        self,
+        labels: Iterable[object],
+        values: Iterable[object] | Mapping[str, Iterable[object]],
+        *,
+        title: str = "",
+        label: str = "",
+        value: str | Axis = "",
+        most: int = 50,
+    ) -> None:
+        """A bar for each label; a mapping gives bars in groups, by name. They lie where labels are many or long."""
+        self._draw(figures.bars(labels, values, title=title, label=label, value=value, most=most))
+
+    def lines(self, series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "") -> None:
+        """A line for each name, through (xs, ys); xs are numbers or moments."""
+        self._draw(figures.lines(series, title=title, x=x, y=y))
+
+    def scatter(
+        self, series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "", most: int = 5_000
+    ) -> None:
+        """A cloud of points for each name; of more than `most`, every second, third … is drawn."""
+        self._draw(figures.scatter(series, title=title, x=x, y=y, most=most))
+
+    def histogram(
+        self,
+        edges: Iterable[object],
+        counts: Iterable[object],
+        *,
+        title: str = "",
+        x: str | Axis = "",
+        y: str | Axis = "count",
+    ) -> None:
+        """A bar between each two neighbouring edges, of which the outermost may be infinite."""
+        self._draw(figures.histogram(edges, counts, title=title, x=x, y=y))
+
+    def heatmap(
+        self,
+        rows: Iterable[object],
+        columns: Iterable[object],
+        values: Iterable[Iterable[object]],
+        *,
+        title: str = "",
+        x: str = "",
+        y: str = "",
+        value: str | Axis = "",
+    ) -> None:
+        """A field for each row and column, coloured by its value; the first row is on top."""
+        self._draw(figures.heatmap(rows, columns, values, title=title, x=x, y=y, value=value))
+
+    def html(self) -> str:
+        """The file's text.
+
+        Raises
+        ------
+        MissingPackageError
+            If the report has figures and plotly is not installed.
+        """
+        body = list(self._before)
+        named = [(f"section-{number}", title) for number, (title, _) in enumerate(self._sections, start=1)]
+        if len(named) > _FEW_SECTIONS:
+            body.append(contents_markup(named))
+        for (name, title), (_, parts) in zip(named, self._sections, strict=True):
+            body.append(f'<section id="{name}">\n<h2>{heading(title)}</h2>\n{"".join(parts)}</section>\n')
+        return page(self._title, self._command, "".join(body), figures=self._has_figures)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the file, all of it or nothing; missing folders are made."""
+        data, path = self.html().encode(), Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():  # a device or pipe is written to, not replaced
+            path.write_bytes(data)
+            return
+        temporary = path.with_name(f".{path.name[:40]}.{uuid4().hex}")
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):  # the error at hand matters more
+                temporary.unlink(missing_ok=True)
+            raise
+
+    def _add(self, part: str) -> None:
+        (self._sections[-1][1] if self._sections else self._before).append(part)
+
+    def _draw(self, figure: Figure) -> None:
+        self._has_figures = True
+        self._add(figure_markup(figure))

@@ -1,0 +1,125 @@
+"""Figures: where values are drawn, what is told about them, what is refused."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from thatch.reports.figures import Axis, bars, heatmap, histogram, lines, scatter
+
+
+def test_bars_stand_at_whole_numbers_so_that_equal_labels_stay_apart():
+    figure = bars(["5", "5", "2020-01-01"], [1, 2, 3])
+    (bar,) = figure.data
+    assert bar["x"] == [0, 1, 2]
+    assert figure.layout["xaxis"]["ticktext"] == ["5", "5", "2020-01-01"]
+
+
+def test_bars_with_long_labels_lie_with_the_first_on_top():
+    figure = bars(["a rather long label", "b"], [1, 2])
+    assert figure.data[0]["orientation"] == "h"
+    assert figure.data[0]["x"] == [1, 2]
+    assert figure.layout["yaxis"]["range"] == [1.5, -0.5]
+
+
+def test_bars_in_groups_have_a_legend():
+    figure = bars(["a", "b"], {"ours": [1, 2], "theirs": [3, 4]})
+    assert [bar["name"] for bar in figure.data] == ["ours", "theirs"]
+    assert figure.layout["showlegend"]
+    assert figure.rows.names == ["label", "ours", "theirs"]
+    assert figure.rows.rows == [["a", 1, 3], ["b", 2, 4]]
+
+
+def test_many_bars_are_cut_and_counted():
+    figure = bars(range(80), range(80), most=50)
+    assert (figure.shown, figure.total) == (50, 80)
+
+
+def test_a_summary_tells_the_least_and_the_greatest():
+    figure = bars(["a", "b", "c"], [0.5, None, 0.25], value=Axis("share", format="percent"))
+    assert figure.summary == "3 bars. Least 25 % (c). Greatest 50 % (a)."
+    assert bars([], []).summary == "0 bars. No values."
+
+
+def test_what_cannot_be_drawn_is_left_out_and_counted():
+    values = [1, 0, -1, None, math.nan, math.inf, "text", True]
+    assert lines({"a": (range(8), values)}).data[0]["y"] == [1, 0, -1, None, None, None, None, None]
+    assert lines({"a": (range(8), values)}).undrawn == 5
+    assert lines({"a": (range(8), values)}, y=Axis(log=True)).undrawn == 7
+
+
+def test_columns_of_numpy_and_arrow_are_columns():
+    figure = lines({"a": (np.array([1, 2]), pa.array([3.0, None]))})
+    assert (figure.data[0]["x"], figure.data[0]["y"]) == ([1.0, 2.0], [3.0, None])
+
+
+def test_moments_make_an_axis_of_dates():
+    figure = lines({"a": ([date(2024, 3, 1), datetime(2024, 3, 2, 12)], [1, 2])})
+    assert figure.data[0]["x"] == ["2024-03-01", "2024-03-02 12:00:00"]
+    assert figure.layout["xaxis"]["type"] == "date"
+
+
+def test_a_cloud_of_many_points_is_thinned_evenly():
+    figure = scatter({"a": (range(1000), range(1000))}, most=100)
+    assert figure.data[0]["x"] == [float(x) for x in range(0, 1000, 10)]
+    assert (figure.shown, figure.total) == (100, 1000)
+
+
+def test_a_histogram_may_end_in_infinite_edges():
+    figure = histogram([-math.inf, 0, 10, math.inf], [1, 2, 3])
+    assert figure.data[0]["x"] == [-5, 5, 15]
+    assert figure.layout["xaxis"]["ticktext"] == ["−∞", "0", "10", "∞"]
+
+
+def test_a_histogram_on_a_log_axis_may_begin_at_zero():
+    assert histogram([0, 1, 10, 100], [1, 2, 3], x=Axis(log=True)).data[0]["x"] == [-0.5, 0.5, 1.5]
+
+
+def test_a_histogram_of_one_unbounded_bin_is_drawn():
+    assert histogram([-math.inf, math.inf], [5]).data[0]["x"] == [0.5]
+    assert histogram([], []).total == 0
+
+
+@pytest.mark.parametrize("edges", [[1, 0, 2], [0, 0, 1], [0, math.inf, 1], [0, None, 1]])
+def test_edges_ascend(edges):
+    with pytest.raises(ValueError, match="edges that ascend"):
+        histogram(edges, [1, 1])
+
+
+def test_a_heat_map_has_its_first_row_on_top_and_gaps_where_nothing_is_known():
+    figure = heatmap(["a", "b"], ["c"], [[1], [None]])
+    assert figure.data[0]["z"] == [[1.0], [None]]
+    assert figure.layout["yaxis"]["range"] == [1.5, -0.5]
+    assert figure.undrawn == 1
+
+
+def test_a_heat_map_may_be_logarithmic():
+    figure = heatmap(["a"], ["b", "c"], [[10, 1000]], value=Axis("events", log=True))
+    assert figure.data[0]["z"] == [[1.0, 3.0]]
+    assert figure.layout["coloraxis"]["colorbar"]["ticktext"] == ["10", "100", "1,000"]
+
+
+def test_a_figure_of_nothing_is_a_figure():
+    for figure in (heatmap([], [], []), lines({}), scatter({}), bars([], []), bars([], {})):
+        assert figure.total == 0
+
+
+def test_columns_that_do_not_fit_each_other_are_refused():
+    with pytest.raises(ValueError, match="Expected as many values of 'value' as labels, 2, got 1"):
+        bars(["a", "b"], [1])
+    with pytest.raises(ValueError, match="ys of 'a'"):
+        lines({"a": ([1], [])})
+    with pytest.raises(ValueError, match="gaps between edges"):
+        histogram([1, 2], [1, 2])
+    with pytest.raises(ValueError, match="values of row 'b'"):
+        heatmap(["a", "b"], ["c"], [[1], [1, 2]])
+
+
+def test_labels_are_no_html_for_plotly():
+    figure = bars(["<b>&"], [1], value="<i>")
+    assert figure.layout["xaxis"]["ticktext"] == ["&lt;b&gt;&amp;"]
+    assert figure.data[0]["hovertext"] == ["<b>&lt;b&gt;&amp;</b><br>&lt;i&gt;: 1"]
