@@ -105,9 +105,16 @@ def _is_plain(kind: pa.DataType) -> bool:
 def _whole(column: pa.ChunkedArray) -> Any:
     """A column in one piece. Arrow cannot join dictionaries that hold null, so those are decoded first."""
     if pt.is_dictionary(column.type) and column.num_chunks > 1:
-        decoded = [chunk.dictionary_decode() for chunk in column.chunks]
-        return pa.chunked_array(decoded, column.type.value_type).combine_chunks()
+        return pa.chunked_array([_decoded(chunk) for chunk in column.chunks]).combine_chunks()
     return column.combine_chunks()
+
+
+def _decoded(chunk: pa.DictionaryArray) -> pa.Array:
+    """The values of a dictionary's codes. Arrow cannot take them from views of texts."""
+    words = chunk.dictionary
+    if pt.is_string_view(words.type):
+        chunk = pa.DictionaryArray.from_arrays(chunk.indices, words.cast(pa.large_string()))
+    return chunk.dictionary_decode()
 
 
 def _read(column: Any, null: int, texts: list[bytes]) -> _Column | None:

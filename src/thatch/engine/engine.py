@@ -8,23 +8,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.engine import container, forks
 from thatch.engine.batches import Batch, matches_table
 from thatch.engine.bulk import Bounds
 from thatch.engine.files import packed, read_engine, unpacked, write_engine
-from thatch.engine.holding import Holding, Made, Places
+from thatch.engine.hints import hints_of
+from thatch.engine.holding import Holding, Places, Seen
+from thatch.engine.intake import REJECTS, read_subscription, read_subscriptions
+from thatch.engine.listings import SUBSCRIPTIONS, subscriptions_table, tallies_table
 from thatch.engine.moments import Moment, moment
-from thatch.engine.register import NEVER, Register
-from thatch.engine.tables import arrow_table, text_column
+from thatch.engine.pieces import Pieces, counted
+from thatch.engine.register import Register
+from thatch.engine.tables import Reject, arrow_table
 from thatch.errors import (
-    FilterError,
     IndexFileError,
     ReadOnlyError,
     SchemaError,
     SubscriptionError,
-    ThatchError,
     UnknownSubscriptionError,
     shown,
 )
@@ -32,32 +35,15 @@ from thatch.matching.growing import GrowingIndex
 from thatch.model.events import Record, read_event
 from thatch.model.explanation import Explanation
 from thatch.model.filters import Filter
-from thatch.model.language import FilterSource, parse
+from thatch.model.language import FilterSource
+from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
 __all__ = ["REJECTS", "SUBSCRIPTIONS", "Engine"]
 
 By = Literal["subscription", "subscriber"]
-
-SUBSCRIPTIONS = pa.schema(
-    [
-        pa.field("subscription", pa.string(), nullable=False),
-        pa.field("subscriber", pa.string()),
-        pa.field("filter", pa.string(), nullable=False),
-        pa.field("expires", pa.float64()),
-    ]
-)
-REJECTS = pa.schema(
-    [pa.field("row", pa.int64()), pa.field("subscription", pa.string()), pa.field("reason", pa.string())]
-)
-TALLIES = pa.schema(
-    [
-        pa.field("subscription", pa.string()),
-        pa.field("candidates", pa.int64()),
-        pa.field("matches", pa.int64()),
-    ]
-)
+Nulls = Literal["missing", "null"]
 
 
 class Engine:
@@ -68,6 +54,7 @@ class Engine:
     Parameters
     ----------
     schema : declared types of attributes; values outside them count as missing
+    profile : what events look like; subscriptions are laid out by it, which makes matching quicker and changes no answer
 
     Examples
     --------
@@ -79,10 +66,13 @@ class Engine:
     ['cheap-ibm', 'dear-any']
     """
 
-    def __init__(self, schema: Schema | None = None, *, background: bool = True) -> None:
+    def __init__(
+        self, schema: Schema | None = None, *, background: bool = True, profile: Profile | None = None
+    ) -> None:
         if schema is not None and not isinstance(schema, Schema):
             raise SchemaError("a thatch.Schema", shown(schema))
-        index = GrowingIndex(background=background, schema=schema)
+        hints = None if profile is None else hints_of(profile)
+        index = GrowingIndex(background=background, schema=schema, hints=hints)
         self._set_up(index, Register(), schema, background=background)
 
     def _set_up(
@@ -124,7 +114,7 @@ class Engine:
         expires : from this moment on it matches no more (seconds since 1970, or a datetime)
         """
         self._check_writable()
-        made = self._subscription(subscription, filter, subscriber, expires)
+        made = read_subscription(subscription, filter, subscriber, expires, self.schema)
         with self._held.writing:
             self._held.put(*made)
 
@@ -140,37 +130,10 @@ class Engine:
         A table with columns `row`, `subscription` and `reason`. A second row with the same id is refused too.
         """
         self._check_writable()
-        accepted, texts, rejects = self._read_subscriptions(table)
+        intake = read_subscriptions(table, self.schema)
         with self._held.writing:
-            self._held.put_all(accepted.values(), texts)
-        return pa.Table.from_pylist(rejects, schema=REJECTS)
-
-    def _read_subscriptions(self, table: Any) -> tuple[dict[str, Made], dict[str, str], list[dict[str, Any]]]:
-        """The subscriptions of a table and their filters as given, both by id, and the rows refused."""
-        source = arrow_table(table, "subscriptions")
-        ids = text_column(source, "subscription", "subscriptions")
-        filters = text_column(source, "filter", "subscriptions")
-        nothing: list[Any] = [None] * len(ids)
-        has = set(source.column_names)
-        subscribers = text_column(source, "subscriber", "subscriptions") if "subscriber" in has else nothing
-        expiries = source.column("expires").to_pylist() if "expires" in has else nothing
-        accepted: dict[str, Made] = {}
-        texts: dict[str, str] = {}
-        rejects = []
-        for row, (identity, text, subscriber, expires) in enumerate(
-            zip(ids, filters, subscribers, expiries, strict=True)
-        ):
-            try:
-                if identity in accepted:
-                    raise SubscriptionError("each id once in the table", f"{shown(identity)} again")
-                if text is None:
-                    raise FilterError("filter text", "null")
-                made = self._subscription(identity, text, subscriber, expires)
-                accepted[made[0]] = made
-                texts[made[0]] = text
-            except ThatchError as error:
-                rejects.append({"row": row, "subscription": identity, "reason": str(error)})
-        return accepted, texts, rejects
+            self._held.put_all(intake.accepted.values(), intake.texts)
+        return pa.Table.from_pylist(intake.rejects, schema=REJECTS)
 
     @classmethod
     def from_table(cls, table: Any, *, schema: Schema | None = None) -> Engine:
@@ -309,7 +272,7 @@ class Engine:
         table: Any,
         *,
         ordered: bool = False,
-        nulls: Literal["missing", "null"] = "missing",
+        nulls: Nulls = "missing",
         json: str | None = None,
         now: Moment | None = None,
     ) -> pa.Table:
@@ -327,16 +290,61 @@ class Engine:
         -------
         A table with columns `event` (the row's number) and `subscription`; rows of one event stand together.
         """
-        source = arrow_table(table, "events")
-        when = None if now is None else moment(now, "now")
-        with self._held.changing:
-            view, register = self._held.state
-            expiry = None if when is None else register.expiry(np.arange(register.places)) > when
-            small = None if view is not None else self._held.index.copied()
-        batch = Batch(source, nulls=nulls, json=json, schema=self.schema)
-        counts, places = batch.matched(view) if view is not None else batch.matched_small(small)
+        batch, seen = self._asked(table, nulls, json, now, None)
+        counts, places = batch.matched(seen)
         self._add_misfits(batch.misfits)
-        return matches_table(counts, places, register, is_kept=expiry, ordered=ordered)
+        return matches_table(counts, places, seen, ordered=ordered)
+
+    def match_pieces(
+        self,
+        table: Any,
+        *,
+        nulls: Nulls = "missing",
+        json: str | None = None,
+        now: Moment | None = None,
+        reject: Reject | None = None,
+    ) -> Pieces:
+        """As `match_batch`, but a few million matches at a time, with places in place of ids.
+
+        Parameters
+        ----------
+        table, nulls, json, now : as for `match_batch`
+        reject : called with row number and reason for each row that is not an event, which is then left out
+
+        Returns
+        -------
+        An iterator of record batches with columns `event` (the row's number) and `place`; an event may be in several.
+        Its `ids()` names the places. All of it is of the set as it is now, whatever is changed while it is read.
+        """
+        return Pieces(*self._asked(table, nulls, json, now, reject), self._add_misfits)
+
+    def count_batch(
+        self,
+        table: Any,
+        *,
+        nulls: Nulls = "missing",
+        json: str | None = None,
+        now: Moment | None = None,
+        reject: Reject | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """How many rows of a table of events each subscription wants, by place; parameters as for `match_pieces`."""
+        batch, seen = self._asked(table, nulls, json, now, reject)
+        counts = counted(batch, seen)
+        self._add_misfits(batch.misfits)
+        return counts
+
+    def ids(self) -> pa.Array:
+        """The id at each place, null where one is no longer taken.
+
+        Places are good until `compact`, or until so many were given up that a change numbers them anew.
+        """
+        with self._held.writing:
+            return self._held.register.id_column()
+
+    def subscribers(self) -> pa.Array:
+        """The subscriber at each place, as a dictionary; null where there is none."""
+        with self._held.writing:
+            return self._held.register.subscriber_column()
 
     def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
         """Why a subscription does or does not want an event; print the answer."""
@@ -350,18 +358,7 @@ class Engine:
     def subscriptions(self) -> pa.Table:
         """All subscriptions in order: `subscription`, `subscriber`, `filter` (canonical text), `expires`."""
         with self._held.writing:
-            index, register = self._held.index, self._held.register
-            places = register.taken()
-            names, subscribers = register.names(places), register.subscribers(places)
-            filters = [str(index.filter(place)) for place in places.tolist()]
-            expiry = register.expiry(places)
-        columns = [
-            pa.array(names, pa.string()),
-            pa.array(subscribers, pa.string()),
-            pa.array(filters, pa.string()),
-            pa.array(expiry, pa.float64(), mask=expiry == NEVER),
-        ]
-        return pa.Table.from_arrays(columns, schema=SUBSCRIPTIONS)
+            return subscriptions_table(self._held.index, self._held.register)
 
     def stats(self) -> dict[str, int]:
         """Sizes, bytes by part and work counters by name; `misfits` counts values outside their declared type."""
@@ -382,12 +379,7 @@ class Engine:
     def tallies(self) -> pa.Table:
         """How often each subscription was a candidate, and matched, since `tally`: who costs, and who gets."""
         with self._held.writing:
-            register, segments = self._held.register, self._held.index.segments
-            places = register.taken()
-            counted = np.zeros((register.places, 2), np.int64) if segments is None else segments.tallies()
-            names = register.names(places)
-        columns = [pa.array(names, pa.string()), pa.array(counted[places, 0]), pa.array(counted[places, 1])]
-        return pa.Table.from_arrays(columns, schema=TALLIES)
+            return tallies_table(self._held.index, self._held.register)
 
     def __len__(self) -> int:
         return len(self._held.register)
@@ -449,18 +441,13 @@ class Engine:
             with self._held.changing:
                 self._misfits += count
 
-    def _subscription(self, identity: Any, source: Any, subscriber: Any, expires: Any) -> Made:
-        """The checked parts of a subscription that is not in the set yet."""
-        if not isinstance(identity, str) or not is_text(identity):
-            raise SubscriptionError("a text as id", f"{shown(identity)} of type {type(identity).__name__}")
-        if subscriber is not None and (not isinstance(subscriber, str) or not is_text(subscriber)):
-            raise SubscriptionError("a text as subscriber", shown(subscriber), shown(identity))
-        return (
-            identity,
-            parse(source, self.schema),
-            subscriber,
-            NEVER if expires is None else moment(expires, "expires"),
-        )
+    def _asked(
+        self, table: Any, nulls: str, json: str | None, now: Moment | None, reject: Reject | None
+    ) -> tuple[Batch, Seen]:
+        """A table of events, and the subscriptions to match them against."""
+        source = arrow_table(table, "events")
+        batch = Batch(source, nulls=nulls, json=json, schema=self.schema, reject=reject)
+        return batch, self._held.seen(None if now is None else moment(now, "now"))
 
     def _find(self, subscription: str) -> int:
         return self._held.register.find(subscription) if is_text(subscription) else -1

@@ -9,6 +9,7 @@ a moment each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from threading import Lock, RLock
 from typing import Any
 
@@ -21,13 +22,27 @@ from thatch.matching.growing import FEW, GrowingIndex
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 
-__all__ = ["Holding", "Made", "Places"]
+__all__ = ["Holding", "Made", "Places", "Seen"]
 
 _SPARSE = 4  # places taken per subscription that is left, from which on they are numbered anew
 _MANY_NAMES = 16_384  # attributes beyond twice those at the last numbering that are worth another
 
 Places = npt.NDArray[np.int64]
 Made = tuple[str, Filter, str | None, float]  # id, filter, subscriber, expiry
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The subscriptions at one moment, for a reader who takes long: a view, or a copy of a small index.
+
+    `places` is how many places had been given, `is_kept` tells which of them have not expired, None if nobody asked.
+    """
+
+    view: Any
+    small: GrowingIndex | None
+    register: Register
+    places: int
+    is_kept: npt.NDArray[np.bool_] | None
 
 
 class Holding:
@@ -89,6 +104,14 @@ class Holding:
         with self.changing:
             view, _ = self.state
             return bool(view.any(record) if view is not None else self.index.any(record))
+
+    def seen(self, when: float | None) -> Seen:
+        """The subscriptions as they are now, and which of them have not expired by `when`."""
+        with self.changing:
+            view, register = self.state
+            places = register.places  # after the view: a place is given before it is in one
+            is_kept = None if when is None else register.expiry(np.arange(places)) > when
+            return Seen(view, self.index.copied() if view is None else None, register, places, is_kept)
 
     # --- changing: the caller holds `writing` -----------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from thatch.engine.texts import TextTable
 
@@ -130,6 +132,23 @@ class Register:
     def expiry(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """When the subscriptions at these places expire."""
         return self._expires[places] if self._expires is not None else np.full(len(places), NEVER)
+
+    def id_column(self) -> pa.StringArray:
+        """The ids of all places, null where one is no longer taken."""
+        texts = self.ids.arrow()
+        is_alive = self._is_alive[: len(texts)]
+        return texts if len(self) == len(texts) else pc.if_else(pa.array(is_alive), texts, None)
+
+    def subscriber_column(self) -> pa.DictionaryArray:
+        """The subscribers of all places, null where there is none."""
+        is_nobody = ~self._is_alive[: self.places]
+        numbers = np.zeros(self.places, np.int32)
+        if self._subscriber is None:
+            is_nobody[:] = True
+        else:
+            numbers[:] = self._subscriber[: self.places]
+            is_nobody |= numbers == _NOBODY
+        return pa.DictionaryArray.from_arrays(pa.array(numbers, mask=is_nobody), self._subscribers.arrow())
 
     # --- at rest ---------------------------------------------------------------------------------------------------
 

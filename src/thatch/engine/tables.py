@@ -18,8 +18,8 @@ Refused, with the column's name: binary, time, duration, interval, map, union an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,10 +27,23 @@ import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
 
-__all__ = ["NULLS", "arrow_table", "check_events", "event_rows", "text_column"]
+__all__ = [
+    "NULLS",
+    "Reject",
+    "arrow_table",
+    "check_events",
+    "check_table",
+    "event_rows",
+    "numbered_rows",
+    "text_column",
+]
 
 NULLS = ("missing", "null")
 _ROWS_AT_ONCE = 8_192
+
+Reject = Callable[[int, str], object]  # told the row and the reason
+Sliced = TypeVar("Sliced", pa.Table, pa.RecordBatch)
+Value = TypeVar("Value")
 
 
 def arrow_table(table: Any, what: str) -> pa.Table:
@@ -82,18 +95,58 @@ def event_rows(table: pa.Table, *, nulls: str, json_column: str | None) -> Itera
     nulls : "missing" leaves out what is null, "null" keeps it
     json_column : a column that holds each event as JSON text, which keeps null and missing apart
     """
+    check_table(table, nulls, json_column)
+    return (event for _, event in numbered_rows(table, nulls=nulls, json_column=json_column))
+
+
+def numbered_rows(
+    table: pa.Table, *, nulls: str, json_column: str | None, reject: Reject | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a table that `check_table` has accepted, as event objects with the numbers of the rows.
+
+    Parameters
+    ----------
+    reject : is told the number and the reason of each row that is no object; if not given, such a row raises
+    """
     if json_column is not None:
-        _check_nulls(nulls)
-        yield from _json_rows(table, json_column)
+        yield from _json_rows(table.select([json_column]), json_column, reject)
         return
-    check_events(table, nulls)
     if not table.num_columns:
-        yield from ({} for _ in range(table.num_rows))
+        yield from ((number, {}) for number in range(table.num_rows))
         return
     plain = pa.table({name: _cut_to_microseconds(table.column(name)) for name in table.column_names})
+    first = 0
     for batch in plain.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        for row in _rows(batch):
-            yield _without_nulls(row) if nulls == "missing" else row
+        for number, row in _numbered(batch, first, _rows, reject):
+            yield number, _without_nulls(row) if nulls == "missing" else row
+        first += batch.num_rows
+
+
+def _numbered(
+    piece: Sliced, first: int, listed: Callable[[Sliced], list[Value]], reject: Reject | None
+) -> Iterator[tuple[int, Value]]:
+    """The rows of a piece of a table with their numbers; if they cannot be listed, one by one to tell which cannot."""
+    try:
+        rows = listed(piece)
+    except TableError as error:
+        if reject is None:
+            raise
+        if piece.num_rows == 1:
+            reject(first, str(error))
+            return
+        for step in range(piece.num_rows):
+            yield from _numbered(piece.slice(step, 1), first + step, listed, reject)
+    else:
+        yield from enumerate(rows, first)
+
+
+def check_table(table: pa.Table, nulls: str, json_column: str | None) -> None:
+    """Refuse a table that can hold no events, whatever its rows are."""
+    if json_column is None:
+        check_events(table, nulls)
+    else:
+        _check_nulls(nulls)
+        text_column(table.slice(0, 0), json_column, "events")
 
 
 def check_events(table: pa.Table, nulls: str) -> None:
@@ -119,15 +172,29 @@ def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
         raise TableError(expected, f"{type(error).__name__}: {error}") from error
 
 
-def _json_rows(table: pa.Table, name: str) -> Iterator[dict[str, Any]]:
-    for number, text in enumerate(text_column(table, name, "events")):
-        try:
-            row = json.loads(text) if text is not None else None
-        except (ValueError, RecursionError) as error:
-            raise TableError("JSON", f"{shown(text)} ({error})", f"row {number}, column `{name}`") from None
-        if not isinstance(row, dict):
-            raise TableError("a JSON object", shown(text), f"row {number}, column `{name}`")
-        yield row
+def _json_rows(table: pa.Table, name: str, reject: Reject | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    for first in range(0, table.num_rows, _ROWS_AT_ONCE):
+        piece = table.slice(first, _ROWS_AT_ONCE)
+        for number, text in _numbered(piece, first, lambda each: text_column(each, name, "events"), reject):
+            try:
+                row = _object(text)
+            except TableError as error:
+                if reject is None:
+                    where = f"row {number}, column `{name}`"
+                    raise TableError(error.expected, error.got, where) from None
+                reject(number, str(TableError(error.expected, error.got, f"column `{name}`")))
+                continue
+            yield number, row
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    try:
+        row = json.loads(text) if text is not None else None
+    except (ValueError, RecursionError) as error:
+        raise TableError("JSON", f"{shown(text)} ({error})") from None
+    if not isinstance(row, dict):
+        raise TableError("a JSON object", shown(text))
+    return row
 
 
 def _check_type(kind: pa.DataType, where: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.necessary import NecessaryIndex
+from thatch.matching.problem import AccessHints
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
@@ -29,8 +30,10 @@ FEW = 256  # below this, compiled kernels are not worth loading
 class GrowingIndex:
     """Filters by one necessary predicate while they are few, in `segments` from then on."""
 
-    def __init__(self, *, background: bool = False, schema: Schema | None = None) -> None:
-        self._background, self._schema = background, schema
+    def __init__(
+        self, *, background: bool = False, schema: Schema | None = None, hints: AccessHints | None = None
+    ) -> None:
+        self._background, self._schema, self._hints = background, schema, hints
         self._few: dict[int, Filter] = {}
         self._simple = NecessaryIndex()
         self.segments: SegmentIndex | None = None
@@ -78,7 +81,7 @@ class GrowingIndex:
         if self.segments is None:
             from thatch.matching.segments import SegmentIndex  # loads the kernels
 
-            segments = SegmentIndex(background=self._background, schema=self._schema)
+            segments = SegmentIndex(background=self._background, schema=self._schema, hints=self._hints)
             together = dict(sorted({**self._few, **filters}.items()))
             if together:
                 segments.extend(together, sources=sources)
@@ -94,7 +97,7 @@ class GrowingIndex:
         sources: Mapping[int, str] = MappingProxyType({}),
     ) -> GrowingIndex:
         """Another index, in segments, with the filters of this small one and more; this one does not change."""
-        other = GrowingIndex(background=self._background, schema=self._schema)
+        other = GrowingIndex(background=self._background, schema=self._schema, hints=self._hints)
         gone = set(removed)
         kept = {place: each for place, each in self._few.items() if place not in gone}
         other.grow({**kept, **filters}, sources)
@@ -102,7 +105,7 @@ class GrowingIndex:
 
     def renumbered(self, new_place: npt.NDArray[np.int64]) -> GrowingIndex:
         """An index of the same filters whose places are numbered anew, in the same order."""
-        other = GrowingIndex(background=self._background, schema=self._schema)
+        other = GrowingIndex(background=self._background, schema=self._schema, hints=self._hints)
         if self.segments is not None:
             other.segments = self.segments.renumber(new_place)
         else:

@@ -6,12 +6,39 @@ family answers what `reference` defines, and is tested by being listed in `tests
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 
-__all__ = ["Index"]
+__all__ = ["AccessHints", "Index", "Spread"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Where events lie on one attribute's line: points with the shares of events that they stand for.
+
+    Parameters
+    ----------
+    singles : shares of missing, null, false, true and NaN
+    numbers, number_shares : points, rising
+    texts, text_shares : points in UTF-8, rising
+    """
+
+    singles: npt.NDArray[np.float64]
+    numbers: npt.NDArray[np.float64]
+    number_shares: npt.NDArray[np.float64]
+    texts: tuple[bytes, ...]
+    text_shares: npt.NDArray[np.float64]
+
+
+# What is known of events, by the attribute's key: an index may lay out filters by it, and answers the same without.
+AccessHints: TypeAlias = Callable[[str], Spread | None]
 
 
 class Index(Protocol):

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.matching.problem import AccessHints
 from thatch.matching.segments import fields
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.building.shares import Spreads
 from thatch.matching.segments.delta.delta import CAPACITY, Delta
 from thatch.matching.segments.draft import Draft
 from thatch.matching.segments.merging import FAN_OUT, Job, next_job
@@ -44,14 +46,21 @@ class SegmentIndex:
     capacity : filters that a delta takes before it becomes a segment
     background : somebody else asks for jobs
     schema : declared types, for filters that are read again from their text
+    hints : what is known of events
     """
 
     def __init__(
-        self, capacity: int | None = None, *, background: bool = False, schema: Schema | None = None
+        self,
+        capacity: int | None = None,
+        *,
+        background: bool = False,
+        schema: Schema | None = None,
+        hints: AccessHints | None = None,
     ) -> None:
         self._capacity = CAPACITY if capacity is None else capacity
         self._background = background
         self._schema = schema
+        self._hints = hints
         self._attributes = Attributes()
         self._segments: list[Segment] = []
         self._deltas: list[Delta] = []  # full ones; they wait to become a segment
@@ -111,7 +120,8 @@ class SegmentIndex:
 
     def extend_sides(self, many: Iterable[Sides], *, removed: Iterable[int] = ()) -> None:
         """Add boxes given as columns, each set in a segment of its own."""
-        built = [Segment.build(Ranked.of(sides)) for sides in many]
+        spreads = self._spreads()
+        built = [Segment.build(Ranked.of(sides), spreads) for sides in many]
         for place in removed:
             self._remove(place, self._moment + 1)
         for segment in built:
@@ -190,6 +200,8 @@ class SegmentIndex:
         if self._job is None:
             self._job = next_job(self._segments, self._deltas)
             self._is_thin &= self._job is not None
+            if self._job is not None:
+                self._job.spreads = self._spreads()
             return self._job
         return None
 
@@ -220,8 +232,15 @@ class SegmentIndex:
             self._deltas.append(self._newest)
             self._newest = Delta(self._newest.capacity)
             self._reshape()
-        self._job = Job([*self._segments, *self._deltas])
+        self._job = Job([*self._segments, *self._deltas], spreads=self._spreads())
         return self._job
+
+    def _spreads(self) -> Spreads | None:
+        """Where events lie, by the number of an attribute; of those that have one by now."""
+        if (hints := self._hints) is None:
+            return None
+        keys = list(self._attributes.number)
+        return lambda number: hints(keys[number])
 
     def finish(self, job: Job, built: list[Segment]) -> None:
         """Put what a job has built in place of its sources."""
@@ -254,7 +273,9 @@ class SegmentIndex:
         )
         numbers = np.full(len(keys), -1, np.int32)
         numbers[used] = np.arange(len(used), dtype=np.int32)
-        other = SegmentIndex(self._capacity, background=self._background, schema=self._schema)
+        other = SegmentIndex(
+            self._capacity, background=self._background, schema=self._schema, hints=self._hints
+        )
         other._pool = self._pool
         # Changes are counted on: who still looks at the old segments shares with the new ones when owners died.
         other._moment = self._moment
@@ -337,7 +358,7 @@ class SegmentIndex:
         """The attributes' keys, and the columns of every segment; deltas become one for that."""
         waiting = [delta.ranked() for delta in (*self._deltas, self._newest) if len(delta) > delta.dead]
         parts = [segment.arrays() for segment in self._segments if segment.dead < len(segment)]
-        parts += [Segment.build(ranked).arrays() for ranked in waiting]
+        parts += [Segment.build(ranked, self._spreads()).arrays() for ranked in waiting]
         return list(self._attributes.keys), parts
 
     def restore(self, keys: Iterable[str], parts: Iterable[Mapping[str, npt.NDArray[Any]]]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.building.shares import Spreads
 from thatch.matching.segments.parts import MOST_ATTRIBUTES
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Source
@@ -28,6 +29,7 @@ class Job:
 
     sources: list[Source]
     deaths: list[tuple[int, int]] = field(default_factory=list)
+    spreads: Spreads | None = None
 
     def build(self) -> list[Segment]:
         """The new segments: one, unless there are too many attributes for one."""
@@ -37,11 +39,11 @@ class Job:
         attributes = np.unique(np.concatenate([part.tables.attributes for part in parts]))
         if len(attributes) > MOST_ATTRIBUTES:
             highest = max(tier(source) for source in self.sources)
-            built = [Segment.build(Ranked.merged([part])) for part in parts]
+            built = [Segment.build(Ranked.merged([part]), self.spreads) for part in parts]
             for segment in built:
                 segment.tier = max(tier(segment), highest + 1)  # never again with the same ones
             return built
-        return [Segment.build(Ranked.merged(parts))]
+        return [Segment.build(Ranked.merged(parts), self.spreads)]
 
 
 def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from thatch.matching.segments import fields
 from thatch.matching.segments.building.layout import Layout
 from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.building.shares import Spreads
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.search.kernels import find_owner
 from thatch.matching.segments.sides import Texts
@@ -115,9 +116,9 @@ class Segment:
             self.desc[place], self.desc[place + 1] = array.ctypes.data, array.size
 
     @classmethod
-    def build(cls, ranked: Ranked) -> Segment:
-        """The segment of a set of boxes."""
-        return cls(tables=ranked.tables, **Layout(ranked).ordered())
+    def build(cls, ranked: Ranked, spreads: Spreads | None = None) -> Segment:
+        """The segment of a set of boxes, laid out for events that lie so."""
+        return cls(tables=ranked.tables, **Layout(ranked, spreads).ordered())
 
     def __len__(self) -> int:
         return len(self.by_place)

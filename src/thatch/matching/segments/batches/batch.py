@@ -6,6 +6,8 @@ Whether masks are worth it is measured: a few events are searched first, to see 
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,16 +28,15 @@ from thatch.matching.segments.batches.kernels import (
     place_pairs,
 )
 from thatch.matching.segments.segment import Segment
-from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.view import View, holds_any
 from thatch.matching.segments.workspace import Workspace
 
-__all__ = ["matched_columns"]
+__all__ = ["Part", "matched_columns", "matched_parts"]
 
 _FEWEST = 32  # events that are worth masks
 _SAMPLE = 8
 _MOST_CELLS = 1 << 17  # of a segment, which take 16 MB of masks
-_ROOM = 1 << 21  # matches that are kept before they are copied out
+_ROOM = 1 << 21  # matches that are kept before they are handed out
 _MOST_ROWS = 1 << 14  # of a grid, which takes 64 MB
 
 # Nanoseconds, from measurements: a block that a search reads, and a side that is a mask.
@@ -43,49 +44,56 @@ _PER_BLOCK, _PER_SIDE = 20.0, 2.5
 
 Counts = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int32]
+Part = tuple[int, Counts, Places]  # the first event, how many matches each has from there on, their places
 
 
 def matched_columns(view: View, columns: EventColumns) -> tuple[Counts, Places]:
     """How many subscriptions want each event, and their places, event by event."""
+    return _together(len(columns), matched_parts(view, columns))
+
+
+def matched_parts(view: View, columns: EventColumns) -> Generator[Part]:
+    """The same in parts of bounded size, each event by event; an event may come in several, a match in one.
+
+    A part has at most `_ROOM` matches and those of one event more. Who does not want the rest closes the iterator.
+    """
+    flags = view.pool.flags  # as they are now: they may change while the parts are taken
     room = view.pool.take(view.shape)
-    answer = _Matching(view, columns, room).answer()
-    if view.pool.flags & fields.TALLY:
-        np.add.at(room.tallies, 2 * answer[1] + 1, 1)
-    room.attach(view.shape)  # the context named parts of the shape only
-    view.pool.free.append(room)
-    return answer
+    try:
+        if flags & fields.TALLY:
+            room.tally(view.shape.places)
+        yield from _Matching(view, columns, room, flags).parts()
+    finally:  # nothing raises in the middle of a search, so that the room is as it should be
+        room.attach(view.shape)  # the context named parts of the shape only
+        view.pool.free.append(room)
 
 
 class _Matching:
     """One batch in one workspace."""
 
-    def __init__(self, view: View, columns: EventColumns, room: Workspace) -> None:
-        self._view, self._columns, self._room = view, columns, room
+    def __init__(self, view: View, columns: EventColumns, room: Workspace, flags: int) -> None:
+        self._view, self._columns, self._room, self._flags = view, columns, room, flags
         if room.encoder.rows < len(columns.attribute):
             room.encoder.grow(len(columns.attribute), 4_096)
         room.sync()
         room.name_words(columns.texts.blob)
-        self._counts = np.zeros(len(columns), np.int64)
-        self._parts: list[tuple[int, Counts, Places]] = []  # first event, counts from there on, places
 
-    def answer(self) -> tuple[Counts, Places]:
+    def parts(self) -> Iterator[Part]:
         shape = self._view.shape
         masked = [each for each in shape.segments if self._is_for_masks(each)]
         self._view.pool.masked = len(masked)
-        others = [number for number, each in enumerate(shape.segments) if each not in masked]
-        found = self._searched(shape, others)
+        yield from self._searched(
+            [number for number, each in enumerate(shape.segments) if each not in masked]
+        )
         for segment in masked:
-            self._match_masked(segment)
-        if not self._parts:
-            return self._counts, found
-        return self._together([(0, self._counts, found), *self._parts])
+            yield from self._match_masked(segment)
 
     def _is_for_masks(self, segment: Segment) -> bool:
         """Whether masks can and should be used for a segment."""
         events = len(self._columns)
         sides = len(segment.side_attribute)
         if (
-            self._view.pool.flags & fields.TALLY
+            self._flags & fields.TALLY
             or events < _FEWEST
             or not segment.is_simple
             or int(segment.tables.cells().sum()) > _MOST_CELLS
@@ -94,8 +102,8 @@ class _Matching:
         self._room.name_sources(segment.desc, self._room.context[:0])
         sample = _sliced(self._columns, 0, min(_SAMPLE, events))
         before = self._room.counts.copy()
-        self._run(sample, 0, fields.UNORDERED, np.zeros(len(sample), np.int64))
-        blocks = int(self._room.counts[fields.BLOCKS_READ] - before[fields.BLOCKS_READ]) / len(sample)
+        done, _, _ = self._run(sample, 0, fields.UNORDERED, np.zeros(len(sample), np.int64))
+        blocks = int(self._room.counts[fields.BLOCKS_READ] - before[fields.BLOCKS_READ]) / done
         self._room.counts[:] = before  # the sample is searched again, and counted then
         return blocks * _PER_BLOCK > sides * _PER_SIDE / min(events, EVENTS)
 
@@ -111,24 +119,38 @@ class _Matching:
         )  # fmt: skip
         return done, places[:used], pending[:waiting]
 
-    def _searched(self, shape: Shape, segments: list[int]) -> Places:
+    def _searched(self, segments: list[int]) -> Iterator[Part]:
         """Search for every event in these segments and the deltas; those that must be verified are."""
+        shape = self._view.shape
         descs = [shape.segments[number].desc for number in segments]
         self._room.name_sources(np.concatenate([np.zeros(0, np.int64), *descs]), shape.delta_descs)
         sources = [*segments, *range(len(shape.segments), len(shape.segments) + len(shape.deltas))]
-        flags = self._view.pool.flags | (fields.UNORDERED if shape.is_single(segments) else 0)
-        done, found = 0, [np.zeros(0, np.int32)]
+        flags = self._flags | (fields.UNORDERED if shape.is_single(segments) else 0)
+        counts, done = np.zeros(len(self._columns), np.int64), 0
         while done < len(self._columns):
             first = done
-            done, places, pending = self._run(self._columns, first, flags, self._counts)
-            found.append(places.copy())
+            done, places, pending = self._run(self._columns, first, flags, counts)
+            if len(places):
+                yield self._part(first, counts[first:done], places.copy())
             if len(pending):
-                self._verify(first, places, pending, sources)
-        return np.concatenate(found)
+                yield from self._verified(first, counts[first:done], places, pending, sources)
 
-    def _verify(self, first: int, places: Places, pending: npt.NDArray[np.int64], sources: list[int]) -> None:
+    def _part(self, first: int, counts: Counts, places: Places) -> Part:
+        if self._flags & fields.TALLY:
+            np.add.at(self._room.tallies, 2 * places.astype(np.int64) + 1, 1)
+        return first, counts, places
+
+    def _verified(
+        self,
+        first: int,
+        counts: Counts,
+        places: Places,
+        pending: npt.NDArray[np.int64],
+        sources: list[int],
+    ) -> Iterator[Part]:
+        """What is verified of events that were searched, as parts of their own; `places` are the sure ones."""
         shape = self._view.shape
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._counts[first:])])
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         self._room.counts[fields.VERIFIED] += len(pending)
         for event in np.unique(pending[:, 0]).tolist():
             record = self._columns.read(event)
@@ -142,11 +164,11 @@ class _Matching:
                     more.add(place)
             if more:
                 self._room.counts[fields.MATCHES] += len(more)
-                self._parts.append((event, np.array([len(more)]), np.array(sorted(more), np.int32)))
+                yield self._part(event, np.array([len(more)]), np.array(sorted(more), np.int32))
 
     # --- masks ---------------------------------------------------------------------------------------------------
 
-    def _match_masked(self, segment: Segment) -> None:
+    def _match_masked(self, segment: Segment) -> Iterator[Part]:
         columns = self._columns
         cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(segment.tables.cells())])
         cells = int(cell_at[-1])
@@ -157,9 +179,11 @@ class _Matching:
                 segment.desc, columns.attribute, columns.classes, columns.numbers, columns.codes,
                 columns.texts.offsets, columns.texts.blob, first, count, cell_at, below, above,
             )  # fmt: skip
-            self._match_some(segment, first, count, (cell_at, below, above))
+            yield from self._match_some(segment, first, count, (cell_at, below, above))
 
-    def _match_some(self, segment: Segment, first: int, count: int, masks: tuple[Any, Any, Any]) -> None:
+    def _match_some(
+        self, segment: Segment, first: int, count: int, masks: tuple[Any, Any, Any]
+    ) -> Iterator[Part]:
         """Match as many events as a mask has against a segment, as many blocks at a time as a grid has rows."""
         blocks = -(-segment.boxes // 64) + len(segment.groups)
         grid = np.empty(min(blocks, _MOST_ROWS) * EVENTS, np.uint64)
@@ -184,25 +208,64 @@ class _Matching:
             )
             counts = np.bincount(events[:used], minlength=EVENTS)
             count_grid(grid, rows, counts)
-            places, next_at = np.empty(int(counts.sum()), np.int32), np.cumsum(counts) - counts
-            emit_grid(grid, slots, rows, own_places, next_at, places)
-            place_pairs(events[:used], pair_places[:used], next_at, places)
-            self._room.counts[fields.MATCHES] += len(places)
-            self._parts.append((first, counts[:count], places))
+            found = _Found(grid, slots, rows, own_places, events[:used], pair_places[:used], counts)
+            for start, end in _ranges(counts[:count], _ROOM):
+                matches = int(counts[start:end].sum())
+                if matches:
+                    self._room.counts[fields.MATCHES] += matches
+                    yield first + start, counts[start:end], found.places(start, end)
 
-    def _together(self, parts: list[tuple[int, Counts, Places]]) -> tuple[Counts, Places]:
-        """The matches of several parts, event by event."""
-        parts = [part for part in parts if len(part[2])]
-        if len(parts) == 1 and len(parts[0][1]) == len(self._columns):
-            return parts[0][1], parts[0][2]
-        totals = np.zeros(len(self._columns), np.int64)
-        for first, counts, _ in parts:
-            totals[first : first + len(counts)] += counts
-        next_at = np.cumsum(totals) - totals
-        result = np.empty(int(totals.sum()), np.int32)
-        for first, counts, places in parts:
-            lay_out(counts, places, next_at[first:], result)
-        return totals, result
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What masks found for as many events as they have: rows of a grid and pairs, and the counts of both."""
+
+    grid: npt.NDArray[np.uint64]
+    slots: npt.NDArray[np.int64]
+    rows: int
+    own_places: Places
+    pair_events: npt.NDArray[np.uint16]
+    pair_places: Places
+    counts: Counts
+
+    def places(self, start: int, end: int) -> Places:
+        """The places of the events from `start` to `end`, event by event."""
+        result = np.empty(int(self.counts[start:end].sum()), np.int32)
+        next_at = np.cumsum(self.counts) - self.counts
+        next_at -= next_at[start]
+        emit_grid(self.grid, self.slots, self.rows, self.own_places, start, end, next_at, result)
+        place_pairs(self.pair_events, self.pair_places, start, end, next_at, result)
+        return result
+
+
+def _ranges(counts: Counts, most: int) -> Iterator[tuple[int, int]]:
+    """Events in ranges that have at most so many matches, or are one event."""
+    ends, start = np.cumsum(counts), 0
+    while start < len(counts):
+        most_here = ends[start] - counts[start] + most
+        end = max(start + 1, int(np.searchsorted(ends, most_here, side="right")))
+        yield start, end
+        start = end
+
+
+def _together(events: int, parts: Iterable[Part]) -> tuple[Counts, Places]:
+    """The matches of several parts, event by event."""
+    totals = np.zeros(events, np.int64)
+    listed, end, in_order = [], 0, True
+    for first, counts, places in parts:
+        in_order &= first >= end
+        end = first + len(counts)
+        totals[first:end] += counts
+        listed.append((first, counts, places))
+    if len(listed) == 1:
+        return totals, listed[0][2]
+    if in_order:
+        return totals, np.concatenate([np.zeros(0, np.int32), *(places for _, _, places in listed)])
+    next_at = np.cumsum(totals) - totals
+    result = np.empty(int(totals.sum()), np.int32)
+    for first, counts, places in listed:
+        lay_out(counts, places, next_at[first:], result)
+    return totals, result
 
 
 def _sliced(columns: EventColumns, start: int, end: int) -> EventColumns:

@@ -352,16 +352,17 @@ def count_grid(grid, rows, out_counts):
 
 
 @kernel
-def emit_grid(grid, slots, rows, places, next_at, out_places):
-    """Write the places of what every event matches from next_at[event] on.
+def emit_grid(grid, slots, rows, places, start, end, next_at, out_places):
+    """Write the places of what each event from `start` to `end` matches from next_at[event] on.
 
     Eight events are read at a time, which lie in one line of the cache.
     """
     one = np.uint64(1)
-    for group in range(0, EVENTS, 8):
+    for group in range(start - start % 8, end, 8):
+        lowest, highest = max(group, start), min(group + 8, end)
         for row in range(rows):
             slot = slots[row]
-            for event in range(group, group + 8):
+            for event in range(lowest, highest):
                 bits = grid[row * EVENTS + event]
                 if bits == 0:
                     continue
@@ -374,10 +375,12 @@ def emit_grid(grid, slots, rows, places, next_at, out_places):
 
 
 @kernel
-def place_pairs(events, places, next_at, out_places):
-    """Put the places of pairs where those of their event go on."""
+def place_pairs(events, places, start, end, next_at, out_places):
+    """Put the places of pairs where those of their event go on; only of events from `start` to `end`."""
     for pair in range(len(events)):
-        event = events[pair]
+        event = np.int64(events[pair])
+        if event < start or event >= end:
+            continue
         out_places[next_at[event]] = places[pair]
         next_at[event] += 1
 

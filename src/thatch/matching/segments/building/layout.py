@@ -15,12 +15,14 @@ import numpy.typing as npt
 from thatch.matching.segments import fields
 from thatch.matching.segments.building.kernels import emit_blocks, kd_order, order_sides
 from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.building.shares import Shares, Spreads
 from thatch.matching.segments.building.tables import Tables
 
 __all__ = ["Layout", "selectivity"]
 
 _MANY = 16_384  # boxes with the same attributes that make a group of their own
 _MOST_KEYS = 16
+_TIE = 1e-4  # of a share that sides alone tell, where it is known what events do
 
 
 def selectivity(
@@ -28,11 +30,13 @@ def selectivity(
     attribute: npt.NDArray[np.uint16],
     low: npt.NDArray[np.uint32],
     high: npt.NDArray[np.uint32],
+    shares: Shares | None = None,
 ) -> npt.NDArray[np.float32]:
     """How much of its attribute a side lets through: by cells, and by how many other sides begin there.
 
     Without a profile the sides themselves stand for the events: a value that many ask for is one that often comes.
-    A side that admits missing lets everything through that has not the attribute.
+    With one this decides only between sides that let through the same. A side that admits missing lets everything
+    through that has not the attribute.
     """
     cells = tables.cells()
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(cells + 1)])
@@ -41,20 +45,25 @@ def selectivity(
     inside = before[starts[attribute] + high + 1] - before[starts[attribute] + low]
     total = np.maximum(np.bincount(attribute, minlength=len(cells)), 1)
     share = 0.5 * inside / total[attribute] + 0.5 * (high.astype(np.int64) - low + 1) / cells[attribute]
+    if shares is not None:
+        share = np.where(
+            shares.is_known[attribute], shares.between(attribute, low, high) + _TIE * share, share
+        )
     return np.where(low == 0, 2.0, share).astype(np.float32)
 
 
 class Layout:
     """Which box goes where: groups, and the order of boxes in each."""
 
-    def __init__(self, ranked: Ranked) -> None:
+    def __init__(self, ranked: Ranked, spreads: Spreads | None = None) -> None:
         self._ranked = ranked
         self.tables = ranked.tables
         self.offsets, self.attribute = ranked.offsets, ranked.attribute
         self.low, self.high = ranked.low, ranked.high
         self.order = np.empty(len(ranked.attribute), np.int32)
-        shares = selectivity(ranked.tables, ranked.attribute, ranked.low, ranked.high)
-        order_sides(ranked.offsets, shares, self.order)
+        self._shares = None if spreads is None else Shares.of(ranked.tables, spreads)
+        lets = selectivity(ranked.tables, ranked.attribute, ranked.low, ranked.high, self._shares)
+        order_sides(ranked.offsets, lets, self.order)
         self.groups: list[tuple[list[int], npt.NDArray[np.int32]]] = []
         self._make_groups()
 
@@ -115,6 +124,11 @@ class Layout:
         by_attribute = np.take_along_axis(sides, np.argsort(self.attribute[sides], axis=1), axis=1)
         for position, key in enumerate(keys):
             column = by_attribute[:, position]
+            if self._shares is not None and self._shares.is_known[key]:
+                below = self._shares.below(key)
+                first, last = below[self.low[column]], below[self.high[column].astype(np.int64) + 1]
+                centres[position], widths[position] = (first + last) / 2, last - first
+                continue
             centres[position] = (self.low[column].astype(np.float64) + self.high[column]) / (2 * cells[key])
             widths[position] = (self.high[column].astype(np.float64) - self.low[column] + 1) / cells[key]
         order = np.arange(len(members), dtype=np.int32)

@@ -1,0 +1,77 @@
+"""How many events lie in which cells of a segment's attributes, as far as a profile tells."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.problem import Spread
+from thatch.matching.segments.building.tables import Tables
+
+__all__ = ["Shares", "Spreads"]
+
+# Where events lie, by the number that the index gives an attribute.
+Spreads: TypeAlias = Callable[[int], Spread | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The share of events below every cut of every local attribute; all zero for those of which nothing is known."""
+
+    is_known: npt.NDArray[np.bool_]
+    starts: npt.NDArray[np.int64]
+    sums: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, tables: Tables, spreads: Spreads) -> Shares:
+        """The shares of a segment's attributes."""
+        cells = tables.cells()
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(cells + 1)])
+        sums, is_known = np.zeros(int(starts[-1])), np.zeros(len(cells), np.bool_)
+        for local, number in enumerate(tables.attributes.tolist()):
+            spread = spreads(number)
+            if spread is not None:
+                is_known[local] = True
+                np.cumsum(
+                    _in_cells(tables, local, spread, int(cells[local])),
+                    out=sums[starts[local] + 1 : starts[local + 1]],
+                )
+        return cls(is_known, starts, sums)
+
+    def below(self, local: int) -> npt.NDArray[np.float64]:
+        """The shares of events below the cuts of one attribute."""
+        return self.sums[self.starts[local] : self.starts[local + 1]]
+
+    def between(
+        self,
+        attribute: npt.NDArray[np.uint16],
+        low: npt.NDArray[np.uint32],
+        high: npt.NDArray[np.uint32],
+    ) -> npt.NDArray[np.float64]:
+        """The share of events that each side lets through."""
+        starts = self.starts[attribute]
+        shares: npt.NDArray[np.float64] = self.sums[starts + high + 1] - self.sums[starts + low]
+        return shares
+
+
+def _in_cells(tables: Tables, local: int, spread: Spread, cells: int) -> npt.NDArray[np.float64]:
+    """The shares of events in the cells of one attribute; `tables` draws where those lie."""
+    shares = np.zeros(cells)
+    shares[: len(spread.singles)] = spread.singles
+    known = tables.numbers[tables.number_at[local] : tables.number_at[local + 1]]
+    at = np.searchsorted(known, spread.numbers)
+    is_one = at < len(known)
+    is_one[is_one] = known[at[is_one]] == spread.numbers[is_one]
+    np.add.at(shares, 5 + 2 * at + is_one, spread.number_shares)
+    first, count = int(tables.text_at[local]), int(tables.text_at[local + 1] - tables.text_at[local])
+    words = tables.texts()
+    for text, share in zip(spread.texts, spread.text_shares.tolist(), strict=True):
+        place = bisect_left(range(count), text, key=lambda each: words[first + each])
+        is_same = place < count and words[first + place] == text
+        shares[6 + 2 * len(known) + 2 * place + is_same] += share
+    return shares

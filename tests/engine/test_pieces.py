@@ -1,0 +1,498 @@
+"""The pieces of a batch together are the batch; none is large, and nothing that happens meanwhile changes them."""
+
+from __future__ import annotations
+
+import gc
+import json
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import thatch
+from tests.engine.event_tables import (
+    MASKS,
+    WAYS,
+    accepted,
+    boxes,
+    filled,
+    large_table,
+    pairs,
+    rows_of,
+    tables,
+)
+from tests.strategies import expressions, plain_expressions
+from thatch.engine import batches
+from thatch.matching import growing, reference
+from thatch.matching.segments.batches import batch
+
+pytestmark = pytest.mark.slow
+
+Pairs = list[tuple[int, str]]
+
+
+def named(pieces: Iterable[pa.RecordBatch], ids: pa.Array) -> Pairs:
+    """The pairs of all pieces, in order of events and places."""
+    names = ids.to_pylist()
+    found = [
+        (event, place)
+        for piece in pieces
+        for event, place in zip(piece["event"].to_pylist(), piece["place"].to_pylist(), strict=True)
+    ]
+    return [(event, names[place]) for event, place in sorted(found)]
+
+
+def pieced(engine: thatch.Engine, table: pa.Table, **options: Any) -> Pairs:
+    """What the pieces say, and that the counts say the same."""
+    found = named(engine.match_pieces(table, **options), engine.ids())
+    counts = engine.count_batch(table, **options)
+    names = [*map(str, engine.ids().to_pylist())]
+    assert counts.dtype == np.int64
+    assert len(counts) == len(names)
+    told: Counter[str] = Counter()
+    for name, count in zip(names, counts.tolist(), strict=True):
+        told[name] += count  # an id that was given up and came again has two places
+    assert +told == Counter(name for _, name in found)
+    return found
+
+
+def forced(patched: pytest.MonkeyPatch, masks: str, room: int = 1 << 21, piece: int = 1 << 20) -> None:
+    """Let batches be matched in one way, with so much room."""
+    for name, value in MASKS[masks].items():
+        patched.setattr(batch, name, value)
+    patched.setattr(batch, "_ROOM", room)
+    patched.setattr(batches, "_PIECE", piece)
+
+
+@pytest.fixture
+def segments(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Segments from the first filter on."""
+    monkeypatch.setattr(growing, "FEW", 1)
+    return monkeypatch
+
+
+@pytest.fixture(params=["small", "searched", "masked"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The way in which the engines of a test match, with a piece for every event."""
+    if request.param != "small":
+        monkeypatch.setattr(growing, "FEW", 1)
+    forced(monkeypatch, "searched" if request.param == "small" else request.param, room=1, piece=1)
+    return str(request.param)
+
+
+def engine_of(filters: dict[str, str], **options: Any) -> thatch.Engine:
+    engine = thatch.Engine(background=False, **options)
+    rejects = engine.subscribe_many(pa.table({"subscription": [*filters], "filter": [*filters.values()]}))
+    assert rejects.num_rows == 0
+    return engine
+
+
+# --- the same as a batch -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("masks", MASKS)
+@pytest.mark.parametrize("how", WAYS)
+@given(data=st.data())
+def test_the_pieces_together_are_the_batch(how: str, masks: str, data: st.DataObject) -> None:
+    kinds = st.one_of(st.lists(expressions, max_size=8), st.lists(plain_expressions, max_size=8))
+    held = accepted(data.draw(kinds))
+    table: pa.Table = data.draw(tables())
+    nulls: Any = data.draw(st.sampled_from(["missing", "null"]))
+    with pytest.MonkeyPatch.context() as patched:
+        forced(
+            patched,
+            masks,
+            data.draw(st.sampled_from([1, 3, 1 << 21])),
+            data.draw(st.sampled_from([1, 3, 99])),
+        )
+        patched.setattr(batches, "_ROWS", data.draw(st.sampled_from([1, 2, 9])))
+        engine = filled({name: each for name, (_, each) in held.items()}, how, patched)
+        answer = pieced(engine, table, nulls=nulls)
+        assert answer == pairs(engine.match_batch(table, nulls=nulls, ordered=True))
+    assert answer == [
+        (event, name)
+        for event, row in enumerate(rows_of(table, nulls))
+        for name, (expression, _) in held.items()
+        if reference.matches(expression, row)
+    ]
+
+
+@pytest.mark.parametrize("room", [1, 100, 7_000, 1 << 21])
+@pytest.mark.parametrize("masks", MASKS)
+def test_no_match_is_lost_or_told_twice_however_little_room_there_is(
+    masks: str, room: int, segments: pytest.MonkeyPatch
+) -> None:
+    forced(segments, masks, room, piece=room)
+    segments.setattr(batch, "_MOST_ROWS", 3)
+    engine = filled(boxes(300, 3), "one segment", segments)
+    for number in range(0, 300, 3):
+        engine.unsubscribe(f"s{number}")
+    engine.subscribe("last", "a0 < 50 or a1 < 50")
+    engine.subscribe("fence", "within(a0, a1, circle(40, 40, 3000000))")
+    table = large_table(1_100, 4)
+    answer = pieced(engine, table)
+    assert len(answer) > 1_100
+    assert answer == pairs(engine.match_batch(table, ordered=True))
+    assert engine.stats()["masked_segments"] == (1 if masks == "masked" else 0)
+
+
+def test_a_piece_has_the_promised_types(way: str) -> None:
+    engine = engine_of({"a": "x = 1", "b": "x > 0"})
+    pieces = [*engine.match_pieces(pa.table({"x": [1, 0, 2]}))]
+    for piece in pieces:
+        assert piece.schema == pa.schema({"event": pa.int64(), "place": pa.int32()})
+        piece.validate(full=True)
+        assert piece.num_rows
+    assert sorted(pa.Table.from_batches(pieces)["event"].to_pylist()) == [0, 0, 2]
+    assert [*engine.match_pieces(pa.table({"x": [0]}))] == []
+    assert [*engine.match_pieces(pa.table({}))] == []
+    assert engine.count_batch(pa.table({"x": [0]})).tolist() == [0, 0]
+    assert thatch.Engine().count_batch(pa.table({"x": [0]})).tolist() == []
+
+
+def test_small_parts_come_together_in_one_piece(segments: pytest.MonkeyPatch) -> None:
+    forced(segments, "masked")
+    engine = filled(boxes(300, 3), "one segment", segments)
+    engine.subscribe("fence", "within(a0, a1, circle(40, 40, 3000000))")
+    table = large_table(1_100, 4)
+    assert [piece.num_rows for piece in engine.match_pieces(table)] == [engine.match_batch(table).num_rows]
+
+
+# --- bounded -------------------------------------------------------------------------------------------------------
+
+EVERYTHING = 3_000, 5_000
+ROOM = 50_000
+
+
+@pytest.fixture(params=MASKS)
+def everything(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> thatch.Engine:
+    """An engine whose subscriptions all match all events."""
+    forced(monkeypatch, request.param, ROOM, ROOM // 2)
+    subscriptions, _ = EVERYTHING
+    ids = [f"s{number}" for number in range(subscriptions)]
+    low = np.zeros((subscriptions, 2))
+    return thatch.Engine.from_columns(ids, ["x", "y"], low, low + 1)
+
+
+def test_pieces_stay_small_when_everything_matches_everything(everything: thatch.Engine) -> None:
+    subscriptions, events = EVERYTHING
+    table = pa.table({"x": np.linspace(0, 1, events), "y": np.linspace(1, 0, events)})
+    seen = np.zeros((events, subscriptions), np.uint8)
+    tracemalloc.start()
+    for piece in everything.match_pieces(table):
+        assert 0 < piece.num_rows <= ROOM + subscriptions
+        np.add.at(seen, (piece["event"].to_numpy(), piece["place"].to_numpy()), 1)
+    _, piecewise = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    assert (everything.count_batch(table) == events).all()
+    _, counting = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (seen == 1).all()
+    matches = 12 * subscriptions * events
+    assert piecewise < matches / 10
+    assert counting < matches / 10
+
+
+def test_events_read_one_by_one_come_in_small_pieces_too(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_PIECE", 120)
+    engine = engine_of({f"s{number}": f"x.y >= {number % 2}" for number in range(50)})
+    rows = [{"y": number % 3} for number in range(300)]
+    nested, texts = pa.table({"x": rows}), pa.table({"e": [json.dumps({"x": row}) for row in rows]})
+    assert pieced(engine, nested) == pairs(engine.match_batch(nested, ordered=True))
+    for pieces in (engine.match_pieces(nested), engine.match_pieces(texts, json="e")):
+        sizes = [piece.num_rows for piece in pieces]
+        assert sum(sizes) == 100 * 25 + 200 * 50
+        assert max(sizes) <= 120 + 50
+
+
+# --- what happens meanwhile ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["close", "forget", "raise"])
+def test_pieces_may_be_given_up_midway(end: str, way: str) -> None:
+    engine = engine_of(
+        {f"s{number}": f"x >= {number} or y = 1" if number < 2 else f"x >= {number}" for number in range(40)}
+    )
+    table = pa.table({"x": np.arange(100) % 50, "y": np.arange(100) % 2})
+    expected = pairs(engine.match_batch(table, ordered=True))
+    for _ in range(2):
+        pieces = engine.match_pieces(table)
+        next(pieces)
+        if end == "close":
+            pieces.close()
+            assert [*pieces] == []
+        elif end == "forget":
+            del pieces
+            gc.collect()
+        else:
+            with pytest.raises(RuntimeError, match="enough"):
+                give_up(pieces)
+            del pieces
+        assert pieced(engine, table) == expected
+        assert [
+            (row, name) for row, event in enumerate(table.to_pylist()) for name in engine.match(event)
+        ] == expected
+    if way != "small":
+        pool = engine._held.index.segments._pool
+        assert len(pool.free) == len(pool.every) == 1
+
+
+def give_up(pieces: Iterable[pa.RecordBatch]) -> None:
+    for _ in pieces:
+        raise RuntimeError("enough")
+
+
+def test_pieces_that_were_never_asked_for_take_no_room(segments: pytest.MonkeyPatch) -> None:
+    engine = engine_of({"a": "x = 1"})
+    pieces = engine.match_pieces(pa.table({"x": [1]}))
+    assert not engine._held.index.segments._pool.every
+    pieces.close()
+    assert [*pieces] == []
+
+
+def test_several_may_be_read_at_the_same_time(way: str) -> None:
+    engine = engine_of({f"s{number}": f"x >= {number}" for number in range(20)})
+    first, second = pa.table({"x": np.arange(60)}), pa.table({"x": np.arange(60) % 7})
+    one, other = engine.match_pieces(first), engine.match_pieces(second)
+    found: tuple[list[Any], list[Any]] = ([], [])
+    while True:
+        nexts = next(one, None), next(other, None)
+        for piece, kept in zip(nexts, found, strict=True):
+            kept += [] if piece is None else [piece]
+        assert engine.match({"x": 3}) == ["s0", "s1", "s2", "s3"]
+        if nexts == (None, None):
+            break
+    for table, kept in zip((first, second), found, strict=True):
+        assert named(kept, engine.ids()) == pairs(engine.match_batch(table, ordered=True))
+
+
+def test_changes_do_not_change_pieces_that_were_begun(way: str) -> None:
+    engine = engine_of({f"s{number}": f"x >= {number}" for number in range(30)})
+    engine.unsubscribe("s7")  # so that places and numbers of ids differ once they are numbered anew
+    table = pa.table({"x": np.arange(80)})
+    expected = pairs(engine.match_batch(table, ordered=True))
+    pieces = engine.match_pieces(table)
+    found = []
+    for turn, piece in enumerate(pieces):
+        found.append(piece)
+        if turn == 0:
+            engine.subscribe("more", "true")
+            engine.subscribe("s3", "false or x < 0")
+            engine.unsubscribe("s11")
+        elif turn == 1:
+            engine.compact()
+            engine.tally()
+        elif turn < 40:
+            engine.subscribe(f"later {turn}", "true")
+    assert len(found) > 10
+    assert named(found, pieces.ids()) == expected
+    assert len(pieces.ids()) == 30
+    assert pieced(engine, table) == pairs(engine.match_batch(table, ordered=True)) != expected
+
+
+def test_another_thread_may_change_the_set_all_the_time(segments: pytest.MonkeyPatch) -> None:
+    forced(segments, "masked", room=50, piece=50)
+    engine = engine_of({f"s{number}": f"x >= {number}" for number in range(40)})
+    table = pa.table({"x": np.arange(100)})
+    expected = pairs(engine.match_batch(table, ordered=True))
+    done = Event()
+    turns = [0]
+
+    def change() -> None:
+        while not done.is_set():
+            engine.subscribe(f"other {turns[0] % 50}", "x < 0")
+            if turns[0] % 20 == 19:
+                engine.unsubscribe(f"other {turns[0] % 50}")
+            if turns[0] % 60 == 59:
+                engine.compact()
+            turns[0] += 1
+
+    thread = Thread(target=change, daemon=True)
+    thread.start()
+    try:
+        for _ in range(30):
+            pieces = engine.match_pieces(table)
+            assert named(pieces, pieces.ids()) == expected
+            assert engine.count_batch(table).sum() == len(expected)
+    finally:
+        done.set()
+        thread.join(60)
+    assert turns[0] > 0
+
+
+def test_pieces_count_as_their_events_do(segments: pytest.MonkeyPatch) -> None:
+    for tally in (False, True):
+        for masks in MASKS:
+            forced(segments, masks, room=10, piece=10)
+            engine = filled(boxes(100, 6), "one segment", segments)
+            engine.subscribe("fence", "within(a0, a1, circle(40, 40, 3000000))")
+            engine.tally(on=tally)
+            table = large_table(600, 7)
+            before = engine.stats()
+            found = sum(piece.num_rows for piece in engine.match_pieces(table))
+            assert engine.stats()["events"] - before["events"] == 600
+            assert engine.stats()["matches"] - before["matches"] == found
+            if tally:
+                names = engine.tallies()["subscription"].to_pylist()
+                told = dict(zip(names, engine.tallies()["matches"].to_pylist(), strict=True))
+                counts = engine.count_batch(table)
+                assert told == dict(zip(engine.ids().to_pylist(), counts.tolist(), strict=True))
+
+
+# --- rows that are no events ---------------------------------------------------------------------------------------
+
+
+def rejected(engine: thatch.Engine, table: pa.Table, **options: Any) -> tuple[Pairs, dict[int, str]]:
+    told: dict[int, str] = {}
+    counted: dict[int, str] = {}
+    pieces = engine.match_pieces(table, reject=told.__setitem__, **options)
+    answer = named(pieces, pieces.ids())
+    assert engine.count_batch(table, reject=counted.__setitem__, **options).sum() == len(answer)
+    assert counted == told
+    return answer, told
+
+
+@pytest.mark.parametrize("schema", [None, thatch.Schema({"x": thatch.Integer(0, 10)})])
+def test_texts_that_are_no_events_are_told_and_left_out(way: str, schema: Any) -> None:
+    engine = engine_of({"s": "x = 1", "t": "x >= 1"}, schema=schema)
+    bad = ["{", "[1]", "5", None, '{"x": ' + "9" * 5_000 + "}", '{"a": 1, "a.b": 2, "x": {"": ' * 200, '{"x": 1e999}', '{"a.b": 1, "a": {"b": 2}}', f'{{"x": {2**64}}}', '{"x": "\\ud800"}', '{"\\ud800": 1}', '{"n": "\\ud800"}']  # fmt: skip
+    lines = ['{"x": 1}', *bad, '{"x": [0, 2]}', "{}", '{"x": 1, "y": {"z": []}}']
+    expected: Pairs = []
+    refused = {}
+    for row, text in enumerate(lines):
+        one = pa.table({"e": pa.array([text], pa.string())})
+        try:
+            expected += [(row, name) for _, name in pairs(engine.match_batch(one, json="e", ordered=True))]
+        except thatch.TableError as error:
+            refused[row] = error
+    assert len(refused) >= 8
+    answer, told = rejected(engine, pa.table({"e": pa.array(lines, pa.string())}), json="e")
+    assert answer == expected
+    assert told.keys() == refused.keys()
+    for row, error in refused.items():
+        assert error.expected in told[row]
+        assert error.got in told[row]
+
+
+def test_without_somebody_to_tell_a_bad_row_raises_as_in_a_batch(way: str) -> None:
+    engine = engine_of({"s": "x = 1"})
+    for bad in ("{", f'{{"x": {2**64}}}'):
+        table = pa.table({"e": ['{"x": 1}'] * 3 + [bad]})
+        with pytest.raises(thatch.TableError, match="row 3") as batched:
+            engine.match_batch(table, json="e")
+        with pytest.raises(thatch.TableError) as piecewise:
+            [*engine.match_pieces(table, json="e")]
+        with pytest.raises(thatch.TableError) as counted:
+            engine.count_batch(table, json="e")
+        assert str(batched.value) == str(piecewise.value) == str(counted.value)
+
+
+def test_rows_of_columns_that_are_no_events_are_told_and_left_out(way: str) -> None:
+    engine = engine_of({"s": "x >= 1"})
+    table = pa.table({"x": [1, 2, 3], "n": pa.array([1, 2**63, 2], pa.uint64())})
+    answer, told = rejected(engine, table)
+    assert answer == [(0, "s"), (2, "s")]
+    assert [*told] == [1]
+    assert "n" in told[1]
+
+
+def test_rows_that_are_no_text_are_told_and_left_out(way: str) -> None:
+    engine = engine_of({"s": "exists(x)"})
+    offsets = pa.array(["a", "b", "c"]).buffers()[1]
+    broken = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"a\xffc")])
+    table = pa.table({"x": broken})
+    for options in ({}, {"json": "x"}):
+        with pytest.raises(thatch.TableError):
+            engine.match_batch(table, **options)
+    answer, told = rejected(engine, table)
+    assert answer == [(0, "s"), (2, "s")]
+    assert [*told] == [1]
+    _, told = rejected(engine, table, json="x")
+    assert [*told] == [0, 1, 2]  # the others are no JSON
+
+
+def test_what_cannot_be_a_table_of_events_is_refused_at_once(way: str) -> None:
+    engine = engine_of({"s": "x = 1"})
+    table = pa.table({"x": [1], "e": ["{}"]})
+    for wrong, options in [
+        (5, {}),
+        (pa.table({"x": [b"a"]}), {}),
+        (table, {"nulls": "none"}),
+        (table, {"json": "y"}),
+        (table, {"json": "x"}),
+        (table, {"json": "e", "nulls": "none"}),
+    ]:
+        with pytest.raises(thatch.TableError):
+            engine.match_pieces(wrong, **options)
+        with pytest.raises(thatch.TableError):
+            engine.count_batch(wrong, **options)
+
+
+# --- who it is -----------------------------------------------------------------------------------------------------
+
+
+def test_expired_subscriptions_are_left_out_of_pieces(way: str) -> None:
+    engine = engine_of({f"s{number}": f"x >= {number}" for number in range(9)})
+    for number in range(0, 9, 2):
+        engine.subscribe(f"s{number}", f"x >= {number}", expires=100 + number)
+    table = pa.table({"x": [0, 5, None, 9]})
+    for now in (0, 100, 104, 10**9):
+        assert pieced(engine, table, now=now) == pairs(engine.match_batch(table, now=now, ordered=True))
+    assert all(piece.num_rows for piece in engine.match_pieces(table, now=10**9))
+
+
+def test_misfits_are_counted_once(way: str) -> None:
+    engine = engine_of({"s": "x = 1"}, schema=thatch.Schema({"x": thatch.Integer(0, 10)}))
+    table = pa.table({"x": [1.0, 1.5, 11.0, None]})
+    [*engine.match_pieces(table)]
+    assert engine.stats()["misfits"] == 2
+    engine.count_batch(table)
+    assert engine.stats()["misfits"] == 4
+
+
+def test_ids_and_subscribers_stand_at_their_places(way: str) -> None:
+    engine = thatch.Engine(background=False)
+    assert engine.ids().to_pylist() == engine.subscribers().to_pylist() == []
+    for number in range(4):
+        engine.subscribe(f"s{number}", "x = 1")
+    assert engine.ids().to_pylist() == ["s0", "s1", "s2", "s3"]
+    assert engine.subscribers().to_pylist() == [None] * 4
+    engine.subscribe("s1", "x = 1", subscriber="b")
+    engine.subscribe("s2", "x = 1", subscriber="a")
+    engine.subscribe("s3", "x = 1", subscriber="b")
+    engine.unsubscribe("s2")
+    engine.subscribe("s2", "x = 1")
+    ids, subscribers = engine.ids(), engine.subscribers()
+    assert ids.type == pa.string()
+    assert subscribers.type == pa.dictionary(pa.int32(), pa.string())
+    engine.subscribe("s0", "x = 1", subscriber="a")  # what was answered does not change
+    engine.unsubscribe("s3")
+    assert ids.to_pylist() == ["s0", "s1", None, "s3", "s2"]
+    assert subscribers.to_pylist() == [None, "b", None, "b", None]
+    assert engine.ids().to_pylist() == ["s0", "s1", None, None, "s2"]
+    assert engine.subscribers().to_pylist() == ["a", "b", None, None, None]
+    assert engine.count_batch(pa.table({"x": [1, 1]})).tolist() == [2, 2, 0, 0, 2]
+    engine.compact()
+    assert engine.ids().to_pylist() == ["s0", "s1", "s2"]
+    assert engine.subscribers().to_pylist() == ["a", "b", None]
+
+
+def test_an_engine_mapped_from_a_file_answers_in_pieces(way: str, tmp_path: Path) -> None:
+    engine = engine_of({f"s{number}": f"x >= {number}" for number in range(30)})
+    engine.subscribe("s4", "x = 4", subscriber="who", expires=50)
+    engine.unsubscribe("s9")
+    engine.save(tmp_path / "engine")
+    mapped = thatch.Engine.open(tmp_path / "engine")
+    table = pa.table({"x": np.arange(80)})
+    for now in (None, 60):
+        assert pieced(mapped, table, now=now) == pairs(engine.match_batch(table, now=now, ordered=True))
+    assert mapped.subscribers().to_pylist().count("who") == 1
+    assert [each for each in mapped.ids().to_pylist() if each is not None] == [*engine]
