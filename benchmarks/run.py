@@ -14,6 +14,7 @@ from itertools import takewhile
 from benchmarks import parsing
 from benchmarks.curves import command as curves
 from benchmarks.matching import command as matching
+from benchmarks.pipeline import command as pipeline
 
 __all__ = ["BENCHMARKS", "main"]
 
@@ -21,6 +22,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "parsing": parsing.main,
     "matching": matching.main,
     "curves": curves.main,
+    "pipeline": pipeline.main,
 }
 
 

@@ -20,7 +20,7 @@ from thatch.app.cli import app, main
 
 QUOTES = Path(__file__).parents[2] / "examples" / "quotes"
 THATCH = Path(sys.executable).with_name("thatch")
-COMMANDS = ("match", "explain", "check", "demo")
+COMMANDS = ("match", "explain", "check", "demo", "load", "profile")
 
 MATCHES = [
     {"event": 0, "matches": ["cheap-ibm"]},

@@ -105,6 +105,7 @@ REJECTED = {
     "one field of 2 MB": (b"x" * 2_000_000 + b"\n", "Expected 2 fields, got 1"),
     "not UTF-8": (b"1,\xff\n", "Expected UTF-8 text in column `b`"),
     "a lone surrogate": (b"\xed\xa0\x80,x\n", "Expected UTF-8 text in column `a`"),
+    "not UTF-8 and too few fields": (b"\xff\n", "Expected 2 fields, got 1"),
     "not UTF-8 twice": (b"\xff,\xff\n", "Expected UTF-8 text in column"),
 }
 

@@ -8,6 +8,7 @@ like a code stays text: numbers with leading zeros (`01234`), hexadecimal ones (
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from pathlib import Path
@@ -23,7 +24,7 @@ from thatch.formats.files import content_of
 from thatch.formats.lines import Reject
 from thatch.model.values import is_text
 
-__all__ = ["read_csv", "read_parquet", "typed"]
+__all__ = ["parsed_csv", "read_csv", "read_parquet", "typed"]
 
 _LARGEST_BLOCK = 2**31 - 1
 _CODE = r"^[+-]?0[0-9xX]"
@@ -58,8 +59,22 @@ def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     ----------
     reject : called with row number and reason for each row that has the wrong number of fields or is not UTF-8
     """
-    content = content_of(path)
+    return parsed_csv(content_of(path), path, reject)
+
+
+def parsed_csv(content: bytes, path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+    """What `read_csv` gives, of the content of a file."""
     names = _header(content, path)
+    if _is_utf8(content):
+        table, rows = _parsed(content, names, path, reject)
+    else:
+        table, rows = _parsed_in_latin1(content, names, path, reject)
+    table, rows = _with_good_text(table, names, rows, reject)
+    return table.cast(pa.schema([(name, pa.string()) for name in names])), rows
+
+
+def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+    """Rows with the right number of fields, as bytes."""
     skipped: set[int] = set()
 
     def handle(row: arrow_csv.InvalidRow) -> str:
@@ -82,9 +97,20 @@ def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
         )
     except pa.ArrowException as error:
         raise TableError("a CSV file", str(error), path) from error
-    rows = [row for row in range(table.num_rows + len(skipped)) if row not in skipped]
-    table, rows = _with_good_text(table, names, rows, reject)
-    return table.cast(pa.schema([(name, pa.string()) for name in names])), rows
+    return table, [row for row in range(table.num_rows + len(skipped)) if row not in skipped]
+
+
+def _parsed_in_latin1(
+    content: bytes, names: list[str], path: str, reject: Reject
+) -> tuple[pa.Table, list[int]]:
+    """The same of bytes that are not UTF-8: Arrow cannot tell of a row with the wrong number of fields that is not."""
+    recoded = content.removeprefix(codecs.BOM_UTF8).decode("latin-1").encode()
+    table, rows = _parsed(recoded, [name.encode().decode("latin-1") for name in names], path, reject)
+    columns = [
+        pa.array([each and each.decode().encode("latin-1") for each in column.to_pylist()], pa.binary())
+        for column in table.columns
+    ]
+    return pa.table(columns, names=names), rows
 
 
 def _header(content: bytes, path: str) -> list[str]:

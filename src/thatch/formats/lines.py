@@ -10,7 +10,7 @@ from thatch.errors import shown
 from thatch.formats.files import opened
 from thatch.model.values import is_text
 
-__all__ = ["Reject", "read_lines"]
+__all__ = ["Reject", "object_of", "read_lines"]
 
 Reject = Callable[[int, str], None]
 
@@ -22,14 +22,15 @@ def read_lines(path: str, reject: Reject) -> Iterator[tuple[int, dict[str, Any]]
             if not line.strip():
                 continue
             try:
-                read = _object(line)
+                read = object_of(line.removesuffix("\n"))
             except ValueError as error:
                 reject(row, str(error))
             else:
                 yield row, read
 
 
-def _object(line: str) -> dict[str, Any]:
+def object_of(line: str) -> dict[str, Any]:
+    """The object that a line holds; a `ValueError` tells why it holds none."""
     if not is_text(line):
         raise ValueError(f"Expected UTF-8 text, got {shown(line)}")
     try:

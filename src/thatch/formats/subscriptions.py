@@ -20,7 +20,7 @@ from thatch.formats.files import kind_of
 from thatch.formats.lines import Reject, read_lines
 from thatch.model.values import is_text
 
-__all__ = ["Subscriptions", "read_subscriptions"]
+__all__ = ["Subscriptions", "fields_of", "from_columns", "read_subscriptions"]
 
 _COLUMNS = ("subscription", "subscriber", "filter", "expires")
 _REQUIRED = ("subscription", "filter")
@@ -58,13 +58,12 @@ def read_subscriptions(path: str) -> Subscriptions:
     if kind == "jsonl":
         table, rows = _from_lines(path, reject)
     else:
-        table, rows = _from_columns(
-            *(read_csv if kind == "csv" else read_parquet)(path, reject), path, reject
-        )
+        table, rows = from_columns(*(read_csv if kind == "csv" else read_parquet)(path, reject), path, reject)
     return Subscriptions(table, rows, sorted(rejects))
 
 
-def _from_columns(table: pa.Table, rows: list[int], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+def from_columns(table: pa.Table, rows: list[int], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+    """The columns of subscriptions in a table, and the rows it is left with, whose numbers are given and returned."""
     missing = [name for name in _REQUIRED if name not in table.column_names]
     if missing:
         raise TableError(f"a column `{missing[0]}`", ", ".join(table.column_names), path)
@@ -108,7 +107,7 @@ def _from_lines(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     rows: list[int] = []
     for row, read in read_lines(path, reject):
         try:
-            fields = _fields(read)
+            fields = fields_of(read)
         except ValueError as error:
             reject(row, str(error))
             continue
@@ -118,7 +117,7 @@ def _from_lines(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     return pa.table({name: pa.array(values, _TYPES[name]) for name, values in columns.items()}), rows
 
 
-def _fields(fields: dict[str, Any]) -> dict[str, Any]:
+def fields_of(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a subscription, checked as far as a column of a table would be."""
     fields = dict(fields)
     if isinstance(fields.get("filter"), dict):

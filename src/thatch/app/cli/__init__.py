@@ -13,8 +13,10 @@ from thatch.app.cli.bench import bench
 from thatch.app.cli.check import check
 from thatch.app.cli.demo import demo
 from thatch.app.cli.explain import explain
+from thatch.app.cli.load import load
 from thatch.app.cli.match import match
 from thatch.app.cli.output import fail, say
+from thatch.app.cli.profile import profile
 from thatch.errors import ThatchError
 
 __all__ = ["app", "main"]
@@ -27,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (match, explain, check, demo):
+for command in (match, explain, check, demo, load, profile):
     app.command()(command)
 app.add_typer(bench)
 

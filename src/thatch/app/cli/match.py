@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import typer
 
 from thatch import EventError
+from thatch.app.cli.match_spark import match_on_spark
 from thatch.app.cli.output import json_line, note, progress
 from thatch.app.cli.sources import load_engine, load_schema
 from thatch.errors import TableError
@@ -21,13 +22,16 @@ __all__ = ["match"]
 _ROWS_AT_ONCE = 65_536
 
 
-def match(
+def match(  # noqa: PLR0913, PLR0917 - an option each
     subscriptions: Annotated[str, typer.Argument(help="File of subscriptions: .csv, .jsonl or .parquet.")],
     events: Annotated[
         str, typer.Argument(help="File of events: .jsonl, .csv or .parquet; - for JSON lines on stdin.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Write pairs to this .parquet file, or lines to this .jsonl file.")
+        Path | None,
+        typer.Option(
+            help="Write pairs to this .parquet file, or lines to this .jsonl file; on Spark, a folder."
+        ),
     ] = None,
     by: Annotated[
         Literal["subscription", "subscriber"], typer.Option(help="`subscriber` names each subscriber once.")
@@ -36,6 +40,25 @@ def match(
         Literal["missing", "null"], typer.Option(help="What empty fields of .csv and .parquet are.")
     ] = "missing",
     schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
+    spark: Annotated[bool, typer.Option("--spark", help="Match on Spark; files, folders or globs.")] = False,
+    give: Annotated[
+        Literal["pairs", "counts", "hours"],
+        typer.Option(help="On Spark: pairs, events a subscription, or events a subscriber and hour."),
+    ] = "pairs",
+    time: Annotated[
+        str | None, typer.Option(help="On Spark, for --give hours: the attribute with the time.")
+    ] = None,
+    plan: Annotated[
+        Literal["auto", "mapped", "partitioned"],
+        typer.Option(help="On Spark: one index for all workers, or subscriptions split too."),
+    ] = "auto",
+    master: Annotated[
+        str | None,
+        typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn. All cores here by default."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option(help="On Spark: replace a folder that a job has written.")
+    ] = False,
 ) -> None:
     """Tell for every event who wants it.
 
@@ -48,7 +71,21 @@ def match(
       $ thatch match subscriptions.csv events.jsonl --by subscriber
       $ thatch match subscriptions.csv events.jsonl --out matches.parquet
       $ cat events.jsonl | thatch match subscriptions.csv -
+      $ thatch match alerts.parquet 'log/*.parquet' --spark --give counts --out counted
+      $ thatch match loaded quotes.csv.gz --spark --give hours --time date --out deliveries
     """
+    if spark:
+        from thatch.pipeline.jobs.match import Asked
+
+        if out is None:
+            raise TableError("--out with a folder to write", "none")
+        if by != "subscription":
+            raise TableError("--give hours for events by subscriber on Spark", f"--by {by}")
+        asked = Asked(give=give, time=time, nulls=nulls, plan=plan, schema=load_schema(schema))
+        match_on_spark(subscriptions, events, str(out), asked, master=master, overwrite=overwrite)
+        return
+    if give != "pairs" or time or plan != "auto" or master or overwrite:
+        raise TableError("--spark with --give, --time, --plan, --master and --overwrite", "these without it")
     if out is not None and out.suffix not in (".parquet", ".jsonl"):
         raise TableError("--out with a file ending in .parquet or .jsonl", str(out))
     engine = load_engine(subscriptions, load_schema(schema))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -18,7 +18,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-__all__ = ["Meter", "fail", "json_line", "note", "progress", "say"]
+__all__ = ["Meter", "fail", "json_line", "note", "progress", "say", "tasks"]
 
 _console = Console(stderr=True, highlight=False)
 
@@ -83,3 +83,21 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
     # Results go past the bar: it would take them from standard output to its own console, standard error.
     with Progress(*columns, console=_console, transient=True, redirect_stdout=False) as bar:
         yield Meter(bar, bar.add_task(what, total=total))
+
+
+@contextmanager
+def tasks(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal for work that comes in tasks, told how many are done of those known; else None."""
+    if not _console.is_terminal:
+        yield None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=_console, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, known: bar.update(task, completed=done, total=known)

@@ -1,0 +1,29 @@
+"""What traffic looks like, as values: how often attributes come, what they hold, which predicates select how much."""
+
+from __future__ import annotations
+
+from thatch.model.profile.attributes import STEPS, AttributeProfile
+from thatch.model.profile.predicates import Predicates, predicates_of
+from thatch.model.profile.profile import (
+    AttributePair,
+    AttributeSet,
+    Bounds,
+    Matches,
+    Predicate,
+    PredicatePair,
+    Profile,
+)
+
+__all__ = [
+    "STEPS",
+    "AttributePair",
+    "AttributeProfile",
+    "AttributeSet",
+    "Bounds",
+    "Matches",
+    "Predicate",
+    "PredicatePair",
+    "Predicates",
+    "Profile",
+    "predicates_of",
+]

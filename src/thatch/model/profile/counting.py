@@ -1,0 +1,184 @@
+"""Counting exactly, event by event: the slow definition of every number in a profile.
+
+An event has an attribute if it is there or in some element of its lists; values are counted element by element.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from thatch.errors import EventError
+from thatch.model.events import Record, read_event
+from thatch.model.filters import Filter
+from thatch.model.language import parse
+from thatch.model.lines import BOTTOM, RANK_NUMBER, RANK_TEXT, Cut
+from thatch.model.matching import holds
+from thatch.model.profile.attributes import STEPS, AttributeProfile
+from thatch.model.profile.predicates import predicates_of
+from thatch.model.schema import Schema
+from thatch.model.values import canonical_number
+
+__all__ = [
+    "HEAVY",
+    "PAIRED",
+    "PREDICATE_PAIRS",
+    "REASON",
+    "REASONS",
+    "SETS",
+    "Count",
+    "Measured",
+    "counted",
+    "measured",
+    "pair_text",
+    "values_in",
+]
+
+HEAVY = 100  # most frequent values that are kept of an attribute
+SETS = 1_000  # most frequent sets of attributes that are kept
+PAIRED = 50  # most frequent attributes whose pairs are counted
+PREDICATE_PAIRS = 1_000  # pairs of predicates that are measured
+REASONS = 5  # for which rows were rejected, that are told
+REASON = 200  # characters of one
+
+
+def values_in(record: Record) -> Iterator[tuple[str, Cut]]:
+    """Every value of an event with its attribute, element by element; misfits, which count as missing, are left out."""
+    for key, place in record.points.items():
+        if place != BOTTOM:
+            yield key, place
+    for choice in record.choices:
+        for element in choice.elements:
+            yield from values_in(element)
+
+
+@dataclass(slots=True)
+class Count:
+    """What was counted of some events."""
+
+    records: list[Record] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+    misfits: int = 0
+    tallies: dict[str, list[Cut]] = field(default_factory=dict)
+    present: Counter[str] = field(default_factory=Counter)
+    sets: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+    def add(self, record: Record) -> None:
+        """Count one more event."""
+        self.records.append(record)
+        self.misfits += record.misfits
+        keys = set()
+        for key, place in values_in(record):
+            self.tallies.setdefault(key, []).append(place)
+            keys.add(key)
+        self.present.update(keys)
+        self.sets[tuple(sorted(keys))] += 1
+
+    def attributes(self) -> tuple[AttributeProfile, ...]:
+        """All attributes, the most frequent first."""
+        found = [_attribute(key, self.present[key], places) for key, places in self.tallies.items()]
+        return tuple(sorted(found, key=lambda each: (-each.events, each.key)))
+
+    def most_common_sets(self) -> list[tuple[tuple[str, ...], int]]:
+        return sorted(self.sets.items(), key=lambda each: (-each[1], each[0]))[:SETS]
+
+    def pairs(self) -> list[tuple[tuple[str, str], int]]:
+        """Pairs of the most frequent attributes that came together, the most frequent first."""
+        ranked = sorted(self.present, key=lambda key: (-self.present[key], key))
+        kept, together = set(ranked[:PAIRED]), Counter[tuple[str, str]]()
+        for keys, number in self.sets.items():
+            for pair in combinations([key for key in keys if key in kept], 2):
+                together[pair] += number
+        return sorted(together.items(), key=lambda each: (-each[1], each[0]))
+
+
+def counted(events: Iterable[Mapping[str, Any]], schema: Schema | None) -> Count:
+    """Count events one by one."""
+    count = Count()
+    for event in events:
+        try:
+            record = read_event(event, schema)
+        except EventError as error:
+            count.rejected[str(error)[:REASON]] += 1
+        else:
+            count.add(record)
+    return count
+
+
+def _attribute(key: str, events: int, places: list[Cut]) -> AttributeProfile:
+    ranks = Counter(place[0] for place in places)
+    numbers = sorted(place[1] for place in places if place[0] == RANK_NUMBER)
+    texts = sorted(place[1] for place in places if place[0] == RANK_TEXT)
+    often = Counter(place[1:2] for place in places if place[0] >= RANK_NUMBER)
+    heavy = sorted(often.items(), key=lambda each: (-each[1], isinstance(each[0][0], str), each[0]))[:HEAVY]
+    return AttributeProfile(
+        key=key,
+        events=events,
+        values=len(places),
+        nulls=ranks[1],
+        falses=ranks[2],
+        trues=ranks[3],
+        nans=ranks[4],
+        numbers=len(numbers),
+        texts=len(texts),
+        distinct=len(often) + sum(1 for rank in ranks if rank < RANK_NUMBER),
+        quantiles=tuple(float(each) for each in _at_steps(numbers)),
+        text_quantiles=tuple(_at_steps(texts)),
+        heavy=tuple((_canonical(value), number) for (value,), number in heavy),
+        wide=sum(1 for number in numbers if isinstance(number, int) and float(number) != number),
+        shortest=min(map(len, texts), default=0),
+        longest=max(map(len, texts), default=0),
+        characters=sum(map(len, texts)),
+    )
+
+
+def _canonical(value: Any) -> Any:
+    return value if isinstance(value, str) else canonical_number(value)
+
+
+def _at_steps(ordered: list[Any]) -> list[Any]:
+    """The least value, and at every step the first that so large a share does not exceed."""
+    if not ordered:
+        return []
+    return [ordered[max(-(-step * len(ordered) // STEPS) - 1, 0)] for step in range(STEPS + 1)]
+
+
+@dataclass(slots=True)
+class Measured:
+    """Predicates (text, attributes, uses, events), pairs (two texts, uses, events), and events by subscription."""
+
+    predicates: list[tuple[str, tuple[str, ...], int, int]]
+    pairs: list[tuple[str, str, int, int]]
+    matches: dict[str, int]
+
+
+def measured(records: list[Record], subscriptions: Mapping[str, Filter]) -> Measured:
+    """Match every predicate, frequent pair and subscription against every event."""
+    attributes: dict[str, tuple[str, ...]] = {}
+    uses: Counter[str] = Counter()
+    pair_uses: Counter[tuple[str, str]] = Counter()
+    schema = next((each.schema for each in subscriptions.values()), None)
+    for each in subscriptions.values():
+        for predicates, pairs in predicates_of(each):
+            attributes.update(predicates)
+            uses.update(text for text, _ in predicates)
+            pair_uses.update(pairs)
+
+    def events(filter: Filter) -> int:
+        return sum(any(holds(each, record) for each in filter.conjunctions) for record in records)
+
+    ordered = sorted(uses, key=lambda text: (-uses[text], text))
+    frequent = sorted(pair_uses, key=lambda pair: (-pair_uses[pair], pair))[:PREDICATE_PAIRS]
+    return Measured(
+        [(text, attributes[text], uses[text], events(parse(text, schema=schema))) for text in ordered],
+        [(*pair, pair_uses[pair], events(parse(pair_text(*pair), schema=schema))) for pair in frequent],
+        {identity: events(each) for identity, each in subscriptions.items()},
+    )
+
+
+def pair_text(first: str, second: str) -> str:
+    """Two predicates as one filter."""
+    return f"{first} and {second}"

@@ -1,0 +1,1 @@
+"""Read, transform, write: what the commands run."""

@@ -1,0 +1,1 @@
+"""Functions from DataFrames to DataFrames; they read and write nothing."""

@@ -1,0 +1,92 @@
+"""What a shard holds, in a few boxes: a filter that holds on every event that one of its subscriptions wants.
+
+So an event is sent to the shards whose summaries it matches, which is matching again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from thatch.matching.segments.checks.unions import union_program
+from thatch.matching.segments.parts import LONGEST_UNION
+from thatch.model.conjunctions import Conjunction
+from thatch.model.filters import Filter
+from thatch.model.hulls import Hull, coarsened
+from thatch.model.language import parse
+from thatch.model.lines import Constraint, intervals, is_single
+from thatch.model.schema import Schema
+from thatch.pipeline.transforms.partitioned.splitting import Splitting
+
+__all__ = ["Summary", "filter_of"]
+
+_OWN = 8  # boxes at most for what is of the shard's own leaves
+_STRAY = 4  # and for other conjunctions of its subscriptions
+
+
+class Summary:
+    """The summary of a shard: a hull of each leaf, or of a few that are alike.
+
+    Parameters
+    ----------
+    most : intervals that a hull keeps of one attribute
+    """
+
+    def __init__(self, shard: int, splitting: Splitting, schema: Schema | None, most: int) -> None:
+        self._shard, self._splitting, self._schema, self._most = shard, splitting, schema, most
+        self._of_leaf: dict[int, Hull] = {}
+        self._own: list[Hull] = []
+        self._stray: list[Hull] = []
+
+    def add(self, filter: Filter) -> None:
+        """Make the summary hold a filter too."""
+        for conjunction in filter.conjunctions:
+            leaf = self._splitting.leaf(conjunction)
+            hull = self._of_leaf.get(leaf.number)
+            if hull is None:
+                is_own = leaf.shard <= self._shard < leaf.shard + leaf.shards
+                hulls, most = (self._own, _OWN) if is_own else (self._stray, _STRAY)
+                hull = self._of_leaf[leaf.number] = self._joined(conjunction, hulls, most)
+            hull.add(conjunction)
+
+    def _joined(self, conjunction: Conjunction, hulls: list[Hull], most: int) -> Hull:
+        """A new hull as long as there is room, else the one that loses least."""
+        if len(hulls) < most:
+            hulls.append(Hull(conjunction, self._most))
+            return hulls[-1]
+        return min(hulls, key=lambda hull: (hull.lost(conjunction), len(hull)))
+
+    def boxes(self) -> list[str]:
+        """The summary as texts, one for each box; `filter_of` makes a filter of them again."""
+        hulls = (hull.conjunction(self._schema) for hull in (*self._own, *self._stray))
+        return [str(Filter((_affordable(each),), self._schema, ())) for each in hulls]
+
+
+def filter_of(boxes: Iterable[str], schema: Schema | None) -> Filter:
+    """The filter of a summary. Its boxes are not merged: one long union costs more than several short ones."""
+    return Filter(tuple(each for box in boxes for each in parse(box, schema).conjunctions), schema, ())
+
+
+def _affordable(hull: Conjunction) -> Conjunction:
+    """A hull around a hull that an index decides by itself, without a closer look in Python.
+
+    An index writes out one list of values if it is not too long, and has short programs for the other unions.
+    """
+    unions = [constraint for _, constraint in hull.constraints if len(constraint) > 2]
+    is_free = not any(len(each) == 2 and is_single(*each) for _, each in hull.constraints)
+    if len(unions) == 1 and is_free and _is_short_list(unions[0], len(hull.constraints)):
+        return hull
+    return Conjunction(tuple((key, _with_program(constraint)) for key, constraint in hull.constraints))
+
+
+def _is_short_list(constraint: Constraint, sides: int) -> bool:
+    return len(constraint) // 2 * sides <= LONGEST_UNION and all(
+        is_single(low, high) for low, high in intervals(constraint)
+    )
+
+
+def _with_program(constraint: Constraint) -> Constraint:
+    most = len(constraint) // 2
+    while most > 1 and union_program(constraint) is None:
+        most //= 2
+        constraint = coarsened(constraint, most)
+    return constraint

@@ -1,0 +1,101 @@
+"""`thatch profile`, as people run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import thatch
+from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
+from thatch.formats.profile import read_profile
+from thatch.model.profile import Profile
+from thatch.pipeline.sinks import read_manifest
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+
+THATCH = Path(sys.executable).with_name("thatch")
+EVENTS = [
+    {"symbol": f"S{number % 7}", "price": number % 50, **({"note": None} if number % 3 else {})}
+    for number in range(200)
+]
+FILTERS = {
+    "cheap": "symbol = 'S1' and price < 10",
+    "dear": "price > 40",
+    "never": "price < 0 and symbol = 'S1'",
+    "noted": "note is null",
+}
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [THATCH, "profile", *arguments, "--master", "local[2]"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("profile")
+    lines = [*map(json.dumps, EVENTS), "{broken", "[]"]
+    (folder / "events.jsonl").write_text("\n".join(lines) + "\n")
+    rows = "".join(f'{identity},"{text}"\n' for identity, text in FILTERS.items())
+    (folder / "subscriptions.csv").write_text("subscription,filter\n" + rows + "bad,price <\n")
+    return folder, run(folder, "events.jsonl", "subscriptions.csv", "--out", "profile")
+
+
+def test_a_folder_is_written_and_told(profiled):
+    folder, ended = profiled
+    assert ended.returncode == 0, ended.stderr
+    total = profile_here().matches.total
+    asked = f"4 subscriptions with 5 distinct predicates: {total} matches, 1 subscriptions never matched"
+    assert ended.stdout.splitlines()[:2] == ["200 events with 3 attributes", asked]
+    assert "profile/report.html" in ended.stdout
+    assert "2 rows of events.jsonl are no events" in ended.stderr
+    assert "1 rows of subscriptions.csv are no subscriptions" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert sorted(each.name for each in folder.iterdir()) == ["events.jsonl", "profile", "subscriptions.csv"]
+
+
+def profile_here() -> Profile:
+    return Profile.of(EVENTS, {identity: thatch.parse(text) for identity, text in FILTERS.items()})
+
+
+def test_the_folder_holds_the_profile(profiled):
+    found, exact = read_profile(profiled[0] / "profile"), profile_here()
+    assert found.rejected == 2
+    assert found.events == 200
+    assert found.sets == exact.sets
+    assert found.predicates == exact.predicates
+    assert found.matches.distribution == exact.matches.distribution
+    assert found.attribute("price").heavy == exact.attribute("price").heavy
+
+
+def test_the_manifest_tells_what_made_it(profiled):
+    manifest = read_manifest(profiled[0] / "profile", "profile")
+    assert manifest["command"].startswith("thatch profile events.jsonl subscriptions.csv --out profile")
+    assert manifest["parameters"]["fraction"] == 1.0
+    assert manifest["rows"]["attributes"] == 3
+
+
+def test_the_report_shows_pictures_and_asks_nobody(profiled, browser):  # noqa: F811
+    page = browser.open((profiled[0] / "profile" / "report.html").as_uri())
+    assert not page.problems
+    assert page.hosts == set()
+    assert page.evaluate("document.querySelectorAll('.main-svg').length") > 5
+    for title in ("Attributes", "Values", "Attributes that come together", "Predicates", "Matches"):
+        assert title in page.evaluate("document.body.innerText")
+
+
+def test_a_folder_that_is_there_is_not_replaced_unless_asked(profiled):
+    ended = run(profiled[0], "events.jsonl", "--out", "profile")
+    assert ended.returncode == 2
+    assert "not there yet" in ended.stderr
+    assert read_profile(profiled[0] / "profile").matches is not None
