@@ -1,9 +1,10 @@
-"""Hypothesis profiles, loud skips, and seconds per room at the end of a run."""
+"""Hypothesis profiles, one Spark for all who need it, and seconds per room at the end of a run."""
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,16 @@ def pytest_configure(config: pytest.Config) -> None:
         index = SegmentIndex(capacity=1)
         index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
         index.match(read_event({"a": 1, "b": ["c", "d"]}))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    """The one Spark session of a run, on two cores of this machine; tests that use it are in the group `spark`."""
+    from thatch.pipeline import session
+
+    made = session("thatch tests", master="local[2]", settings={"spark.sql.shuffle.partitions": 2})
+    yield made
+    made.stop()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

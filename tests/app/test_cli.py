@@ -20,6 +20,7 @@ from thatch.app.cli import app, main
 
 QUOTES = Path(__file__).parents[2] / "examples" / "quotes"
 THATCH = Path(sys.executable).with_name("thatch")
+ON_SPARK = ("load", "profile")
 COMMANDS = ("match", "explain", "check", "demo", "load", "profile")
 
 MATCHES = [
@@ -85,6 +86,8 @@ def test_every_example_in_the_help_runs(name, run, folder):
     examples = [line.strip()[2:] for line in shown.stdout.splitlines() if line.strip().startswith("$ ")]
     assert examples
     for example in examples:
+        if name in ON_SPARK or "--spark" in example:
+            continue  # these run in test_match_spark.py, where one Spark serves all of them
         ran = in_shell(example, folder)
         assert (ran.returncode, "Traceback" in ran.stderr) == (0, False), f"{example}\n{ran.stderr}"
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 import thatch
+from tests.app.here import run_here
 from thatch.pipeline.sinks import read_manifest
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.usefixtures("spark"),
+]
 
-THATCH = Path(sys.executable).with_name("thatch")
+
 SUBSCRIPTIONS = """subscription,subscriber,filter,expires
 cheap,desk-7,symbol = 'IBM' and price < 150,
 dear,desk-8,price > 100,1e12
@@ -27,18 +32,11 @@ few
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [THATCH, "load", *arguments, "--master", "local[2]"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return run_here(folder, "load", *arguments, "--master", "local[2]")
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def loaded(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("load")
     (folder / "subscriptions.csv").write_text(SUBSCRIPTIONS)
     return folder, run(folder, "subscriptions.csv", "--out", "loaded")

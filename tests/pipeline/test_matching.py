@@ -18,7 +18,7 @@ from thatch.pipeline.indexes import indexed
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
-PLANS = ["mapped"]
+PLANS = ["mapped", "partitioned"]
 
 FILTERS = [
     "price < 100 and symbol = 'IBM'",

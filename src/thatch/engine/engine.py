@@ -447,7 +447,7 @@ class Engine:
         """A table of events, and the subscriptions to match them against."""
         source = arrow_table(table, "events")
         batch = Batch(source, nulls=nulls, json=json, schema=self.schema, reject=reject)
-        return batch, self._held.seen(None if now is None else moment(now, "now"))
+        return batch, self._held.seen(None if now is None else moment(now, "now"), source.num_rows)
 
     def _find(self, subscription: str) -> int:
         return self._held.register.find(subscription) if is_text(subscription) else -1

@@ -27,6 +27,8 @@ __all__ = ["Holding", "Made", "Places", "Seen"]
 _SPARSE = 4  # places taken per subscription that is left, from which on they are numbered anew
 _MANY_NAMES = 16_384  # attributes beyond twice those at the last numbering that are worth another
 
+_MANY_EVENTS = 4_096  # in one table, from which on even few subscriptions are worth kernels
+
 Places = npt.NDArray[np.int64]
 Made = tuple[str, Filter, str | None, float]  # id, filter, subscriber, expiry
 
@@ -105,13 +107,16 @@ class Holding:
             view, _ = self.state
             return bool(view.any(record) if view is not None else self.index.any(record))
 
-    def seen(self, when: float | None) -> Seen:
-        """The subscriptions as they are now, and which of them have not expired by `when`."""
+    def seen(self, when: float | None, events: int) -> Seen:
+        """The subscriptions as they are now, and which of them have not expired by `when`, for so many events."""
         with self.changing:
             view, register = self.state
             places = register.places  # after the view: a place is given before it is in one
             is_kept = None if when is None else register.expiry(np.arange(places)) > when
-            return Seen(view, self.index.copied() if view is None else None, register, places, is_kept)
+            small = self.index.copied() if view is None else None
+        if small is not None and places and events >= _MANY_EVENTS:
+            return Seen(small.grow({}).view, None, register, places, is_kept)
+        return Seen(view, small, register, places, is_kept)
 
     # --- changing: the caller holds `writing` -----------------------------------------------------------------------
 

@@ -116,7 +116,7 @@ class GrowingIndex:
     def copied(self) -> GrowingIndex:
         """A copy of a small index, for a reader who takes long."""
         assert self.segments is None
-        other = GrowingIndex()
+        other = GrowingIndex(background=False, schema=self._schema, hints=self._hints)
         for place, each in self._few.items():
             other.add(place, each)
         return other

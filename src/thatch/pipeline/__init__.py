@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from thatch.pipeline.indexes import Index, indexed, indexed_boxes
 from thatch.pipeline.session import session
+from thatch.pipeline.sources import read_events, read_subscriptions
+from thatch.pipeline.transforms.loading import Loaded, load
 from thatch.pipeline.transforms.matching import match
 from thatch.pipeline.transforms.profiling.profile import profile
 
-__all__ = ["match", "profile", "session"]
+__all__ = [
+    "Index",
+    "Loaded",
+    "indexed",
+    "indexed_boxes",
+    "load",
+    "match",
+    "profile",
+    "read_events",
+    "read_subscriptions",
+    "session",
+]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thatch.errors import MissingPackageError, SparkError
+from thatch.pipeline.adapter import is_connect
 from thatch.pipeline.folders import cache_folder
 from thatch.pipeline.java import find_java, home_of
 
@@ -63,8 +64,8 @@ def session(
         If there is no Java to run it, or Spark does not start; the message tells what to do.
     """
     builder = _spark().builder.appName(name)
-    if master is None and (active := _spark().getActiveSession()) is not None:
-        return active  # type: ignore[no-any-return]
+    if (active := _spark().getActiveSession()) is not None:
+        return _checked(active, master)
     given = {key: str(value) for key, value in (settings or {}).items()}
     remote = master if master and master.startswith("sc://") else None
     if remote is None and master is None:
@@ -88,6 +89,14 @@ def session(
     is_local = master.startswith("local")
     with _environment(_for_launch(is_local=is_local)):
         return _started(_set(builder.master(master), chosen))
+
+
+def _checked(active: SparkSession, master: str | None) -> SparkSession:
+    """The active session, of which there is one a process, if it runs where it should."""
+    if master is not None and not is_connect(active) and active.sparkContext.master != master:
+        got = f"one on {active.sparkContext.master}, which is active (`stop()` ends it)"
+        raise SparkError(f"a session on {master}", got)
+    return active
 
 
 def _remote(builder: Any, remote: str, given: Mapping[str, str]) -> SparkSession:

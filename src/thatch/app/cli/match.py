@@ -71,8 +71,8 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch match subscriptions.csv events.jsonl --by subscriber
       $ thatch match subscriptions.csv events.jsonl --out matches.parquet
       $ cat events.jsonl | thatch match subscriptions.csv -
-      $ thatch match alerts.parquet 'log/*.parquet' --spark --give counts --out counted
-      $ thatch match loaded quotes.csv.gz --spark --give hours --time date --out deliveries
+      $ thatch match subscriptions.csv 'events*.jsonl' --spark --give counts --out counted
+      $ thatch match loaded events.jsonl --spark --give hours --time time --out deliveries
     """
     if spark:
         from thatch.pipeline.jobs.match import Asked

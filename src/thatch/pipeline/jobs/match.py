@@ -111,7 +111,7 @@ def _queries(
     spark: SparkSession, path: str, schema: Schema | None, plan: Plan
 ) -> tuple[DataFrame | Path, DataFrame | None]:
     """The subscriptions, and those of them that were refused if that is not known yet."""
-    local = Path(path)
+    local = Path(path).resolve()  # Spark may have been started in another folder
     if local.suffix == ".thatch":
         return local, None
     if (local / MANIFEST).is_file():
