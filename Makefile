@@ -25,9 +25,9 @@ help: ## list these targets (the default)
 setup: $(VENV)/.dev $(VENV)/.package ## make the environment for work on Thatch (.venv; about two minutes, 2 GB)
 	@echo "The environment is ready: $(BIN)/thatch, or source $(BIN)/activate."
 
-demo: $(VENV)/.core $(VENV)/.package ## match a stream of quotes live, and explain a non-match
-	@echo "Demo: subscriptions over a stream of made-up quotes, matched live."
-	@$(BIN)/thatch demo $(ARGS)
+demo: $(VENV)/.all $(VENV)/.package ## match a stream of quotes live, then a log of them on Spark
+	@echo "Demo: subscriptions over a stream of made-up quotes, matched live, then a log of them on Spark."
+	@$(BIN)/thatch demo --spark build/demo $(ARGS)
 
 fast: $(VENV)/.dev $(VENV)/.package ## run the quick tests, in under a minute
 	@echo "Running the quick tests, in random order."
@@ -67,7 +67,7 @@ clean: ## remove .venv and everything else that make made
 	@rm -rf $(VENV) build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# ---- the environment, in four steps; an empty stamp file marks each one as done
+# ---- the environment, in five steps; an empty stamp file marks each one as done
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -82,6 +82,11 @@ $(VENV)/.core: $(VENV)/.made requirements/core.txt
 	@touch $@
 
 # Without build isolation, so that PySpark is built with the pinned setuptools of core.txt.
+$(VENV)/.all: $(VENV)/.core requirements/all.txt
+	@echo "Installing the extras (requirements/all.txt); about a minute."
+	@$(PIP) install --no-build-isolation --use-pep517 --require-hashes -r requirements/all.txt
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.core requirements/dev.txt
 	@echo "Installing extras and tools (requirements/dev.txt); about two minutes."
 	@$(PIP) install --no-build-isolation --use-pep517 --require-hashes -r requirements/dev.txt

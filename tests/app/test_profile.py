@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import thatch
+from tests.app.here import run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
 from thatch.formats.profile import read_profile
 from thatch.model.profile import Profile
 from thatch.pipeline.sinks import read_manifest
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.usefixtures("spark"),
+]
 
-THATCH = Path(sys.executable).with_name("thatch")
 EVENTS = [
     {"symbol": f"S{number % 7}", "price": number % 50, **({"note": None} if number % 3 else {})}
     for number in range(200)
@@ -31,18 +35,11 @@ FILTERS = {
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [THATCH, "profile", *arguments, "--master", "local[2]"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-    )
+    return run_here(folder, "profile", *arguments, "--master", "local[2]")
 
 
 @pytest.fixture(scope="module")
-def profiled(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def profiled(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("profile")
     lines = [*map(json.dumps, EVENTS), "{broken", "[]"]
     (folder / "events.jsonl").write_text("\n".join(lines) + "\n")

@@ -1,16 +1,18 @@
-"""`thatch demo`: a stream of quotes matched live, then one non-match explained."""
+"""`thatch demo`: a stream of quotes matched live, one non-match explained, and a log of quotes on Spark."""
 
 from __future__ import annotations
 
 import itertools
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from thatch import Engine
+from thatch.app.cli.demo_spark import log_on_spark
 from thatch.app.cli.output import note, progress, say
 
 __all__ = ["demo"]
@@ -23,12 +25,17 @@ def demo(
     subscriptions: Annotated[int, typer.Option(help="How many alerts to keep.", min=0)] = 20_000,
     seconds: Annotated[float, typer.Option(help="How long to stream quotes.", min=0)] = 5.0,
     seed: Annotated[int, typer.Option(help="Seed of the made-up market.", min=0)] = 7,
+    spark: Annotated[
+        Path | None, typer.Option(help="Then profile and match a log of quotes on Spark, in this folder.")
+    ] = None,
+    events: Annotated[int, typer.Option(help="Quotes of that log.", min=1)] = 30_000,
 ) -> None:
-    """Match a made-up stream of quotes against made-up alerts, live.
+    """Match a made-up stream of quotes against made-up alerts, live; then, if asked, a log of them on Spark.
 
     \b
     Examples:
       $ thatch demo --subscriptions 500 --seconds 0.2
+      $ thatch demo --subscriptions 500 --seconds 0.2 --spark demo --events 2000
     """
     rng = np.random.default_rng(seed)
     names = [f"S{number:03d}" for number in range(_SYMBOLS)]
@@ -48,6 +55,9 @@ def demo(
     event = _stream(engine, _quotes(rng, names, prices), seconds)
     if event is not None:
         _explain(engine, event)
+    if spark is not None:
+        alerts, quotes = _alerts(rng, names, prices), _quotes(rng, names, prices)
+        log_on_spark(alerts, quotes, spark, events=events, subscriptions=subscriptions)
 
 
 def _prepare() -> None:

@@ -43,9 +43,9 @@ def profile(
 
     \b
     Examples:
-      $ thatch profile quotes.csv.gz --out profile
-      $ thatch profile 'logs/*.jsonl.gz' subscriptions.csv --out profile --overwrite --master 'local[4]'
-      $ thatch profile logs.parquet subscriptions.parquet --out profile --fraction 0.01
+      $ thatch profile events.jsonl --out profile
+      $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --master 'local[2]'
+      $ thatch profile events.jsonl subscriptions.csv --out profile --overwrite --fraction 0.5
     """
     declared = load_schema(schema)
     from thatch.pipeline import session

@@ -154,8 +154,7 @@ def _types(each: AttributeProfile) -> str:
 def _add_distributions(report: Report, profile: Profile) -> None:
     report.section("Values", "How the values of the attributes that come most often are distributed.")
     for each in profile.attributes[:_DRAWN]:
-        numbers = sum(1 for value, _ in each.heavy if not isinstance(value, str))
-        if each.numbers > each.values / 2 and numbers > _FEW:
+        if each.numbers > each.values / 2 and each.distinct > _FEW:
             _add_histogram(report, each)
         else:
             _add_frequent(report, each)
