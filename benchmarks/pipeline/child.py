@@ -54,12 +54,14 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
     """What to do and count, of which the counting is part."""
     match = pipeline.match
     folder = Path(request["folder"])
-    if way in ("counts", "places", "pairs", "parquet", "write"):
+    if way in ("counts", "places", "exploded", "pairs", "parquet", "write"):
         index = indexed(spark, request["index"])
     if way == "counts":
-        return lambda: sum(match(events, index, give="counts").toArrow()["events"].to_pylist())
+        return lambda: match(events, index, give="counts").agg({"events": "sum"}).first()[0]
     if way in ("places", "pairs"):
         return lambda: _to_nothing(match(events, index, give=way))  # type: ignore[arg-type]
+    if way == "exploded":
+        return lambda: _to_nothing(match(events, index, give="places").selectExpr("event", "explode(places)"))
     if way == "parquet":
         return lambda: _to_parquet(match(events, index), folder / "pairs")
     if way == "write":  # the same rows, without matching: read from what was written
@@ -72,7 +74,11 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
     names = [name for name in events.columns if f"low {name}" in bounds.columns]
     if way == "boxes":
         sides = {name: (f"low {name}", f"high {name}") for name in names}
-        return lambda: match(events, indexed_boxes(spark, bounds, sides), give="places").count()
+        return lambda: (
+            match(events, indexed_boxes(spark, bounds, sides), give="places")
+            .selectExpr("sum(size(places))")
+            .first()[0]
+        )
     assert way == "join"
     return lambda: range_join(events, bounds, names).count()
 

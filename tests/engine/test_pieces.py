@@ -509,3 +509,16 @@ def test_few_subscriptions_and_many_events_are_matched_as_one_by_one():
     assert pairs == [(row, name) for row, names in enumerate(wanted) for name in names]
     assert engine.count_batch(table, now=20.0).tolist() == [sum("low" in names for names in wanted), 0]
     assert "segments" not in engine.stats()
+
+
+@pytest.mark.parametrize("now", [None, 5.0])
+def test_places_come_as_lists_an_event_too(now):
+    engine = thatch.Engine()
+    for number in range(600):
+        engine.subscribe(f"s{number}", f"x > {number}", expires=1.0 if number % 3 == 0 else None)
+    table = pa.table({"x": [700.0, -1.0, 5.0, 300.5] * 50})
+    lists = [row for piece in engine.match_pieces(table, now=now, grouped=True) for row in piece.to_pylist()]
+    pairs = sorted((row["event"], place) for row in lists for place in row["places"])
+    flat = [row for piece in engine.match_pieces(table, now=now) for row in piece.to_pylist()]
+    assert pairs == sorted((row["event"], row["place"]) for row in flat)
+    assert all(row["places"] for row in lists)

@@ -15,6 +15,7 @@ from thatch.errors import IndexFileError, SparkError, SubscriptionError, TableEr
 from thatch.pipeline import match
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.indexes import indexed
+from thatch.pipeline.transforms import mapped as transforms_mapped
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -158,10 +159,26 @@ def test_hours_count_an_event_once_a_subscriber(json_log, queries, plan):
 
 
 def test_places_are_numbers_in_the_index(json_log, mapped):
-    found = match(json_log, mapped, give="places", event="id", json="body").toArrow()
-    pairs = sorted(zip(found["event"].to_pylist(), found["place"].to_pylist(), strict=True))
-    assert [(row, f"s{place}") for row, place in pairs] != []
-    assert sorted((row, f"s{place}") for row, place in pairs) == expected_pairs(objects())
+    found = match(json_log, mapped, give="places", event="id", json="body").toArrow().to_pylist()
+    pairs = [(row["event"], f"s{place}") for row in found for place in row["places"]]
+    assert sorted(pairs) == expected_pairs(objects())
+
+
+def test_long_lists_of_places_are_split_over_rows(spark, monkeypatch):
+    lists = pa.array([[], list(range(5)), [9], list(range(11)), [7] * 3], pa.list_(pa.int32())).slice(1)
+    monkeypatch.setattr(transforms_mapped, "_ROWS", 4)
+    batches = list(transforms_mapped._split(pa.array(["a", "b", "c", "d"]), lists))
+    rows = [(row["event"], row["places"]) for batch in batches for row in batch.to_pylist()]
+    assert rows == [
+        ("a", [0, 1, 2, 3]),
+        ("a", [4]),
+        ("b", [9]),
+        ("c", [0, 1, 2, 3]),
+        ("c", [4, 5, 6, 7]),
+        ("c", [8, 9, 10]),
+        ("d", [7, 7, 7]),
+    ]
+    assert all(sum(map(len, batch["places"].to_pylist())) <= 4 for batch in batches)
 
 
 def test_a_saved_engine_is_taken_by_its_path(spark, json_log, tmp_path):

@@ -303,6 +303,7 @@ class Engine:
         json: str | None = None,
         now: Moment | None = None,
         reject: Reject | None = None,
+        grouped: bool = False,
     ) -> Pieces:
         """As `match_batch`, but a few million matches at a time, with places in place of ids.
 
@@ -310,13 +311,15 @@ class Engine:
         ----------
         table, nulls, json, now : as for `match_batch`
         reject : called with row number and reason for each row that is not an event, which is then left out
+        grouped : give a row per event, with the list `places`; an event may have several rows all the same
 
         Returns
         -------
         An iterator of record batches with columns `event` (the row's number) and `place`; an event may be in several.
         Its `ids()` names the places. All of it is of the set as it is now, whatever is changed while it is read.
         """
-        return Pieces(*self._asked(table, nulls, json, now, reject), self._add_misfits)
+        batch, seen = self._asked(table, nulls, json, now, reject)
+        return Pieces(batch, seen, self._add_misfits, is_grouped=grouped)
 
     def count_batch(
         self,

@@ -9,6 +9,7 @@ __all__ = [
     "FILTER",
     "HOUR",
     "PLACE",
+    "PLACES",
     "REASON",
     "ROW",
     "SUBSCRIBER",
@@ -21,6 +22,7 @@ SUBSCRIBER = "subscriber"
 FILTER = "filter"
 EXPIRES = "expires"
 PLACE = "place"  # the number of a subscription in its index
+PLACES = "places"
 EVENTS = "events"  # how many
 HOUR = "hour"  # its beginning, in UTC
 ROW = "row"  # the number of a row in its file or files

@@ -48,8 +48,8 @@ def match(  # noqa: PLR0913 - the questions that can be asked of a log
     events : a column per attribute (structs are nested objects), or one column of JSON texts
     subscriptions : a table with `subscription`, `filter` and perhaps `subscriber` and `expires`; an engine; or the path
         of a saved one
-    give : "pairs" (`event`, `subscription`); "places" (`event`, `place`, the number of the subscription in the index);
-        "counts" (`subscription`, `events`, those that got none included); "hours" (`subscriber`, `hour`, `events`: each
+    give : "pairs" (`event`, `subscription`); "places" (`event`, `places`, a list of numbers in the index, which
+        `Engine.ids` names; the quickest, and an event may have several rows); "counts" (`subscription`, `events`, those that got none included); "hours" (`subscriber`, `hour`, `events`: each
         event once a subscriber, who is the subscription's id where there is no subscriber)
     event : the column that names events, which is no attribute then; by default they are numbered by Spark
     json : the column that holds each event as JSON text, which keeps null and missing apart
@@ -90,7 +90,7 @@ def match(  # noqa: PLR0913 - the questions that can be asked of a log
 
 _MAPPED = {
     "pairs": mapped.pairs,
-    "places": mapped.numbered_pairs,
+    "places": mapped.places,
     "counts": mapped.counts,
     "hours": mapped.hours,
 }
