@@ -48,6 +48,7 @@ class Encoder:
     def __init__(self) -> None:
         self.attributes = Attributes()
         self.flags = 0  # of a search for the rows that were encoded last, `numeric` ones excepted
+        self.has_lists = False  # the same rows
         self.grow(_ROWS, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
@@ -205,6 +206,7 @@ class Encoder:
         most = max(count, rows.element_count)  # elements are marked too, those included that say nothing here
         if most > self.rows or len(words) > len(self._words):
             self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
+        self.has_lists = rows.element_count > 0
         self.flags = fields.GROUPED if rows.list_count else 0
         if self.flags:
             rows.complete()

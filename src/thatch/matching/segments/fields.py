@@ -49,9 +49,14 @@ SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands
     ROW_NUMBERS, ROW_INFO, WORDS, ROW_CLASS, ROW_TEXT_AT, ROW_TEXT_LENGTH, ROW_NEXT, ROW_CELLS, ROW_ELEMENT, HITS, SORTED,
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
-    BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER,
-) = range(0, 72, 2)  # fmt: skip
-CONTEXT_WIDTH = 72
+    BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER, PARTS,
+) = range(0, 74, 2)  # fmt: skip
+CONTEXT_WIDTH = 74
+
+# --- parts that searches call by address, if they are loaded ---------------------------------------------------------------
+
+VERDICT, CHECKED, DELTA = range(3)
+N_PARTS = 3
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
-from thatch.matching.segments.checks.kernels import JIT, program_runner
+from thatch.matching.segments.checks.kernels import program_runner
+from thatch.matching.segments.compiling.kernels import JIT, PARTS, load_parts
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.shape import Shape
 
@@ -33,8 +34,9 @@ class Workspace:
         self._owned: dict[int, npt.NDArray[Any]] = {}
         self._spare: dict[str, npt.NDArray[Any]] = {}
         self._rows: Mapping[int, npt.NDArray[Any]] = {}
+        self._has_verdicts = False
         self._attributes = self._locals = self._boxes = self._places = 0
-        self._name({fields.COUNTS: self.counts, fields.TALLIES: self.tallies})
+        self._name({fields.COUNTS: self.counts, fields.TALLIES: self.tallies, fields.PARTS: PARTS})
 
     def attach(self, shape: Shape) -> None:
         """Get ready for searches of a shape."""
@@ -42,6 +44,8 @@ class Workspace:
         self.encoder.attributes = shape.attributes
         if shape.has_checks and not self.context[fields.RUNNER] and JIT:
             self.context[fields.RUNNER] = program_runner().address
+        if shape.has_checks or not shape.is_exact:
+            self._load_verdicts()
         self._name({fields.SEGMENTS: shape.segment_descs, fields.DELTAS: shape.delta_descs})
         if self._attributes != shape.attribute_room:
             self._attributes = shape.attribute_room
@@ -91,10 +95,17 @@ class Workspace:
         }
 
     def sync(self) -> None:
-        """Tell the context where the event's rows are, if they have moved."""
+        """Tell the context where the event's rows are, if they have moved, and get ready for what they are."""
+        if self.encoder.has_lists and not self._has_verdicts:
+            self._load_verdicts()
         if self._rows is not self.encoder.buffers:
             self._rows = self.encoder.buffers
             self._name(self._rows)
+
+    def _load_verdicts(self) -> None:
+        """Let searches look closer at boxes; what they cannot look at is verified, which takes longer."""
+        load_parts(fields.VERDICT, fields.CHECKED)
+        self._has_verdicts = True
 
     def name_words(self, blob: npt.NDArray[np.uint8]) -> None:
         """Let the texts of events be looked up elsewhere, until `attach`."""

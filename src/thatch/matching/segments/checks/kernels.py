@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, cfunc, config, types
+from numba import carray, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import compare_texts
+from thatch.matching.segments.compiling.kernels import JIT, kept
 from thatch.matching.segments.sides import NUMBER, TEXT
-from thatch.matching.segments.vectors.kernels import CACHE, inlined, merged, stamped, uint8_at
+from thatch.matching.segments.vectors.kernels import inlined, merged, uint8_at
 
 __all__ = ["JIT", "check_holds", "program_holds", "program_runner", "run_program"]
 
 HEADER, PIECE_HEADER = 5, 3
 ONE = 0xFF  # any one character
 NOWHERE = -1
-JIT = not config.DISABLE_JIT
 UNION = 2  # the first byte of a union's program
 
 
@@ -248,7 +249,9 @@ def _run(programs_at, programs_size, start, kind, number, words_at, words_size, 
 @cache
 def program_runner() -> Any:
     """What runs programs, compiled; `.address` is what searches are told."""
-    return stamped(cfunc(_SIGNATURE, cache=CACHE)(_run))
+    runner = kept(CFunc(_run, (_SIGNATURE.args, _SIGNATURE.return_type), {}, {"nopython": True}), _run)
+    runner.compile()
+    return runner
 
 
 @intrinsic

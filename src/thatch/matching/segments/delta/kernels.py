@@ -18,7 +18,11 @@ from thatch.matching.segments.cells.kernels import (
     text_code,
 )
 from thatch.matching.segments.checks.kernels import run_program
+from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.vectors.kernels import (
+    as_doubles,
+    as_int32,
+    as_uint64,
     brief,
     doubles_at,
     inlined,
@@ -88,7 +92,7 @@ def _row_passes(side, integers, doubles, texts, row, row_class, numbers, words, 
 def _exactly(box, desc, context):
     """0 no, 1 yes, 2 maybe: the exact sides and the checks of a box."""
     sides = int64_at(desc, f.DELTA_SIDES)
-    integers, doubles = sides.view(np.int32), sides.view(np.float64)
+    integers, doubles = as_int32(sides), as_doubles(sides)
     first_side = int32_at(desc, f.DELTA_FIRST_SIDE)
     texts = uint8_at(desc, f.DELTA_TEXTS)
     check_at, checks = int32_at(desc, f.DELTA_CHECK_AT), int32_at(desc, f.DELTA_CHECKS)
@@ -100,7 +104,7 @@ def _exactly(box, desc, context):
     result = 1
     for side in range(first_side[box], first_side[box + 1]):
         which = integers[6 * side]
-        row = np.int64(heads[which]) if which < len(heads) else np.int64(-1)
+        row = np.int64(heads[which]) if which < context[f.HEADS + 1] else np.int64(-1)
         if row < 0:
             if (
                 np.int64(integers[6 * side + 1]) & 255 != 0
@@ -119,7 +123,7 @@ def _exactly(box, desc, context):
     for check in range(check_at[box], check_at[box + 1]):
         which = checks[2 * check]
         start = np.int64(checks[2 * check + 1])
-        row = np.int64(heads[which]) if which < len(heads) else np.int64(-1)
+        row = np.int64(heads[which]) if which < context[f.HEADS + 1] else np.int64(-1)
         if row < 0:
             if not run_program(context, programs, size, start, np.int64(0), 0.0, np.int64(0), np.int64(0)):
                 return 0
@@ -133,7 +137,7 @@ def _exactly(box, desc, context):
     return result
 
 
-@inlined
+@apart(f.DELTA)
 def search_delta(desc, source, boxes, context, flags, moment):
     """Add what an event matches among the first `boxes` boxes of a delta to PLACES and PENDING; whether to stop."""
     lanes_of = uint16_at(desc, f.DELTA_LANES)
@@ -141,7 +145,7 @@ def search_delta(desc, source, boxes, context, flags, moment):
     low, high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
     places, pending = int64_at(context, f.PLACES), int32_at(context, f.PENDING)
     counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
-    is_narrow = len(low) == 64
+    is_narrow = context[f.WIDE_LOW + 1] == 64
     one = np.uint64(1)
     for block in range((boxes + 63) >> 6):
         lanes = ~np.uint64(0)
@@ -216,7 +220,7 @@ def _file_boxes(desc, first, count):
     """Write the lanes of boxes that were added: the two of their sides that let the fewest codes through."""
     lanes = uint16_at(desc, f.DELTA_LANES)
     sides = int64_at(desc, f.DELTA_SIDES)
-    integers, doubles, words = sides.view(np.int32), sides.view(np.float64), sides.view(np.uint64)
+    integers, doubles, words = as_int32(sides), as_doubles(sides), as_uint64(sides)
     first_side, texts = int32_at(desc, f.DELTA_FIRST_SIDE), uint8_at(desc, f.DELTA_TEXTS)
     for box in range(first, first + count):
         at = (box >> 6) * (_SLOTS * 192) + (box & 63)

@@ -42,7 +42,7 @@ def file_rows(context, rows, flags):
         int32_at(context, f.TOUCHED),
     )
     wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    has_delta = len(int64_at(context, f.DELTAS)) > 0
+    has_delta = context[f.DELTAS + 1] > 0
     if flags & f.NUMERIC:
         for row in range(rows):
             if abs(numbers[row]) >= _EXACT:
@@ -70,7 +70,7 @@ def file_rows(context, rows, flags):
         row_class[row] = kind
         text_at[row] = start
         text_length[row] = length
-        if 0 <= attribute < len(heads):
+        if 0 <= attribute < context[f.HEADS + 1]:
             row_next[row] = heads[attribute]
             if has_delta:
                 wide = wide_code(kind, numbers[row], words, start, length)
@@ -180,7 +180,7 @@ def encode(desc, context, touched):
                 strict_low[local], strict_high[local] = 65535, 0
     for index in range(touched):
         attribute = attributes[index]
-        if attribute >= len(local_of):
+        if attribute >= desc[f.LOCAL_OF + 1]:
             continue
         local = local_of[attribute]
         if local < 0:

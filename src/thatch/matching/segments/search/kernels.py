@@ -22,6 +22,8 @@ from thatch.matching.segments.vectors.kernels import (
     int64_at,
     merged,
     mixed64,
+    part_of,
+    pointer_to,
     sides64,
     trailing_zeros,
     uint8_at,
@@ -48,6 +50,7 @@ def collect(context, rows, flags, moment, newest):
     moment : the last change that counts
     newest : how many boxes of the last delta count
     """
+    context = pointer_to(context)
     counts = int64_at(context, f.COUNTS)
     counts[f.SURE] = 0
     counts[f.WAITING] = 0
@@ -66,17 +69,17 @@ def collect(context, rows, flags, moment, newest):
 def search(context, touched, flags, moment, newest):
     """Look through all segments and deltas; matches pile up in PLACES and PENDING."""
     segments = int64_at(context, f.SEGMENTS)
-    n_segments = len(segments) // f.SEGMENT_WIDTH
+    n_segments = context[f.SEGMENTS + 1] // f.SEGMENT_WIDTH
     for index in range(n_segments):
-        desc = segments[index * f.SEGMENT_WIDTH : (index + 1) * f.SEGMENT_WIDTH]
+        desc = part_of(segments, index * f.SEGMENT_WIDTH)
         if search_segment(desc, index, context, touched, flags, moment):
             return
     deltas = int64_at(context, f.DELTAS)
-    n_deltas = len(deltas) // f.DELTA_WIDTH
+    n_deltas = context[f.DELTAS + 1] // f.DELTA_WIDTH
     for index in range(n_deltas):
-        desc = deltas[index * f.DELTA_WIDTH : (index + 1) * f.DELTA_WIDTH]
+        desc = part_of(deltas, index * f.DELTA_WIDTH)
         boxes = newest if index == n_deltas - 1 else desc[f.DELTA_BOXES]
-        if search_delta(desc, n_segments + index, boxes, context, flags, moment):
+        if boxes > 0 and search_delta(desc, n_segments + index, boxes, context, flags, moment):
             return
 
 
@@ -124,8 +127,12 @@ def search_segment(desc, source, context, touched, flags, moment):
     counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
     attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
     is_narrow = desc[f.IS_NARROW] != 0
-    one_box_each = len(box_owner) == 0
-    has_checks = len(check_at) > 0
+    one_box_each = desc[f.BOX_OWNER + 1] == 0
+    parts = int64_at(context, f.PARTS)
+    has_verdicts = (
+        parts[f.VERDICT] != 0 and parts[f.CHECKED] != 0
+    )  # without them what is not sure is verified
+    has_checks = desc[f.CHECK_AT + 1] > 0
     is_quick = one_box_each and not has_checks and flags & (f.STOP | f.TALLY) == 0
 
     count, is_loose = encode(desc, context, touched)
@@ -145,7 +152,7 @@ def search_segment(desc, source, context, touched, flags, moment):
             passes = np.int64(length_of[local]) if turn < count and keys == 1 else np.int64(1)
             # A box may be found once an element; half of the room is kept for what is found once.
             most = passes * groups[row + f.GROUP_BOXES] + max(sure_count, waiting)
-            passes = passes if 1 < passes <= SHORT and most <= len(places) >> 1 else np.int64(1)
+            passes = passes if 1 < passes <= SHORT and most <= context[f.PLACES + 1] >> 1 else np.int64(1)
             row_of_pass = np.int64(local_heads[local]) if turn < count else np.int64(-1)
             for _ in range(passes):
                 if passes > 1:
@@ -231,7 +238,7 @@ def search_segment(desc, source, context, touched, flags, moment):
                                     continue
                                 verdict = YES
                                 if is_loose and (sure & bit == 0 or has_left):
-                                    verdict = verdict_of(box, desc, context)
+                                    verdict = verdict_of(box, desc, context) if has_verdicts else MAYBE
                                     if verdict == NO:
                                         continue
                                 owner = box if one_box_each else np.int64(box_owner[box])
@@ -241,7 +248,7 @@ def search_segment(desc, source, context, touched, flags, moment):
                                 if flags & f.TALLY:
                                     tallies[place & ~np.int64(1)] += 1
                                 if has_checks and check_at[box] < check_at[box + 1] and verdict == YES:
-                                    verdict = checked(box, desc, context)
+                                    verdict = checked(box, desc, context) if has_verdicts else MAYBE
                                     if verdict == NO:
                                         continue
                                 if place & f.VERIFY or verdict == MAYBE:
@@ -307,7 +314,7 @@ def sorted_unique(context, count):
         words[place >> 6] |= one << np.uint64(place & 63)
         summary[place >> 12] |= one << np.uint64((place >> 6) & 63)
     kept = np.int64(0)
-    for upper in range(len(summary)):
+    for upper in range(context[f.SUMMARY + 1]):
         present = summary[upper]
         if present == 0:
             continue

@@ -10,6 +10,7 @@ import numpy as np
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import count_below
 from thatch.matching.segments.checks.kernels import run_program
+from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.rows.kernels import LONG
 from thatch.matching.segments.vectors.kernels import (
     doubles_at,
@@ -72,7 +73,7 @@ def _any_left(which, context, start):
     return found
 
 
-@inlined
+@apart(f.VERDICT)
 def verdict_of(box, desc, context):
     """NO, YES, or MAYBE: every side holds, but not all of them surely for the same elements of a list."""
     offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
@@ -141,7 +142,7 @@ def _list_holds(box, which, joint, desc, context):
     return _any_left(which, context, 0)
 
 
-@inlined
+@apart(f.CHECKED)
 def checked(box, desc, context):
     """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
 
