@@ -338,8 +338,9 @@ def emit_blocks(first, count, keys, at, boxes, order, codes16, out_codes, out_mi
     for block in range(blocks):
         base = at[0] + block * n_keys * 128
         for key in range(n_keys):
-            out_codes[base + key * 128 : base + key * 128 + 64] = 65535
-            out_codes[base + key * 128 + 64 : base + key * 128 + 128] = 0
+            for lane in range(LANES):
+                out_codes[base + key * 128 + lane] = 65535
+                out_codes[base + key * 128 + 64 + lane] = 0
         for lane in range(LANES):
             index = block * LANES + lane
             taken = 0
@@ -390,7 +391,8 @@ def _write_zones(codes, source, target, count, n_keys):
             if index < count:
                 start = source + index * n_keys * 128 + key * 128
                 for lane in range(LANES):
-                    least = min(least, codes[start + lane])
-                    most = max(most, codes[start + 64 + lane])
+                    lo, hi = np.int64(codes[start + lane]), np.int64(codes[start + 64 + lane])
+                    least = lo if lo < least else least
+                    most = hi if hi > most else most
             codes[place + key * 128] = least
             codes[place + key * 128 + 64] = most

@@ -7,6 +7,7 @@ is needed; and what is on disk is loaded without the tables that only a compiler
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import inspect
 import os
@@ -72,17 +73,33 @@ def kept(compiled: Any, function: Any) -> Any:
     return compiled
 
 
+# --- compiling -------------------------------------------------------------------------------------------------------
+
+
+class _Compiler(Compiler):
+    """Numba's compiler without Python's collector of garbage, which would look at all that it makes, in vain."""
+
+    def compile_extra(self, func: Any) -> Any:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+
 # --- what Python calls -----------------------------------------------------------------------------------------------
 
 
 def kernel(function: Any) -> Any:
     """Compile without the GIL; cached on disk."""
-    return kept(njit(nogil=True)(function), function)
+    return kept(njit(nogil=True, pipeline_class=_Compiler)(function), function)
 
 
 def brief(function: Any) -> Any:
     """Compile what takes microseconds: it keeps the GIL, because giving it up and waiting for it takes longer."""
-    return kept(njit(_nrt=False)(function), function)
+    return kept(njit(_nrt=False, pipeline_class=_Compiler)(function), function)
 
 
 # --- what kernels call -----------------------------------------------------------------------------------------------
@@ -108,13 +125,19 @@ class _Ingredient(JITCodeLibrary):
         return 0
 
 
-class _IngredientCompiler(Compiler):
+class _IngredientCompiler(_Compiler):
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *args: Any) -> None:
         library = _Ingredient(targetctx.codegen(), "ingredient")
         super().__init__(typingctx, targetctx, library, *args)
 
 
-_INNER = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+_INNER = {
+    "_nrt": False,
+    "no_rewrites": True,
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 def inlined(function: Any) -> Any:
@@ -149,7 +172,8 @@ def apart(part: int) -> Any:
         kinds = [types.CPointer(types.int64) if name in _POINTERS else types.int64 for name in names]
         signature = types.int64(types.StarArgTuple.from_types(tuple(kinds)))
         options = {"nopython": True, "_nrt": False}
-        _COMPILED_APART[part] = kept(CFunc(function, (tuple(kinds), types.int64), {}, options), function)
+        compiled = CFunc(function, (tuple(kinds), types.int64), {}, options, pipeline_class=_Compiler)
+        _COMPILED_APART[part] = kept(compiled, function)
 
         @intrinsic
         def call(typingctx, *args):

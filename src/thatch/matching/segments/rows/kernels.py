@@ -200,7 +200,7 @@ def encode(desc, context, touched):
                 np.int64(text_at[row]), np.int64(text_length[row]),
             )  # fmt: skip
             row_cells[row] = cell
-            least, most = min(least, cell), max(most, cell)
+            least, most = cell if cell < least else least, cell if cell > most else most
             row = row_next[row]
             if not is_single:
                 sorted_cells[sorted_to] = cell

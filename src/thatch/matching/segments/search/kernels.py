@@ -151,7 +151,7 @@ def search_segment(desc, source, context, touched, flags, moment):
             # Of a short list each element is looked for by itself: their hull would let too much through.
             passes = np.int64(length_of[local]) if turn < count and keys == 1 else np.int64(1)
             # A box may be found once an element; half of the room is kept for what is found once.
-            most = passes * groups[row + f.GROUP_BOXES] + max(sure_count, waiting)
+            most = passes * groups[row + f.GROUP_BOXES] + (sure_count if sure_count > waiting else waiting)
             passes = passes if 1 < passes <= SHORT and most <= context[f.PLACES + 1] >> 1 else np.int64(1)
             row_of_pass = np.int64(local_heads[local]) if turn < count else np.int64(-1)
             for _ in range(passes):
