@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import events, expressions
@@ -208,3 +208,32 @@ def test_a_view_from_before_a_renumbering_sees_no_later_change() -> None:
     assert all((segment.died > before.moment).all() for segment in before.shape.segments)
     assert before.match(read_event({"a": 1})).tolist() == list(range(30))
     assert renumbered.match(read_event({"a": 1})) == [place for place in range(30) if place not in (3, 4)]
+
+
+OTHERS = [parse(f"x > {number} and y < {number}") for number in range(70)]
+
+
+@pytest.mark.parametrize("capacity", [16, 4_096])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_integers_that_no_double_equals_are_found_beside_many_other_filters(
+    capacity: int, data: st.DataObject
+) -> None:
+    around = st.integers(2**53 - 3, 2**53 + 5)
+    index = SegmentIndex(capacity=capacity)
+    filters = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        low, high = sorted((data.draw(around), data.draw(around)))
+        filters.append(
+            data.draw(st.sampled_from([f"y = {low}", f"y >= {low} and y <= {high}", f"y in (3, {low})"]))
+        )
+    parsed = [*OTHERS, *map(parse, filters)]
+    for place, filter in enumerate(parsed):
+        index.add(place, filter)
+    value = data.draw(
+        st.one_of(around, st.lists(around, max_size=3), st.lists(st.lists(around, max_size=2), max_size=2))
+    )
+    event = {"x": 1, "y": value}
+    assert index.match(read_event(event)) == [
+        place for place, filter in enumerate(parsed) if filter.matches(event)
+    ]

@@ -234,6 +234,9 @@ def aim(desc, context, local, row):
         return
     cell = np.int64(int32_at(context, f.ROW_CELLS)[row])
     low[local], high[local] = cell >> shift, cell >> shift
+    if uint8_at(context, f.LOCAL_JOINTS)[local] == f.NOT_KNOWN:
+        # It may be one of the two neighbours of an integer that no double equals: what lies between them has no cell.
+        low[local], high[local] = max(cell - 1, np.int64(0)) >> shift, (cell + 1) >> shift
     # An element that is alone in what it says decides for itself; elsewhere codes are not sure, as before.
     if uint8_at(context, f.LOCAL_JOINTS)[local] == 0 and shift == 0:
         strict_low[local], strict_high[local] = cell, cell
