@@ -233,8 +233,7 @@ def match_masks(
     """
     groups, width = int64_at(desc, f.GROUPS), desc[f.GROUP_WIDTH]
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
-    left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
+    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     claims, died = uint32_at(desc, f.CLAIMS), int64_at(desc, f.DIED)
     one = np.uint64(1)
     n_groups = len(groups) // width
@@ -319,9 +318,9 @@ def match_masks(
                 if not alive:
                     continue
                 if mixed_at >= 0:
-                    for side in range(left_offsets[box], left_offsets[box + 1]):
-                        base = cell_at[left_attribute[side]]
-                        lo, hi = np.int64(left_lo[side]), np.int64(left_hi[side])
+                    for side in range(3 * left_at[box], 3 * left_at[box + 1], 3):
+                        base = cell_at[left[side]]
+                        lo, hi = np.int64(left[side + 1]), np.int64(left[side + 2])
                         if not _narrow(mask, at_lane, base, lo, hi, below, above):
                             alive = False
                             break

@@ -96,12 +96,19 @@ def _alive(codes, at, groups, row, keys, low, high):
 
 
 @inlined
-def _left_pass(box, offsets, attributes, lo, hi, low, high):
-    for side in range(offsets[box], offsets[box + 1]):
-        which = attributes[side]
-        if lo[side] > high[which] or hi[side] < low[which]:
-            return False
-    return True
+def _left_pass(left, start, end, low, high):
+    """Whether the sides that are left over pass; of those on one attribute, which stand together, one must."""
+    which, passes = np.int64(-1), True
+    for at in range(3 * start, 3 * end, 3):
+        if left[at] != which:
+            if not passes:
+                return False
+            which = np.int64(left[at])
+            if which == f.CHECKED:
+                return True
+            passes = False
+        passes |= left[at + 1] <= high[which] and left[at + 2] >= low[which]
+    return passes
 
 
 @inlined
@@ -109,12 +116,10 @@ def search_segment(desc, source, context, touched, flags, moment):
     """Add what an event matches in one segment to PLACES and PENDING; return whether to stop."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
-    left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
+    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
     died = int64_at(desc, f.DIED)
     has_deaths = int64_at(desc, f.DEATHS)[0] > 0
-    check_at = int32_at(desc, f.CHECK_AT)
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
     local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
@@ -125,8 +130,7 @@ def search_segment(desc, source, context, touched, flags, moment):
     attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
     is_narrow = desc[f.IS_NARROW] != 0
     one_box_each = len(box_owner) == 0
-    has_checks = len(check_at) > 0
-    is_quick = one_box_each and not has_checks and flags & (f.STOP | f.TALLY) == 0
+    is_quick = one_box_each and flags & (f.STOP | f.TALLY) == 0
 
     count, is_loose = encode(desc, context, touched)
     one = np.uint64(1)
@@ -141,6 +145,7 @@ def search_segment(desc, source, context, touched, flags, moment):
             keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
             zones = (blocks + 63) >> 6
             mixed_first = groups[row + f.GROUP_MIXED]
+            some_left = groups[row + f.GROUP_LEFT] != 0
             # Of a short list each element is looked for by itself: their hull would let too much through.
             passes = np.int64(length_of[local]) if turn < count and keys == 1 else np.int64(1)
             # A box may be found once an element; half of the room is kept for what is found once.
@@ -205,7 +210,7 @@ def search_segment(desc, source, context, touched, flags, moment):
                                     bit = sure & (~sure + one)
                                     owner = slot + np.int64(trailing_zeros(sure))
                                     sure ^= bit
-                                    if mixed_at >= 0 and left_offsets[owner] < left_offsets[owner + 1]:
+                                    if some_left and left_at[owner] < left_at[owner + 1]:
                                         lanes |= bit
                                         continue
                                     looked += 1
@@ -224,13 +229,16 @@ def search_segment(desc, source, context, touched, flags, moment):
                                 lanes ^= bit
                                 looked += 1
                                 box = slot + lane
-                                has_left = mixed_at >= 0 and left_offsets[box] < left_offsets[box + 1]
-                                if has_left and not _left_pass(
-                                    box, left_offsets, left_attribute, left_lo, left_hi, low, high
-                                ):
+                                start, end = np.int64(0), np.int64(0)
+                                if some_left:
+                                    start, end = np.int64(left_at[box]), np.int64(left_at[box + 1])
+                                if not _left_pass(left, start, end, low, high):
                                     continue
                                 verdict = YES
-                                if is_loose and (sure & bit == 0 or has_left):
+                                if is_loose and (
+                                    sure & bit == 0
+                                    or not _left_pass(left, start, end, strict_low, strict_high)
+                                ):
                                     verdict = verdict_of(box, desc, context)
                                     if verdict == NO:
                                         continue
@@ -240,7 +248,7 @@ def search_segment(desc, source, context, touched, flags, moment):
                                 place = np.int64(claims[owner])
                                 if flags & f.TALLY:
                                     tallies[place & ~np.int64(1)] += 1
-                                if has_checks and check_at[box] < check_at[box + 1] and verdict == YES:
+                                if start < end and left[3 * end - 3] == f.CHECKED and verdict == YES:
                                     verdict = checked(box, desc, context)
                                     if verdict == NO:
                                         continue

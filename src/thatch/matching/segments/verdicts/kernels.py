@@ -1,6 +1,7 @@
 """Kernels that decide about one box: its exact sides, its checks, and lists whose elements must agree.
 
-Elements of a list are struck out by every side and check on an attribute of that list; the list holds if one is left.
+Sides of a box on the same attribute stand together and are alternatives, one of which must hold: `start` to `end`.
+Elements of a list are struck out by every attribute and check of that list that they fail; it holds if one is left.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from thatch.matching.segments.cells.kernels import count_below
 from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.rows.kernels import LONG
 from thatch.matching.segments.vectors.kernels import (
-    doubles_at,
     inlined,
     int32_at,
     int64_at,
@@ -27,33 +27,57 @@ NO, YES, MAYBE = 0, 1, 2
 
 
 @inlined
-def _any_inside(which, first, last, context):
-    """Whether some element of a list lies in a side."""
+def _end_of(attributes, start, stop):
+    """Where the alternatives end that begin at a side."""
+    end = start + 1
+    while end < stop and attributes[end] == attributes[start]:
+        end += 1
+    return end
+
+
+@inlined
+def _is_inside(cell, start, end, lo, hi):
+    """Whether a cell lies in one of some alternatives."""
+    for side in range(start, end):
+        if lo[side] <= cell <= hi[side]:
+            return True
+    return False
+
+
+@inlined
+def _any_inside(which, start, end, lo, hi, context):
+    """Whether some element of a list lies in one of some alternatives."""
     heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
     length = np.int64(int32_at(context, f.LOCAL_LENGTH)[which])
     if length > LONG:
         cells = int32_at(context, f.SORTED)
-        start = np.int64(int32_at(context, f.LOCAL_SORTED)[which])
-        place = start + count_below(cells, start, start + length, first)
-        return place < start + length and cells[place] <= last
+        first = np.int64(int32_at(context, f.LOCAL_SORTED)[which])
+        for side in range(start, end):
+            place = first + count_below(cells, first, first + length, np.int64(lo[side]))
+            if place < first + length and cells[place] <= hi[side]:
+                return True
+        return False
     row_cells = int32_at(context, f.ROW_CELLS)
     row = np.int64(heads[which])
-    while row >= 0 and not first <= row_cells[row] <= last:
+    while row >= 0 and not _is_inside(row_cells[row], start, end, lo, hi):
         row = np.int64(row_next[row])
     return row >= 0
 
 
 @inlined
-def _strike(which, first, last, context):
-    """Strike out the elements of a list that do not lie in a side on one of its attributes."""
+def _strike(joint, start, stop, attributes, lo, hi, context):
+    """Strike out the elements of a list that fail a box's sides, of those from `start` to `stop`, on its attributes."""
     heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
     row_cells, row_element = int32_at(context, f.ROW_CELLS), int32_at(context, f.ROW_ELEMENT)
-    hits = uint8_at(context, f.HITS)
-    row = np.int64(heads[which])
-    while row >= 0:
-        if not first <= row_cells[row] <= last:
-            hits[row_element[row]] = 0
-        row = np.int64(row_next[row])
+    hits, joints = uint8_at(context, f.HITS), uint8_at(context, f.LOCAL_JOINTS)
+    while start < stop:
+        end = _end_of(attributes, start, stop)
+        row = np.int64(heads[attributes[start]]) if joints[attributes[start]] == joint else np.int64(-1)
+        while row >= 0:
+            if not _is_inside(row_cells[row], start, end, lo, hi):
+                hits[row_element[row]] = 0
+            row = np.int64(row_next[row])
+        start = end
 
 
 @inlined
@@ -81,28 +105,31 @@ def verdict_of(box, desc, context):
     heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
     result = YES
     done = np.uint64(0)  # lists that were looked at
-    for side in range(offsets[box], offsets[box + 1]):
-        which = np.int64(attributes[side])
-        first, last = np.int64(lo[side]), np.int64(hi[side])
+    start, stop = np.int64(offsets[box]), np.int64(offsets[box + 1])
+    while start < stop:
+        which = np.int64(attributes[start])
+        end = _end_of(attributes, start, stop)
         joint = np.uint64(joints[which])
         if heads[which] < 0:  # missing, which is cell 0
-            if first > 0:
+            if lo[start] > 0:
                 return NO
         elif joint == f.NOT_KNOWN:
-            if first > cell_high[which] or last < cell_low[which]:
+            is_near = False
+            for side in range(start, end):
+                is_near |= lo[side] <= cell_high[which] and hi[side] >= cell_low[which]
+            if not is_near:
                 return NO
             result = MAYBE
         elif joint == 0:
-            if not _any_inside(which, first, last, context):
+            if not _any_inside(which, start, end, lo, hi, context):
                 return NO
         elif (done >> joint) & np.uint64(1) == 0:
             done |= np.uint64(1) << joint
             _any_left(which, context, 1)
-            for other in range(side, offsets[box + 1]):
-                if joints[attributes[other]] == joint:
-                    _strike(np.int64(attributes[other]), np.int64(lo[other]), np.int64(hi[other]), context)
+            _strike(joint, start, stop, attributes, lo, hi, context)
             if not _any_left(which, context, 0):
                 return NO
+        start = end
     return result
 
 
@@ -112,10 +139,10 @@ def _row_holds(check, row, desc, context):
     start = int64_at(desc, f.CHECK_START)[check]
     programs, size = desc[f.PROGRAMS], desc[f.PROGRAMS + 1]
     if row < 0:  # missing
-        return run_program(context, programs, size, start, np.int64(0), 0.0, np.int64(0), np.int64(0))
-    kind, number = np.int64(uint8_at(context, f.ROW_CLASS)[row]), doubles_at(context, f.ROW_NUMBERS)[row]
+        return run_program(context, programs, size, start, np.int64(0), np.int64(0), np.int64(0))
+    kind = np.int64(uint8_at(context, f.ROW_CLASS)[row])
     at, length = int32_at(context, f.ROW_TEXT_AT)[row], int32_at(context, f.ROW_TEXT_LENGTH)[row]
-    return run_program(context, programs, size, start, kind, number, np.int64(at), np.int64(length))
+    return run_program(context, programs, size, start, kind, np.int64(at), np.int64(length))
 
 
 @inlined
@@ -128,9 +155,7 @@ def _list_holds(box, which, joint, desc, context):
     row_next, row_element = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_ELEMENT)
     hits = uint8_at(context, f.HITS)
     _any_left(which, context, 1)
-    for side in range(offsets[box], offsets[box + 1]):
-        if joints[attributes[side]] == joint:
-            _strike(np.int64(attributes[side]), np.int64(lo[side]), np.int64(hi[side]), context)
+    _strike(joint, np.int64(offsets[box]), np.int64(offsets[box + 1]), attributes, lo, hi, context)
     for check in range(check_at[box], check_at[box + 1]):
         if joints[check_attribute[check]] == joint:
             row = np.int64(heads[check_attribute[check]])
@@ -164,16 +189,16 @@ def checked(box, desc, context):
             result = MAYBE
             continue
         if joints[which] != 0:
-            if not _list_holds(box, which, joints[which], desc, context):
+            if not _list_holds(box, which, np.uint64(joints[which]), desc, context):
                 return NO
             continue
-        first, last = np.int64(0), np.int64(4294967295)
-        for side in range(offsets[box], offsets[box + 1]):
-            if attributes[side] == which:
-                first, last = np.int64(lo[side]), np.int64(hi[side])
+        start, end = np.int64(offsets[box]), np.int64(offsets[box + 1])
+        while start < end and attributes[start] != which:
+            start += 1
+        end = _end_of(attributes, start, end) if start < end else start
         is_found = False
         while row >= 0 and not is_found:
-            is_found = first <= row_cells[row] <= last
+            is_found = start == end or _is_inside(row_cells[row], start, end, lo, hi)
             other = np.int64(check_at[box])
             while is_found and other < check_at[box + 1]:
                 if check_attribute[other] == which:
