@@ -106,9 +106,9 @@ def test_foreign_files_are_refused(content: bytes) -> None:
         (b"PK\3\4" + bytes(900), "another kind of file"),
         (b"THATCH\0", "cut short at 7"),
         (b"THATCH\0\2" + bytes(30), "checksum of its directory"),
-        (b"THATCH\0\1" + bytes(99), "a saved engine of version 2, got version 1"),
-        (b"THATCH\0\3" + bytes(99), "a saved engine of version 2, got version 3"),
-        (b"THATCH\0\3", "a saved engine of version 2, got version 3"),
+        (b"THATCH\0\1" + bytes(99), "a saved engine of version 3, got version 1"),
+        (b"THATCH\0\4" + bytes(99), "a saved engine of version 3, got version 4"),
+        (b"THATCH\0\4", "a saved engine of version 3, got version 4"),
     ],
 )
 def test_what_is_no_container_of_this_version_is_told_clearly(content: bytes, got: str, path: Path) -> None:

@@ -271,7 +271,9 @@ def test_ranks_keep_exact_cuts_through_merges_and_deaths(
 def assert_has_only_used_cuts(ranked: Ranked, boxes: Boxes) -> None:
     tables = ranked.tables
     checked = tables.attributes[ranked.check_attribute].tolist()
-    assert tables.attributes.tolist() == sorted({*(each for _, sides in boxes for each, _, _ in sides), *checked})
+    assert tables.attributes.tolist() == sorted(
+        {*(each for _, sides in boxes for each, _, _ in sides), *checked}
+    )
     for which, attribute in enumerate(tables.attributes.tolist()):
         cuts = {cut for _, sides in boxes for each, *pair in sides if each == attribute for cut in pair}
         numbers = tables.numbers[tables.number_at[which] : tables.number_at[which + 1]].tolist()

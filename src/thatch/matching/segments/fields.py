@@ -14,9 +14,9 @@ ATTRIBUTES, GROUP_WIDTH, IS_EXACT, IS_NARROW = range(4)
     TEXT_AT, TEXT_KEYS, TEXT_OFFSETS, TEXT_BLOB, SHIFTS,
     GROUP_AT, GROUPS, CODES, MIXED, LEFT_AT, LEFT,
     BOX_OFFSETS, SIDE_ATTRIBUTE, SIDE_LO, SIDE_HI, BOX_OWNER, CLAIMS, DIED, DEATHS,
-    CHECK_AT, CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
-) = range(4, 62, 2)  # fmt: skip
-SEGMENT_WIDTH = 62
+    CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
+) = range(4, 60, 2)  # fmt: skip
+SEGMENT_WIDTH = 60
 
 # --- a delta's description: the number of its boxes, then arrays ----------------------------------------------------
 
@@ -46,7 +46,7 @@ SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands
 # What `LEFT` has of the boxes of a group: anything, unions. An entry is attribute, lo and hi; entries of one attribute
 # stand together and are alternatives. The hull of a union may be a key or a mixed side as well.
 SOME_LEFT, SOME_UNIONS = 1, 2
-CHECKED = 65_535  # stands for an attribute where a box has checks
+CHECKED = 65_535  # stands for an attribute where the rest of an entry, of a box's last ones, is the number of a check
 
 # --- a context: all that one search needs -----------------------------------------------------------------------------
 
@@ -56,8 +56,10 @@ CHECKED = 65_535  # stands for an attribute where a box has checks
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
     BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER,
-) = range(0, 72, 2)  # fmt: skip
-CONTEXT_WIDTH = 72
+    HOT_ATTRIBUTE, HOT_LO, HOT_HI,
+) = range(0, 78, 2)  # fmt: skip
+CONTEXT_WIDTH = 78
+MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 

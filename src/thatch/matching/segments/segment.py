@@ -34,6 +34,8 @@ class Segment:
 
     Each subscription has a claim, its place doubled, plus one if a match must be verified; and the change in which it
     died, `ALIVE` while there is none. `deaths` counts those, so that kernels need not look while there are none.
+
+    Checks that say the same are one: `check_number` has those of each box, from `check_at` on.
     """
 
     tables: Tables
@@ -49,6 +51,7 @@ class Segment:
     source_offsets: npt.NDArray[np.int64]
     source_blob: npt.NDArray[np.uint8]
     check_at: npt.NDArray[np.int32]
+    check_number: npt.NDArray[np.int32]
     check_attribute: npt.NDArray[np.uint16]
     check_start: npt.NDArray[np.int64]
     programs: npt.NDArray[np.uint8]
@@ -101,7 +104,6 @@ class Segment:
             self.claims,
             self.died,
             self.deaths,
-            self.check_at,
             self.check_attribute,
             self.check_start,
             self.programs,
@@ -181,8 +183,8 @@ class Segment:
             sourced=self.sourced,
             sources=Texts(self.source_offsets, self.source_blob),
             check_at=self.check_at,
-            check_attribute=self.check_attribute,
-            programs=Texts(self.check_start, self.programs),
+            check_attribute=self.check_attribute[self.check_number],
+            programs=Texts(self.check_start, self.programs).take(self.check_number),
         )
         return everything.without(self.is_dead())
 
@@ -257,7 +259,9 @@ class Segment:
             ),
             "owners": (self.box_owner, self.claims, self.died, self.by_place),
             "exact": (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi),
-            "checks": (self.check_at, self.check_attribute, self.check_start, self.programs),
+            "checks": (
+                self.check_at, self.check_number, self.check_attribute, self.check_start, self.programs,
+            ),
             "sources": (self.sourced, self.source_offsets, self.source_blob),
         }  # fmt: skip
         return {name: sum(array.nbytes for array in arrays) for name, arrays in parts.items()}

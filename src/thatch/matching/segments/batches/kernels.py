@@ -104,7 +104,7 @@ def collect_batch(
     there are. Every event may match everything, so that there must be room for that.
     """
     counts, places = int64_at(context, f.COUNTS), int64_at(context, f.PLACES)
-    pending = int32_at(context, f.PENDING)
+    pending = int64_at(context, f.PENDING)
     used = waiting = np.int64(0)
     event = first
     while (
@@ -125,8 +125,8 @@ def collect_batch(
         used += found
         for index in range(counts[f.WAITING]):
             out_pending[waiting, 0] = event
-            out_pending[waiting, 1] = pending[2 * index]
-            out_pending[waiting, 2] = pending[2 * index + 1]
+            out_pending[waiting, 1] = pending[index] >> 32
+            out_pending[waiting, 2] = pending[index] & 0xFFFFFFFF
             waiting += 1
         out_counts[event] = found
         counts[f.EVENTS] += 1

@@ -319,7 +319,7 @@ def kd_order(centres, widths, out_order):
 
 @kernel
 def emit_blocks(
-    first, count, keys, at, hulls, codes16, check_at, out_codes, out_mixed, out_left_at, out_left, left
+    first, count, keys, at, hulls, codes16, checks, out_codes, out_mixed, out_left_at, out_left, left
 ):
     """Write the blocks and zones of one group: the boxes `first` to `first + count`.
 
@@ -329,11 +329,12 @@ def emit_blocks(
     at : where its codes, zones, second zones and mixed sides (or -1) begin
     hulls : where those of each box begin, their attributes, those of each box in order, and their sides
     codes16 : lo and hi code of every side
-    check_at : where the checks of each box begin; nothing if there are none
+    checks : where those of each box begin, nothing if there are none, and their numbers
     left : how many sides are left over by now
     """
     offsets, attributes, order, spans = hulls
     lo16, hi16 = codes16
+    check_at, check_number = checks
     n_keys = len(keys)
     blocks = (count + LANES - 1) // LANES
     for block in range(blocks):
@@ -369,9 +370,12 @@ def emit_blocks(
                             out_left[3 * left + 1] = lo16[side]
                             out_left[3 * left + 2] = hi16[side]
                             left += 1
-                if len(check_at) > 0 and check_at[box] < check_at[box + 1]:
-                    out_left[3 * left] = CHECKED
-                    left += 1
+                if len(check_at) > 0:
+                    for number in check_number[check_at[box] : check_at[box + 1]]:
+                        out_left[3 * left] = CHECKED
+                        out_left[3 * left + 1] = number & 65535
+                        out_left[3 * left + 2] = number >> 16
+                        left += 1
                 out_left_at[box + 1] = left
             if at[3] >= 0:
                 for step in range(taken, SLOTS):

@@ -16,6 +16,7 @@ from thatch.matching.segments import fields
 from thatch.matching.segments.building.kernels import emit_blocks, kd_order, order_sides
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.building.texts import sorted_distinct
 
 __all__ = ["Layout", "selectivity"]
 
@@ -175,7 +176,7 @@ class Layout:
             "by_place": np.argsort(claims, kind="stable").astype(np.int32),
             **self._sources(owners),
             **checks,
-            **self._emit(hulls, codes16, checks["check_at"]),
+            **self._emit(hulls, codes16, (checks["check_at"], checks["check_number"])),
         }
 
     def _sources(self, owners: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -194,15 +195,21 @@ class Layout:
             nothing = np.zeros(0, np.int32)
             return {
                 "check_at": nothing,
+                "check_number": nothing,
                 "check_attribute": nothing.astype(np.uint16),
                 "check_start": np.zeros(1, np.int64),
                 "programs": nothing.astype(np.uint8),
             }
         check_at, moved = _moved(ranked.check_at, boxes)
-        programs = ranked.programs.take(moved)
+        words, position = sorted_distinct(ranked.programs)
+        width = max(len(words), 1)
+        said = ranked.check_attribute.astype(np.int64) * width + position
+        distinct, number = np.unique(said, return_inverse=True)
+        programs = words.take(distinct % width)
         return {
             "check_at": check_at,
-            "check_attribute": ranked.check_attribute[moved],
+            "check_number": number[moved].astype(np.int32),
+            "check_attribute": (distinct // width).astype(np.uint16),
             "check_start": programs.offsets,
             "programs": programs.blob,
         }
@@ -211,21 +218,21 @@ class Layout:
         self,
         hulls: _Hulls,
         codes16: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
-        check_at: npt.NDArray[np.int32],
+        checks: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
     ) -> dict[str, Any]:
         """The arrays that kernels read first."""
         attributes = len(self.tables.attributes)
         groups, codes_size, mixed_size = self._rows()
         codes, mixed = np.zeros(codes_size + 64, np.uint16), np.zeros(mixed_size + 64, np.uint16)
         left_at = np.zeros(len(hulls.offsets), np.int32)
-        left = np.zeros(3 * (len(codes16[0]) + np.count_nonzero(np.diff(check_at)) + 1), np.uint16)
+        left = np.zeros(3 * (len(codes16[0]) + len(checks[1]) + 1), np.uint16)
         is_union = np.diff(hulls.spans) > 1
         count = 0
         for row, (keys, members) in zip(groups, self.groups, strict=True):
             at = row[[fields.GROUP_CODES, fields.GROUP_ZONES, fields.GROUP_ZONES2, fields.GROUP_MIXED]]
             first, before = row[fields.FIRST_SLOT], count
             count = emit_blocks(
-                first, len(members), np.array(keys, np.int64), at, tuple(hulls), codes16, check_at,
+                first, len(members), np.array(keys, np.int64), at, tuple(hulls), codes16, checks,
                 codes, mixed, left_at, left, count,
             )  # fmt: skip
             row[fields.GROUP_LEFT] = fields.SOME_LEFT if count > before else 0

@@ -154,7 +154,7 @@ def search_delta(desc, source, boxes, context, flags, moment):
     lanes_of = uint16_at(desc, f.DELTA_LANES)
     box_owner, owners = int32_at(desc, f.DELTA_BOX_OWNER), int64_at(desc, f.DELTA_OWNERS)
     low, high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    places, pending = int64_at(context, f.PLACES), int32_at(context, f.PENDING)
+    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
     counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
     is_narrow = len(low) == 64
     one = np.uint64(1)
@@ -180,8 +180,7 @@ def search_delta(desc, source, boxes, context, flags, moment):
             if verdict == 0:
                 continue
             if place & f.VERIFY or verdict == 2:
-                pending[2 * counts[f.WAITING]] = source
-                pending[2 * counts[f.WAITING] + 1] = owner
+                pending[counts[f.WAITING]] = (np.int64(source) << 32) | owner
                 counts[f.WAITING] += 1
                 continue
             places[counts[f.SURE]] = place >> 1

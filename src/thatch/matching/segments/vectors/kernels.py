@@ -37,6 +37,7 @@ __all__ = [
     "masks512",
     "merged",
     "mixed64",
+    "prefetch",
     "sides64",
     "stamped",
     "trailing_zeros",
@@ -185,6 +186,25 @@ def bit_count(typingctx, word):
 
 
 @intrinsic
+def prefetch(typingctx, array, index):
+    """Let the line of an entry be fetched while something else is done."""
+
+    def codegen(context, builder, signature, args):
+        byte = ir.IntType(8)
+        fetch = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _I32, _I32, _I32]),
+            "llvm.prefetch.p0",
+        )
+        place = _pointer(context, builder, signature.args[0], args[0], args[1], byte)
+        reading, near, data = (ir.Constant(_I32, number) for number in (0, 3, 1))
+        builder.call(fetch, [place, reading, near, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+@intrinsic
 def masks512(typingctx, mask, offset, first, first_at, second, second_at):
     """AND 512 bits at `first_at` and 512 bits at `second_at` into those at `offset`; return whether any is left."""
     signature = types.uint64(mask, types.int64, first, types.int64, second, types.int64)
@@ -303,6 +323,9 @@ if config.DISABLE_JIT:
 
     def bit_count(word):  # noqa: D103
         return np.uint64(int(word).bit_count())
+
+    def prefetch(array, index):  # noqa: D103
+        assert 0 <= index <= len(array)
 
     def transpose64(rows, offset, out, out_offset):  # noqa: D103
         words = _lanes(rows, offset)
