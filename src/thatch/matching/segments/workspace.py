@@ -37,6 +37,13 @@ class Workspace:
         self._has_verdicts = False
         self._attributes = self._locals = self._boxes = self._places = 0
         self._name({fields.COUNTS: self.counts, fields.TALLIES: self.tallies, fields.PARTS: PARTS})
+        self._name(
+            {
+                fields.HOT_ATTRIBUTE: np.zeros(fields.MOST_HOT, np.uint16),
+                fields.HOT_LO: np.zeros(fields.MOST_HOT, np.uint32),
+                fields.HOT_HI: np.zeros(fields.MOST_HOT, np.uint32),
+            }
+        )
 
     def attach(self, shape: Shape) -> None:
         """Get ready for searches of a shape."""
@@ -65,7 +72,7 @@ class Workspace:
             self._boxes = shape.boxes
             # Twice as many as there are boxes: elements of a list may find the same one.
             self.places = np.empty(2 * shape.boxes, np.int64)
-            self.pending = np.empty(4 * shape.boxes, np.int32)
+            self.pending = np.empty(2 * shape.boxes, np.int64)
             self._name({fields.PLACES: self.places, fields.PENDING: self.pending})
         if self._places < shape.places or 4 * shape.places < self._places:
             self._places = shape.places
@@ -104,7 +111,7 @@ class Workspace:
 
     def _load_verdicts(self) -> None:
         """Let searches look closer at boxes; what they cannot look at is verified, which takes longer."""
-        load_parts(fields.VERDICT, fields.CHECKED)
+        load_parts(fields.VERDICT, fields.CHECKING)
         self._has_verdicts = True
 
     def name_words(self, blob: npt.NDArray[np.uint8]) -> None:

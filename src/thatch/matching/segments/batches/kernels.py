@@ -107,7 +107,7 @@ def collect_batch(
     context = pointer_to(context)
     counts, places = int64_at(context, f.COUNTS), int64_at(context, f.PLACES)
     room = context[f.PLACES + 1]
-    pending = int32_at(context, f.PENDING)
+    pending = int64_at(context, f.PENDING)
     used = waiting = np.int64(0)
     event = first
     while event < classes.shape[1] and used + room <= len(out_places) and waiting + room <= len(out_pending):
@@ -124,8 +124,8 @@ def collect_batch(
         used += found
         for index in range(counts[f.WAITING]):
             out_pending[waiting, 0] = event
-            out_pending[waiting, 1] = pending[2 * index]
-            out_pending[waiting, 2] = pending[2 * index + 1]
+            out_pending[waiting, 1] = pending[index] >> 32
+            out_pending[waiting, 2] = pending[index] & 0xFFFFFFFF
             waiting += 1
         out_counts[event] = found
         counts[f.EVENTS] += 1
@@ -232,8 +232,7 @@ def match_masks(
     """
     groups, width = int64_at(desc, f.GROUPS), desc[f.GROUP_WIDTH]
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
-    left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
+    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     claims, died = uint32_at(desc, f.CLAIMS), int64_at(desc, f.DIED)
     one = np.uint64(1)
     n_groups = desc[f.GROUPS + 1] // width
@@ -318,9 +317,9 @@ def match_masks(
                 if not alive:
                     continue
                 if mixed_at >= 0:
-                    for side in range(left_offsets[box], left_offsets[box + 1]):
-                        base = cell_at[left_attribute[side]]
-                        lo, hi = np.int64(left_lo[side]), np.int64(left_hi[side])
+                    for side in range(3 * left_at[box], 3 * left_at[box + 1], 3):
+                        base = cell_at[left[side]]
+                        lo, hi = np.int64(left[side + 1]), np.int64(left[side + 2])
                         if not _narrow(mask, at_lane, base, lo, hi, below, above):
                             alive = False
                             break

@@ -236,7 +236,7 @@ def aim(desc, context, local, row):
     low[local], high[local] = cell >> shift, cell >> shift
     if uint8_at(context, f.LOCAL_JOINTS)[local] == f.NOT_KNOWN:
         # It may be one of the two neighbours of an integer that no double equals: what lies between them has no cell.
-        low[local], high[local] = max(cell - 1, np.int64(0)) >> shift, (cell + 1) >> shift
+        low[local], high[local] = (cell - 1 if cell > 0 else cell) >> shift, (cell + 1) >> shift
     # An element that is alone in what it says decides for itself; elsewhere codes are not sure, as before.
     if uint8_at(context, f.LOCAL_JOINTS)[local] == 0 and shift == 0:
         strict_low[local], strict_high[local] = cell, cell

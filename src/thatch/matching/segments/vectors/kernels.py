@@ -41,6 +41,7 @@ __all__ = [
     "mixed64",
     "part_of",
     "pointer_to",
+    "prefetch",
     "sides64",
     "trailing_zeros",
     "transpose64",
@@ -148,6 +149,25 @@ def bit_count(typingctx, word):
         return builder.ctpop(args[0])
 
     return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def prefetch(typingctx, array, index):
+    """Let the line of an entry be fetched while something else is done."""
+
+    def codegen(context, builder, signature, args):
+        byte = ir.IntType(8)
+        fetch = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _I32, _I32, _I32]),
+            "llvm.prefetch.p0",
+        )
+        place = _pointer(context, builder, signature.args[0], args[0], args[1], byte)
+        reading, near, data = (ir.Constant(_I32, number) for number in (0, 3, 1))
+        builder.call(fetch, [place, reading, near, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
 
 
 @intrinsic
@@ -282,6 +302,9 @@ if not JIT:
 
     def bit_count(word):  # noqa: D103
         return np.uint64(int(word).bit_count())
+
+    def prefetch(array, index):  # noqa: D103
+        assert 0 <= index <= len(array)
 
     def transpose64(rows, offset, out, out_offset):  # noqa: D103
         words = _lanes(rows, offset)
