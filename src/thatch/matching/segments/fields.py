@@ -63,8 +63,8 @@ MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 # --- parts that searches call by address, if they are loaded ---------------------------------------------------------------
 
-VERDICT, CHECKING, DELTA = range(3)
-N_PARTS = 3
+VERDICTS, DELTA = range(2)
+N_PARTS = 2
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 

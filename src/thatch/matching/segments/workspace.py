@@ -111,7 +111,7 @@ class Workspace:
 
     def _load_verdicts(self) -> None:
         """Let searches look closer at boxes; what they cannot look at is verified, which takes longer."""
-        load_parts(fields.VERDICT, fields.CHECKING)
+        load_parts(fields.VERDICTS)
         self._has_verdicts = True
 
     def name_words(self, blob: npt.NDArray[np.uint8]) -> None:
@@ -132,6 +132,7 @@ class Workspace:
 
     def tally(self, places: int) -> None:
         """Make room to count candidates and matches of every place."""
+        self._load_verdicts()
         if len(self.tallies) < 2 * places:
             grown = np.zeros(2 * places, np.int64)
             grown[: len(self.tallies)] = self.tallies

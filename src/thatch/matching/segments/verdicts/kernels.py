@@ -174,7 +174,7 @@ def _list_holds(box, first, last, which, joint, desc, context):
     return _any_left(which, context, 0)
 
 
-@apart(f.CHECKING)
+@inlined
 def _checked(box, desc, context):
     """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
 
@@ -259,6 +259,7 @@ def _sift(begin, end, desc, context, is_loose):
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
+    box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
     candidates = int64_at(context, f.PENDING)
     for index in range(begin, end):
         prefetch(left, 3 * np.int64(left_at[_box_of(candidates[index])]))
@@ -276,6 +277,10 @@ def _sift(begin, end, desc, context, is_loose):
                 candidate |= HAS_CHECKS
         candidates[kept] = candidate
         kept += 1
+        if desc[f.BOX_OWNER + 1] > 0:
+            prefetch(box_owner, box)
+        else:
+            prefetch(claims, box)
     return kept
 
 
@@ -317,7 +322,7 @@ def _gather(candidate, desc, context):
     return count
 
 
-@apart(f.VERDICT)
+@merged
 def _closer(candidate, desc, context):
     """The verdict on the sides of a box: by the codes in its block where those are exact."""
     count = np.int64(-1)
@@ -334,36 +339,30 @@ def _closer(candidate, desc, context):
     return _verdict_of(start, stop, attributes, lo, hi, context)
 
 
-@inlined
+@apart(f.VERDICTS)
 def _decide(begin, end, desc, context, is_loose, flags, moment):
     """Drop the candidates that do not match; of the others those are `SURE` that do surely. Return where they end."""
     candidates, tallies = int64_at(context, f.PENDING), int64_at(context, f.TALLIES)
     box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
     died, has_owners = int64_at(desc, f.DIED), desc[f.BOX_OWNER + 1] > 0
-    parts = int64_at(context, f.PARTS)
-    has_verdicts = parts[f.VERDICT] != 0 and parts[f.CHECKING] != 0  # else what is not sure is verified
     kept = begin
     for index in range(begin, end):
         candidate = candidates[index]
         box = _box_of(candidate)
         verdict = YES
         if is_loose and candidate & SURE == 0:
-            verdict = _closer(candidate, desc, context) if has_verdicts else MAYBE
+            verdict = _closer(candidate, desc, context)
             if verdict == NO:
                 continue
         if flags & f.TALLY:
             owner = np.int64(box_owner[box]) if has_owners else box
             tallies[np.int64(claims[owner]) & ~np.int64(1)] += 1 if died[owner] > moment else 0
         if candidate & HAS_CHECKS and verdict == YES:
-            verdict = _checked(box, desc, context) if has_verdicts else MAYBE
+            verdict = _checked(box, desc, context)
             if verdict == NO:
                 continue
         candidates[kept] = (box << 2) | (SURE if verdict == YES else 0)
         kept += 1
-        if has_owners:
-            prefetch(box_owner, box)
-        else:
-            prefetch(claims, box)
     return kept
 
 
@@ -371,7 +370,7 @@ def _decide(begin, end, desc, context, is_loose, flags, moment):
 def settle(end, source, desc, context, is_loose, flags, moment):
     """Decide about candidates, which stand in PENDING up to `end`; add those that match to PLACES and PENDING.
 
-    Returns whether to stop. All candidates take one step together, so that what they need from memory comes at once.
+    Returns whether to stop. Without the closer look what is not sure is verified. All candidates take one step together, so that what they need from memory comes at once.
     """
     box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
     died = int64_at(desc, f.DIED)
@@ -380,12 +379,14 @@ def settle(end, source, desc, context, is_loose, flags, moment):
     counts = int64_at(context, f.COUNTS)
     begin = counts[f.WAITING]
     end = _sift(begin, end, desc, context, is_loose)
-    end = _decide(begin, end, desc, context, is_loose, flags, moment)
+    has_checks = desc[f.CHECK_ATTRIBUTE + 1] > 0
+    if (is_loose or has_checks or flags & f.TALLY) and int64_at(context, f.PARTS)[f.VERDICTS] != 0:
+        end = _decide(begin, end, desc, context, np.int64(is_loose), flags, moment)
     if has_owners:
         for index in range(begin, end):
             prefetch(claims, np.int64(box_owner[_box_of(pending[index])]))
     for index in range(begin, end):
-        box, is_sure = _box_of(pending[index]), pending[index] & SURE != 0
+        box, is_sure = _box_of(pending[index]), pending[index] & (SURE | HAS_CHECKS) == SURE
         owner = np.int64(box_owner[box]) if has_owners else box
         if has_deaths and died[owner] <= moment:
             continue
