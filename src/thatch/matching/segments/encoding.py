@@ -128,13 +128,16 @@ class Encoder:
     def _add_list(
         self, rows: _Rows, found: int | None, more: tuple[tuple[str, int], ...], values: list[Any]
     ) -> bool:
-        """Add the elements of a list of plain values; False if it is another list."""
+        """Add the elements of a list of plain values; False if it is another list, or there are too many of them."""
         if found is None or found < 0:
             if not more:
                 return all(map(_is_plain, values))
             found = None
         # One attribute only: any element will do. Several: they must agree on one, so the kernel is told which is which.
-        number = rows.new_list() if (more and found is not None) or len(more) > 1 else 0
+        is_joint = (more and found is not None) or len(more) > 1
+        number = rows.new_list() if is_joint else 0
+        if is_joint and not number:
+            return False
         for value in values:
             element = rows.new_element()
             if found is not None and not rows.add_plain(found, value, number, element):
