@@ -102,3 +102,31 @@ def test_a_list_meets_the_alternatives_of_a_box_with_many_sides() -> None:
     for values, wanted in [([2, 4], [2]), ([2, 3], [0, 1, 2]), ([3, 3], [0, 1]), ([4, 5], [1, 2])]:
         assert index.match(read_event({"y": 1, "x": values})) == wanted
         assert index.match(read_event({"y": [0, 1], "x": values})) == wanted
+
+
+def test_a_list_of_texts_meets_prefix_suffix_and_check_with_one_element() -> None:
+    index = SegmentIndex()
+    texts = ["x like 'a%' and x like '%z'", "x like '%m%'", "x = 'az'", "y = 1", "n like 'é%'"]
+    index.extend(dict(enumerate(map(parse, texts))))
+    cases: list[tuple[dict[str, object], list[int]]] = [
+        ({"x": ["ab", "yz"]}, []),
+        ({"x": ["ab", "amz"], "y": [2, 1]}, [0, 1, 3]),
+        ({"y": 1, "x": ["az", "q"], "n": ["e", "éa"]}, [0, 2, 3, 4]),
+        ({"x": ["q", 1, "az"]}, [0, 2]),
+        ({"n": ["é"], "x": ["am"], "y": [1, "a"]}, [1, 3, 4]),
+    ]
+    for event, wanted in cases:
+        assert index.match(read_event(event)) == wanted
+        assert index.view.match_plain(event, lambda places: places.tolist()) == wanted
+
+
+def test_outcomes_of_checks_are_forgotten_from_event_to_event() -> None:
+    """Also where so many events lie between two that ask that rounds have the same number again."""
+    index = SegmentIndex()
+    index.extend(dict(enumerate(map(parse, ["x like '%a%'", "x like '%b%'", "x like '%a%' and y = 1"]))))
+    wanted = {"a": [0], "b": [1], "ab": [0, 1]}
+    for between in (0, 125, 126, 127):
+        for value in ("a", "b", "ab", "a"):
+            assert index.match(read_event({"x": value})) == wanted[value]
+            for _ in range(between):
+                assert index.match(read_event({"y": 2})) == []

@@ -56,9 +56,9 @@ CHECKED = 65_535  # stands for an attribute where the rest of an entry, of a box
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
     BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER, PARTS,
-    HOT_ATTRIBUTE, HOT_LO, HOT_HI,
-) = range(0, 80, 2)  # fmt: skip
-CONTEXT_WIDTH = 80
+    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES,
+) = range(0, 82, 2)  # fmt: skip
+CONTEXT_WIDTH = 82
 MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 # --- parts that searches call by address, if they are loaded ---------------------------------------------------------------

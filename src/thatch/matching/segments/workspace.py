@@ -65,6 +65,8 @@ class Workspace:
                     fields.WIDE_HIGH: np.zeros(shape.attribute_room, np.uint16),
                 }
             )
+        if self.context[fields.OUTCOMES + 1] <= shape.most_checks:
+            self._name({fields.OUTCOMES: np.zeros(shape.most_checks + 1, np.uint8)})
         if self._locals < shape.local_room:
             self._locals = shape.local_room
             self._name(self._local_arrays(shape.local_room))

@@ -146,6 +146,34 @@ def _row_holds(check, row, desc, context):
     return run_program(context, programs, size, start, kind, np.int64(at), np.int64(length))
 
 
+@merged
+def _is_single(which, context):
+    """Whether an event has one value of an attribute, or none: then what codes say is exact."""
+    row = int32_at(context, f.LOCAL_HEADS)[which]
+    return row < 0 or (
+        int32_at(context, f.ROW_NEXT)[row] < 0 and uint8_at(context, f.LOCAL_JOINTS)[which] == 0
+    )
+
+
+@merged
+def _new_round(context):
+    """Forget the outcomes of checks: they bear the number of their round, which comes again after 127 rounds."""
+    outcomes = uint8_at(context, f.OUTCOMES)
+    if outcomes[0] == 127:
+        for check in range(context[f.OUTCOMES + 1]):
+            outcomes[check] = 0
+    outcomes[0] += 1
+
+
+@merged
+def _holds(check, row, desc, context):
+    """Whether a check holds for the only value of its attribute; many boxes ask, and it is run once."""
+    outcomes = uint8_at(context, f.OUTCOMES)
+    if outcomes[check + 1] >> 1 != outcomes[0]:
+        outcomes[check + 1] = 2 * outcomes[0] + _row_holds(check, row, desc, context)
+    return outcomes[check + 1] & 1 != 0
+
+
 @inlined
 def _check_at(left, entry):
     """The number of the check that an entry of what is left over names."""
@@ -153,16 +181,14 @@ def _check_at(left, entry):
 
 
 @inlined
-def _list_holds(box, first, last, which, joint, desc, context):
+def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc, context):
     """Whether one element of a list satisfies the sides and the checks of a box on all of its attributes."""
-    offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
-    lo, hi = uint32_at(desc, f.SIDE_LO), uint32_at(desc, f.SIDE_HI)
     check_attribute, left = uint16_at(desc, f.CHECK_ATTRIBUTE), uint16_at(desc, f.LEFT)
     heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
     row_next, row_element = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_ELEMENT)
     hits = uint8_at(context, f.HITS)
     _any_left(which, context, 1)
-    _strike(joint, np.int64(offsets[box]), np.int64(offsets[box + 1]), attributes, lo, hi, context)
+    _strike(joint, start, stop, attributes, lo, hi, context)
     for entry in range(first, last):
         check = _check_at(left, entry)
         if joints[check_attribute[check]] == joint:
@@ -175,15 +201,13 @@ def _list_holds(box, first, last, which, joint, desc, context):
 
 
 @inlined
-def _checked(box, desc, context):
+def _checked(box, start, stop, attributes, lo, hi, desc, context):
     """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
 
     Checks and side of one attribute must hold for the same element of a list.
     """
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     check_attribute = uint16_at(desc, f.CHECK_ATTRIBUTE)
-    offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
-    lo, hi = uint32_at(desc, f.SIDE_LO), uint32_at(desc, f.SIDE_HI)
     heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
     row_cells, row_next = int32_at(context, f.ROW_CELLS), int32_at(context, f.ROW_NEXT)
     result = YES
@@ -194,24 +218,25 @@ def _checked(box, desc, context):
         check = _check_at(left, entry)
         which = np.int64(check_attribute[check])
         row = np.int64(heads[which])
-        if row < 0 or (row_next[row] < 0 and joints[which] == 0):  # one value, which lies in its side
-            if not _row_holds(check, row, desc, context):
+        if _is_single(which, context):  # which lies in its side
+            if not _holds(check, row, desc, context):
                 return NO
             continue
         if joints[which] == f.NOT_KNOWN:
             result = MAYBE
             continue
         if joints[which] != 0:
-            if not _list_holds(box, first, last, which, np.uint64(joints[which]), desc, context):
+            joint = np.uint64(joints[which])
+            if not _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc, context):
                 return NO
             continue
-        start, end = np.int64(offsets[box]), np.int64(offsets[box + 1])
-        while start < end and attributes[start] != which:
-            start += 1
-        end = _end_of(attributes, start, end) if start < end else start
+        side = start
+        while side < stop and attributes[side] != which:
+            side += 1
+        end = _end_of(attributes, side, stop) if side < stop else side
         is_found = False
         while row >= 0 and not is_found:
-            is_found = start == end or _is_inside(row_cells[row], start, end, lo, hi)
+            is_found = side == end or _is_inside(row_cells[row], side, end, lo, hi)
             other = first
             while is_found and other < last:
                 if check_attribute[_check_at(left, other)] == which:
@@ -286,7 +311,7 @@ def _sift(begin, end, desc, context, is_loose):
 
 @merged
 def _gather(candidate, desc, context):
-    """The sides of a box from its block, which are exact there; how many, or -1 if there is no room for them.
+    """The sides of a box on lists from its block, which are exact there; how many, or -1 if there is no room for them.
 
     The hull of a union is left out, as its alternatives say more.
     """
@@ -302,7 +327,7 @@ def _gather(candidate, desc, context):
         return np.int64(-1)
     count = np.int64(0)
     for at in range(3 * np.int64(left_at[box]), 3 * np.int64(left_at[box + 1]), 3):
-        if left[at] != f.CHECKED:
+        if left[at] != f.CHECKED and not _is_single(left[at], context):
             attributes[count], lo[count], hi[count] = left[at], left[at + 1], left[at + 2]
             count += 1
     left_count = count
@@ -313,7 +338,7 @@ def _gather(candidate, desc, context):
         else:
             at = mixed_at + (block * f.SLOTS + index - keys) * 192 + lane
             which, first, last = np.int64(mixed[at]), mixed[at + 64], mixed[at + 128]
-        is_wanted = last != 65535  # a free slot
+        is_wanted = last != 65535 and not _is_single(which, context)  # else it is a free slot
         for other in range(left_count):
             is_wanted = is_wanted and attributes[other] != which
         if is_wanted:
@@ -322,43 +347,37 @@ def _gather(candidate, desc, context):
     return count
 
 
-@merged
-def _closer(candidate, desc, context):
-    """The verdict on the sides of a box: by the codes in its block where those are exact."""
-    count = np.int64(-1)
-    if desc[f.IS_EXACT]:
-        count = _gather(candidate, desc, context)
-    start, stop = np.int64(0), count
-    attributes = uint16_at(context, f.HOT_ATTRIBUTE)
-    lo, hi = uint32_at(context, f.HOT_LO), uint32_at(context, f.HOT_HI)
-    if count < 0:
-        offsets, box = int32_at(desc, f.BOX_OFFSETS), _box_of(candidate)
-        start, stop = np.int64(offsets[box]), np.int64(offsets[box + 1])
-        attributes = uint16_at(desc, f.SIDE_ATTRIBUTE)
-        lo, hi = uint32_at(desc, f.SIDE_LO), uint32_at(desc, f.SIDE_HI)
-    return _verdict_of(start, stop, attributes, lo, hi, context)
-
-
 @apart(f.VERDICTS)
 def _decide(begin, end, desc, context, is_loose, flags, moment):
     """Drop the candidates that do not match; of the others those are `SURE` that do surely. Return where they end."""
     candidates, tallies = int64_at(context, f.PENDING), int64_at(context, f.TALLIES)
     box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
     died, has_owners = int64_at(desc, f.DIED), desc[f.BOX_OWNER + 1] > 0
+    _new_round(context)
     kept = begin
     for index in range(begin, end):
         candidate = candidates[index]
         box = _box_of(candidate)
         verdict = YES
+        # Lists need the sides of a box: from the codes in its block where those are exact.
+        start, stop = np.int64(0), np.int64(0)
+        attributes = uint16_at(context, f.HOT_ATTRIBUTE)
+        lo, hi = uint32_at(context, f.HOT_LO), uint32_at(context, f.HOT_HI)
+        if is_loose and candidate & (SURE | HAS_CHECKS) != SURE:
+            stop = _gather(candidate, desc, context) if desc[f.IS_EXACT] else np.int64(-1)
+            if stop < 0:
+                offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
+                start, stop = np.int64(offsets[box]), np.int64(offsets[box + 1])
+                lo, hi = uint32_at(desc, f.SIDE_LO), uint32_at(desc, f.SIDE_HI)
         if is_loose and candidate & SURE == 0:
-            verdict = _closer(candidate, desc, context)
+            verdict = _verdict_of(start, stop, attributes, lo, hi, context)
             if verdict == NO:
                 continue
         if flags & f.TALLY:
             owner = np.int64(box_owner[box]) if has_owners else box
             tallies[np.int64(claims[owner]) & ~np.int64(1)] += 1 if died[owner] > moment else 0
         if candidate & HAS_CHECKS and verdict == YES:
-            verdict = _checked(box, desc, context)
+            verdict = _checked(box, start, stop, attributes, lo, hi, desc, context)
             if verdict == NO:
                 continue
         candidates[kept] = (box << 2) | (SURE if verdict == YES else 0)
