@@ -263,7 +263,7 @@ def _left_pass(left, start, end, low, high):
             if which == f.CHECKED:
                 return True
             passes = False
-        passes |= left[at + 1] <= high[which] and left[at + 2] >= low[which]
+        passes |= (left[at + 1] <= high[which]) & (left[at + 2] >= low[which])
     return passes
 
 
