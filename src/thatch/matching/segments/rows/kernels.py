@@ -85,7 +85,8 @@ def file_rows(context, rows, flags):
             if is_joint:
                 joints[attribute] = f.NOT_KNOWN
             elif flags & f.GROUPED:
-                joints[attribute] = max(np.int64(joints[attribute]), np.int64(info[lists_at + row]))
+                number = np.int64(info[lists_at + row])
+                joints[attribute] = number if number > joints[attribute] else joints[attribute]
                 row_element[row] = info[lists_at + rows + row]
         start += length
     return count

@@ -251,7 +251,7 @@ def _checked(box, start, stop, attributes, lo, hi, desc, context):
 # --- candidates -----------------------------------------------------------------------------------------------------
 
 
-@merged
+@inlined
 def _left_pass(left, start, end, low, high):
     """Whether the sides that are left over pass; of those on one attribute, which stand together, one must."""
     which, passes = np.int64(-1), True
