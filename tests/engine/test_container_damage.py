@@ -94,7 +94,7 @@ def test_files_with_something_added_are_refused(added: bytes) -> None:
 @given(st.binary(max_size=500))
 def test_foreign_files_are_refused(content: bytes) -> None:
     refused(content)
-    refused(b"THATCH\0\2" + content)
+    refused(b"THATCH\0\3" + content)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_foreign_files_are_refused(content: bytes) -> None:
         (b"X", "another kind of file"),
         (b"PK\3\4" + bytes(900), "another kind of file"),
         (b"THATCH\0", "cut short at 7"),
-        (b"THATCH\0\2" + bytes(30), "checksum of its directory"),
-        (b"THATCH\0\1" + bytes(99), "a saved engine of version 2, got version 1"),
-        (b"THATCH\0\3" + bytes(99), "a saved engine of version 2, got version 3"),
-        (b"THATCH\0\3", "a saved engine of version 2, got version 3"),
+        (b"THATCH\0\3" + bytes(30), "checksum of its directory"),
+        (b"THATCH\0\1" + bytes(99), "a saved engine of version 3, got version 1"),
+        (b"THATCH\0\4" + bytes(99), "a saved engine of version 3, got version 4"),
+        (b"THATCH\0\4", "a saved engine of version 3, got version 4"),
     ],
 )
 def test_what_is_no_container_of_this_version_is_told_clearly(content: bytes, got: str, path: Path) -> None:
@@ -136,7 +136,7 @@ def test_missing_files_folders_and_pipes_are_refused(tmp_path: Path) -> None:
 
 def forged(directory: bytes, data: bytes = b"", minor: int = 0, mark: int | None = None) -> bytes:
     """A file of any directory and data whose checksums are right, built from the description of the layout."""
-    start = b"THATCH\0\2" + minor.to_bytes(8, "little") + len(directory).to_bytes(8, "little")
+    start = b"THATCH\0\3" + minor.to_bytes(8, "little") + len(directory).to_bytes(8, "little")
     content = start + reference(start + directory).to_bytes(8, "little") + directory
     content = content.ljust(-(-len(content) // 64) * 64, b"\0") + data
     return content + (len(content) + 8 if mark is None else mark).to_bytes(8, "little")

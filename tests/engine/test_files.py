@@ -91,8 +91,8 @@ def test_files_cut_short_anywhere_are_refused(saved: Path) -> None:
 
 def test_a_newer_version_is_refused_by_name(saved: Path) -> None:
     content = saved.read_bytes()
-    saved.write_bytes(content[:7] + b"\x03" + content[8:])
-    with pytest.raises(thatch.IndexFileError, match="version 3"):
+    saved.write_bytes(content[:7] + b"\x04" + content[8:])
+    with pytest.raises(thatch.IndexFileError, match="version 4"):
         thatch.Engine.open(saved)
 
 

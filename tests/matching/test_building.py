@@ -46,6 +46,7 @@ doubles = st.one_of(
     st.integers(-9, 9).map(float),
 )
 Held = dict[int, Filter]
+Boxes = list[tuple[int, list[tuple[int, Any, Any]]]]  # place, and attribute, lower and upper cut of each side
 
 
 def held_of(drawn: list[Any], schema: Any = None) -> Held:
@@ -190,33 +191,31 @@ def cut_of(tables: Tables, which: int, rank: int) -> tuple[Any, ...]:
     return cuts[rank]
 
 
-def boxes_of(ranked: Ranked) -> list[tuple[int, dict[int, tuple[Any, Any]]]]:
+def boxes_of(ranked: Ranked) -> Boxes:
     """Every box as its owner's place and its exact sides."""
     boxes = []
     for box, owner in enumerate(ranked.owner.tolist()):
-        sides = {}
+        sides = []
         for side in range(ranked.offsets[box], ranked.offsets[box + 1]):
             which = int(ranked.attribute[side])
             ends = (int(ranked.low[side]), int(ranked.high[side]) + 1)
-            sides[int(ranked.tables.attributes[which])] = (
-                cut_of(ranked.tables, which, ends[0]),
-                cut_of(ranked.tables, which, ends[1]),
-            )
+            cuts = [cut_of(ranked.tables, which, end) for end in ends]
+            sides.append((int(ranked.tables.attributes[which]), cuts[0], cuts[1]))
         boxes.append((int(ranked.place[owner]), sides))
     return boxes
 
 
-def boxes_of_sides(sides: Sides) -> list[tuple[int, dict[int, tuple[Any, Any]]]]:
+def boxes_of_sides(sides: Sides) -> Boxes:
     def cut(kind: int, value: float) -> tuple[Any, ...]:
         if kind >= TEXT:
             return (TEXT, sides.texts[int(value)], kind - TEXT)
         return (NUMBER, value, kind - NUMBER) if kind >= NUMBER else (kind,)
 
     return [
-        (int(sides.place[owner]), {
-            int(sides.attribute[side]): (cut(int(sides.lo_kind[side]), float(sides.lo_value[side])), cut(int(sides.hi_kind[side]), float(sides.hi_value[side])))
+        (int(sides.place[owner]), [
+            (int(sides.attribute[side]), cut(int(sides.lo_kind[side]), float(sides.lo_value[side])), cut(int(sides.hi_kind[side]), float(sides.hi_value[side])))
             for side in range(sides.offsets[box], sides.offsets[box + 1])
-        })
+        ])
         for box, owner in enumerate(sides.owner.tolist())
     ]  # fmt: skip
 
@@ -269,14 +268,14 @@ def test_ranks_keep_exact_cuts_through_merges_and_deaths(
     assert_has_only_used_cuts(merged, boxes)
 
 
-def assert_has_only_used_cuts(ranked: Ranked, boxes: list[tuple[int, dict[int, tuple[Any, Any]]]]) -> None:
+def assert_has_only_used_cuts(ranked: Ranked, boxes: Boxes) -> None:
     tables = ranked.tables
     checked = tables.attributes[ranked.check_attribute].tolist()
-    assert tables.attributes.tolist() == sorted({*(each for _, sides in boxes for each in sides), *checked})
+    assert tables.attributes.tolist() == sorted(
+        {*(each for _, sides in boxes for each, _, _ in sides), *checked}
+    )
     for which, attribute in enumerate(tables.attributes.tolist()):
-        cuts = {
-            cut for _, sides in boxes for each, pair in sides.items() if each == attribute for cut in pair
-        }
+        cuts = {cut for _, sides in boxes for each, *pair in sides if each == attribute for cut in pair}
         numbers = tables.numbers[tables.number_at[which] : tables.number_at[which + 1]].tolist()
         texts = [tables.texts()[each] for each in range(tables.text_at[which], tables.text_at[which + 1])]
         assert numbers == sorted({cut[1] for cut in cuts if cut[0] == NUMBER})

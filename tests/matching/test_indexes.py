@@ -237,3 +237,14 @@ def test_integers_that_no_double_equals_are_found_beside_many_other_filters(
     assert index.match(read_event(event)) == [
         place for place, filter in enumerate(parsed) if filter.matches(event)
     ]
+
+
+@pytest.mark.parametrize("element", [[], [1]])
+def test_more_lists_than_kernels_keep_apart_are_not_taken_for_one_value_each(element: list[int]) -> None:
+    texts = [f"a{number} like 'x%' and a{number} like '%y'" for number in range(70)]
+    index = SegmentIndex()
+    index.extend(dict(enumerate(map(parse, texts))))
+    for values, wanted in [(["x1", "2y"], []), (["x1", "x2y"], list(range(70)))]:
+        event = {f"a{number}": [*values, *element] for number in range(70)}
+        assert index.match(read_event(event)) == wanted
+        assert index.view.match_plain(event, np.ndarray.tolist) in (None, wanted)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """A container: one file of named NumPy arrays, mapped when it is opened.
 
     7 bytes    THATCH and a zero
-    1 byte     major version, 2 (1 was another layout)
+    1 byte     major version, 3 (1 and 2 were other layouts)
     8 bytes    minor version; all numbers are little endian
     8 bytes    length of the directory
     8 bytes    checksum of the 24 bytes before and the directory

@@ -20,7 +20,7 @@ __all__ = ["ALIGNMENT", "DTYPES", "EXPECTED", "MAJOR", "Entry", "aligned", "deco
 
 EXPECTED = "a saved engine"
 ALIGNMENT = 64  # a cache line, and the widest register
-MAJOR, MINOR = 2, 0
+MAJOR, MINOR = 3, 0
 DTYPES: dict[str, np.dtype[Any]] = {
     each: np.dtype(each)
     for each in ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f4", "<f8")

@@ -29,6 +29,7 @@ __all__ = ["Encoder"]
 
 _EXACT = 2**53
 _NUMERIC = frozenset({int, float})
+_TEXT = frozenset({str})
 _LONGEST = 100_000  # elements of a list that are taken as they are
 _ROWS = 256  # that there is room for from the beginning
 _MOST_LISTS = 60  # of one event whose elements kernels keep apart
@@ -48,6 +49,7 @@ class Encoder:
     def __init__(self) -> None:
         self.attributes = Attributes()
         self.flags = 0  # of a search for the rows that were encoded last, `numeric` ones excepted
+        self.has_lists = False  # the same rows
         self.grow(_ROWS, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
@@ -113,7 +115,8 @@ class Encoder:
                 continue
             more = derived.get(name, ()) if derived else ()
             if kind is list:
-                if not 0 < len(value) <= _LONGEST or not self._add_list(rows, found, more, value):
+                backwards = reversed_by_name.get(name)
+                if not 0 < len(value) <= _LONGEST or not self._add_list(rows, found, backwards, more, value):
                     return -1
             elif found is not None and found >= 0:
                 if not rows.add_plain(found, value):
@@ -125,15 +128,25 @@ class Encoder:
         return self._packed(rows)
 
     def _add_list(
-        self, rows: _Rows, found: int | None, more: tuple[tuple[str, int], ...], values: list[Any]
+        self,
+        rows: _Rows,
+        found: int | None,
+        backwards: int | None,
+        more: tuple[tuple[str, int], ...],
+        values: list[Any],
     ) -> bool:
-        """Add the elements of a list of plain values; False if it is another list."""
+        """Add the elements of a list of plain values; False if it is another list, or there are too many of them."""
         if found is None or found < 0:
             if not more:
                 return all(map(_is_plain, values))
             found = None
+        elif _TEXT.issuperset(map(type, values)) and (not more or backwards is not None):
+            return rows.add_texts(found + 6, backwards, values)
         # One attribute only: any element will do. Several: they must agree on one, so the kernel is told which is which.
-        number = rows.new_list() if (more and found is not None) or len(more) > 1 else 0
+        is_joint = (more and found is not None) or len(more) > 1
+        number = rows.new_list() if is_joint else 0
+        if is_joint and not number:
+            return False
         for value in values:
             element = rows.new_element()
             if found is not None and not rows.add_plain(found, value, number, element):
@@ -205,6 +218,7 @@ class Encoder:
         most = max(count, rows.element_count)  # elements are marked too, those included that say nothing here
         if most > self.rows or len(words) > len(self._words):
             self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
+        self.has_lists = rows.element_count > 0
         self.flags = fields.GROUPED if rows.list_count else 0
         if self.flags:
             rows.complete()
@@ -271,6 +285,25 @@ class _Rows:
         if number:
             self.complete()
             self.lists[-1], self.elements[-1] = number, element
+        return True
+
+    def add_texts(self, code: int, backwards: int | None, values: list[str]) -> bool:
+        """Add a list of texts and, with a code for that, each of them backwards; False if there are too many lists."""
+        count = len(values)
+        first, self.element_count = self.element_count, self.element_count + count
+        if backwards is not None:
+            number = self.new_list()
+            if not number:
+                return False
+            self.complete()
+            self.lists += [number] * (2 * count)
+            self.elements += [*range(first, first + count)] * 2
+            self.texts += [value[::-1] for value in values]
+            self.codes += [backwards] * count
+            self.numbers += [0.0] * count
+        self.texts += values
+        self.codes += [code] * count
+        self.numbers += [0.0] * count
         return True
 
     def add_derived(self, keys: tuple[tuple[str, int], ...], value: Any, number: int, element: int) -> bool:

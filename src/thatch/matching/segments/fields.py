@@ -12,11 +12,11 @@ ATTRIBUTES, GROUP_WIDTH, IS_EXACT, IS_NARROW = range(4)
 (
     LOCAL_OF, NUMBER_AT, NUMBERS, GRID_AT, GRID, GRID_SCALE,
     TEXT_AT, TEXT_KEYS, TEXT_OFFSETS, TEXT_BLOB, SHIFTS,
-    GROUP_AT, GROUPS, CODES, MIXED, LEFT_OFFSETS, LEFT_ATTRIBUTE, LEFT_LO, LEFT_HI,
+    GROUP_AT, GROUPS, CODES, MIXED, LEFT_AT, LEFT,
     BOX_OFFSETS, SIDE_ATTRIBUTE, SIDE_LO, SIDE_HI, BOX_OWNER, CLAIMS, DIED, DEATHS,
-    CHECK_AT, CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
-) = range(4, 66, 2)  # fmt: skip
-SEGMENT_WIDTH = 66
+    CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
+) = range(4, 60, 2)  # fmt: skip
+SEGMENT_WIDTH = 60
 
 # --- a delta's description: the number of its boxes, then arrays ----------------------------------------------------
 
@@ -38,9 +38,15 @@ DELTA_WIDTH = 19
     GROUP_ZONES2,
     FIRST_SLOT,
     GROUP_MIXED,
+    GROUP_LEFT,
     FIRST_KEY,
-) = range(9)
-SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands in `LEFT_*`
+) = range(10)
+SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands in `LEFT`
+
+# What `LEFT` has of the boxes of a group: anything, unions. An entry is attribute, lo and hi; entries of one attribute
+# stand together and are alternatives. The hull of a union may be a key or a mixed side as well.
+SOME_LEFT, SOME_UNIONS = 1, 2
+CHECKED = 65_535  # stands for an attribute where the rest of an entry, of a box's last ones, is the number of a check
 
 # --- a context: all that one search needs -----------------------------------------------------------------------------
 
@@ -49,9 +55,16 @@ SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands
     ROW_NUMBERS, ROW_INFO, WORDS, ROW_CLASS, ROW_TEXT_AT, ROW_TEXT_LENGTH, ROW_NEXT, ROW_CELLS, ROW_ELEMENT, HITS, SORTED,
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
-    BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER,
-) = range(0, 72, 2)  # fmt: skip
-CONTEXT_WIDTH = 72
+    BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER, PARTS,
+    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES,
+) = range(0, 82, 2)  # fmt: skip
+CONTEXT_WIDTH = 82
+MOST_HOT = 64  # sides of a box that are decided by the codes in its block
+
+# --- parts that searches call by address, if they are loaded ---------------------------------------------------------------
+
+VERDICTS, DELTA = range(2)
+N_PARTS = 2
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 

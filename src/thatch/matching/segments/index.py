@@ -339,7 +339,7 @@ class SegmentIndex:
         return {
             "segments": len(self._segments),
             "boxes": sum(each.boxes for each in self._sources()),
-            "checks": sum(len(segment.check_attribute) for segment in self._segments),
+            "checks": sum(len(segment.check_number) for segment in self._segments),
             "dead": sum(each.dead for each in self._sources()),
             "waiting": sum(map(len, (*self._deltas, self._newest))),
             "attributes": len(self._attributes),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
 
 from thatch.matching.segments.checks.programs import program
-from thatch.matching.segments.checks.unions import union_program
 from thatch.matching.segments.sides import NUMBER, cut_of
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
@@ -17,10 +15,7 @@ __all__ = ["MOST_ATTRIBUTES", "Parts", "plain_sides", "take_apart"]
 
 MOST_ATTRIBUTES = 60_000  # of one segment, which numbers them in sixteen bits
 MOST_SIDES = 1_000  # of one box; the rest is verified
-MOST_BOXES = (
-    16  # of one conjunction with several unions; beyond, the longest are kept as their hull and verified
-)
-LONGEST_UNION = 1_000  # of one conjunction with one union
+MOST_SPREAD = 1_000  # sides of all boxes that a list of values becomes
 
 _EXACT = 2**53
 
@@ -29,7 +24,8 @@ class Parts:
     """What an index keeps of one filter.
 
     `sides` is flat: attribute, kinds of the lower and (times 256) the upper cut, and their values, for each side of
-    each box; `sizes` has the number of sides of each box; `checks` are (box, attribute, program).
+    each box; sides of one box on the same attribute stand together and are alternatives: a union of intervals.
+    `sizes` has the number of sides of each box; `checks` are (box, attribute, program).
     `verify`: the boxes say less than the filter. `is_plain`: one box says all.
     """
 
@@ -67,9 +63,10 @@ def take_apart(filter: Filter, number: dict[str, int], keep_text: Callable[[str]
     parts.is_plain = False
     for conjunction in filter.conjunctions:
         first = len(parts.sizes)
-        constraints_kept, programs, is_exact = _indexed(conjunction)
-        for box in _boxes(constraints_kept):
+        constraints, spread, is_exact = _indexed(conjunction)
+        for box in _boxes(constraints, spread):
             _add_box(parts, box, number, keep_text)
+        programs: list[tuple[str, bytes]] = []
         for residual in conjunction.residuals:
             code = program(residual) if isinstance(residual, WildcardCheck) else None
             is_exact &= code is not None
@@ -102,7 +99,7 @@ def _number_of(key: str, number: dict[str, int]) -> int:
 def plain_sides(
     filter: Filter, number: dict[str, int], keep_text: Callable[[str], int]
 ) -> list[float] | None:
-    """The sides of a filter that is one box of single intervals, as most are; None if it is not, or not exactly."""
+    """The sides of a filter that is one box, as most are; None if it is not, or not exactly."""
     if len(filter.conjunctions) > 1:
         return None
     conjunction = filter.conjunctions[0]
@@ -110,77 +107,89 @@ def plain_sides(
         return None
     sides: list[float] = []
     get = number.get
+    has_union = False
     for key, constraint in conjunction.constraints:
-        if len(constraint) != 2:
-            return None
-        low, high = constraint
-        if len(low) == 3 == len(high) and low[0] == 5 == high[0]:  # by far the most common
-            lo, hi = low[1], high[1]
-            if not (lo > -_EXACT and hi < _EXACT) and (float(lo) != lo or float(hi) != hi):
-                return None
-            kinds = NUMBER + low[2] + ((NUMBER + high[2]) << 8)
-        else:
-            if any(len(cut) == 3 and cut[0] == 5 and float(cut[1]) != cut[1] for cut in constraint):
-                return None
-            lo_kind, lo = cut_of(low, keep_text)
-            hi_kind, hi = cut_of(high, keep_text)
-            kinds = lo_kind + (hi_kind << 8)
         which = get(key)
         if which is None:
             which = number[key] = len(number)
-        sides += (which, kinds, lo, hi)
+        if len(constraint) == 2 and len(constraint[0]) == 3 == len(constraint[1]) and constraint[0][0] == 5:
+            (_, lo, lo_side), (rank, hi, hi_side) = constraint  # numbers are by far the most common
+            if rank == 5 and ((lo > -_EXACT and hi < _EXACT) or (float(lo) == lo and float(hi) == hi)):
+                sides += (which, NUMBER + lo_side + ((NUMBER + hi_side) << 8), lo, hi)
+                continue
+        if any(len(cut) == 3 and cut[0] == 5 and float(cut[1]) != cut[1] for cut in constraint):
+            return None
+        has_union |= len(constraint) > 2
+        for low, high in intervals(constraint):
+            sides += _side(which, low, high, keep_text)
+    if has_union and (len(sides) > 4 * MOST_SIDES or _spread(conjunction.constraints) >= 0):
+        return None
     return sides
 
 
+def _side(
+    which: int, low: Cut, high: Cut, keep_text: Callable[[str], int]
+) -> tuple[float, float, float, float]:
+    lo_kind, lo = cut_of(low, keep_text)
+    hi_kind, hi = cut_of(high, keep_text)
+    return which, lo_kind + (hi_kind << 8), lo, hi
+
+
 def _add_box(
-    parts: Parts,
-    box: Iterable[tuple[str, Cut, Cut]],
-    number: dict[str, int],
-    keep_text: Callable[[str], int],
+    parts: Parts, box: list[tuple[str, Constraint]], number: dict[str, int], keep_text: Callable[[str], int]
 ) -> None:
     count = 0
-    for key, low, high in box:
-        lo_kind, lo = cut_of(low, keep_text)
-        hi_kind, hi = cut_of(high, keep_text)
-        parts.sides += (_number_of(key, number), lo_kind + (hi_kind << 8), lo, hi)
-        count += 1
+    for key, constraint in box:
+        which = _number_of(key, number)
+        for low, high in intervals(constraint):
+            parts.sides += _side(which, low, high, keep_text)
+            count += 1
     parts.sizes.append(count)
 
 
-def _indexed(
-    conjunction: Conjunction,
-) -> tuple[list[tuple[str, Constraint]], list[tuple[str, bytes]], bool]:
-    """The constraints to index, the programs of those that are indexed by their hull only, and whether that is all.
+def _indexed(conjunction: Conjunction) -> tuple[list[tuple[str, Constraint]], int, bool]:
+    """The constraints to index, which of them becomes a box for each value (or -1), and whether that is all.
 
-    At most one union becomes a box for each of its intervals: a list of values, where nothing else is as selective.
+    The longest unions are kept as their hull where a box would have too many sides.
     """
     constraints = list(conjunction.constraints[:MOST_SIDES])
     is_exact = len(conjunction.constraints) <= MOST_SIDES
-    unions = [number for number, (_, constraint) in enumerate(constraints) if len(constraint) > 2]
-    spread = -1
-    if unions and not any(len(constraint) == 2 and is_single(*constraint) for _, constraint in constraints):
-        lists = [
-            number for number in unions if all(is_single(*each) for each in intervals(constraints[number][1]))
-        ]
-        spread = min(lists, key=lambda number: len(constraints[number][1]), default=-1)
-        if spread >= 0 and len(constraints[spread][1]) // 2 * len(constraints) > LONGEST_UNION:
-            spread = -1
-    programs = []
-    for number in unions:
-        if number != spread:
-            key, constraint = constraints[number]
-            constraints[number] = (key, (constraint[0], constraint[-1]))
-            code = union_program(constraint)
-            is_exact &= code is not None
-            if code is not None:
-                programs.append((key, code))
-    return constraints, programs, is_exact
+    spread = _spread(constraints)
+    room = MOST_SIDES - len(constraints)
+    for number in sorted(range(len(constraints)), key=lambda number: len(constraints[number][1])):
+        key, constraint = constraints[number]
+        if number != spread and len(constraint) > 2:
+            room -= len(constraint) // 2 - 1
+            if room < 0:
+                constraints[number] = (key, (constraint[0], constraint[-1]))
+                is_exact = False
+    return constraints, spread, is_exact
 
 
-def _boxes(constraints: list[tuple[str, Constraint]]) -> Iterator[Iterable[tuple[str, Cut, Cut]]]:
-    if all(len(constraint) == 2 for _, constraint in constraints):
-        yield [(key, constraint[0], constraint[1]) for key, constraint in constraints]
+def _spread(constraints: Sequence[tuple[str, Constraint]]) -> int:
+    """Which union becomes a box for each of its intervals, -1 if none.
+
+    At most one does: a list of values, where nothing else is as selective.
+    """
+    if any(len(constraint) == 2 and is_single(*constraint) for _, constraint in constraints):
+        return -1
+    lists = [
+        number
+        for number, (_, constraint) in enumerate(constraints)
+        if len(constraint) > 2 and all(is_single(*each) for each in intervals(constraint))
+    ]
+    spread = min(lists, key=lambda number: len(constraints[number][1]), default=-1)
+    if spread < 0:
+        return -1
+    values = len(constraints[spread][1]) // 2
+    others = sum(len(constraint) // 2 for _, constraint in constraints) - values
+    return spread if values * (1 + others) <= MOST_SPREAD else -1
+
+
+def _boxes(constraints: list[tuple[str, Constraint]], spread: int) -> Iterator[list[tuple[str, Constraint]]]:
+    if spread < 0:
+        yield constraints
         return
-    yield from product(
-        *([(key, low, high) for low, high in intervals(constraint)] for key, constraint in constraints)
-    )
+    key, values = constraints[spread]
+    for low, high in intervals(values):
+        yield [*constraints[:spread], (key, (low, high)), *constraints[spread + 1 :]]

@@ -20,7 +20,7 @@ from thatch.matching.segments.sides import Texts
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.language import parse
-from thatch.model.lines import Cut
+from thatch.model.lines import Constraint, Cut
 from thatch.model.schema import Schema
 from thatch.model.values import canonical_number
 
@@ -35,6 +35,8 @@ class Segment:
 
     Each subscription has a claim, its place doubled, plus one if a match must be verified; and the change in which it
     died, `ALIVE` while there is none. `deaths` counts those, so that kernels need not look while there are none.
+
+    Checks that say the same are one: `check_number` has those of each box, from `check_at` on.
     """
 
     tables: Tables
@@ -50,6 +52,7 @@ class Segment:
     source_offsets: npt.NDArray[np.int64]
     source_blob: npt.NDArray[np.uint8]
     check_at: npt.NDArray[np.int32]
+    check_number: npt.NDArray[np.int32]
     check_attribute: npt.NDArray[np.uint16]
     check_start: npt.NDArray[np.int64]
     programs: npt.NDArray[np.uint8]
@@ -57,10 +60,8 @@ class Segment:
     groups: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint16]
     mixed: npt.NDArray[np.uint16]
-    left_offsets: npt.NDArray[np.int32]
-    left_attribute: npt.NDArray[np.uint16]
-    left_lo: npt.NDArray[np.uint16]
-    left_hi: npt.NDArray[np.uint16]
+    left_at: npt.NDArray[np.int32]
+    left: npt.NDArray[np.uint16]
     tier: int = 0  # at least, for merging
     desc: npt.NDArray[np.int64] = field(init=False)
     deaths: npt.NDArray[np.int64] = field(init=False)
@@ -94,10 +95,8 @@ class Segment:
             self.groups,
             self.codes,
             self.mixed,
-            self.left_offsets,
-            self.left_attribute,
-            self.left_lo,
-            self.left_hi,
+            self.left_at,
+            self.left,
             self.box_offsets,
             self.side_attribute,
             self.side_lo,
@@ -106,7 +105,6 @@ class Segment:
             self.claims,
             self.died,
             self.deaths,
-            self.check_at,
             self.check_attribute,
             self.check_start,
             self.programs,
@@ -125,9 +123,15 @@ class Segment:
 
     @property
     def is_simple(self) -> bool:
-        """Whether codes alone decide: they are exact, every owner has one box, and nothing else is to be checked."""
+        """Whether intervals alone decide: codes are exact, every owner has one box, and there is nothing else."""
         is_exact = bool(self.desc[fields.IS_EXACT])
-        return is_exact and not self.has_checks and not len(self.box_owner) and not self._must_verify
+        has_more = self.has_checks or self._must_verify or self.has_unions
+        return is_exact and not has_more and not len(self.box_owner)
+
+    @property
+    def has_unions(self) -> bool:
+        """Whether some box has alternatives."""
+        return bool((self.groups[:, fields.GROUP_LEFT] & fields.SOME_UNIONS).any())
 
     @property
     def has_checks(self) -> bool:
@@ -180,8 +184,8 @@ class Segment:
             sourced=self.sourced,
             sources=Texts(self.source_offsets, self.source_blob),
             check_at=self.check_at,
-            check_attribute=self.check_attribute,
-            programs=Texts(self.check_start, self.programs),
+            check_attribute=self.check_attribute[self.check_number],
+            programs=Texts(self.check_start, self.programs).take(self.check_number),
         )
         return everything.without(self.is_dead())
 
@@ -202,13 +206,14 @@ class Segment:
         if position < len(self.sourced) and self.sourced[position] == owner:
             return parse(Texts(self.source_offsets, self.source_blob)[position].decode("utf-8"), schema)
         box = owner if not len(self.box_owner) else int(np.flatnonzero(self.box_owner == owner)[0])
-        constraints = []
+        constraints: dict[str, Constraint] = {}
         for side in range(self.box_offsets[box], self.box_offsets[box + 1]):
             which = int(self.side_attribute[side])
             low = self._cut(which, int(self.side_lo[side]))
             high = self._cut(which, int(self.side_hi[side]) + 1)
-            constraints.append((keys[self.tables.attributes[which]], (low, high)))
-        return Filter((Conjunction(tuple(sorted(constraints))),), schema, ())
+            key = keys[self.tables.attributes[which]]
+            constraints[key] = (*constraints.get(key, ()), low, high)
+        return Filter((Conjunction(tuple(sorted(constraints.items()))),), schema, ())
 
     def _cut(self, which: int, rank: int) -> Cut:
         """A cut given by its rank."""
@@ -248,15 +253,16 @@ class Segment:
         tables = self.tables
         parts: dict[str, tuple[npt.NDArray[Any], ...]] = {
             "hot": (
-                self.codes, self.mixed, self.left_offsets, self.left_attribute, self.left_lo, self.left_hi,
-                self.groups, self.group_at,
+                self.codes, self.mixed, self.left_at, self.left, self.groups, self.group_at,
             ),
             "tables": (
                 *(getattr(tables, name) for name in _TABLE_FIELDS), self._local_of,
             ),
             "owners": (self.box_owner, self.claims, self.died, self.by_place),
             "exact": (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi),
-            "checks": (self.check_at, self.check_attribute, self.check_start, self.programs),
+            "checks": (
+                self.check_at, self.check_number, self.check_attribute, self.check_start, self.programs,
+            ),
             "sources": (self.sourced, self.source_offsets, self.source_blob),
         }  # fmt: skip
         return {name: sum(array.nbytes for array in arrays) for name, arrays in parts.items()}

@@ -45,6 +45,8 @@ class Shape:
         self.local_room = max((int(each.desc[fields.ATTRIBUTES]) for each in segments), default=0) + 64
         self.boxes = sum(each.boxes for each in segments) + sum(each.box_room for each in deltas) + 64
         self.has_checks = any(each.has_checks for each in segments) or any(each.has_checks for each in deltas)
+        self.most_checks = max((len(each.check_attribute) for each in segments), default=0)
+        self.is_exact = all(each.desc[fields.IS_EXACT] for each in segments)
         self._schema = schema
         self._filters: dict[tuple[int, int], Filter] = {}
 

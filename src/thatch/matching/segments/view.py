@@ -123,7 +123,8 @@ class View:
             return found
         room.counts[fields.VERIFIED] += waiting
         more = set()
-        for source, owner in room.pending[: 2 * waiting].reshape(-1, 2).tolist():
+        for pending in room.pending[:waiting].tolist():
+            source, owner = pending >> 32, pending & _SURE
             place = self.shape.source(source).place_of(owner)
             if place not in more and holds_any(self.shape.filter(source, owner), record):
                 more.add(place)

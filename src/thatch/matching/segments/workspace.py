@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
-from thatch.matching.segments.checks.kernels import JIT, program_runner
+from thatch.matching.segments.checks.kernels import program_runner
+from thatch.matching.segments.compiling.kernels import JIT, PARTS, load_parts
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.shape import Shape
 
@@ -33,8 +34,16 @@ class Workspace:
         self._owned: dict[int, npt.NDArray[Any]] = {}
         self._spare: dict[str, npt.NDArray[Any]] = {}
         self._rows: Mapping[int, npt.NDArray[Any]] = {}
+        self._has_verdicts = False
         self._attributes = self._locals = self._boxes = self._places = 0
-        self._name({fields.COUNTS: self.counts, fields.TALLIES: self.tallies})
+        self._name({fields.COUNTS: self.counts, fields.TALLIES: self.tallies, fields.PARTS: PARTS})
+        self._name(
+            {
+                fields.HOT_ATTRIBUTE: np.zeros(fields.MOST_HOT, np.uint16),
+                fields.HOT_LO: np.zeros(fields.MOST_HOT, np.uint32),
+                fields.HOT_HI: np.zeros(fields.MOST_HOT, np.uint32),
+            }
+        )
 
     def attach(self, shape: Shape) -> None:
         """Get ready for searches of a shape."""
@@ -42,6 +51,8 @@ class Workspace:
         self.encoder.attributes = shape.attributes
         if shape.has_checks and not self.context[fields.RUNNER] and JIT:
             self.context[fields.RUNNER] = program_runner().address
+        if shape.has_checks or not shape.is_exact:
+            self._load_verdicts()
         self._name({fields.SEGMENTS: shape.segment_descs, fields.DELTAS: shape.delta_descs})
         if self._attributes != shape.attribute_room:
             self._attributes = shape.attribute_room
@@ -54,6 +65,8 @@ class Workspace:
                     fields.WIDE_HIGH: np.zeros(shape.attribute_room, np.uint16),
                 }
             )
+        if self.context[fields.OUTCOMES + 1] <= shape.most_checks:
+            self._name({fields.OUTCOMES: np.zeros(shape.most_checks + 1, np.uint8)})
         if self._locals < shape.local_room:
             self._locals = shape.local_room
             self._name(self._local_arrays(shape.local_room))
@@ -61,7 +74,7 @@ class Workspace:
             self._boxes = shape.boxes
             # Twice as many as there are boxes: elements of a list may find the same one.
             self.places = np.empty(2 * shape.boxes, np.int64)
-            self.pending = np.empty(4 * shape.boxes, np.int32)
+            self.pending = np.empty(2 * shape.boxes, np.int64)
             self._name({fields.PLACES: self.places, fields.PENDING: self.pending})
         if self._places < shape.places or 4 * shape.places < self._places:
             self._places = shape.places
@@ -91,10 +104,17 @@ class Workspace:
         }
 
     def sync(self) -> None:
-        """Tell the context where the event's rows are, if they have moved."""
+        """Tell the context where the event's rows are, if they have moved, and get ready for what they are."""
+        if self.encoder.has_lists and not self._has_verdicts:
+            self._load_verdicts()
         if self._rows is not self.encoder.buffers:
             self._rows = self.encoder.buffers
             self._name(self._rows)
+
+    def _load_verdicts(self) -> None:
+        """Let searches look closer at boxes; what they cannot look at is verified, which takes longer."""
+        load_parts(fields.VERDICTS)
+        self._has_verdicts = True
 
     def name_words(self, blob: npt.NDArray[np.uint8]) -> None:
         """Let the texts of events be looked up elsewhere, until `attach`."""
@@ -114,6 +134,7 @@ class Workspace:
 
     def tally(self, places: int) -> None:
         """Make room to count candidates and matches of every place."""
+        self._load_verdicts()
         if len(self.tallies) < 2 * places:
             grown = np.zeros(2 * places, np.int64)
             grown[: len(self.tallies)] = self.tallies

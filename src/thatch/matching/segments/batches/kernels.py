@@ -20,6 +20,7 @@ from thatch.matching.segments.vectors.kernels import (
     int64_at,
     kernel,
     masks512,
+    pointer_to,
     trailing_zeros,
     transpose64,
     uint8_at,
@@ -58,12 +59,12 @@ def _file_event(context, event, attribute, classes, numbers, codes, offsets):
     row_next, words = int32_at(context, f.ROW_NEXT), uint8_at(context, f.WORDS)
     heads, touched = int32_at(context, f.HEADS), int32_at(context, f.TOUCHED)
     wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    has_delta = len(int64_at(context, f.DELTAS)) > 0
+    has_delta = context[f.DELTAS + 1] > 0
     count = 0
     for column in range(len(attribute)):
         kind = np.int64(classes[column, event])
         which = attribute[column]
-        if kind == 0 or which >= len(heads):
+        if kind == 0 or which >= context[f.HEADS + 1]:
             continue
         start, length = np.int64(0), np.int64(0)
         if kind == 6:
@@ -103,15 +104,13 @@ def collect_batch(
     Returns the first event that is not done, how many places and how many triples to verify (event, source, owner)
     there are. Every event may match everything, so that there must be room for that.
     """
+    context = pointer_to(context)
     counts, places = int64_at(context, f.COUNTS), int64_at(context, f.PLACES)
-    pending = int32_at(context, f.PENDING)
+    room = context[f.PLACES + 1]
+    pending = int64_at(context, f.PENDING)
     used = waiting = np.int64(0)
     event = first
-    while (
-        event < classes.shape[1]
-        and used + len(places) <= len(out_places)
-        and waiting + len(places) <= len(out_pending)
-    ):
+    while event < classes.shape[1] and used + room <= len(out_places) and waiting + room <= len(out_pending):
         counts[f.SURE] = 0
         counts[f.WAITING] = 0
         touched = _file_event(context, event, attribute, classes, numbers, codes, offsets)
@@ -125,8 +124,8 @@ def collect_batch(
         used += found
         for index in range(counts[f.WAITING]):
             out_pending[waiting, 0] = event
-            out_pending[waiting, 1] = pending[2 * index]
-            out_pending[waiting, 2] = pending[2 * index + 1]
+            out_pending[waiting, 1] = pending[index] >> 32
+            out_pending[waiting, 2] = pending[index] & 0xFFFFFFFF
             waiting += 1
         out_counts[event] = found
         counts[f.EVENTS] += 1
@@ -150,7 +149,7 @@ def fill_masks(
     out_above[:] = 0
     column_of = np.full(attributes, -1, np.int64)
     for column in range(len(attribute)):
-        if attribute[column] < len(local_of) and local_of[attribute[column]] >= 0:
+        if attribute[column] < desc[f.LOCAL_OF + 1] and local_of[attribute[column]] >= 0:
             column_of[local_of[attribute[column]]] = column
     for local in range(attributes):
         base, cells = cell_at[local], cell_at[local + 1] - cell_at[local]
@@ -233,11 +232,10 @@ def match_masks(
     """
     groups, width = int64_at(desc, f.GROUPS), desc[f.GROUP_WIDTH]
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
-    left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
+    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     claims, died = uint32_at(desc, f.CLAIMS), int64_at(desc, f.DIED)
     one = np.uint64(1)
-    n_groups = len(groups) // width
+    n_groups = desc[f.GROUPS + 1] // width
     rows = used = np.int64(0)
     group, block = state[0], state[1]
     while group < n_groups:
@@ -319,9 +317,9 @@ def match_masks(
                 if not alive:
                     continue
                 if mixed_at >= 0:
-                    for side in range(left_offsets[box], left_offsets[box + 1]):
-                        base = cell_at[left_attribute[side]]
-                        lo, hi = np.int64(left_lo[side]), np.int64(left_hi[side])
+                    for side in range(3 * left_at[box], 3 * left_at[box + 1], 3):
+                        base = cell_at[left[side]]
+                        lo, hi = np.int64(left[side + 1]), np.int64(left[side + 2])
                         if not _narrow(mask, at_lane, base, lo, hi, below, above):
                             alive = False
                             break

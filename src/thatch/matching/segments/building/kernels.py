@@ -11,7 +11,7 @@ from thatch.matching.segments.cells.kernels import (
     number_cell,
     text_key,
 )
-from thatch.matching.segments.fields import SLOTS
+from thatch.matching.segments.fields import CHECKED, SLOTS
 from thatch.matching.segments.sides import NUMBER, TEXT
 from thatch.matching.segments.vectors.kernels import LANES, inlined, kernel
 
@@ -318,56 +318,67 @@ def kd_order(centres, widths, out_order):
 
 
 @kernel
-def emit_blocks(first, count, keys, at, boxes, order, codes16, out_codes, out_mixed, out_left, left):
+def emit_blocks(
+    first, count, keys, at, hulls, codes16, checks, out_codes, out_mixed, out_left_at, out_left, left
+):
     """Write the blocks and zones of one group: the boxes `first` to `first + count`.
 
     Parameters
     ----------
     keys : its key attributes
     at : where its codes, zones, second zones and mixed sides (or -1) begin
-    boxes : offsets of the boxes' sides and the attribute of each side
-    order : the sides of each box, most selective first
+    hulls : where those of each box begin, their attributes, those of each box in order, and their sides
     codes16 : lo and hi code of every side
-    out_left : offsets, attributes, lo and hi of the sides that are left over; `left` is how many there are by now
+    checks : where those of each box begin, nothing if there are none, and their numbers
+    left : how many sides are left over by now
     """
-    offsets, attributes = boxes
+    offsets, attributes, order, spans = hulls
     lo16, hi16 = codes16
-    left_offsets, left_attributes, left_lo, left_hi = out_left
+    check_at, check_number = checks
     n_keys = len(keys)
     blocks = (count + LANES - 1) // LANES
     for block in range(blocks):
         base = at[0] + block * n_keys * 128
         for key in range(n_keys):
-            out_codes[base + key * 128 : base + key * 128 + 64] = 65535
-            out_codes[base + key * 128 + 64 : base + key * 128 + 128] = 0
+            for lane in range(LANES):
+                out_codes[base + key * 128 + lane] = 65535
+                out_codes[base + key * 128 + 64 + lane] = 0
         for lane in range(LANES):
             index = block * LANES + lane
             taken = 0
             if index < count:
                 box = first + index
-                left_offsets[box] = left
+                out_left_at[box] = left
                 for position in range(offsets[box], offsets[box + 1]):
-                    side = order[position]
-                    is_key = False
+                    hull = order[position]
+                    start, end = spans[hull], spans[hull + 1]
+                    is_left = True
                     for key in range(n_keys):
-                        if keys[key] == attributes[side]:
-                            is_key = True
-                            out_codes[base + key * 128 + lane] = lo16[side]
-                            out_codes[base + key * 128 + 64 + lane] = hi16[side]
-                    if is_key:
-                        continue
-                    if taken < SLOTS:
+                        if keys[key] == attributes[hull]:
+                            is_left = False
+                            out_codes[base + key * 128 + lane] = lo16[start]
+                            out_codes[base + key * 128 + 64 + lane] = hi16[end - 1]
+                    if is_left and taken < SLOTS:
+                        is_left = False
                         place = at[3] + (block * SLOTS + taken) * 192 + lane
-                        out_mixed[place] = attributes[side]
-                        out_mixed[place + 64] = lo16[side]
-                        out_mixed[place + 128] = hi16[side]
+                        out_mixed[place] = attributes[hull]
+                        out_mixed[place + 64] = lo16[start]
+                        out_mixed[place + 128] = hi16[end - 1]
                         taken += 1
-                    else:
-                        left_attributes[left] = attributes[side]
-                        left_lo[left] = lo16[side]
-                        left_hi[left] = hi16[side]
+                    if is_left or end - start > 1:
+                        for side in range(start, end):
+                            out_left[3 * left] = attributes[hull]
+                            out_left[3 * left + 1] = lo16[side]
+                            out_left[3 * left + 2] = hi16[side]
+                            left += 1
+                if len(check_at) > 0:
+                    for check in range(check_at[box], check_at[box + 1]):
+                        number = check_number[check]
+                        out_left[3 * left] = CHECKED
+                        out_left[3 * left + 1] = number & 65535
+                        out_left[3 * left + 2] = number >> 16
                         left += 1
-                left_offsets[box + 1] = left
+                out_left_at[box + 1] = left
             if at[3] >= 0:
                 for step in range(taken, SLOTS):
                     place = at[3] + (block * SLOTS + step) * 192 + lane
@@ -390,7 +401,8 @@ def _write_zones(codes, source, target, count, n_keys):
             if index < count:
                 start = source + index * n_keys * 128 + key * 128
                 for lane in range(LANES):
-                    least = min(least, codes[start + lane])
-                    most = max(most, codes[start + 64 + lane])
+                    lo, hi = np.int64(codes[start + lane]), np.int64(codes[start + 64 + lane])
+                    least = lo if lo < least else least
+                    most = hi if hi > most else most
             codes[place + key * 128] = least
             codes[place + key * 128 + 64] = most

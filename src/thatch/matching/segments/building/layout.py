@@ -7,7 +7,7 @@ filed under no attribute and looked at for every event.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from thatch.matching.segments.building.kernels import emit_blocks, kd_order, ord
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares, Spreads
 from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.building.texts import sorted_distinct
 
 __all__ = ["Layout", "selectivity"]
 
@@ -53,17 +54,22 @@ def selectivity(
 
 
 class Layout:
-    """Which box goes where: groups, and the order of boxes in each."""
+    """Which box goes where: groups, and the order of boxes in each.
+
+    All of it goes by the hulls of unions: there is one side for every attribute of a box, and `spans` tells where the
+    alternatives begin that it stands for.
+    """
 
     def __init__(self, ranked: Ranked, spreads: Spreads | None = None) -> None:
         self._ranked = ranked
         self.tables = ranked.tables
-        self.offsets, self.attribute = ranked.offsets, ranked.attribute
-        self.low, self.high = ranked.low, ranked.high
-        self.order = np.empty(len(ranked.attribute), np.int32)
+        self.offsets, self.spans = _hulls(ranked)
+        self.attribute = ranked.attribute[self.spans[:-1]]
+        self.low, self.high = ranked.low[self.spans[:-1]], ranked.high[self.spans[1:] - 1]
+        self.order = np.empty(len(self.attribute), np.int32)
         self._shares = None if spreads is None else Shares.of(ranked.tables, spreads)
-        lets = selectivity(ranked.tables, ranked.attribute, ranked.low, ranked.high, self._shares)
-        order_sides(ranked.offsets, lets, self.order)
+        lets = selectivity(ranked.tables, self.attribute, self.low, self.high, self._shares)
+        order_sides(self.offsets, lets, self.order)
         self.groups: list[tuple[list[int], npt.NDArray[np.int32]]] = []
         self._make_groups()
 
@@ -157,16 +163,24 @@ class Layout:
             np.concatenate([members for _, members in self.groups]) if self.groups else np.zeros(0, np.int32)
         )
         offsets, moved = _moved(self.offsets, boxes)
+        box_offsets, moved_sides = _moved(ranked.offsets, boxes)
         owners, renumbered = _by_first_appearance(ranked.owner[boxes], len(ranked))
-        low, high, attribute = self.low[moved], self.high[moved], self.attribute[moved]
-        # order[] holds numbers of sides, so those move with the box they belong to
+        low, high = ranked.low[moved_sides], ranked.high[moved_sides]
+        attribute = ranked.attribute[moved_sides]
+        # order[] holds numbers of hulls, so those move with the box they belong to
         shifted = np.repeat(self.offsets[:-1][boxes] - offsets[:-1], np.diff(offsets))
-        order = (self.order[moved] - shifted).astype(np.int32)
+        hulls = _Hulls(
+            offsets=offsets,
+            attribute=self.attribute[moved],
+            order=(self.order[moved] - shifted).astype(np.int32),
+            spans=_starts(np.diff(self.spans)[moved]),
+        )
         shift = self.tables.shifts[attribute]
         codes16 = ((low >> shift).astype(np.uint16), (high >> shift).astype(np.uint16))
+        checks = self._checks(boxes)
         claims = (2 * ranked.place[owners] + ranked.verify[owners]).astype(np.uint32)
         return {
-            "box_offsets": offsets,
+            "box_offsets": box_offsets,
             "side_attribute": attribute,
             "side_lo": low,
             "side_hi": high,
@@ -175,8 +189,8 @@ class Layout:
             "died": np.full(len(ranked), fields.ALIVE, np.int64),
             "by_place": np.argsort(claims, kind="stable").astype(np.int32),
             **self._sources(owners),
-            **self._checks(boxes),
-            **self._emit((offsets, attribute), order, codes16),
+            **checks,
+            **self._emit(hulls, codes16, (checks["check_at"], checks["check_number"])),
         }
 
     def _sources(self, owners: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -195,53 +209,57 @@ class Layout:
             nothing = np.zeros(0, np.int32)
             return {
                 "check_at": nothing,
+                "check_number": nothing,
                 "check_attribute": nothing.astype(np.uint16),
                 "check_start": np.zeros(1, np.int64),
                 "programs": nothing.astype(np.uint8),
             }
         check_at, moved = _moved(ranked.check_at, boxes)
-        programs = ranked.programs.take(moved)
+        words, position = sorted_distinct(ranked.programs)
+        width = max(len(words), 1)
+        said = ranked.check_attribute.astype(np.int64) * width + position
+        distinct, number = np.unique(said, return_inverse=True)
+        programs = words.take(distinct % width)
         return {
             "check_at": check_at,
-            "check_attribute": ranked.check_attribute[moved],
+            "check_number": number[moved].astype(np.int32),
+            "check_attribute": (distinct // width).astype(np.uint16),
             "check_start": programs.offsets,
             "programs": programs.blob,
         }
 
     def _emit(
         self,
-        boxes: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint16]],
-        order: npt.NDArray[np.int32],
+        hulls: _Hulls,
         codes16: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
+        checks: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
     ) -> dict[str, Any]:
         """The arrays that kernels read first."""
         attributes = len(self.tables.attributes)
         groups, codes_size, mixed_size = self._rows()
         codes, mixed = np.zeros(codes_size + 64, np.uint16), np.zeros(mixed_size + 64, np.uint16)
-        most = max(len(order), 1)
-        left = (
-            np.zeros(len(boxes[0]), np.int32),
-            np.zeros(most, np.uint16),
-            np.zeros(most, np.uint16),
-            np.zeros(most, np.uint16),
-        )
+        left_at = np.zeros(len(hulls.offsets), np.int32)
+        left = np.zeros(3 * (len(codes16[0]) + len(checks[1]) + 1), np.uint16)
+        is_union = np.diff(hulls.spans) > 1
         count = 0
         for row, (keys, members) in zip(groups, self.groups, strict=True):
             at = row[[fields.GROUP_CODES, fields.GROUP_ZONES, fields.GROUP_ZONES2, fields.GROUP_MIXED]]
+            first, before = row[fields.FIRST_SLOT], count
             count = emit_blocks(
-                row[fields.FIRST_SLOT], len(members), np.array(keys, np.int64), at, boxes, order, codes16,
-                codes, mixed, left, count,
+                first, len(members), np.array(keys, np.int64), at, tuple(hulls), codes16, checks,
+                codes, mixed, left_at, left, count,
             )  # fmt: skip
+            row[fields.GROUP_LEFT] = fields.SOME_LEFT if count > before else 0
+            if is_union[hulls.offsets[first] : hulls.offsets[first + len(members)]].any():
+                row[fields.GROUP_LEFT] |= fields.SOME_UNIONS
         firsts = np.array([keys[0] if keys else attributes for keys, _ in self.groups], np.int64)
         return {
             "group_at": np.searchsorted(firsts, np.arange(attributes + 2)).astype(np.int32),
             "groups": groups,
             "codes": codes,
             "mixed": mixed,
-            "left_offsets": left[0],
-            "left_attribute": left[1][: max(count, 1)].copy(),
-            "left_lo": left[2][: max(count, 1)].copy(),
-            "left_hi": left[3][: max(count, 1)].copy(),
+            "left_at": left_at,
+            "left": left[: 3 * max(count, 1)].copy(),
         }
 
     def _rows(self) -> tuple[npt.NDArray[np.int64], int, int]:
@@ -269,13 +287,37 @@ class Layout:
         return groups, codes, mixed
 
 
+class _Hulls(NamedTuple):
+    """The hulls of the boxes' sides in the order of their blocks, and where the sides of each begin."""
+
+    offsets: npt.NDArray[np.int32]  # where the hulls of each box begin
+    attribute: npt.NDArray[np.uint16]
+    order: npt.NDArray[np.int32]  # of each box, the most selective first
+    spans: npt.NDArray[np.int32]
+
+
+def _hulls(ranked: Ranked) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Where the hulls of each box begin, and where the sides of each hull do."""
+    attribute, offsets = ranked.attribute, ranked.offsets
+    is_first = np.ones(len(attribute) + 1, np.bool_)
+    is_first[1:-1] = attribute[1:] != attribute[:-1]
+    is_first[offsets] = True
+    before = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
+    return before[offsets], np.flatnonzero(is_first).astype(np.int32)
+
+
+def _starts(sizes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    starts = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
 def _moved(
     offsets: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """Offsets of rows put in another order, and where each of their entries was before."""
     sizes = np.diff(offsets)[rows]
-    starts = np.zeros(len(rows) + 1, np.int32)
-    np.cumsum(sizes, out=starts[1:])
+    starts = _starts(sizes)
     return starts, np.repeat(offsets[:-1][rows] - starts[:-1], sizes) + np.arange(starts[-1])
 
 

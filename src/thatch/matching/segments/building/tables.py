@@ -61,7 +61,8 @@ class Tables:
             shifts += is_wide.astype(np.uint8)
         grid_at, grid, grid_scale = _grids(number_at, numbers)
         keys = np.empty(len(texts), np.uint64)
-        text_keys(texts.offsets[:-1], texts.offsets[1:], texts.blob, np.int64(0), keys)
+        if len(keys):  # else there is no need to load a kernel
+            text_keys(texts.offsets[:-1], texts.offsets[1:], texts.blob, np.int64(0), keys)
         return cls(
             attributes=attributes.astype(np.int32),
             number_at=number_at,

@@ -77,14 +77,14 @@ def text_key(blob, start, end):
 @inlined
 def compare_texts(blob, start, end, other, other_start, other_end):
     """-1, 0 or 1 as one text sorts before, with or after another."""
-    size = min(end - start, other_end - other_start)
-    for step in range(size):
+    size, other_size = end - start, other_end - other_start
+    for step in range(size if size < other_size else other_size):
         a, b = blob[start + step], other[other_start + step]
         if a != b:
             return -1 if a < b else 1
-    if end - start == other_end - other_start:
+    if size == other_size:
         return 0
-    return 1 if end - start > other_end - other_start else -1
+    return 1 if size > other_size else -1
 
 
 @inlined

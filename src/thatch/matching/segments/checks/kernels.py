@@ -13,22 +13,20 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, cfunc, config, types
+from numba import carray, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.cells.kernels import compare_texts
-from thatch.matching.segments.sides import NUMBER, TEXT
-from thatch.matching.segments.vectors.kernels import CACHE, inlined, merged, stamped, uint8_at
+from thatch.matching.segments.compiling.kernels import JIT, kept
+from thatch.matching.segments.vectors.kernels import inlined, merged, uint8_at
 
 __all__ = ["JIT", "check_holds", "program_holds", "program_runner", "run_program"]
 
 HEADER, PIECE_HEADER = 5, 3
 ONE = 0xFF  # any one character
 NOWHERE = -1
-JIT = not config.DISABLE_JIT
-UNION = 2  # the first byte of a union's program
 
 
 @inlined
@@ -168,56 +166,11 @@ def check_holds(programs, start, words, at, length):
     return _matches(programs, start, words, at, at + length) != (_entry(programs, start) != 0)
 
 
-# --- unions ---------------------------------------------------------------------------------------------------------
-
-
-@merged
-def _double(programs, at):
-    """A double of eight bytes."""
-    bits = np.uint64(0)
-    for step in range(8):
-        bits |= np.uint64(_entry(programs, at + step)) << np.uint64(8 * step)
-    return np.uint64(bits).view(np.float64)
-
-
-@merged
-def _is_inside_union(programs, start, kind, number, words, at, length):
-    """Whether an odd number of the cuts of a union lie below a value."""
-    inside = False
-    place = start + 3
-    for _ in range(_number(programs, start + 1)):
-        cut = np.int64(_entry(programs, place))
-        place += 1
-        if cut >= TEXT:
-            size = _number(programs, place)
-            if kind != 6:
-                return inside
-            order = compare_texts(programs, place + 2, place + 2 + size, words, at, at + length)
-            if order > 0 or (order == 0 and cut > TEXT):
-                return inside
-            place += 2 + size
-        elif cut >= NUMBER:
-            if kind < 5:
-                return inside
-            if kind == 5:
-                value = _double(programs, place)
-                if value > number or (value == number and cut > NUMBER):
-                    return inside
-            place += 8
-        elif cut > kind:
-            return inside
-        inside = not inside
-    return inside
-
-
 @inlined
-def program_holds(programs, start, kind, number, words, at, length):
-    """Whether the program that begins at `start` holds for a value: its class, its number, its text."""
-    tag = _entry(programs, start)
-    if tag == UNION:
-        return _is_inside_union(programs, start, kind, number, words, at, length)
+def program_holds(programs, start, kind, words, at, length):
+    """Whether the program that begins at `start` holds for a value: its class, its text."""
     if kind != 6:
-        return tag != 0
+        return _entry(programs, start) != 0
     return check_holds(programs, start, words, at, length)
 
 
@@ -225,30 +178,22 @@ def program_holds(programs, start, kind, number, words, at, length):
 
 # The code above is compiled once, apart, and only when some filter has a check; searches call it by its address.
 
-_SIGNATURE = types.int64(
-    types.int64,
-    types.int64,
-    types.int64,
-    types.int64,
-    types.float64,
-    types.int64,
-    types.int64,
-    types.int64,
-    types.int64,
-)
+_SIGNATURE = types.int64(*[types.int64] * 8)
 
 
-def _run(programs_at, programs_size, start, kind, number, words_at, words_size, at, length):
+def _run(programs_at, programs_size, start, kind, words_at, words_size, at, length):
     """`program_holds` on arrays given by address and length."""
     programs = carray(_address(programs_at), (programs_size,), np.uint8)
     words = carray(_address(words_at), (words_size,), np.uint8)
-    return np.int64(program_holds(programs, start, kind, number, words, at, length))
+    return np.int64(program_holds(programs, start, kind, words, at, length))
 
 
 @cache
 def program_runner() -> Any:
     """What runs programs, compiled; `.address` is what searches are told."""
-    return stamped(cfunc(_SIGNATURE, cache=CACHE)(_run))
+    runner = kept(CFunc(_run, (_SIGNATURE.args, _SIGNATURE.return_type), {}, {"nopython": True}), _run)
+    runner.compile()
+    return runner
 
 
 @intrinsic
@@ -262,31 +207,30 @@ def _address(typingctx, number):
 
 
 @intrinsic
-def _call(typingctx, runner, a, b, c, d, e, f, g, h, i):
+def _call(typingctx, runner, a, b, c, d, e, f, g, h):
     """Call the runner at an address."""
 
     def codegen(context, builder, signature, args):
-        integer, double = ir.IntType(64), ir.DoubleType()
-        kinds = [integer] * 4 + [double] + [integer] * 4
-        function = builder.inttoptr(args[0], ir.FunctionType(integer, kinds).as_pointer())
+        integer = ir.IntType(64)
+        function = builder.inttoptr(args[0], ir.FunctionType(integer, [integer] * 8).as_pointer())
         return builder.call(function, args[1:])
 
     return types.int64(types.int64, *_SIGNATURE.args), codegen
 
 
 @inlined
-def run_program(context, programs_at, programs_size, start, kind, number, at, length):
+def run_program(context, programs_at, programs_size, start, kind, at, length):
     """Whether a program holds for a value of the event that a context describes."""
     return _call(
-        context[f.RUNNER], programs_at, programs_size, start, kind, number,
+        context[f.RUNNER], programs_at, programs_size, start, kind,
         context[f.WORDS], context[f.WORDS + 1], at, length,
     ) != 0  # fmt: skip
 
 
-def _run_plainly(context, programs_at, programs_size, start, kind, number, at, length):
+def _run_plainly(context, programs_at, programs_size, start, kind, at, length):
     """`run_program` with the compiler switched off."""
     programs = uint8_at(np.array([programs_at, programs_size]), 0)
-    return program_holds(programs, start, kind, number, uint8_at(context, f.WORDS), at, length)
+    return program_holds(programs, start, kind, uint8_at(context, f.WORDS), at, length)
 
 
 if not JIT:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from thatch.matching.segments import fields
 from thatch.matching.segments.building.ranked import Ranked
+from thatch.matching.segments.compiling.kernels import load_parts
 from thatch.matching.segments.delta.kernels import file_boxes, file_plain_box
 from thatch.matching.segments.draft import SIDE_BYTES, packer, unpacked
 from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, plain_sides, take_apart
@@ -132,6 +133,8 @@ class Delta:
         end = self._used_sides + count
         if box == self._most_boxes or end > self._most_sides:
             return False
+        if not box:
+            load_parts(fields.DELTA)
         packer(count).pack_into(self._packed, self._used_sides * SIDE_BYTES, *sides)
         file_plain_box(self.desc, box, owner, end, self._used_checks, place)
         self._used_sides = end
@@ -187,6 +190,8 @@ class Delta:
 
     def _append(self, place: int, parts: Parts) -> None:
         owner, first = self.count, self.boxes
+        if not first:
+            load_parts(fields.DELTA)
         sides = len(parts.sides) // 4
         packer(sides).pack_into(self._packed, self._used_sides * SIDE_BYTES, *parts.sides)
         self._is_plain.append(parts.is_plain)

@@ -18,7 +18,11 @@ from thatch.matching.segments.cells.kernels import (
     text_code,
 )
 from thatch.matching.segments.checks.kernels import run_program
+from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.vectors.kernels import (
+    as_doubles,
+    as_int32,
+    as_uint64,
     brief,
     doubles_at,
     inlined,
@@ -85,10 +89,19 @@ def _row_passes(side, integers, doubles, texts, row, row_class, numbers, words, 
 
 
 @inlined
+def _end_of(integers, side, last):
+    """Where the alternatives end that begin at a side: those of a box on the same attribute."""
+    end = side + 1
+    while end < last and integers[6 * end] == integers[6 * side]:
+        end += 1
+    return end
+
+
+@inlined
 def _exactly(box, desc, context):
     """0 no, 1 yes, 2 maybe: the exact sides and the checks of a box."""
     sides = int64_at(desc, f.DELTA_SIDES)
-    integers, doubles = sides.view(np.int32), sides.view(np.float64)
+    integers, doubles = as_int32(sides), as_doubles(sides)
     first_side = int32_at(desc, f.DELTA_FIRST_SIDE)
     texts = uint8_at(desc, f.DELTA_TEXTS)
     check_at, checks = int32_at(desc, f.DELTA_CHECK_AT), int32_at(desc, f.DELTA_CHECKS)
@@ -98,50 +111,56 @@ def _exactly(box, desc, context):
     numbers, words = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.WORDS)
     text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
     result = 1
-    for side in range(first_side[box], first_side[box + 1]):
+    side, last = np.int64(first_side[box]), np.int64(first_side[box + 1])
+    while side < last:
         which = integers[6 * side]
-        row = np.int64(heads[which]) if which < len(heads) else np.int64(-1)
-        if row < 0:
-            if (
-                np.int64(integers[6 * side + 1]) & 255 != 0
-            ):  # only a side from the very first cut holds missing
+        end = _end_of(integers, side, last)
+        first_row = np.int64(heads[which]) if which < context[f.HEADS + 1] else np.int64(-1)
+        if first_row < 0:
+            # Only a side from the very first cut holds missing; of alternatives that can be the first one.
+            if np.int64(integers[6 * side + 1]) & 255 != 0:
                 return 0
-            continue
-        if joints[which]:  # which element of a list, is left to the one who verifies
+        elif joints[which]:  # which element of a list, is left to the one who verifies
             result = 2
-            continue
-        while row >= 0 and not _row_passes(
-            side, integers, doubles, texts, row, row_class, numbers, words, text_at, text_length
-        ):
-            row = np.int64(row_next[row])
-        if row < 0:
-            return 0
+        else:
+            passes = False
+            while side < end and not passes:
+                row = first_row
+                while row >= 0 and not passes:
+                    passes = _row_passes(
+                        side, integers, doubles, texts, row, row_class, numbers, words, text_at, text_length
+                    )
+                    row = np.int64(row_next[row])
+                side += 1
+            if not passes:
+                return 0
+        side = end
     for check in range(check_at[box], check_at[box + 1]):
         which = checks[2 * check]
         start = np.int64(checks[2 * check + 1])
-        row = np.int64(heads[which]) if which < len(heads) else np.int64(-1)
+        row = np.int64(heads[which]) if which < context[f.HEADS + 1] else np.int64(-1)
         if row < 0:
-            if not run_program(context, programs, size, start, np.int64(0), 0.0, np.int64(0), np.int64(0)):
+            if not run_program(context, programs, size, start, np.int64(0), np.int64(0), np.int64(0)):
                 return 0
         elif joints[which] or row_next[row] >= 0:
             result = 2  # which element of a list, is left to the one who verifies
         elif not run_program(
-            context, programs, size, start, np.int64(row_class[row]), numbers[row],
+            context, programs, size, start, np.int64(row_class[row]),
             np.int64(text_at[row]), np.int64(text_length[row]),
         ):  # fmt: skip
             return 0
     return result
 
 
-@inlined
+@apart(f.DELTA)
 def search_delta(desc, source, boxes, context, flags, moment):
     """Add what an event matches among the first `boxes` boxes of a delta to PLACES and PENDING; whether to stop."""
     lanes_of = uint16_at(desc, f.DELTA_LANES)
     box_owner, owners = int32_at(desc, f.DELTA_BOX_OWNER), int64_at(desc, f.DELTA_OWNERS)
     low, high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    places, pending = int64_at(context, f.PLACES), int32_at(context, f.PENDING)
+    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
     counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
-    is_narrow = len(low) == 64
+    is_narrow = context[f.WIDE_LOW + 1] == 64
     one = np.uint64(1)
     for block in range((boxes + 63) >> 6):
         lanes = ~np.uint64(0)
@@ -165,8 +184,7 @@ def search_delta(desc, source, boxes, context, flags, moment):
             if verdict == 0:
                 continue
             if place & f.VERIFY or verdict == 2:
-                pending[2 * counts[f.WAITING]] = source
-                pending[2 * counts[f.WAITING] + 1] = owner
+                pending[counts[f.WAITING]] = (np.int64(source) << 32) | owner
                 counts[f.WAITING] += 1
                 continue
             places[counts[f.SURE]] = place >> 1
@@ -216,7 +234,7 @@ def _file_boxes(desc, first, count):
     """Write the lanes of boxes that were added: the two of their sides that let the fewest codes through."""
     lanes = uint16_at(desc, f.DELTA_LANES)
     sides = int64_at(desc, f.DELTA_SIDES)
-    integers, doubles, words = sides.view(np.int32), sides.view(np.float64), sides.view(np.uint64)
+    integers, doubles, words = as_int32(sides), as_doubles(sides), as_uint64(sides)
     first_side, texts = int32_at(desc, f.DELTA_FIRST_SIDE), uint8_at(desc, f.DELTA_TEXTS)
     for box in range(first, first + count):
         at = (box >> 6) * (_SLOTS * 192) + (box & 63)
@@ -225,10 +243,12 @@ def _file_boxes(desc, first, count):
             lanes[at + slot * 192 + 64] = 0
             lanes[at + slot * 192 + 128] = 65535
         best, next_best = np.int64(1 << 20), np.int64(1 << 20)
-        for side in range(first_side[box], first_side[box + 1]):
-            kinds = np.int64(integers[6 * side + 1])
-            lo = _cut_code(kinds & 255, doubles[3 * side + 1], words[3 * side + 1], texts, 0)
-            hi = _cut_code(kinds >> 8, doubles[3 * side + 2], words[3 * side + 2], texts, 1)
+        end = np.int64(first_side[box])
+        while end < first_side[box + 1]:
+            side, end = end, _end_of(integers, end, np.int64(first_side[box + 1]))
+            lo_kind, hi_kind = np.int64(integers[6 * side + 1]) & 255, np.int64(integers[6 * end - 5]) >> 8
+            lo = _cut_code(lo_kind, doubles[3 * side + 1], words[3 * side + 1], texts, 0)
+            hi = _cut_code(hi_kind, doubles[3 * end - 1], words[3 * end - 1], texts, 1)
             width = hi - lo if integers[6 * side] < 65536 else np.int64(1 << 21)  # lanes name it in 16 bits
             slot = -1
             if width < best:

@@ -42,7 +42,7 @@ def file_rows(context, rows, flags):
         int32_at(context, f.TOUCHED),
     )
     wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    has_delta = len(int64_at(context, f.DELTAS)) > 0
+    has_delta = context[f.DELTAS + 1] > 0
     if flags & f.NUMERIC:
         for row in range(rows):
             if abs(numbers[row]) >= _EXACT:
@@ -70,7 +70,7 @@ def file_rows(context, rows, flags):
         row_class[row] = kind
         text_at[row] = start
         text_length[row] = length
-        if 0 <= attribute < len(heads):
+        if 0 <= attribute < context[f.HEADS + 1]:
             row_next[row] = heads[attribute]
             if has_delta:
                 wide = wide_code(kind, numbers[row], words, start, length)
@@ -85,7 +85,8 @@ def file_rows(context, rows, flags):
             if is_joint:
                 joints[attribute] = f.NOT_KNOWN
             elif flags & f.GROUPED:
-                joints[attribute] = max(np.int64(joints[attribute]), np.int64(info[lists_at + row]))
+                number = np.int64(info[lists_at + row])
+                joints[attribute] = number if number > joints[attribute] else joints[attribute]
                 row_element[row] = info[lists_at + rows + row]
         start += length
     return count
@@ -180,7 +181,7 @@ def encode(desc, context, touched):
                 strict_low[local], strict_high[local] = 65535, 0
     for index in range(touched):
         attribute = attributes[index]
-        if attribute >= len(local_of):
+        if attribute >= desc[f.LOCAL_OF + 1]:
             continue
         local = local_of[attribute]
         if local < 0:
@@ -200,7 +201,7 @@ def encode(desc, context, touched):
                 np.int64(text_at[row]), np.int64(text_length[row]),
             )  # fmt: skip
             row_cells[row] = cell
-            least, most = min(least, cell), max(most, cell)
+            least, most = cell if cell < least else least, cell if cell > most else most
             row = row_next[row]
             if not is_single:
                 sorted_cells[sorted_to] = cell
@@ -236,7 +237,7 @@ def aim(desc, context, local, row):
     low[local], high[local] = cell >> shift, cell >> shift
     if uint8_at(context, f.LOCAL_JOINTS)[local] == f.NOT_KNOWN:
         # It may be one of the two neighbours of an integer that no double equals: what lies between them has no cell.
-        low[local], high[local] = max(cell - 1, np.int64(0)) >> shift, (cell + 1) >> shift
+        low[local], high[local] = (cell - 1 if cell > 0 else cell) >> shift, (cell + 1) >> shift
     # An element that is alone in what it says decides for itself; elsewhere codes are not sure, as before.
     if uint8_at(context, f.LOCAL_JOINTS)[local] == 0 and shift == 0:
         strict_low[local], strict_high[local] = cell, cell

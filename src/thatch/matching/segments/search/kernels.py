@@ -22,6 +22,9 @@ from thatch.matching.segments.vectors.kernels import (
     int64_at,
     merged,
     mixed64,
+    part_of,
+    pointer_to,
+    prefetch,
     sides64,
     trailing_zeros,
     uint8_at,
@@ -29,7 +32,7 @@ from thatch.matching.segments.vectors.kernels import (
     uint32_at,
     uint64_at,
 )
-from thatch.matching.segments.verdicts.kernels import MAYBE, NO, YES, checked, verdict_of
+from thatch.matching.segments.verdicts.kernels import candidate_of, settle
 
 __all__ = ["collect", "find_owner", "search", "search_segment", "sorted_unique"]
 
@@ -38,8 +41,8 @@ __all__ = ["collect", "find_owner", "search", "search_segment", "sorted_unique"]
 def collect(context, rows, flags, moment, newest):
     """What an event matches; returns the number of sure matches plus 2^32 times those to verify.
 
-    Sure ones are left as places, in order; those to verify as pairs of source and owner, where a source is a segment,
-    or past those a delta. Returns -1 for a NUMERIC event with a number that may have been rounded.
+    Sure ones are left as places, in order; those to verify as owner and, in the upper half of the number, source: a
+    segment, or past those a delta. Returns -1 for a NUMERIC event with a number that may have been rounded.
 
     Parameters
     ----------
@@ -48,6 +51,7 @@ def collect(context, rows, flags, moment, newest):
     moment : the last change that counts
     newest : how many boxes of the last delta count
     """
+    context = pointer_to(context)
     counts = int64_at(context, f.COUNTS)
     counts[f.SURE] = 0
     counts[f.WAITING] = 0
@@ -66,17 +70,17 @@ def collect(context, rows, flags, moment, newest):
 def search(context, touched, flags, moment, newest):
     """Look through all segments and deltas; matches pile up in PLACES and PENDING."""
     segments = int64_at(context, f.SEGMENTS)
-    n_segments = len(segments) // f.SEGMENT_WIDTH
+    n_segments = context[f.SEGMENTS + 1] // f.SEGMENT_WIDTH
     for index in range(n_segments):
-        desc = segments[index * f.SEGMENT_WIDTH : (index + 1) * f.SEGMENT_WIDTH]
+        desc = part_of(segments, index * f.SEGMENT_WIDTH)
         if search_segment(desc, index, context, touched, flags, moment):
             return
     deltas = int64_at(context, f.DELTAS)
-    n_deltas = len(deltas) // f.DELTA_WIDTH
+    n_deltas = context[f.DELTAS + 1] // f.DELTA_WIDTH
     for index in range(n_deltas):
-        desc = deltas[index * f.DELTA_WIDTH : (index + 1) * f.DELTA_WIDTH]
+        desc = part_of(deltas, index * f.DELTA_WIDTH)
         boxes = newest if index == n_deltas - 1 else desc[f.DELTA_BOXES]
-        if search_delta(desc, n_segments + index, boxes, context, flags, moment):
+        if boxes > 0 and search_delta(desc, n_segments + index, boxes, context, flags, moment):
             return
 
 
@@ -96,44 +100,32 @@ def _alive(codes, at, groups, row, keys, low, high):
 
 
 @inlined
-def _left_pass(box, offsets, attributes, lo, hi, low, high):
-    for side in range(offsets[box], offsets[box + 1]):
-        which = attributes[side]
-        if lo[side] > high[which] or hi[side] < low[which]:
-            return False
-    return True
-
-
-@inlined
 def search_segment(desc, source, context, touched, flags, moment):
     """Add what an event matches in one segment to PLACES and PENDING; return whether to stop."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_offsets, left_attribute = int32_at(desc, f.LEFT_OFFSETS), uint16_at(desc, f.LEFT_ATTRIBUTE)
-    left_lo, left_hi = uint16_at(desc, f.LEFT_LO), uint16_at(desc, f.LEFT_HI)
-    box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
+    left_at = int32_at(desc, f.LEFT_AT)
+    claims = uint32_at(desc, f.CLAIMS)
     died = int64_at(desc, f.DIED)
     has_deaths = int64_at(desc, f.DEATHS)[0] > 0
-    check_at = int32_at(desc, f.CHECK_AT)
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
     local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
     known, length_of = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_LENGTH)
     row_next = int32_at(context, f.ROW_NEXT)
-    places, pending = int64_at(context, f.PLACES), int32_at(context, f.PENDING)
-    counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
+    places, candidates = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
+    counts = int64_at(context, f.COUNTS)
     attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
     is_narrow = desc[f.IS_NARROW] != 0
-    one_box_each = len(box_owner) == 0
-    has_checks = len(check_at) > 0
-    is_quick = one_box_each and not has_checks and flags & (f.STOP | f.TALLY) == 0
+    one_box_each = desc[f.BOX_OWNER + 1] == 0
+    is_quick = one_box_each and flags & (f.STOP | f.TALLY) == 0
 
     count, is_loose = encode(desc, context, touched)
     one = np.uint64(1)
     stopped = False
     looked = np.int64(0)
     read = np.int64(0)
-    sure_count, waiting = counts[f.SURE], counts[f.WAITING]
+    sure_count, end = counts[f.SURE], counts[f.WAITING]  # candidates wait behind what is to be verified
     for turn in range(count + 1):  # the attributes of the event, then the boxes that need none
         local = np.int64(known[turn]) if turn < count else attributes
         for group in range(group_at[local], group_at[local + 1]):
@@ -141,11 +133,12 @@ def search_segment(desc, source, context, touched, flags, moment):
             keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
             zones = (blocks + 63) >> 6
             mixed_first = groups[row + f.GROUP_MIXED]
+            some_left = groups[row + f.GROUP_LEFT] != 0
             # Of a short list each element is looked for by itself: their hull would let too much through.
             passes = np.int64(length_of[local]) if turn < count and keys == 1 else np.int64(1)
             # A box may be found once an element; half of the room is kept for what is found once.
-            most = passes * groups[row + f.GROUP_BOXES] + max(sure_count, waiting)
-            passes = passes if 1 < passes <= SHORT and most <= len(places) >> 1 else np.int64(1)
+            most = passes * groups[row + f.GROUP_BOXES] + (sure_count if sure_count > end else end)
+            passes = passes if 1 < passes <= SHORT and most <= context[f.PLACES + 1] >> 1 else np.int64(1)
             row_of_pass = np.int64(local_heads[local]) if turn < count else np.int64(-1)
             for _ in range(passes):
                 if passes > 1:
@@ -156,14 +149,14 @@ def search_segment(desc, source, context, touched, flags, moment):
                     if zones > 1:
                         at2 = groups[row + f.GROUP_ZONES2] + wide * keys * 128
                         alive2 = _alive(codes, at2, groups, row, keys, low, high)
-                    while alive2 != 0 and not stopped:
+                    while alive2 != 0:
                         zone = (wide << 6) + np.int64(trailing_zeros(alive2))
                         alive2 &= alive2 - one
                         if zone >= zones:
                             break
                         at1 = groups[row + f.GROUP_ZONES] + zone * keys * 128
                         alive1 = _alive(codes, at1, groups, row, keys, low, high)
-                        while alive1 != 0 and not stopped:
+                        while alive1 != 0:
                             block = (zone << 6) + np.int64(trailing_zeros(alive1))
                             alive1 &= alive1 - one
                             if block >= blocks:
@@ -200,66 +193,49 @@ def search_segment(desc, source, context, touched, flags, moment):
                                         )
                             slot = groups[row + f.FIRST_SLOT] + (block << 6)
                             if is_quick:  # mostly there is nothing else to look at than who is alive
+                                quick = sure
                                 lanes &= ~sure
-                                while sure != 0:
-                                    bit = sure & (~sure + one)
-                                    owner = slot + np.int64(trailing_zeros(sure))
-                                    sure ^= bit
-                                    if mixed_at >= 0 and left_offsets[owner] < left_offsets[owner + 1]:
+                                while quick != 0:
+                                    bit = quick & (~quick + one)
+                                    owner = slot + np.int64(trailing_zeros(quick))
+                                    quick ^= bit
+                                    if some_left and left_at[owner] < left_at[owner + 1]:
+                                        lanes |= bit
+                                        continue
+                                    place = np.int64(claims[owner])
+                                    if place & f.VERIFY:
                                         lanes |= bit
                                         continue
                                     looked += 1
                                     if not has_deaths or died[owner] > moment:
-                                        place = np.int64(claims[owner])
-                                        if place & f.VERIFY:
-                                            pending[2 * waiting] = source
-                                            pending[2 * waiting + 1] = owner
-                                            waiting += 1
-                                        else:
-                                            places[sure_count] = place >> 1
-                                            sure_count += 1
+                                        places[sure_count] = place >> 1
+                                        sure_count += 1
                             while lanes != 0:
                                 lane = np.int64(trailing_zeros(lanes))
                                 bit = lanes & (~lanes + one)
                                 lanes ^= bit
                                 looked += 1
-                                box = slot + lane
-                                has_left = mixed_at >= 0 and left_offsets[box] < left_offsets[box + 1]
-                                if has_left and not _left_pass(
-                                    box, left_offsets, left_attribute, left_lo, left_hi, low, high
-                                ):
-                                    continue
-                                verdict = YES
-                                if is_loose and (sure & bit == 0 or has_left):
-                                    verdict = verdict_of(box, desc, context)
-                                    if verdict == NO:
-                                        continue
-                                owner = box if one_box_each else np.int64(box_owner[box])
-                                if has_deaths and died[owner] <= moment:
-                                    continue
-                                place = np.int64(claims[owner])
-                                if flags & f.TALLY:
-                                    tallies[place & ~np.int64(1)] += 1
-                                if has_checks and check_at[box] < check_at[box + 1] and verdict == YES:
-                                    verdict = checked(box, desc, context)
-                                    if verdict == NO:
-                                        continue
-                                if place & f.VERIFY or verdict == MAYBE:
-                                    pending[2 * waiting] = source
-                                    pending[2 * waiting + 1] = owner
-                                    waiting += 1
-                                    continue
-                                places[sure_count] = place >> 1
-                                sure_count += 1
-                                if flags & f.STOP:
-                                    stopped = True
-                                    break
+                                candidates[end] = candidate_of(slot + lane, sure & bit != 0, group)
+                                end += 1
+                                prefetch(left_at, slot + lane)
+                        if flags & f.STOP:
+                            stopped = settle(end, source, desc, context, is_loose, flags, moment)
+                            sure_count, end = counts[f.SURE], counts[f.WAITING]
+                            if stopped:
+                                break
+                    if stopped:
+                        break
+                if stopped:
+                    break
             if passes > 1:
                 aim(desc, context, local, -1)
             if stopped:
                 break
         if stopped:
             break
+    if flags & f.STOP == 0:  # all at once, so that they wait for memory together
+        counts[f.SURE] = sure_count
+        settle(end, source, desc, context, is_loose, flags, moment)
     for index in range(count):
         local = np.int64(known[index])
         low[local] = 0
@@ -273,8 +249,6 @@ def search_segment(desc, source, context, touched, flags, moment):
         for local in range(attributes):
             if shifts[local] > 0:
                 strict_low[local], strict_high[local] = 0, 0
-    counts[f.SURE] = sure_count
-    counts[f.WAITING] = waiting
     counts[f.LOOKED] += looked
     counts[f.BLOCKS_READ] += read
     return stopped
@@ -307,7 +281,7 @@ def sorted_unique(context, count):
         words[place >> 6] |= one << np.uint64(place & 63)
         summary[place >> 12] |= one << np.uint64((place >> 6) & 63)
     kept = np.int64(0)
-    for upper in range(len(summary)):
+    for upper in range(context[f.SUMMARY + 1]):
         present = summary[upper]
         if present == 0:
             continue

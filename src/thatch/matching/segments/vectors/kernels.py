@@ -11,22 +11,24 @@ and be tested, as the Python that it is written in.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
-from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np import arrayobj
+
+from thatch.matching.segments.compiling.kernels import JIT, brief, inlined, kernel, merged
 
 __all__ = [
     "HAS_PERMUTE",
     "LANES",
+    "as_doubles",
+    "as_int32",
+    "as_uint64",
     "bit_count",
     "brief",
     "doubles_at",
@@ -37,8 +39,10 @@ __all__ = [
     "masks512",
     "merged",
     "mixed64",
+    "part_of",
+    "pointer_to",
+    "prefetch",
     "sides64",
-    "stamped",
     "trailing_zeros",
     "transpose64",
     "uint8_at",
@@ -48,52 +52,9 @@ __all__ = [
 ]
 
 LANES = 64
-CACHE = os.environ.get("THATCH_KERNEL_CACHE", "1") == "1" and os.environ.get("THATCH_PORTABLE") != "1"
 HAS_PERMUTE = (
-    bool(llvm.get_host_cpu_features().get("avx512bw"))
-    and os.environ.get("THATCH_PORTABLE") != "1"
-    and not config.DISABLE_JIT
+    bool(llvm.get_host_cpu_features().get("avx512bw")) and os.environ.get("THATCH_PORTABLE") != "1" and JIT
 )
-
-
-def _fingerprint() -> str:
-    """What all kernels and the layouts they share look like: one compiled with another version of any is not used."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
-        if path.name in ("kernels.py", "fields.py", "sides.py"):
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def stamped(compiled: Any) -> Any:
-    """Let the cache of something compiled depend on all kernels, not only on the file that it stands in."""
-    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)  # Numba has no other way
-    if cache_file is not None:
-        cache_file._source_stamp = (cache_file._source_stamp, _FINGERPRINT)  # noqa: SLF001
-    return compiled
-
-
-def kernel(function: Any) -> Any:
-    """Compile without the GIL; cached on disk."""
-    return stamped(njit(cache=CACHE, nogil=True)(function))
-
-
-def brief(function: Any) -> Any:
-    """Compile what takes microseconds: it keeps the GIL, because giving it up and waiting for it takes longer."""
-    return stamped(njit(cache=CACHE)(function))
-
-
-def inlined(function: Any) -> Any:
-    """Compile for callers that are kernels themselves; Python cannot call it, which halves the time to compile."""
-    return njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
-
-
-def merged(function: Any) -> Any:
-    """Take over into each caller as if it were written there: for what is short, or called once."""
-    return njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")(function)
-
-
-_FINGERPRINT = _fingerprint() if CACHE else ""
 
 
 # --- vectors -----------------------------------------------------------------------------------------------------
@@ -111,8 +72,14 @@ def _splat(builder: Any, value: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, offset: Any, vector: Any) -> Any:
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
+    return builder.bitcast(builder.gep(_data(context, builder, kind, array), [offset]), vector.as_pointer())
+
+
+def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Where the numbers of an array begin; a pointer is that already."""
+    if isinstance(kind, types.CPointer):
+        return array
+    return context.make_array(kind)(context, builder, array).data
 
 
 @intrinsic
@@ -185,6 +152,25 @@ def bit_count(typingctx, word):
 
 
 @intrinsic
+def prefetch(typingctx, array, index):
+    """Let the line of an entry be fetched while something else is done."""
+
+    def codegen(context, builder, signature, args):
+        byte = ir.IntType(8)
+        fetch = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _I32, _I32, _I32]),
+            "llvm.prefetch.p0",
+        )
+        place = _pointer(context, builder, signature.args[0], args[0], args[1], byte)
+        reading, near, data = (ir.Constant(_I32, number) for number in (0, 3, 1))
+        builder.call(fetch, [place, reading, near, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+@intrinsic
 def masks512(typingctx, mask, offset, first, first_at, second, second_at):
     """AND 512 bits at `first_at` and 512 bits at `second_at` into those at `offset`; return whether any is left."""
     signature = types.uint64(mask, types.int64, first, types.int64, second, types.int64)
@@ -253,6 +239,16 @@ def transpose64(typingctx, rows, offset, out, out_offset):
     return signature, codegen
 
 
+@intrinsic
+def part_of(typingctx, array, start):
+    """What of an array, given by a pointer, begins at a place."""
+
+    def codegen(context, builder, signature, args):
+        return builder.gep(args[0], [args[1]])
+
+    return array(array, types.intp), codegen
+
+
 @inlined
 def _gathered64(mixed, offset, low, high, lanes):
     """`mixed64` for any processor and any number of attributes: only the lanes still alive are looked at."""
@@ -287,7 +283,7 @@ else:
 
 # --- with the compiler switched off ----------------------------------------------------------------------------------
 
-if config.DISABLE_JIT:
+if not JIT:
     _BITS = np.uint64(1) << np.arange(LANES, dtype=np.uint64)
 
     def _lanes(array, offset):
@@ -298,11 +294,17 @@ if config.DISABLE_JIT:
         passes = (_lanes(codes, offset) <= high) & (_lanes(codes, offset + LANES) >= low)
         return np.bitwise_or.reduce(_BITS[passes], initial=np.uint64(0))
 
+    def part_of(array, start):  # noqa: D103
+        return array[start:]
+
     def trailing_zeros(word):  # noqa: D103
         return np.uint64((int(word) & -int(word)).bit_length() - 1)
 
     def bit_count(word):  # noqa: D103
         return np.uint64(int(word).bit_count())
+
+    def prefetch(array, index):  # noqa: D103
+        assert 0 <= index <= len(array)
 
     def transpose64(rows, offset, out, out_offset):  # noqa: D103
         words = _lanes(rows, offset)
@@ -324,40 +326,43 @@ if config.DISABLE_JIT:
 # A description is an array of numbers: for every array it names, address and length stand side by side.
 
 
+class _Strict(np.ndarray):
+    """With the compiler switched off: an array with nothing before its first place, as pointers know no other."""
+
+    def __getitem__(self, at):
+        assert not isinstance(at, int | np.integer) or at >= 0
+        return super().__getitem__(at)
+
+    def __setitem__(self, at, value):
+        assert not isinstance(at, int | np.integer) or at >= 0
+        super().__setitem__(at, value)
+
+
 def _named(kind: Any) -> Any:
-    """A function `(description, field)` that gives the array of a kind of numbers that a description names."""
-    if config.DISABLE_JIT:
+    """A function `(description, field)` that gives where the numbers of a kind begin that a description names.
+
+    Compiled it gives a pointer: an array would be nine numbers to hand on, and tested for negative places.
+    """
+    if not JIT:
         dtype = np.dtype(str(kind))
 
         def array_at(description, field):
             address, size = int(description[field]), int(description[field + 1])
             if size == 0:
-                return np.empty(0, dtype)
+                return np.empty(0, dtype).view(_Strict)
             content = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
-            return np.frombuffer(content, dtype)
+            return np.frombuffer(content, dtype).view(_Strict)
 
         return array_at
 
     @intrinsic
     def array_at(typingctx, description, field):
-        made = types.Array(kind, 1, "C")
-        signature = made(description, types.intp)
+        signature = types.CPointer(kind)(description, types.intp)
 
         def codegen(context, builder, signature, args):
-            source = context.make_array(signature.args[0])(context, builder, args[0])
-            at = builder.gep(source.data, [args[1]])
-            address, size = builder.load(at), builder.load(builder.gep(at, [ir.Constant(_I64, 1)]))
-            array = context.make_array(made)(context, builder)
-            itemsize = ir.Constant(_I64, kind.bitwidth // 8)
-            arrayobj.populate_array(
-                array,
-                data=builder.inttoptr(address, array.data.type),
-                shape=cgutils.pack_array(builder, [size]),
-                strides=cgutils.pack_array(builder, [itemsize]),
-                itemsize=itemsize,
-                meminfo=None,
-            )
-            return array._getvalue()  # noqa: SLF001 - how Numba's own intrinsics do it
+            start = _data(context, builder, signature.args[0], args[0])
+            address = builder.load(builder.gep(start, [args[1]]))
+            return builder.inttoptr(address, context.get_value_type(signature.return_type))
 
         return signature, codegen
 
@@ -368,3 +373,24 @@ uint8_at, uint16_at, uint32_at, uint64_at = map(
     _named, (types.uint8, types.uint16, types.uint32, types.uint64)
 )
 int32_at, int64_at, doubles_at = map(_named, (types.int32, types.int64, types.float64))
+
+
+def _seen_as(kind: Any) -> Any:
+    """A function that lets an array be one of another kind of numbers."""
+    if not JIT:
+        return lambda array: array.view(str(kind))
+
+    @intrinsic
+    def seen(typingctx, array):
+        def codegen(context, builder, signature, args):
+            start = _data(context, builder, signature.args[0], args[0])
+            return builder.bitcast(start, context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(array), codegen
+
+    return seen
+
+
+as_int32, as_doubles, as_uint64, pointer_to = map(
+    _seen_as, (types.int32, types.float64, types.uint64, types.int64)
+)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from thatch.matching.segments.checks.unions import union_program
-from thatch.matching.segments.parts import LONGEST_UNION
+from thatch.matching.segments.parts import MOST_SIDES
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.hulls import Hull, coarsened
 from thatch.model.language import parse
-from thatch.model.lines import Constraint, intervals, is_single
 from thatch.model.schema import Schema
 from thatch.pipeline.transforms.partitioned.splitting import Splitting
 
@@ -67,26 +65,11 @@ def filter_of(boxes: Iterable[str], schema: Schema | None) -> Filter:
 
 
 def _affordable(hull: Conjunction) -> Conjunction:
-    """A hull around a hull that an index decides by itself, without a closer look in Python.
-
-    An index writes out one list of values if it is not too long, and has short programs for the other unions.
-    """
-    unions = [constraint for _, constraint in hull.constraints if len(constraint) > 2]
-    is_free = not any(len(each) == 2 and is_single(*each) for _, each in hull.constraints)
-    if len(unions) == 1 and is_free and _is_short_list(unions[0], len(hull.constraints)):
-        return hull
-    return Conjunction(tuple((key, _with_program(constraint)) for key, constraint in hull.constraints))
-
-
-def _is_short_list(constraint: Constraint, sides: int) -> bool:
-    return len(constraint) // 2 * sides <= LONGEST_UNION and all(
-        is_single(low, high) for low, high in intervals(constraint)
-    )
-
-
-def _with_program(constraint: Constraint) -> Constraint:
-    most = len(constraint) // 2
-    while most > 1 and union_program(constraint) is None:
-        most //= 2
-        constraint = coarsened(constraint, most)
-    return constraint
+    """A hull around a hull that an index decides by itself: with no more intervals than a box of it may have."""
+    constraints = dict(hull.constraints)
+    while sum(len(each) // 2 for each in constraints.values()) > MOST_SIDES:
+        longest = max(constraints, key=lambda key: len(constraints[key]))
+        if len(constraints[longest]) == 2:
+            break
+        constraints[longest] = coarsened(constraints[longest], len(constraints[longest]) // 4)
+    return Conjunction(tuple(constraints.items()))
