@@ -69,8 +69,27 @@ def test_the_manifest_tells_what_was_asked(matched):
     assert manifest["rows"]["refused"] == 2
 
 
-def test_a_loaded_folder_is_matched_by_its_index_and_counted(folder):
+@pytest.fixture(scope="module")
+def loaded(folder) -> Path:
     assert run_here(folder, "load", "subscriptions.csv", "--out", "loaded").returncode == 0
+    return folder / "loaded"
+
+
+@pytest.fixture(scope="module")
+def timed(folder) -> Path:
+    rows = [
+        {"symbol": "IBM", "price": 120, "at": f"2026-01-0{1 + n // 24}T{n % 24:02d}:15:00Z"}
+        for n in range(72)
+    ]
+    (folder / "timed.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["--spark", "--give", "hours", "--time", "at", "--out", "hours"]
+    ran = run_here(folder, "match", "subscriptions.csv", "timed.jsonl", *arguments)
+    assert ran.returncode == 0, ran.stderr
+    return folder / "hours"
+
+
+@pytest.mark.usefixtures("loaded")
+def test_a_loaded_folder_is_matched_by_its_index_and_counted(folder):
     ran = run_here(
         folder, "match", "loaded", "events.jsonl", "--spark", "--give", "counts", "--out", "counted"
     )
@@ -82,24 +101,16 @@ def test_a_loaded_folder_is_matched_by_its_index_and_counted(folder):
     assert set(names) <= set(counted)
 
 
-def test_hours_are_drawn(folder):
-    rows = [
-        {"symbol": "IBM", "price": 120, "at": f"2026-01-0{1 + n // 24}T{n % 24:02d}:15:00Z"}
-        for n in range(72)
-    ]
-    (folder / "timed.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    arguments = ["--spark", "--give", "hours", "--time", "at", "--out", "hours"]
-    ran = run_here(folder, "match", "subscriptions.csv", "timed.jsonl", *arguments)
-    assert ran.returncode == 0, ran.stderr
-    found = pq.read_table(folder / "hours" / "matches")
+def test_hours_count_deliveries(timed):
+    found = pq.read_table(timed / "matches")
     assert found.num_rows == 72 * len(set(found["subscriber"].to_pylist()))
     assert set(found["events"].to_pylist()) == {1}
 
 
 @pytest.mark.browser
-def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(folder, matched, browser):  # noqa: F811
-    for name in ("found", "hours", "loaded"):
-        page = browser.open((folder / name / "report.html").as_uri())
+def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, timed, loaded, browser):  # noqa: F811
+    for written in (matched, timed, loaded):
+        page = browser.open((written / "report.html").as_uri())
         assert page.problems == []
         assert page.hosts <= {""}
         assert page.evaluate("document.querySelectorAll('.js-plotly-plot svg').length") > 0
