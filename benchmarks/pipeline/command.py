@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Row]:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pipeline", description=__doc__)
     parser.add_argument("--count", type=int, default=_FULL, help="subscriptions")
     parser.add_argument("--events", type=int, default=200_000, help="of the log")
-    parser.add_argument("--rounds", type=int, default=3, help="of each way, of which the best counts")
+    parser.add_argument("--rounds", type=int, default=5, help="of each way, of which the best counts")
     parser.add_argument("--seed", type=int, default=1, help="of the workload")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS))

@@ -17,5 +17,6 @@ def range_join(events: Any, bounds: Any, names: list[str]) -> Any:
         return low.isNull() | ((value >= low) & (value <= high))
 
     condition = reduce(lambda one, other: one & other, map(holds, names))
-    numbered = events.withColumn("event", f.monotonically_increasing_id())
+    spread = events.repartition(8)  # or a small file is one task
+    numbered = spread.withColumn("event", f.monotonically_increasing_id())
     return numbered.join(f.broadcast(bounds), condition).select("event", "subscription")

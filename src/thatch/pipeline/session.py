@@ -35,8 +35,10 @@ _SETTINGS = {
     "spark.driver.maxResultSize": "0",  # what the driver takes is bounded by the plans
 }
 
-# For one machine: nothing listens to others, and as many parts after a shuffle as there is work for.
+# For one machine: nothing listens to others, as many parts after a shuffle as there is work for, and small files are
+# split too, since to open one costs little.
 _LOCAL = {
+    "spark.sql.files.openCostInBytes": "262144",
     "spark.driver.host": _HERE,
     "spark.driver.bindAddress": _HERE,
     "spark.driver.memory": "2g",
