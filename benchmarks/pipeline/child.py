@@ -13,6 +13,7 @@ from benchmarks.pipeline.processes import cpu_seconds, descendants, private_byte
 from benchmarks.pipeline.range_join import range_join
 from thatch import pipeline
 from thatch.pipeline.indexes import indexed, indexed_boxes
+from thatch.pipeline.transforms.partitioned import sharded
 
 __all__: list[str] = []
 
@@ -70,6 +71,11 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
     if way in ("mapped", "partitioned"):
         subscriptions = spark.read.parquet(request["subscriptions"])
         return lambda: match(events, subscriptions, plan=way).count()  # type: ignore[arg-type]
+    if way == "load":
+        table = spark.read.parquet(request["subscriptions"])
+        return pipeline.load(table).accepted.count  # type: ignore[no-any-return]
+    if way == "shards":
+        return lambda: _visits(spark, events, request)
     bounds = spark.read.parquet(request["bounds"])
     names = [name for name in events.columns if f"low {name}" in bounds.columns]
     if way == "boxes":
@@ -81,6 +87,15 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
         )
     assert way == "join"
     return lambda: range_join(events, bounds, names).count()
+
+
+def _visits(spark: Any, events: Any, request: dict[str, Any]) -> int:
+    """Split subscriptions into shards, and count how often events visit one."""
+    shards = sharded(spark.read.parquet(request["subscriptions"]), shards=request["shards"])
+    try:
+        return int(pipeline.match(events, shards.summaries, give="counts").agg({"events": "sum"}).first()[0])
+    finally:
+        shards.forget()
 
 
 def _to_nothing(found: Any) -> int:

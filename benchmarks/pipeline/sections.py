@@ -195,10 +195,60 @@ def plan_rows(bench: Bench) -> list[Row]:
     ]  # fmt: skip
 
 
+def load_rows(bench: Bench) -> list[Row]:
+    """Filters parsed, checked and told apart from their doubles, by second of processor."""
+    count = max(1, bench.count // 5)
+    path = bench.folder / "load.parquet"
+    texts = prepare("W1", count, 1, bench.seed).workload.filter_texts()
+    pq.write_table(pa.table({"subscription": ids_of(count), "filter": texts}), path, row_group_size=10_000)
+    found = bench.ask("local[2]", ["load"], subscriptions=str(path))["load"]
+    assert found["rows"] == count, "good filters were refused"
+    row = Row(what="W1 load", subscriptions=count, ours=1e6 * found["cpu"] / count, unit="µs")
+    return [row]
+
+
+def shard_rows(bench: Bench) -> list[Row]:
+    """How many of sixteen shards, and of sixty-four, an event visits: of W1, and with an equality in every filter."""
+    count, events = max(1, bench.count // 5), min(bench.events, 20_000)
+    prepared = prepare("W1", count, events, bench.seed)
+    rng = np.random.default_rng(bench.seed)
+    symbols = [f"S{number}" for number in rng.integers(0, 500, count + events)]
+    prices = rng.integers(0, 1_000, count + events)
+    asked = [
+        f"symbol = '{symbol}' and price < {price}" for symbol, price in zip(symbols, prices, strict=True)
+    ]
+    sets = {
+        "W1": (prepared.workload.filter_texts(), event_table(prepared.workload)),
+        "symbol = … and price < …": (
+            asked[:count],
+            pa.table({"symbol": symbols[count:], "price": prices[count:]}),
+        ),
+    }
+    rows = []
+    for name, (texts, table) in sets.items():
+        paths = {what: str(bench.folder / f"shards-{what}.parquet") for what in ("subscriptions", "events")}
+        pq.write_table(
+            pa.table({"subscription": ids_of(count), "filter": texts}),
+            paths["subscriptions"],
+            row_group_size=10_000,
+        )
+        pq.write_table(table, paths["events"])
+        for shards in (16, 64):
+            found = bench.ask("local[2]", ["shards"], **paths, shards=shards, rounds=1, warm=False)["shards"]
+            more = {"µs a subscription": 1e6 * found["cpu"] / count, "seconds": found["seconds"]}
+            what = f"{name}: visits an event, {shards} shards"
+            rows.append(
+                Row(what=what, subscriptions=count, ours=found["rows"] / events, unit="visits", details=more)
+            )
+    return rows
+
+
 SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "throughput": throughput_rows,
     "scaling": scaling_rows,
     "parquet": parquet_rows,
     "join": join_rows,
     "plans": plan_rows,
+    "load": load_rows,
+    "shards": shard_rows,
 }

@@ -40,7 +40,7 @@ def places(events: DataFrame, index: Index, reading: Reading, now: float | None 
     """The numbers in the index of those who want an event: `event`, `places`.
 
     An event has several rows where it has many places, or where they are found in several parts of the index. Lists cost
-    a third of what a row per pair costs on its way through Spark.
+    much less than a row per pair on its way through Spark.
     """
     schema = f"`{EVENT}` {dict(events.dtypes)[KEY]}, {PLACES} array<int>"
     return events.mapInArrow(_Places(index, reading, now), schema)
