@@ -33,6 +33,7 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.language.pattern_printing import pattern_of
 from thatch.model.language.python import attr, circle, polygon, within
+from thatch.model.profile import Profile
 from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
 
 __version__ = "0.1.0"
@@ -52,6 +53,7 @@ __all__ = [
     "NeverMatchesError",
     "Number",
     "PatternError",
+    "Profile",
     "ReadOnlyError",
     "Schema",
     "SchemaError",
