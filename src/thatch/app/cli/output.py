@@ -73,15 +73,7 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
     if not _console.is_terminal or (beside_results and sys.stdout.isatty()):
         yield Meter(None, None)
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    # Results go past the bar: it would take them from standard output to its own console, standard error.
-    with Progress(*columns, console=_console, transient=True, redirect_stdout=False) as bar:
+    with _bar() as bar:
         yield Meter(bar, bar.add_task(what, total=total))
 
 
@@ -91,6 +83,12 @@ def tasks(what: str) -> Iterator[Callable[[int, int], None] | None]:
     if not _console.is_terminal:
         yield None
         return
+    with _bar() as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, known: bar.update(task, completed=done, total=known)
+
+
+def _bar() -> Progress:
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -98,6 +96,5 @@ def tasks(what: str) -> Iterator[Callable[[int, int], None] | None]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=_console, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, known: bar.update(task, completed=done, total=known)
+    # Results go past the bar: it would take them from standard output to its own console, standard error.
+    return Progress(*columns, console=_console, transient=True, redirect_stdout=False)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from thatch.engine import Engine
 from thatch.engine.tables import NULLS
 from thatch.errors import TableError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import Column, DataFrame
 
 __all__ = ["HOURS", "KEY", "Reading", "prepared"]
@@ -40,6 +42,26 @@ class Reading:
         """The columns of a batch that are attributes."""
         kept = [name for name in batch.schema.names if name not in (KEY, HOURS)]
         return pa.Table.from_batches([batch.select(kept)])
+
+    def pieces(
+        self, engine: Engine, batch: pa.RecordBatch, now: float | None, *, grouped: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """What an engine finds for a batch, as `Engine.match_pieces` gives it."""
+        return engine.match_pieces(
+            self.attributes(batch),
+            nulls=self.nulls,
+            json=self.json,
+            now=now,
+            reject=self.refuse(batch.column(KEY)),
+            grouped=grouped,
+        )
+
+    def counts(self, engine: Engine, batch: pa.RecordBatch, now: float | None) -> npt.NDArray[np.int64]:
+        """How many events of a batch each place of an engine wants."""
+        refuse = self.refuse(batch.column(KEY))
+        return engine.count_batch(
+            self.attributes(batch), nulls=self.nulls, json=self.json, now=now, reject=refuse
+        )
 
     def refuse(self, keys: pa.Array) -> Callable[[int, str], None]:
         """What to do with rows that are no events."""

@@ -71,17 +71,9 @@ class _Pairs:
     def __call__(self, batches: Batches) -> Batches:
         engine = self.index.open()
         ids = engine.ids()
-        read = self.reading
         for batch in batches:
             keys = batch.column(KEY)
-            found = engine.match_pieces(
-                read.attributes(batch),
-                nulls=read.nulls,
-                json=read.json,
-                now=self.now,
-                reject=read.refuse(keys),
-            )
-            for piece in found:
+            for piece in self.reading.pieces(engine, batch, self.now):
                 for start in range(0, piece.num_rows, _ROWS):
                     part = piece.slice(start, _ROWS)
                     columns = [keys.take(part.column(EVENT)), ids.take(part.column(PLACE))]
@@ -96,18 +88,9 @@ class _Places:
 
     def __call__(self, batches: Batches) -> Batches:
         engine = self.index.open()
-        read = self.reading
         for batch in batches:
             keys = batch.column(KEY)
-            found = engine.match_pieces(
-                read.attributes(batch),
-                nulls=read.nulls,
-                json=read.json,
-                now=self.now,
-                reject=read.refuse(keys),
-                grouped=True,
-            )
-            for piece in found:
+            for piece in self.reading.pieces(engine, batch, self.now, grouped=True):
                 # Spark takes a row as a whole, so that no list may be long.
                 yield from _split(keys.take(piece.column(EVENT)), piece.column(PLACES))
 
@@ -140,13 +123,9 @@ class _Counts:
 
     def __call__(self, batches: Batches) -> Batches:
         engine = self.index.open()
-        read = self.reading
         total = np.zeros(self.index.places, np.int64)
         for batch in batches:
-            refuse = read.refuse(batch.column(KEY))
-            total += engine.count_batch(
-                read.attributes(batch), nulls=read.nulls, json=read.json, now=self.now, reject=refuse
-            )
+            total += self.reading.counts(engine, batch, self.now)
         yield from blocks_of(total)
 
 
@@ -158,24 +137,15 @@ class _Hours:
 
     def __call__(self, batches: Batches) -> Batches:
         engine = self.index.open()
-        read = self.reading
         names, who = _subscribers(engine.ids(), engine.subscribers())
         deliveries = Deliveries(who, len(names))
         for batch in batches:
-            keys, hour = batch.column(KEY), batch.column(HOURS)
-            table = read.attributes(batch)
 
             def pieces(start: int, count: int) -> Batches:
-                refuse = read.refuse(keys.slice(start, count))  # noqa: B023 - used before the next batch
-                return engine.match_pieces(
-                    table.slice(start, count),  # noqa: B023
-                    nulls=read.nulls,
-                    json=read.json,
-                    now=self.now,
-                    reject=refuse,
-                )
+                some = batch.slice(start, count)  # noqa: B023 - used before the next batch
+                return self.reading.pieces(engine, some, self.now)
 
-            deliveries.add(hour, pieces)
+            deliveries.add(batch.column(HOURS), pieces)
             if deliveries.is_large:
                 yield from _told(names, deliveries)
         yield from _told(names, deliveries)

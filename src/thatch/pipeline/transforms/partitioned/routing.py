@@ -19,7 +19,7 @@ from thatch.pipeline.adapter import parallelism
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.indexes import Index
 from thatch.pipeline.schemas import EVENT, EVENTS, PLACE
-from thatch.pipeline.transforms.events import KEY, Reading
+from thatch.pipeline.transforms.events import Reading
 from thatch.pipeline.transforms.partitioned.shards import SHARD, Shards
 
 if TYPE_CHECKING:
@@ -108,16 +108,11 @@ class _Visits:
     reading: Reading
 
     def __call__(self, batches: Batches) -> Batches:
-        engine, read = self.summaries.open(), self.reading
+        engine = self.summaries.open()
         shards = engine.ids().cast(pa.int32())
         total = np.zeros(len(shards), np.int64)
         for batch in batches:
-            total += engine.count_batch(
-                read.attributes(batch),
-                nulls=read.nulls,
-                json=read.json,
-                reject=read.refuse(batch.column(KEY)),
-            )
+            total += self.reading.counts(engine, batch, None)
         yield pa.RecordBatch.from_arrays([shards, pa.array(total)], [SHARD, EVENTS])
 
 
@@ -130,16 +125,13 @@ class _Route:
     reading: Reading
 
     def __call__(self, batches: Batches) -> Batches:
-        engine, read = self.summaries.open(), self.reading
+        engine = self.summaries.open()
         shards = engine.ids().cast(pa.int64()).to_numpy()
         first, count = self.slots.first[shards], self.slots.count[shards]
         for batch in batches:
             salt = batch.column(_SALT).to_numpy()
             rows = batch.drop_columns([_SALT])
-            found = engine.match_pieces(
-                read.attributes(rows), nulls=read.nulls, json=read.json, reject=read.refuse(rows.column(KEY))
-            )
-            for piece in found:
+            for piece in self.reading.pieces(engine, rows, None):
                 for start in range(0, piece.num_rows, _ROWS):
                     part = piece.slice(start, _ROWS)
                     event, place = (part.column(name).to_numpy() for name in (EVENT, PLACE))

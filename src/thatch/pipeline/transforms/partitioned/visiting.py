@@ -143,20 +143,12 @@ class _Pairs:
     now: float | None
 
     def __call__(self, batches: Batches) -> Batches:
-        read = self.reading
         for visit, batch in _visits(batches):
             if batch is None:
                 continue
             engine, keys = visit.engine(), batch.column(KEY)
-            found = engine.match_pieces(
-                read.attributes(batch),
-                nulls=read.nulls,
-                json=read.json,
-                now=self.now,
-                reject=read.refuse(keys),
-            )
             ids, subscribers = visit.names()
-            for piece in found:
+            for piece in self.reading.pieces(engine, batch, self.now):
                 for start in range(0, piece.num_rows, _ROWS):
                     part = piece.slice(start, _ROWS)
                     places = part.column(PLACE)
@@ -172,16 +164,13 @@ class _Counts:
     first: frozenset[int]  # one slot of each shard, which also tells who got nothing
 
     def __call__(self, batches: Batches) -> Batches:
-        read, total = self.reading, np.zeros(0, np.int64)
+        total = np.zeros(0, np.int64)
         for visit, batch in _visits(batches):
             engine = visit.engine()
             if not len(total):
                 total = np.zeros(len(engine.ids()), np.int64)
             if batch is not None:
-                refuse = read.refuse(batch.column(KEY))
-                total += engine.count_batch(
-                    read.attributes(batch), nulls=read.nulls, json=read.json, now=self.now, reject=refuse
-                )
+                total += self.reading.counts(engine, batch, self.now)
                 continue
             yield from self._told(engine.ids(), total, is_first=visit.slot in self.first)
             total = np.zeros(0, np.int64)
