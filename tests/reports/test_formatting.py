@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from thatch.reports.formatting import check_formats, number, shown, simple
@@ -99,6 +99,7 @@ def test_a_list_that_holds_itself_is_shown_all_the_same():
     st.integers() | st.floats() | st.decimals(allow_nan=True),
     st.sampled_from([None, "percent", "bytes", "seconds"]),
 )
+@example(1.797693134862316e306, "percent")
 def test_every_number_is_shown_in_few_characters(value, form):
     assert 0 < len(shown(value, form)) <= 60
 

@@ -97,6 +97,8 @@ def _float(value: float) -> str:
 
 
 def _percent(value: float) -> str:
+    if math.isinf(100 * value):
+        return f"{_float(value)} × 100 %"
     text = _three(100 * value)
     # Rounding must not claim the whole, nor nothing.
     if text == "100" and value < 1:
