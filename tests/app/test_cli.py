@@ -18,6 +18,8 @@ import pytest
 import thatch
 from thatch.app.cli import app, main
 
+pytestmark = pytest.mark.slow  # a process each
+
 QUOTES = Path(__file__).parents[2] / "examples" / "quotes"
 THATCH = Path(sys.executable).with_name("thatch")
 ON_SPARK = ("load", "profile")

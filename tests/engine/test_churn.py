@@ -354,6 +354,7 @@ def test_sizes_stay_flat_and_answers_right_while_all_subscriptions_change(backgr
     assert most[2]["attributes"] < 4 * 256 + 8 * Churn.LIVE
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_sizes")
 def test_churn_leaves_no_objects_behind() -> None:
     churn = Churn(background=False)

@@ -54,6 +54,7 @@ def engine_of(subscriptions: pa.Table, profile: Profile | None) -> thatch.Engine
     return engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [10_000, 40_000])
 def test_fewer_blocks_are_read_and_answers_are_the_same(count):
     subscriptions, events = skewed(count)

@@ -76,6 +76,7 @@ def test_equal_checks_of_a_segment_are_kept_once() -> None:
     assert len(segment.check_attribute) == len(segment.check_start) - 1 == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [layout._MANY, 2])
 def test_unions_and_wildcards_match_single_values_and_lists(
     many: int, monkeypatch: pytest.MonkeyPatch
