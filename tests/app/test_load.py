@@ -10,7 +10,7 @@ import pytest
 
 import thatch
 from tests.app.here import run_here
-from thatch.pipeline.sinks import read_manifest
+from thatch.formats.manifest import read_manifest
 
 pytestmark = [
     pytest.mark.spark,

@@ -16,8 +16,8 @@ from tests.app.here import run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
 from thatch.app.cli import app
 from thatch.formats.events import read_events
+from thatch.formats.manifest import read_manifest
 from thatch.formats.subscriptions import read_subscriptions
-from thatch.pipeline.sinks import read_manifest
 
 pytestmark = [
     pytest.mark.spark,

@@ -11,9 +11,9 @@ import pytest
 import thatch
 from tests.app.here import run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
+from thatch.formats.manifest import read_manifest
 from thatch.formats.profile import read_profile
 from thatch.model.profile import Profile
-from thatch.pipeline.sinks import read_manifest
 
 pytestmark = [
     pytest.mark.spark,

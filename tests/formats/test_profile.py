@@ -11,7 +11,8 @@ import pytest
 
 import thatch
 from thatch.errors import TableError
-from thatch.formats.profile import FORMAT, read_profile, tables_of, write_profile
+from thatch.formats.manifest import FORMAT
+from thatch.formats.profile import read_profile, tables_of, write_profile
 from thatch.model.profile import Bounds, Profile
 
 EVENTS = [

@@ -9,8 +9,8 @@ import pytest
 
 import thatch
 from thatch.errors import TableError
+from thatch.formats.manifest import read_manifest
 from thatch.pipeline.jobs import load as job
-from thatch.pipeline.sinks import read_manifest
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 

@@ -16,8 +16,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -30,6 +28,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.errors import TableError, shown
+from thatch.formats.manifest import MANIFEST, file_told, manifest_text, read_manifest
 from thatch.model.profile import (
     AttributePair,
     AttributeProfile,
@@ -41,11 +40,9 @@ from thatch.model.profile import (
     Profile,
 )
 
-__all__ = ["FORMAT", "KIND", "read_profile", "tables_of", "write_profile", "write_tables"]
+__all__ = ["KIND", "read_profile", "tables_of", "write_profile", "write_tables"]
 
-FORMAT = 1
 KIND = "profile"
-_MANIFEST = "manifest.json"
 
 _COUNTS = ("events", "values", "nulls", "falses", "trues", "nans", "numbers", "texts", "distinct", "wide")
 _LENGTHS = ("shortest", "longest", "characters")
@@ -171,27 +168,14 @@ def write_profile(
     try:
         hidden.mkdir(parents=True)
         rows = write_tables(hidden, profile)
-        files = {path.name: _told(path) for path in sorted(hidden.iterdir())}
-        manifest = {
-            "format": FORMAT,
-            "kind": KIND,
-            "command": command,
-            "parameters": dict(parameters or {}),
-            "rows": rows,
-            "files": files,
-        }
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-        (hidden / _MANIFEST).write_text(text, encoding="utf-8")
+        files = {path.name: file_told(path.read_bytes()) for path in sorted(hidden.iterdir())}
+        text = manifest_text(KIND, command=command, parameters=parameters or {}, rows=rows, files=files)
+        (hidden / MANIFEST).write_text(text, encoding="utf-8")
         hidden.rename(whole)
     except OSError as error:
         raise TableError("a place where a folder can be written", str(error), str(whole)) from error
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
-
-
-def _told(path: Path) -> dict[str, Any]:
-    content = path.read_bytes()
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def read_profile(folder: str | os.PathLike[str]) -> Profile:
@@ -203,42 +187,12 @@ def read_profile(folder: str | os.PathLike[str]) -> Profile:
         If the folder is none, of a newer format or another kind, or a file is missing or not as it was written.
     """
     path = Path(folder)
-    _check(path)
+    read_manifest(path, KIND, [f"{name}.parquet" for name in _SCHEMAS])
     tables = {name: _rows(path / f"{name}.parquet", schema) for name, schema in _SCHEMAS.items()}
     try:
         return _profile(tables)
     except (LookupError, TypeError, ValueError) as error:
         raise TableError("the tables of a profile", shown(error), str(path)) from error
-
-
-def _check(path: Path) -> None:
-    try:
-        manifest = json.loads((path / _MANIFEST).read_text(encoding="utf-8"))
-        version, kind, files = manifest["format"], manifest["kind"], dict(manifest["files"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise TableError(f"a folder of a profile, with {_MANIFEST}", shown(error), str(path)) from error
-    if version != FORMAT:
-        raise TableError(f"a profile of format {FORMAT}", f"one of format {shown(version)}", str(path))
-    if kind != KIND:
-        raise TableError("a folder of a profile", f"one of kind {shown(kind)}", str(path))
-    for name in _SCHEMAS:
-        told = files.get(f"{name}.parquet")
-        if told is None:
-            raise TableError(f"a manifest that names {name}.parquet", "one that does not", str(path))
-        _check_file(path / f"{name}.parquet", told)
-
-
-def _check_file(path: Path, told: Any) -> None:
-    try:
-        found = _told(path)
-    except OSError as error:
-        raise TableError("the files that the manifest names", str(error), str(path)) from error
-    if not isinstance(told, Mapping) or found["bytes"] != told.get("bytes"):
-        raise TableError(
-            "the file that the manifest describes", f"one of {found['bytes']:,} bytes", str(path)
-        )
-    if told.get("sha256", found["sha256"]) != found["sha256"]:
-        raise TableError("the file that the manifest describes", "one of another content", str(path))
 
 
 def _rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:

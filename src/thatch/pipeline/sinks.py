@@ -6,8 +6,6 @@ looks whole. Where an older folder is replaced, it is set aside first and comes 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from thatch.errors import TableError, shown
+from thatch.errors import TableError
+from thatch.formats.manifest import MANIFEST, file_told, manifest_text
 from thatch.pipeline.filesystems import FileSystem, files_of
 from thatch.pipeline.folders import work_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["MANIFEST", "Folder", "folder_written", "read_manifest"]
+__all__ = ["REPORT", "Folder", "folder_written"]
 
-MANIFEST = "manifest.json"
-_FORMAT = 1
+REPORT = "report.html"  # the page that every job leaves
 _CHECKED = 64 * 2**20  # bytes up to which files are checksummed
 
 
@@ -57,29 +55,16 @@ class Folder:
     def describe(
         self, kind: str, *, command: str, parameters: Mapping[str, Any], rows: Mapping[str, int]
     ) -> None:
-        """Write the manifest, the last file of all.
-
-        Parameters
-        ----------
-        kind : what the folder is: `load`, `match`, `profile`
-        command : the command line that made it
-        parameters : what the job was told, by name; JSON-like values
-        rows : how many rows each table in it has, by name
-        """
-        manifest = {
-            "format": _FORMAT,
-            "kind": kind,
-            "command": command,
-            "parameters": dict(parameters),
-            "rows": dict(rows),
-            "files": {name: self._told(name, size) for name, size in sorted(self.files.listed(self.path))},
-        }
-        self.put(MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+        """Write the manifest, the last file of all; see `manifest_text`."""
+        files = {name: self._told(name, size) for name, size in sorted(self.files.listed(self.path))}
+        self.put(
+            MANIFEST, manifest_text(kind, command=command, parameters=parameters, rows=rows, files=files)
+        )
 
     def _told(self, name: str, size: int) -> dict[str, Any]:
         if size > _CHECKED:
             return {"bytes": size}
-        return {"bytes": size, "sha256": hashlib.sha256(self.files.read(self / name)).hexdigest()}
+        return file_told(self.files.read(self / name))
 
 
 @contextmanager
@@ -141,42 +126,3 @@ def _swap(files: FileSystem, new: str, path: str) -> None:
         files.rename(aside, path)
         raise
     files.remove(aside)
-
-
-def read_manifest(path: str | Path, kind: str | None = None) -> dict[str, Any]:
-    """The manifest of a folder that lies in a file system of this process.
-
-    Parameters
-    ----------
-    kind : what the folder should be
-
-    Raises
-    ------
-    TableError
-        If there is none, it is of a newer format or another kind, or a file is not as it was written.
-    """
-    folder = Path(path)
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = (manifest["format"], manifest["kind"], manifest["files"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise TableError(f"a folder with {MANIFEST}", shown(error), str(path)) from error
-    if found[0] != _FORMAT:
-        raise TableError(f"a folder of format {_FORMAT}", f"one of format {shown(found[0])}", str(path))
-    if kind is not None and found[1] != kind:
-        raise TableError(f"a folder of kind {kind}", f"one of kind {found[1]}", str(path))
-    for name, told in found[2].items():
-        _check_file(folder / name, told)
-    return manifest  # type: ignore[no-any-return]
-
-
-def _check_file(path: Path, told: Mapping[str, Any]) -> None:
-    try:
-        size = path.stat().st_size
-        is_same = size == told["bytes"] and (
-            "sha256" not in told or hashlib.sha256(path.read_bytes()).hexdigest() == told["sha256"]
-        )
-    except OSError as error:
-        raise TableError("the files that the manifest names", str(error), str(path)) from error
-    if not is_same:
-        raise TableError("the file that the manifest describes", "another", str(path))

@@ -30,7 +30,8 @@ def log_on_spark(
     """
     from thatch.pipeline import session
     from thatch.pipeline.jobs.match import Asked, match_files
-    from thatch.pipeline.jobs.profile import REPORT, profile_files
+    from thatch.pipeline.jobs.profile import profile_files
+    from thatch.pipeline.sinks import REPORT
 
     folder.mkdir(parents=True, exist_ok=True)
     log, table = folder / "quotes.jsonl", folder / "alerts.csv"

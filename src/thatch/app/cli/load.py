@@ -44,7 +44,8 @@ def load(
     """
     declared = load_schema(schema)
     from thatch.pipeline import session
-    from thatch.pipeline.jobs.load import INDEX, REJECTS, REPORT, SUBSCRIPTIONS, load_files
+    from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS, load_files
+    from thatch.pipeline.sinks import REPORT
 
     spark = session("thatch load", master=master)
     command = shlex.join(["thatch", *sys.argv[1:]])

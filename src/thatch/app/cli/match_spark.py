@@ -25,8 +25,8 @@ def match_on_spark(
 ) -> None:
     """Run the job and tell what it found."""
     from thatch.pipeline import session
-    from thatch.pipeline.jobs.load import REPORT
     from thatch.pipeline.jobs.match import MATCHES, match_files
+    from thatch.pipeline.sinks import REPORT
 
     spark = session("thatch match", master=master)
     command = shlex.join(["thatch", *sys.argv[1:]])

@@ -49,7 +49,8 @@ def profile(
     """
     declared = load_schema(schema)
     from thatch.pipeline import session
-    from thatch.pipeline.jobs.profile import REPORT, profile_files
+    from thatch.pipeline.jobs.profile import profile_files
+    from thatch.pipeline.sinks import REPORT
 
     spark = session("thatch profile", master=master)
     with tasks("profiling") as report:

@@ -12,19 +12,18 @@ from thatch.pipeline.folders import work_folder
 from thatch.pipeline.indexes import engine_of
 from thatch.pipeline.jobs.load_report import Facts, facts_of, report_of
 from thatch.pipeline.schemas import ROW
-from thatch.pipeline.sinks import Folder, folder_written
+from thatch.pipeline.sinks import REPORT, Folder, folder_written
 from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.transforms.loading import apart, judged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["INDEX", "REJECTS", "REPORT", "SUBSCRIPTIONS", "load_files"]
+__all__ = ["INDEX", "REJECTS", "SUBSCRIPTIONS", "load_files"]
 
 SUBSCRIPTIONS = "subscriptions"
 REJECTS = "rejects"
 INDEX = "index.thatch"
-REPORT = "report.html"
 
 
 def load_files(

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from thatch.errors import TableError
+from thatch.formats.manifest import MANIFEST, read_manifest
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, watched
 from thatch.pipeline.failures import failures_told
-from thatch.pipeline.jobs.load import INDEX, REJECTS, REPORT, SUBSCRIPTIONS
+from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS
 from thatch.pipeline.jobs.match_report import Facts, facts_of, report_of
 from thatch.pipeline.schemas import EVENT, FILTER, REASON, ROW, SUBSCRIPTION
-from thatch.pipeline.sinks import MANIFEST, folder_written, read_manifest
+from thatch.pipeline.sinks import REPORT, folder_written
 from thatch.pipeline.sources import Source, read_events, read_subscriptions
 from thatch.pipeline.transforms.loading import load
 from thatch.pipeline.transforms.matching import Plan, match

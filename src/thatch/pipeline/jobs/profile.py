@@ -15,16 +15,14 @@ from thatch.pipeline.failures import failures_told
 from thatch.pipeline.folders import work_folder
 from thatch.pipeline.jobs.profile_report import report_of
 from thatch.pipeline.schemas import REASON
-from thatch.pipeline.sinks import Folder, folder_written
+from thatch.pipeline.sinks import REPORT, Folder, folder_written
 from thatch.pipeline.sources import Source, read_events, read_subscriptions
 from thatch.pipeline.transforms.profiling.profile import profile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["REPORT", "profile_files"]
-
-REPORT = "report.html"
+__all__ = ["profile_files"]
 
 
 def profile_files(  # noqa: PLR0913 - the questions that can be asked of a log
