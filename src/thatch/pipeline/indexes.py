@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Index", "engine_of", "indexed", "indexed_boxes", "subscription_columns"]
 
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _AT_ONCE = 50_000  # subscriptions that are read at a time, so that not all are Python objects at once
 
 
@@ -78,19 +79,21 @@ def indexed_boxes(spark: SparkSession, boxes: DataFrame, sides: Mapping[str, tup
     Parameters
     ----------
     boxes : a table with `subscription` and perhaps `subscriber`, and the columns that `sides` names
-    sides : the columns of the lower and the upper bound of each attribute; null in both means that it is not
-        constrained, in one that there is no bound
+    sides : the columns of the lower and the upper bound of each attribute, numbers that doubles hold exactly; null in
+        both means that it is not constrained, in one that there is no bound
     """
     types = dict(boxes.dtypes)
-    wanted = {SUBSCRIPTION: "string", **{column: "double" for pair in sides.values() for column in pair}}
-    if SUBSCRIBER in types:
-        wanted[SUBSCRIBER] = "string"
-    for name in wanted:
+    bounds = [column for pair in sides.values() for column in pair]
+    names = [SUBSCRIPTION, *([SUBSCRIBER] if SUBSCRIBER in types else []), *bounds]
+    for name in names:
         if name not in types:
             raise TableError(f"a column `{name}` in the table of boxes", ", ".join(types) or "no columns")
+        known, expected = (_NUMBERS, "numbers") if name in bounds else (("string",), "text")
+        if types[name] not in known:
+            raise TableError(expected, types[name], f"column `{name}` of the boxes")
     with failures_told("reading the boxes"):
-        # In one expression each, of text: a call across to Java for every step of every column would take longer.
-        table = boxes.selectExpr(*(_cast(name, types[name], kind) for name, kind in wanted.items())).toArrow()
+        # As texts: a call across to Java for every column would take longer.
+        table = boxes.select(*("`" + name.replace("`", "``") + "`" for name in names)).toArrow()
     low, high = (
         np.column_stack(
             [np.zeros((table.num_rows, 0)), *(_bound(table, pair[end]) for pair in sides.values())]
@@ -103,18 +106,22 @@ def indexed_boxes(spark: SparkSession, boxes: DataFrame, sides: Mapping[str, tup
         np.where(is_free | ~np.isnan(low), low, -np.inf),
         np.where(is_free | ~np.isnan(high), high, np.inf),
     )
-    subscribers = table.column(SUBSCRIBER).to_pylist() if SUBSCRIBER in wanted else None
+    subscribers = table.column(SUBSCRIBER).to_pylist() if SUBSCRIBER in names else None
     ids = table.column(SUBSCRIPTION).combine_chunks()
     return _saved(spark, Engine.from_columns(ids, list(sides), low, high, subscribers=subscribers))
 
 
-def _cast(name: str, has: str, kind: str) -> str:
-    quoted = "`" + name.replace("`", "``") + "`"
-    return quoted if has == kind else f"cast({quoted} as {kind}) as {quoted}"
-
-
 def _bound(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
-    return table.column(name).to_numpy()  # type: ignore[no-any-return]
+    """A column of bounds as doubles, NaN where there is none."""
+    column = table.column(name)
+    where = f"column `{name}` of the boxes"
+    try:
+        doubles = column.cast(pa.float64())  # refuses an integer that would be rounded
+    except pa.ArrowInvalid as error:
+        raise TableError("numbers that doubles hold exactly", str(error), where) from error
+    if pc.any(pc.is_nan(doubles)).as_py():
+        raise TableError("a number or null", "NaN", where)
+    return doubles.to_numpy()  # type: ignore[no-any-return]
 
 
 def _saved(spark: SparkSession, engine: Engine) -> Index:
@@ -174,6 +181,6 @@ def _seconds(kind: str) -> Any:
     column = f.col(EXPIRES)
     if kind in ("timestamp", "timestamp_ntz"):
         return f.unix_micros(column.cast("timestamp")) / 1e6
-    if kind in ("tinyint", "smallint", "int", "bigint", "float", "double") or kind.startswith("decimal"):
+    if kind in _NUMBERS or kind.startswith("decimal"):
         return column.cast("double")
     raise TableError("seconds since 1970 or a timestamp", kind, f"column `{EXPIRES}` of the subscriptions")
