@@ -17,8 +17,7 @@ from thatch.pipeline.transforms.events import Reading, prepared
 from thatch.pipeline.transforms.partitioned import (
     counts,
     hours,
-    partitioned_counts,
-    partitioned_matches,
+    pairs,
     routing,
     sharded,
 )
@@ -77,17 +76,16 @@ def frame(spark, table):
     return spark.createDataFrame(numbered).repartition(3)
 
 
+def of_shards(transform, events, subscriptions, reading, *, schema=None, shards=None):
+    """What a transform of plan (b) finds in events that `frame` gave."""
+    log = prepared(events, reading, event="number")
+    return transform(log, sharded(subscriptions, schema, shards), reading)
+
+
 def matched(spark, filters, table, *, shards=None, json=None, nulls="missing", schema=None, reject=False):
-    found = partitioned_matches(
-        frame(spark, table),
-        spark.createDataFrame(subscriptions_table(filters)),
-        event="number",
-        json=json,
-        nulls=nulls,
-        schema=schema,
-        shards=shards,
-        reject=reject,
-    )
+    reading = Reading(json=json, nulls=nulls, skips=reject)
+    subscriptions = spark.createDataFrame(subscriptions_table(filters))
+    found = of_shards(pairs, frame(spark, table), subscriptions, reading, schema=schema, shards=shards)
     assert found.columns == ["event", "subscription", "subscriber"]
     assert dict(found.dtypes)["event"] == "bigint"
     return sorted((row.event, row.subscription) for row in found.collect())
@@ -154,10 +152,7 @@ def test_skew_is_spread_over_slots_and_nothing_is_lost(spark, monkeypatch):
     slots = routing.slots_of(log, shards, reading)
     assert slots.total > shards.count
     wanted = embedded(filters, table)
-    found = partitioned_matches(
-        frame(spark, table), subscriptions, event="number", json=None, nulls="missing", schema=None, shards=4,
-        reject=False,
-    )  # fmt: skip
+    found = of_shards(pairs, frame(spark, table), subscriptions, reading, shards=4)
     assert sorted((row.event, row.subscription) for row in found.collect()) == wanted
     told = {row.subscription: row.events for row in counts(log, shards, reading).collect()}
     shards.forget()
@@ -167,10 +162,8 @@ def test_skew_is_spread_over_slots_and_nothing_is_lost(spark, monkeypatch):
 
 def test_counts_name_those_that_got_nothing_too(spark):
     table = pa.Table.from_pylist(mixed_events())
-    found = partitioned_counts(
-        frame(spark, table), spark.createDataFrame(subscriptions_table(MIXED)), event="number", json=None,
-        nulls="missing", schema=None, shards=5, reject=False,
-    )  # fmt: skip
+    subscriptions = spark.createDataFrame(subscriptions_table(MIXED))
+    found = of_shards(counts, frame(spark, table), subscriptions, Reading(), shards=5)
     wanted = Counter(name for _, name in embedded(MIXED, table))
     assert {row.subscription: row.events for row in found.collect()} == {name: wanted[name] for name in MIXED}
 
@@ -198,12 +191,12 @@ def test_subscribers_expiry_and_hours(spark):
 def test_empty_tables_give_no_pairs(spark):
     events = pa.table({"a": pa.array([1, 2], pa.int64())})
     nobody = pa.table({"subscription": pa.array([], pa.string()), "filter": pa.array([], pa.string())})
-    options = {"event": "number", "json": None, "nulls": "missing", "schema": None, "reject": False}
-    assert partitioned_matches(frame(spark, events), spark.createDataFrame(nobody), **options).collect() == []
+    found = of_shards(pairs, frame(spark, events), spark.createDataFrame(nobody), Reading())
+    assert found.collect() == []
     nothing = frame(spark, events).where("a > 5")
     some = spark.createDataFrame(subscriptions_table({"a": "a = 1"}))
-    assert partitioned_matches(nothing, some, **options).collect() == []
-    told = partitioned_counts(nothing, some, **options).collect()
+    assert of_shards(pairs, nothing, some, Reading()).collect() == []
+    told = of_shards(counts, nothing, some, Reading()).collect()
     assert [(row.subscription, row.events) for row in told] == [("a", 0)]
 
 

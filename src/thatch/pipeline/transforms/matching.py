@@ -49,8 +49,9 @@ def match(  # noqa: PLR0913 - the questions that can be asked of a log
     subscriptions : a table with `subscription`, `filter` and perhaps `subscriber` and `expires`; an engine; or the path
         of a saved one
     give : "pairs" (`event`, `subscription`); "places" (`event`, `places`, a list of numbers in the index, which
-        `Engine.ids` names; the quickest, and an event may have several rows); "counts" (`subscription`, `events`, those that got none included); "hours" (`subscriber`, `hour`, `events`: each
-        event once a subscriber, who is the subscription's id where there is no subscriber)
+        `Engine.ids` names; the quickest, and an event may have several rows); "counts" (`subscription`, `events`, those
+        that got none included); "hours" (`subscriber`, `hour`, `events`: each event once a subscriber, who is the
+        subscription's id where there is no subscriber)
     event : the column that names events, which is no attribute then; by default they are numbered by Spark
     json : the column that holds each event as JSON text, which keeps null and missing apart
     nulls : whether null in a column means that the attribute is missing, or null

@@ -6,11 +6,10 @@ boxes), `shards` (indexes as rows), `routing` (events to shards), `visiting` (ma
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from thatch.model.schema import Schema
 from thatch.pipeline.schemas import EVENT, EVENTS, HOUR, SUBSCRIBER, SUBSCRIPTION
-from thatch.pipeline.transforms.events import HOURS, KEY, Reading, prepared
+from thatch.pipeline.transforms.events import HOURS, KEY, Reading
 from thatch.pipeline.transforms.partitioned.routing import slots_of
 from thatch.pipeline.transforms.partitioned.shards import Shards, sharded
 from thatch.pipeline.transforms.partitioned.visiting import visited_counts, visited_pairs
@@ -18,7 +17,7 @@ from thatch.pipeline.transforms.partitioned.visiting import visited_counts, visi
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Shards", "counts", "hours", "pairs", "partitioned_counts", "partitioned_matches", "sharded"]
+__all__ = ["Shards", "counts", "hours", "pairs", "sharded"]
 
 
 def pairs(log: DataFrame, shards: Shards, reading: Reading, now: float | None = None) -> DataFrame:
@@ -53,47 +52,3 @@ def hours(log: DataFrame, shards: Shards, reading: Reading, now: float | None = 
     return (
         deliveries.groupBy(SUBSCRIBER, HOUR).agg(f.count("*").alias(EVENTS)).select(SUBSCRIBER, hour, EVENTS)
     )
-
-
-def partitioned_matches(
-    events: DataFrame,
-    subscriptions: DataFrame,
-    *,
-    event: str,
-    json: str | None,
-    nulls: Literal["missing", "null"],
-    schema: Schema | None,
-    shards: int | None = None,
-    reject: bool,
-) -> DataFrame:
-    """Who wants which event: `event`, `subscription`, `subscriber`; each pair once.
-
-    Parameters
-    ----------
-    event : the column that names events, which is no attribute
-    json : the column that holds each event as JSON text, None if columns are attributes
-    nulls : whether null in a column means "missing" or "null"
-    schema : declared types
-    shards : how many, about
-    reject : leave out rows that are no events; else they are errors
-    """
-    reading = Reading(json=json, nulls=nulls, skips=reject)
-    log = prepared(events, reading, event=event)
-    return pairs(log, sharded(subscriptions, schema, shards), reading)
-
-
-def partitioned_counts(
-    events: DataFrame,
-    subscriptions: DataFrame,
-    *,
-    event: str | None,
-    json: str | None,
-    nulls: Literal["missing", "null"],
-    schema: Schema | None,
-    shards: int | None = None,
-    reject: bool,
-) -> DataFrame:
-    """How many events each subscription gets, also none: `subscription`, `events`; see `partitioned_matches`."""
-    reading = Reading(json=json, nulls=nulls, skips=reject)
-    log = prepared(events, reading, event=event)
-    return counts(log, sharded(subscriptions, schema, shards), reading)
