@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from thatch.engine import Engine
 from thatch.errors import (
+    BoxError,
     EventError,
     FilterError,
     FilterSyntaxError,
@@ -20,6 +21,7 @@ from thatch.errors import (
     IndexFileError,
     MissingPackageError,
     NeverMatchesError,
+    ParameterError,
     PatternError,
     ReadOnlyError,
     SchemaError,
@@ -39,6 +41,7 @@ from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
 __version__ = "0.1.0"
 
 __all__ = [
+    "BoxError",
     "Decimal",
     "Engine",
     "Enum",
@@ -52,6 +55,7 @@ __all__ = [
     "MissingPackageError",
     "NeverMatchesError",
     "Number",
+    "ParameterError",
     "PatternError",
     "Profile",
     "ReadOnlyError",

@@ -13,6 +13,8 @@
     │   └── UnknownSubscriptionError (KeyError)
     ├── IndexFileError (ValueError)       a saved engine that is damaged, foreign or too new
     │   └── ReadOnlyError                 a change to an engine opened with mode="r"
+    ├── BoxError (ValueError)             arrays that are not boxes: which one, which axis
+    ├── ParameterError (ValueError)       a number that an algorithm cannot work with
     ├── MissingPackageError (ImportError) a package that an extra brings is not installed
     └── SparkError (RuntimeError)         a Spark that cannot be started, or cannot do what is asked of it
 
@@ -23,6 +25,7 @@ A call that raises one of them has changed nothing.
 from __future__ import annotations
 
 __all__ = [
+    "BoxError",
     "EventError",
     "FilterError",
     "FilterSyntaxError",
@@ -30,6 +33,7 @@ __all__ = [
     "IndexFileError",
     "MissingPackageError",
     "NeverMatchesError",
+    "ParameterError",
     "PatternError",
     "ReadOnlyError",
     "SchemaError",
@@ -176,6 +180,14 @@ class IndexFileError(_Located, ValueError):
 
 class ReadOnlyError(IndexFileError):
     """A change to an engine that was opened read-only."""
+
+
+class BoxError(_Located, ValueError):
+    """Arrays that are not boxes; `where` names the box and the axis."""
+
+
+class ParameterError(_Located, ValueError):
+    """A number, or a name, that an algorithm cannot work with; `where` names the parameter."""
 
 
 class MissingPackageError(ThatchError, ImportError):

@@ -11,6 +11,7 @@ import gc
 import hashlib
 import inspect
 import os
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,16 +39,29 @@ JIT = not config.DISABLE_JIT
 # --- on disk ---------------------------------------------------------------------------------------------------------
 
 
-def _fingerprint() -> str:
-    """What all kernels and the layouts they share look like: one compiled with another version of any is not used."""
+_SEGMENTS = Path(__file__).parents[1]
+_ROOMS = _SEGMENTS.parents[1]
+
+
+@cache
+def _fingerprint(folder: Path) -> str:
+    """What the kernels of a room, ours and the layouts they share look like.
+
+    One that was compiled with another version of any of them is not used.
+    """
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+    for path in sorted({*_SEGMENTS.rglob("*.py"), *folder.rglob("*.py")}):
         if path.name in ("kernels.py", "fields.py", "sides.py"):
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-_FINGERPRINT = _fingerprint() if CACHE else ""
+def _room_of(function: Any) -> Path:
+    """The folder whose kernels may call each other."""
+    path = Path(inspect.getfile(function))
+    if _SEGMENTS in path.parents or _ROOMS not in path.parents:
+        return _SEGMENTS
+    return _ROOMS / path.relative_to(_ROOMS).parts[0]
 
 
 class _Cache(FunctionCache):
@@ -56,7 +70,7 @@ class _Cache(FunctionCache):
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         stamp = self._cache_file._source_stamp  # noqa: SLF001 - Numba has no other way
-        self._cache_file._source_stamp = (stamp, _FINGERPRINT)  # noqa: SLF001
+        self._cache_file._source_stamp = (stamp, _fingerprint(_room_of(function)))  # noqa: SLF001
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """As Numba does it, but what lets it compile is loaded only where something must be compiled."""
