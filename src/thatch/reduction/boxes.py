@@ -7,7 +7,9 @@ anywhere on it: from `LOWEST` to `HIGHEST`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,17 @@ import numpy.typing as npt
 
 from thatch.errors import BoxError, shown
 
-__all__ = ["HIGHEST", "LOWEST", "MOST_AXES", "Boxes", "Ints", "checked", "checked_many"]
+__all__ = [
+    "HIGHEST",
+    "LOWEST",
+    "MOST_AXES",
+    "Boxes",
+    "Ints",
+    "checked",
+    "checked_many",
+    "in_cells",
+    "log_volume",
+]
 
 # Widths and sums of two ends never overflow.
 LOWEST = -(2**61)
@@ -40,6 +52,12 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def __iter__(self) -> Iterator[tuple[npt.NDArray[np.int32], Ints, Ints]]:
+        """Axes, lows and highs of one box after the other."""
+        ends = self.offsets.tolist()
+        for start, end in pairwise(ends):
+            yield self.axes[start:end], self.lows[start:end], self.highs[start:end]
+
     @classmethod
     def of(cls, lows: Ints, highs: Ints) -> Boxes:
         """Boxes of arrays with a row for each and a column for each axis, as `checked_many` gives them."""
@@ -58,6 +76,54 @@ class Boxes:
         lows[row, column] = self.lows
         highs[row, column] = self.highs
         return lows, highs
+
+    def relabelled(self, axis: int, old: Ints, new: Ints) -> Boxes:
+        """The same boxes with other labels on one axis.
+
+        Parameters
+        ----------
+        old : rising labels, among which are all low ends and all high ends + 1 but those of whole axes
+        new : what each becomes, rising
+        """
+        here = np.flatnonzero(self.axes == axis)
+        if not len(here):
+            return self
+        lows, highs = self.lows.copy(), self.highs.copy()
+        ends = highs[here] + 1
+        lows[here] = np.where(lows[here] == LOWEST, LOWEST, new[np.searchsorted(old, lows[here]) % len(old)])
+        highs[here] = np.where(ends == HIGHEST + 1, HIGHEST, new[np.searchsorted(old, ends) % len(old)] - 1)
+        return Boxes(self.offsets, self.axes, lows, highs)
+
+
+def in_cells(low: Ints, high: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints, list[Ints]]:
+    """Boxes that meet a box, cut to it, in cells: whole numbers that count the intervals between neighbouring ends.
+
+    Random points are drawn in cells, where every interval is as wide as any other: labels have no meaning but order.
+
+    Returns
+    -------
+    The highest cell of the box on every axis (its lowest is 0), the lows and highs of the others, and for every axis the
+    labels at which its cells begin.
+    """
+    lows, highs = np.maximum(lows, low), np.minimum(highs, high)
+    starts = [
+        np.unique(np.concatenate((low[axis : axis + 1], lows[:, axis], highs[:, axis] + 1)))
+        for axis in range(len(low))
+    ]
+    starts = [each[each <= end] for each, end in zip(starts, high, strict=True)]
+    first, last = np.empty_like(lows), np.empty_like(highs)
+    for axis, each in enumerate(starts):
+        first[:, axis] = np.searchsorted(each, lows[:, axis])
+        last[:, axis] = np.searchsorted(each, highs[:, axis] + 1) - 1
+    top = np.array([len(each) - 1 for each in starts], np.int64)
+    return top, first, last, starts
+
+
+def log_volume(boxes: Boxes) -> float:
+    """The logarithm of the volume of the largest box, relative to the whole space: only ever used to order work."""
+    widths = np.log((boxes.highs - boxes.lows + 1.0) / (HIGHEST - LOWEST + 1.0))
+    sums = np.concatenate(([0.0], np.cumsum(widths)))
+    return float(np.max(sums[boxes.offsets[1:]] - sums[boxes.offsets[:-1]], initial=-np.inf))
 
 
 def checked(low: Any, high: Any, where: str = "the box") -> tuple[Ints, Ints]:

@@ -1,0 +1,283 @@
+"""One cell of the exact search, compiled: proofs, the reduction, the choice of a row, the witness.
+
+A box is a vector of *sides*, two for each axis: `side[2j] = low` and `side[2j + 1] = -high`. So both ends are
+treated alike: A contains B iff `A[e] <= B[e]` for every side e; a row's entry on side e with bound b (paper 000,
+section 4.2) is defined in a cell iff `b > cell[e]`, holds in all of the cell iff `b > -cell[e ^ 1]`, is granted by
+`cell[e ^ 1] = 1 - b` and denied by `cell[e] = b`; entries (e, b) and (e ^ 1, c) conflict iff `b + c <= 1`.
+Rows keep only the entries that are defined in the whole box, and axes without any are left out: smaller cells define
+no further ones.
+
+Everything stands in one array of words, `room`, and is named by where it begins. Row i has its entries, pairs of a side
+and a bound, from `room[starts + i]` to `room[starts + i + 1]`. A proof is a box and, in bits, the rows it rests on.
+A frame is one level of the search:
+
+    header | cell | rows, kept ones first | sides of the row that is branched on, in order | ends of the cell before each
+    of them was denied | the proof of each child that is done
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thatch.matching.segments.compiling.kernels import inlined
+
+__all__ = [
+    "BRANCH",
+    "ENTRIES",
+    "HEADER",
+    "KEPT",
+    "NEXT",
+    "PARENT",
+    "TOTAL",
+    "UNITS",
+    "bound_of",
+    "choose",
+    "contains",
+    "find_witness",
+    "fold",
+    "order",
+    "reduce",
+    "resolve_row",
+    "start_proof",
+]
+
+_NO_SIDE = -(1 << 62)  # a box without an end on this side
+_NO_BOUND = 1 << 62  # no entry on this side
+
+# Header of a frame: where the parent's begins (-1 for none), how many rows there are and how many are kept, the row that
+# is branched on, how many entries it has and how many children are done, and where units began.
+PARENT, TOTAL, KEPT, BRANCH, ENTRIES, NEXT, UNITS, HEADER = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+@inlined
+def contains(room: Any, box: int, cell: int, sides: int) -> bool:
+    """Whether one box contains the other."""
+    e = 0
+    while e < sides and room[box + e] <= room[cell + e]:
+        e += 1
+    return e == sides
+
+
+@inlined
+def start_proof(room: Any, proof: int, sides: int, words: int, row: int, starts: int) -> None:
+    """The proof at hand becomes a row by itself."""
+    for e in range(sides):
+        room[proof + e] = _NO_SIDE
+    for word in range(words):
+        room[proof + sides + word] = 0
+    for p in range(room[starts + row], room[starts + row + 1], 2):
+        room[proof + room[p]] = room[p + 1]
+    room[proof + sides + (row >> 6)] |= np.int64(1) << (row & 63)
+
+
+@inlined
+def _resolve(room: Any, proof: int, other: int, side: int, sides: int, words: int) -> None:
+    """Join `other` on beyond this side: both together cover what both cover elsewhere."""
+    far = room[other + side]
+    near = room[proof + (side ^ 1)]
+    for e in range(sides):
+        if room[other + e] > room[proof + e]:
+            room[proof + e] = room[other + e]
+    room[proof + side] = far
+    room[proof + (side ^ 1)] = near
+    for word in range(sides, sides + words):
+        room[proof + word] |= room[other + word]
+
+
+@inlined
+def resolve_row(room: Any, proof: int, row: int, side: int, starts: int, sides: int) -> None:
+    """The same with a row instead of a proof."""
+    near = room[proof + (side ^ 1)]
+    far = _NO_SIDE
+    for p in range(room[starts + row], room[starts + row + 1], 2):
+        e = room[p]
+        if e == side:
+            far = room[p + 1]
+        elif room[p + 1] > room[proof + e]:
+            room[proof + e] = room[p + 1]
+    room[proof + side] = far
+    room[proof + (side ^ 1)] = near
+    room[proof + sides + (row >> 6)] |= np.int64(1) << (row & 63)
+
+
+@inlined
+def fold(room: Any, frame: int, proof: int, sides: int, words: int) -> None:
+    """Widen the proof at hand, which covers what is left of the cell, over the children that are done."""
+    cell = frame + HEADER
+    sides_at = cell + sides + room[frame + TOTAL]
+    ends = sides_at + room[frame + ENTRIES]
+    done = ends + room[frame + ENTRIES]
+    for x in range(room[frame + NEXT] - 1, -1, -1):
+        side = room[sides_at + x]
+        end = room[ends + x]
+        room[cell + side] = end
+        if room[proof + side] > end:
+            _resolve(room, proof, done + x * (sides + words), side, sides, words)
+
+
+@inlined
+def reduce(room: Any, rows: int, count: int, cell: int, sides: int, starts: int, least: int) -> int:
+    """Paper 000, algorithm 2: how many rows are left; those removed follow them, the last one first.
+
+    Smallest bounds are of the rows at the beginning of a pass, hence of no fewer rows: what conflicts with none of
+    them conflicts with none that is left.
+    """
+    first, owner, second = least, least + sides, least + 2 * sides
+    kept = count
+    while kept > 0:
+        for e in range(sides):
+            room[first + e] = _NO_BOUND
+            room[owner + e] = -1
+            room[second + e] = _NO_BOUND
+        for a in range(rows, rows + kept):
+            row = room[a]
+            for p in range(room[starts + row], room[starts + row + 1], 2):
+                e = room[p]
+                bound = room[p + 1]
+                if bound > room[cell + e]:
+                    if bound < room[first + e]:
+                        room[second + e] = room[first + e]
+                        room[first + e] = bound
+                        room[owner + e] = row
+                    elif bound < room[second + e]:
+                        room[second + e] = bound
+        before = kept
+        a = rows
+        while a < rows + kept:
+            row = room[a]
+            defined = 0
+            is_free = False
+            for p in range(room[starts + row], room[starts + row + 1], 2):
+                e = room[p]
+                bound = room[p + 1]
+                if bound > room[cell + e]:
+                    defined += 1
+                    facing = e ^ 1
+                    nearest = room[second + facing] if room[owner + facing] == row else room[first + facing]
+                    if bound + nearest > 1:
+                        is_free = True
+                        break
+            if is_free or defined >= kept:
+                kept -= 1
+                room[a] = room[rows + kept]
+                room[rows + kept] = row
+            else:
+                a += 1
+        if kept == before:
+            break
+    return kept
+
+
+@inlined
+def choose(room: Any, rows: int, kept: int, cell: int, starts: int, activity: int) -> int:
+    """The row to branch on: with few entries, much of the cell, and a part in many proofs so far.
+
+    The last is what solvers of satisfiability do. Against fewest entries, then largest volume, it takes far fewer cells
+    on the hardest instances known (wide rows on 20 axes, 310 of them), and somewhat more on narrow rows.
+    """
+    best = -1
+    highest = -1.0
+    for a in range(rows, rows + kept):
+        row = room[a]
+        score = 1.0 + room[activity + row]
+        for p in range(room[starts + row], room[starts + row + 1], 2):
+            if room[p + 1] > room[cell + room[p]]:
+                score *= 0.5
+        if score <= highest:  # the volume is at most 1
+            continue
+        p = room[starts + row]
+        while p < room[starts + row + 1]:
+            e = room[p]
+            end = room[cell + e]
+            cut = max(room[p + 1] - end, 0)
+            span = 1 - room[cell + (e ^ 1)] - end
+            p += 2
+            if e & 1 == 0 and p < room[starts + row + 1] and room[p] == e + 1:
+                cut += max(room[p + 1] - room[cell + e + 1], 0)
+                p += 2
+            score *= 1.0 - cut / span
+        if score > highest:
+            highest = score
+            best = row
+    return best
+
+
+@inlined
+def order(room: Any, frame: int, row: int, sides: int, starts: int) -> None:
+    """Write the sides of the branching row into its frame, that with the widest piece first."""
+    cell = frame + HEADER
+    sides_at = cell + sides + room[frame + TOTAL]
+    count = 0
+    for p in range(room[starts + row], room[starts + row + 1], 2):
+        e = room[p]
+        end = room[cell + e]
+        if room[p + 1] <= end:
+            continue
+        width = (room[p + 1] - end) / (1 - room[cell + (e ^ 1)] - end)
+        x = count
+        while x > 0:
+            other = room[sides_at + x - 1]
+            end = room[cell + other]
+            if (bound_of(room, row, other, starts) - end) / (1 - room[cell + (other ^ 1)] - end) >= width:
+                break
+            room[sides_at + x] = other
+            x -= 1
+        room[sides_at + x] = e
+        count += 1
+    room[frame + BRANCH] = row
+    room[frame + ENTRIES] = count
+    room[frame + NEXT] = 0
+
+
+@inlined
+def bound_of(room: Any, row: int, side: int, starts: int) -> Any:
+    """The bound of a row's entry on a side."""
+    p = room[starts + row]
+    while room[p] != side:
+        p += 2
+    return room[p + 1]
+
+
+@inlined
+def find_witness(room: Any, frame: int, sides: int, starts: int, point: int, region: int) -> None:
+    """Fill `point`, a vector of one number for each axis at every other place, from this frame up to the first.
+
+    At each level: the part of the cell where all rows that were kept miss, each by an entry that the point satisfies;
+    then rows that were removed, the last one first, each by any entry that leaves something (there always is one).
+    """
+    is_last = True
+    while frame >= 0:
+        cell = frame + HEADER
+        rows = cell + sides
+        total = room[frame + TOTAL]
+        kept = room[frame + KEPT]
+        if not is_last:  # the cell as it was when rows were removed
+            sides_at = rows + total
+            ends = sides_at + room[frame + ENTRIES]
+            for x in range(room[frame + NEXT] - 1, -1, -1):
+                room[cell + room[sides_at + x]] = room[ends + x]
+        for e in range(sides):
+            room[region + e] = room[cell + e]
+        for a in range(rows, rows + kept):
+            row = room[a]
+            for p in range(room[starts + row], room[starts + row + 1], 2):
+                e = room[p]
+                value = room[point + e] if e & 1 == 0 else -room[point + e - 1]
+                if value < room[p + 1]:
+                    if 1 - room[p + 1] > room[region + (e ^ 1)]:
+                        room[region + (e ^ 1)] = 1 - room[p + 1]
+                    break
+        for a in range(rows + kept, rows + total):
+            row = room[a]
+            for p in range(room[starts + row], room[starts + row + 1], 2):
+                e = room[p]
+                if room[region + e] < room[p + 1]:
+                    if 1 - room[p + 1] > room[region + (e ^ 1)]:
+                        room[region + (e ^ 1)] = 1 - room[p + 1]
+                    break
+        for e in range(0, sides, 2):
+            room[point + e] = room[region + e]
+        is_last = False
+        frame = room[frame + PARENT]

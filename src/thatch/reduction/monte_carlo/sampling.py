@@ -1,0 +1,104 @@
+"""The whole of paper 000's algorithm: conflict table, fast decisions, minimised cover set, random points (RSPC).
+
+A no is always right and comes with a witness; a yes is wrong with a probability of at most `delta`, if the trials are
+not capped and the witness probability is not `literal`. A wrong yes loses deliveries.
+
+A point outside the minimised cover set may lie in a row that was removed: the answer is still no, since such rows do not
+matter, but the point is no witness. One beside it is, and is what the verdict has; the paper does not speak of this.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thatch.errors import ParameterError, shown
+from thatch.reduction.boxes import Ints, checked, checked_many
+from thatch.reduction.conflict_table import ConflictTable
+from thatch.reduction.monte_carlo import kernels
+from thatch.reduction.monte_carlo.probability import check_delta, log_probability, trials
+from thatch.reduction.problem import BoxVerdict, Point, Verdict, Work
+
+__all__ = ["rspc"]
+
+_ENDLESS = 1 << 62  # trials: no search ever gets there
+_AT_ONCE = 1 << 20  # trials between two looks at whether Python has been interrupted
+
+
+def rspc(
+    low: Any,
+    high: Any,
+    lows: Any,
+    highs: Any,
+    *,
+    delta: float,
+    rng: np.random.Generator,
+    literal: bool = False,
+    cap: int | None = None,
+) -> BoxVerdict:
+    """Decide whether the rows probably cover the box.
+
+    Parameters
+    ----------
+    low, high : closed ends of the box, one whole number for each axis
+    lows, highs : the same of the rows, a line for each
+    delta : probability of error that is accepted, between 0 and 1
+    rng : where the seed of the points is taken from, if points are drawn
+    literal : conflicts and witness probability as the paper has them; the error is then not bounded by `delta`
+    cap : most points that are drawn, None for as many as `delta` needs, which may be more than can ever be drawn
+
+    Returns
+    -------
+    A yes after points were drawn is not certain, decided by "rspc", or "rspc capped" if `delta` needed more than `cap`;
+    its `used` are the rows of the minimised cover set.
+
+    Raises
+    ------
+    BoxError
+        If these are no boxes, or not all on the same axes.
+    ParameterError
+        If `delta` is not between 0 and 1, or `cap` not at least 1.
+
+    References
+    ----------
+    Paper 000, sections 3 and 4, algorithms 1 and 2.
+    """
+    check_delta(delta)
+    if cap is not None and not (isinstance(cap, int | np.integer) and cap >= 1):
+        raise ParameterError("at least 1 trial, or None", shown(cap), "cap")
+    low, high = checked(low, high)
+    lows, highs = checked_many(lows, highs, axes=len(low), where="the rows")
+    table = ConflictTable(low, high, lows, highs, literal=literal, is_checked=True)
+    verdict = table.decide()
+    if verdict is not None:
+        return verdict
+    kept = table.reduced().kept
+    log_rho = log_probability(low, high, lows[kept], highs[kept], literal=literal)
+    log_needed = trials(log_rho, delta)
+    needed = int(np.ceil(10.0**log_needed * (1 - 1e-12))) if log_needed < 18 else _ENDLESS
+    point, drawn = _sample(
+        (low, high, lows, highs), kept, needed if cap is None else min(needed, int(cap)), rng
+    )
+    work = Work(rows=len(lows), trials=drawn)
+    if point is not None:
+        witness = table.witness_beside(point)
+        return Verdict(covered=False, certain=True, decided_by="rspc", witness=witness, work=work)
+    rule = "rspc" if drawn >= needed else "rspc capped"
+    return Verdict(covered=True, certain=False, decided_by=rule, used=tuple(kept.tolist()), work=work)
+
+
+def _sample(
+    boxes: tuple[Ints, Ints, Ints, Ints], rows: Ints, allowed: int, rng: np.random.Generator
+) -> tuple[Point | None, int]:
+    """Algorithm 1 alone: a point of the box that is in none of these rows, if one is drawn, and how many were."""
+    state = rng.integers(0, 1 << 64, 1, np.uint64)
+    order = rows.copy()
+    point = np.empty(len(boxes[0]), np.int64)
+    drawn, is_witness = 0, False
+    while drawn < allowed and not is_witness:
+        at_once = min(allowed - drawn, _AT_ONCE)
+        with np.errstate(over="ignore"):  # where the compiler is switched off
+            done, is_witness = kernels.guess(state, *boxes, order, at_once, point)
+        drawn += done
+    return (point if is_witness else None), drawn
