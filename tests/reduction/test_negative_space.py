@@ -1,0 +1,533 @@
+"""Negative space, exact and approximate, against points of a small grid and against the figures in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thatch.errors import BoxError, ParameterError, SubscriptionError, UnknownSubscriptionError
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
+from thatch.reduction.moves import Moves
+from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace, stream
+from thatch.reduction.negative_space.reference import (
+    FigureSpace,
+    PointSpace,
+    is_permitted_split,
+    overlap,
+    points,
+    subtract,
+)
+
+SIZE = 5  # of the grid, on every axis
+
+
+def boxes(*given):
+    return Boxes.of(*(np.array([[side[end] for side in box] for box in given], np.int64) for end in (0, 1)))
+
+
+def domain(n_axes, size=SIZE):
+    return np.zeros(n_axes, np.int64), np.full(n_axes, size - 1)
+
+
+def as_boxes(arrays):
+    return [tuple(zip(*ends, strict=True)) for ends in zip(*(each.tolist() for each in arrays), strict=True)]
+
+
+def box(n_axes, size=SIZE):
+    end = st.integers(0, size - 1)
+    return st.tuples(*[st.tuples(end, end).map(lambda ends: tuple(sorted(ends)))] * n_axes)
+
+
+@st.composite
+def histories(draw, most_boxes=2):
+    """How many axes, and steps: boxes to add, with a flag, or the turn of the row to remove."""
+    n_axes = draw(st.integers(1, 3))
+    adding = st.tuples(st.lists(box(n_axes), min_size=1, max_size=most_boxes), st.integers(0, 5))
+    return n_axes, draw(st.lists(st.one_of(adding, adding, st.integers(0, 30)), max_size=25))
+
+
+def each_step(history, space, reference=None):
+    """Play a history; gives the live rows, the opaque ones, and the moves of each step."""
+    live, opaque = {}, set()
+    for number, step in enumerate(history):
+        if isinstance(step, int):
+            if not live:
+                continue
+            row = sorted(live)[step % len(live)]
+            del live[row]
+            opaque.discard(row)
+            moves = space.remove(row)
+            expected = reference.remove(row) if reference else None
+        else:
+            row, (given, flag) = number, step
+            live[row] = given
+            if flag == 0:
+                opaque.add(row)
+            moves = space.add(row, boxes(*given), opaque=flag == 0)
+            expected = reference.add(row, given, opaque=flag == 0) if reference else None
+        yield live, opaque, moves, expected
+
+
+def check_views(space, live, forwarded, moves):
+    """The two views are a partition of the live rows, and the moves lead from one state to the next."""
+    forwarded |= set(moves.forward)
+    forwarded -= set(moves.withdraw)
+    assert set(space.active) == forwarded
+    assert sorted(space.active + space.passive) == sorted(live)
+
+
+def all_of(live, rows):
+    return points(each for row in rows for each in live[row])
+
+
+# --- exact -----------------------------------------------------------------------------------------------------------
+
+
+@given(histories())
+def test_the_exact_form_decides_as_points_do(given):
+    n_axes, history = given
+    made = {}
+
+    def largest_first(rows):
+        return sorted(rows, key=lambda row: (-log_volume(boxes(*made[row])), row))
+
+    space, reference, forwarded = NegativeSpace(domain(n_axes)), PointSpace(largest_first), set()
+    made = {number: step[0] for number, step in enumerate(history) if not isinstance(step, int)}
+    for live, opaque, moves, expected in each_step(history, space, reference):
+        assert moves == expected
+        check_views(space, live, forwarded, moves)
+        assert all_of(live, space.active) == all_of(live, live)
+        negative = as_boxes(space.negative)
+        known = all_of(live, set(space.active) - opaque)
+        assert points(negative) == points([((0, SIZE - 1),) * n_axes]) - known
+        assert sum(len(points([each])) for each in negative) == len(points(negative))  # they are disjoint
+
+
+@given(histories(), st.sampled_from(["arrival", "volume"]))
+def test_a_rebuilt_exact_space_is_one_into_which_the_live_rows_just_came(given, order):
+    n_axes, history = given
+    space = NegativeSpace(domain(n_axes))
+    live = opaque = ()
+    for live, opaque, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
+        pass
+    before = space.active
+    moves = space.rebuild(order)
+    assert set(space.active) == set(before) - set(moves.withdraw) | set(moves.forward)
+    assert not set(moves.forward) & set(before)
+    assert set(moves.withdraw) <= set(before)
+    fresh = NegativeSpace(domain(n_axes))
+    rows = list(live)
+    if order == "volume":
+        rows.sort(key=lambda row: (-log_volume(boxes(*live[row])), row))
+    for row in rows:
+        fresh.add(row, boxes(*live[row]), opaque=row in opaque)
+    assert set(space.active) == set(fresh.active)
+    assert sorted(as_boxes(space.negative)) == sorted(as_boxes(fresh.negative))
+
+
+# --- approximate -----------------------------------------------------------------------------------------------------
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "k": st.sampled_from([1, 2, 3, 5, 50]),
+        "metric": st.sampled_from(["ratio", "benefit", "cost"]),
+        "dynamic": st.booleans(),
+        "literal": st.booleans(),
+        "unsubscribe": st.sampled_from(["hand back", "reassign"]),
+        "pairwise": st.booleans(),
+    }
+)
+
+
+@given(histories(), OPTIONS)
+def test_r_and_the_shares_are_a_partition_and_what_is_passive_is_covered(given, options):
+    n_axes, history = given
+    space, forwarded = ApproximateNegativeSpace(**options, domain=domain(n_axes)), set()
+    everything = points([((0, SIZE - 1),) * n_axes])
+    for live, opaque, moves, _ in each_step(history, space):
+        check_views(space, live, forwarded, moves)
+        assert all_of(live, space.active) == all_of(live, live)
+        parts = as_boxes(space.negative)
+        for row in space.active:
+            share = as_boxes(space.share(row))
+            assert points(share) <= points(live[row])
+            assert not share or row not in opaque
+            parts += share
+        assert sum(len(points([each])) for each in parts) == len(everything)
+        assert points(parts) == everything
+        for row in space.passive:
+            assert points(live[row]) <= all_of(live, set(space.active) - opaque)
+            if not options["pairwise"]:
+                assert not points(live[row]) & points(as_boxes(space.negative))
+
+
+@given(histories(most_boxes=1), OPTIONS)
+def test_each_subscription_splits_what_figure_8_permits(given, options):
+    n_axes, history = given
+    space = ApproximateNegativeSpace(**options, domain=domain(n_axes))
+    for row, step in enumerate(history):
+        if isinstance(step, int):
+            continue
+        before = as_boxes(space.negative)
+        is_active = bool(space.add(row, boxes(*step[0])).forward)
+        allowed = options["k"]
+        if options["dynamic"]:
+            allowed = options["k"] * len(space.active) - len(before)
+        after = as_boxes(space.negative)
+        if is_active:
+            assert is_permitted_split(
+                before, after, step[0][0], allowed, options["metric"], literal=options["literal"]
+            )
+        else:
+            assert sorted(before) == sorted(after)
+
+
+@given(histories(), st.booleans())
+def test_without_a_limit_that_binds_the_approximate_form_decides_as_the_exact_one(given, pairwise):
+    n_axes, history = given
+    exact = NegativeSpace(domain(n_axes))
+    approximate = ApproximateNegativeSpace(
+        10**9, unsubscribe="reassign", pairwise=pairwise, domain=domain(n_axes)
+    )
+    other = each_step(history, approximate)
+    for _, _, moves, _ in each_step(history, exact):
+        assert next(other)[2] == moves
+
+
+@given(histories(), OPTIONS)
+def test_a_rebuilt_approximate_space_is_one_into_which_the_live_rows_just_came(given, options):
+    n_axes, history = given
+    space = ApproximateNegativeSpace(**options, domain=domain(n_axes))
+    live = opaque = ()
+    for live, opaque, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
+        pass
+    moves = space.rebuild()
+    fresh = ApproximateNegativeSpace(**options, domain=domain(n_axes))
+    for row in live:
+        fresh.add(row, boxes(*live[row]), opaque=row in opaque)
+    assert space.active == fresh.active
+    assert set(moves.forward) <= set(space.active)
+    assert set(moves.withdraw) <= set(space.passive)
+
+
+def test_what_leans_on_a_row_is_looked_at_again_though_it_misses_all_that_came_back():
+    # The limit keeps the second row from taking anything away, so the third misses its share.
+    space = ApproximateNegativeSpace(1, domain=domain(2, 9))
+    space.add(0, boxes(((4, 4), (4, 4))))
+    space.add(1, boxes(((2, 6), (2, 6))))
+    assert space.add(2, boxes(((3, 3), (3, 3)))) == Moves()
+    assert not len(space.share(1)[0])
+    assert space.remove(1) == Moves(forward=(2,), withdraw=(1,))
+
+
+def test_reassigning_keeps_a_row_passive_that_handing_back_forwards():
+    kept = {}
+    for how in ("hand back", "reassign"):
+        space = ApproximateNegativeSpace(50, unsubscribe=how, pairwise=False, domain=domain(1, 9))
+        space.add(0, boxes(((0, 5),)))
+        space.add(1, boxes(((0, 8),)))
+        space.add(2, boxes(((2, 3),)))
+        kept[how] = space.remove(0)
+    assert kept == {"hand back": Moves((2,), (0,)), "reassign": Moves((), (0,))}
+
+
+def test_rebuilding_regains_what_handing_back_lost():
+    space = ApproximateNegativeSpace(50, pairwise=False, domain=domain(1, 9))
+    for row, side in enumerate([(0, 5), (0, 8), (2, 3)]):
+        space.add(row, boxes((side,)))
+    space.remove(0)
+    assert space.rebuild() == Moves((), (2,))
+
+
+# --- figures 7 and 9 must not be mixed -------------------------------------------------------------------------------
+
+
+def play(steps, domain_box, k):
+    space = FigureSpace(domain_box, k)
+    for row, what in steps:
+        if isinstance(what, str):
+            space.remove(row, what)
+        else:
+            space.add(row, what)
+    return space
+
+
+MIXED = [
+    (0, ((1, 2),)),
+    (1, ((0, 2),)),  # its share is 0 alone
+    (2, ((1, 2),)),  # passive
+    (0, "figure 7"),  # nothing comes back, since row 1 covers it; but it is in no share now
+    (1, "figure 9"),  # the share comes back, and 1 and 2 never do
+]
+
+
+def test_figure_7_and_figure_9_mixed_leave_a_row_passive_that_nobody_covers():
+    space = play(MIXED, ((0, 2),), 1)
+    assert (space.active, space.passive) == ({}, {2: ((1, 2),)})
+    assert space.negative == [((0, 0),)]
+
+
+@pytest.mark.parametrize("how", ["figure 7", "figure 9", "reassign"])
+def test_one_way_of_unsubscribing_alone_forwards_it(how):
+    steps = [(row, how if isinstance(what, str) else what) for row, what in MIXED]
+    space = play(steps, ((0, 2),), 1)
+    assert (space.active, space.passive) == ({2: ((1, 2),)}, {})
+
+
+@given(histories(most_boxes=1), st.integers(1, 5), st.sampled_from(["figure 7", "figure 9", "reassign"]))
+def test_each_way_of_unsubscribing_alone_is_safe_and_all_but_figure_7_keep_the_partition(given, k, how):
+    n_axes, history = given
+    space = FigureSpace(((0, SIZE - 1),) * n_axes, k)
+    for row, step in enumerate(history):
+        live = sorted([*space.active, *space.passive])
+        if not isinstance(step, int):
+            space.add(row, step[0][0])
+        elif live:
+            space.remove(live[step % len(live)], how)
+        assert points(space.passive.values()) <= points(space.active.values())
+        parts = [*space.negative, *(each for share in space.shares.values() for each in share)]
+        if how != "figure 7":
+            assert sum(len(points([each])) for each in parts) == len(points(parts)) == SIZE**n_axes
+
+
+# --- axes, labels ----------------------------------------------------------------------------------------------------
+
+
+def test_axes_may_appear_at_any_time_and_two_halves_of_one_cover_what_does_not_know_it():
+    space = NegativeSpace()
+    below, above = ((LOWEST, HIGHEST), (LOWEST, 4)), ((LOWEST, HIGHEST), (5, HIGHEST))
+    assert space.add(0, boxes(((0, 3), (LOWEST, HIGHEST)))).forward == (0,)
+    assert space.axes == (0,)
+    assert space.add(1, boxes(below)).forward == (1,)
+    assert not space.covers(boxes(((7, 9), (LOWEST, HIGHEST))))
+    assert space.add(2, boxes(above)).forward == (2,)
+    assert space.axes == (0, 1)
+    assert space.covers(boxes(((7, 9), (LOWEST, HIGHEST), (1, 2))))
+    assert space.axes == (0, 1)
+    assert space.stats()["boxes"] == 0
+
+
+def test_the_whole_space_covers_everything_and_what_it_hid_comes_back():
+    for space in (NegativeSpace(), ApproximateNegativeSpace(1)):
+        whole = boxes(())
+        assert space.add(0, whole).forward == (0,)
+        assert space.add(1, boxes(((3, 4),))) == Moves()
+        assert space.add(2, whole) == Moves()
+        assert space.remove(0) == Moves((2,), (0,))
+
+
+def test_a_box_outside_of_the_domain_asks_for_nothing():
+    space = NegativeSpace(domain(1))
+    assert space.add(0, boxes(((70, 80),))) == Moves()
+    assert space.add(1, boxes(((3, 80),))) == Moves(forward=(1,))
+    assert space.add(2, boxes(((4, 90),), ((70, 80),))) == Moves()
+    assert space.remove(1) == Moves((2,), (1,))
+
+
+def test_an_opaque_row_is_forwarded_unless_covered_and_covers_nothing():
+    for space in (NegativeSpace(), ApproximateNegativeSpace(5)):
+        assert space.add(0, boxes(((0, 9),)), opaque=True).forward == (0,)
+        assert space.add(1, boxes(((0, 9),))).forward == (1,)
+        assert space.add(2, boxes(((2, 5),)), opaque=True) == Moves()
+        assert space.remove(0) == Moves((), (0,))
+        assert space.remove(1) == Moves((2,), (1,))
+
+
+@given(histories(), OPTIONS, st.booleans(), st.integers(1, 7))
+def test_other_labels_change_no_answer(given, options, exact, factor):
+    n_axes, history = given
+
+    def made():
+        return NegativeSpace() if exact else ApproximateNegativeSpace(**{**options, "metric": "cost"})
+
+    plain, relabelled = made(), made()
+    half = len(history) // 2
+    live = ()
+    for live, _, _, _ in each_step(history[:half], plain):  # noqa: B007
+        pass
+    for _ in each_step(history[:half], relabelled):
+        pass
+    old = np.arange(-1, SIZE + 2)
+    for axis in range(n_axes):
+        relabelled.relabel(axis, old, factor * old + 3)
+    for axis in range(n_axes):
+        assert relabelled.labels(axis).tolist() == (factor * plain.labels(axis) + 3).tolist()
+    for row, step in enumerate(history[half:], start=half):
+        if isinstance(step, int):
+            continue
+        moved = [tuple((factor * a + 3, factor * (b + 1) + 2) for a, b in each) for each in step[0]]
+        assert plain.add(row, boxes(*step[0])) == relabelled.add(row, boxes(*moved))
+    for row in sorted(live):
+        assert set(plain.remove(row).withdraw) == set(relabelled.remove(row).withdraw)
+
+
+# --- streams ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(st.data(), OPTIONS, st.booleans())
+def test_a_stream_counts_what_subscribing_one_by_one_does(data, options, exact):
+    n_axes = data.draw(st.integers(1, 3))
+    given = data.draw(st.lists(box(n_axes), min_size=1, max_size=25))
+    lows, highs = (np.array([[side[end] for side in each] for each in given]) for end in (0, 1))
+    named = {name: options[name] for name in ("k", "metric", "literal", "dynamic", "pairwise")}
+    space = (
+        NegativeSpace(domain(n_axes)) if exact else ApproximateNegativeSpace(**named, domain=domain(n_axes))
+    )
+    counted = []
+    for row, each in enumerate(given):
+        space.add(row, boxes(each))
+        counted.append((space.stats()["boxes"], len(space.passive)))
+    marks = np.arange(1, len(given) + 1)
+    growth = stream(lows, highs, domain(n_axes), marks, **({} if exact else named))
+    assert list(zip(growth.boxes.tolist(), growth.subsumed.tolist(), strict=True)) == counted
+    assert (growth.covered <= growth.subsumed).all()
+
+
+def test_a_stream_stops_where_there_are_too_many_boxes():
+    corner = np.arange(1, 40, 2)
+    lows = np.stack([corner, corner], axis=1)
+    growth = stream(lows, lows, domain(2, 100), [1, 5, 20], most_boxes=10)
+    assert growth.boxes.tolist()[0] == 4
+    assert growth.boxes.tolist()[-1] == -1
+
+
+def test_a_stream_that_outgrows_its_first_room_keeps_its_boxes():
+    rng = np.random.default_rng(5)
+    lows = rng.integers(0, 900, (600, 3))
+    highs = lows + rng.integers(0, 100, (600, 3))
+    for options in ({}, {"k": 20}):
+        space = (
+            ApproximateNegativeSpace(**options, pairwise=False, domain=domain(3, 1000))
+            if options
+            else NegativeSpace(domain(3, 1000))
+        )
+        for row in range(600):
+            space.add(row, Boxes.of(lows[row : row + 1], highs[row : row + 1]))
+        growth = stream(lows, highs, domain(3, 1000), [600], **options)
+        assert growth.boxes.tolist() == [space.stats()["boxes"]]
+        assert growth.subsumed.tolist() == [len(space.passive)]
+        assert growth.boxes[0] > 2048
+
+
+# --- the reference itself --------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 3).flatmap(lambda n_axes: st.tuples(box(n_axes), box(n_axes))))
+def test_subtracting_leaves_disjoint_boxes_with_the_points_of_one_and_not_the_other(given):
+    one, other = given
+    pieces = subtract(one, other)
+    assert points(pieces) == points([one]) - points([other])
+    assert sum(len(points([piece])) for piece in pieces) == len(points(pieces))
+    assert len(pieces) <= 2 * len(one)
+    assert (overlap(one, other) is None) == (pieces == [one])
+
+
+# --- bad input -------------------------------------------------------------------------------------------------------
+
+
+def spaces():
+    return [NegativeSpace(domain(2)), ApproximateNegativeSpace(3, domain=domain(2))]
+
+
+def state(space):
+    return space.active, space.passive, space.stats(), space.axes, sorted(as_boxes(space.negative))
+
+
+@pytest.mark.parametrize("space", spaces(), ids=["exact", "approximate"])
+def test_a_refused_change_names_its_reason_and_changes_nothing(space):
+    space.add(0, boxes(((0, 3), (0, 3))))
+    space.add(1, boxes(((1, 2), (1, 2))))
+    before = state(space)
+    with pytest.raises(SubscriptionError, match="a row that is not in the set, got 0"):
+        space.add(0, boxes(((4, 4), (4, 4))))
+    with pytest.raises(UnknownSubscriptionError, match="7"):
+        space.remove(7)
+    with pytest.raises(ParameterError, match="at least 0, got -1"):
+        space.add(-1, boxes(((4, 4), (4, 4))))
+    with pytest.raises(BoxError, match="boxes with 2 axes, got one with axis 2"):
+        space.add(2, boxes(((4, 4), (4, 4), (1, 1))))
+    with pytest.raises(BoxError, match="boxes with 2 axes"):
+        space.covers(boxes(((4, 4), (4, 4), (1, 1))))
+    with pytest.raises(BoxError, match="not above the high one"):
+        space.add(2, boxes(((4, 3), (4, 4))))
+    with pytest.raises(ParameterError, match="'arrival' or 'volume'"):
+        space.rebuild("random")
+    with pytest.raises(ParameterError, match="whose labels are fixed"):
+        space.relabel(0, np.arange(3), np.arange(3))
+    assert state(space) == before
+
+
+def test_a_row_removed_twice_is_unknown():
+    space = NegativeSpace()
+    space.add(0, boxes(((0, 3),)))
+    space.remove(0)
+    with pytest.raises(UnknownSubscriptionError):
+        space.remove(0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ([0, 4], [0], "as many new labels"),
+        ([0, 4], [4, 0], "both rising"),
+        ([0, 3], [0, 3], "none for 4"),
+        ([0, 4], [0, HIGHEST + 1], "labels from"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused_and_change_nothing(old, new, said):
+    space = NegativeSpace()
+    space.add(0, boxes(((0, 3),)))
+    before = state(space)
+    with pytest.raises(ParameterError, match=said):
+        space.relabel(0, np.array(old), np.array(new))
+    assert state(space) == before
+    space.relabel(5, np.array([1]), np.array([2]))  # an axis that nobody knows
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"k": 0}, "at least 1, got 0 - at k"),
+        ({"k": 5, "metric": "volume"}, "one of ratio, benefit, cost, got 'volume'"),
+        ({"k": 5, "unsubscribe": "figure 7"}, "'hand back' or 'reassign'"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(options, said):
+    with pytest.raises(ParameterError, match=said):
+        ApproximateNegativeSpace(**options)
+
+
+def test_a_domain_that_is_no_box_is_refused():
+    with pytest.raises(BoxError, match="domain"):
+        NegativeSpace((np.array([4]), np.array([3])))
+
+
+def test_more_axes_than_there_is_room_for_are_refused_and_change_nothing():
+    space = NegativeSpace()
+    space.add(0, boxes(((0, 3),)))
+    before = state(space)
+    axes = np.arange(100_000, dtype=np.int32)
+    many = Boxes(np.array([0, len(axes)]), axes, np.zeros(len(axes), np.int64), np.ones(len(axes), np.int64))
+    with pytest.raises(BoxError, match="at most 4,096 axes, got 100,000"):
+        space.add(1, many)
+    assert state(space) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "said"),
+    [
+        ({"k": 0}, ParameterError, "at least 1"),
+        ({"metric": "size"}, ParameterError, "one of ratio"),
+        ({"marks": [3]}, ParameterError, "rising numbers from 1 to 2"),
+        ({"marks": [2, 1]}, ParameterError, "rising numbers"),
+        ({"highs": [[3, 3], [5, 5]]}, ParameterError, "inside the domain"),
+        ({"highs": [[3], [3]]}, BoxError, "boxes"),
+    ],
+)
+def test_a_stream_that_makes_no_sense_is_refused(changed, error, said):
+    given = {"lows": [[0, 0], [1, 1]], "highs": [[3, 3], [4, 4]], "domain": domain(2), "marks": [2]} | changed
+    with pytest.raises(error, match=said):
+        stream(**given)
