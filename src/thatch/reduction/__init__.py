@@ -1,1 +1,29 @@
 """Which subscriptions need not be known elsewhere: covering, group subsumption, and sets that keep up with changes."""
+
+from __future__ import annotations
+
+from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet
+from thatch.reduction.forwarding.policies import (
+    ApproximateNegativeSpace,
+    Exact,
+    Flooding,
+    NegativeSpace,
+    Pairwise,
+    Policy,
+    Probabilistic,
+)
+from thatch.reduction.problem import Verdict, Work
+
+__all__ = [
+    "ApproximateNegativeSpace",
+    "Changes",
+    "Exact",
+    "Flooding",
+    "ForwardingSet",
+    "NegativeSpace",
+    "Pairwise",
+    "Policy",
+    "Probabilistic",
+    "Verdict",
+    "Work",
+]

@@ -1,0 +1,7 @@
+"""Coordinates: filters as boxes of whole numbers, and back from a number to a place on an attribute's line."""
+
+from __future__ import annotations
+
+from thatch.reduction.coordinates.coordinates import Coordinates
+
+__all__ = ["Coordinates"]

@@ -1,0 +1,261 @@
+"""Filters as boxes of whole numbers: an axis for every attribute and every residual check that some filter constrains.
+
+A side of a box between two cuts is the closed interval of labels from that of the lower cut to the one before that of
+the upper cut. A residual check and its opposite share an axis of two halves, since exactly one of them holds on any flat
+event: so a check is a side like any other, and `A and c` with `A and not c` covers `A`.
+
+There are two ways to write a filter. As a *row*, which covers others, its boxes hold just what satisfies it. As a
+*question*, which is to be covered, its boxes hold at least what satisfies it, with all that its conditions imply for
+derived attributes and checks, so that a question inside the union of rows is covered. (Axes are not independent: of a
+value, `lower` of it and its checks some combinations never occur. So a question that is not inside may be covered.)
+
+Labels are good until the next `boxes`, which may have to relabel an axis; see `on_relabel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+
+import numpy as np
+
+from thatch.errors import SchemaError, shown
+from thatch.model.conjunctions import Conjunction
+from thatch.model.filters import Filter
+from thatch.model.lines import Constraint, Cut, intervals
+from thatch.model.residuals import Residual
+from thatch.model.schema import Schema
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
+from thatch.reduction.coordinates.axis import Axis
+from thatch.reduction.coordinates.implications import Implications
+
+__all__ = ["MOST_BOXES", "Coordinates", "OnRelabel"]
+
+MOST_BOXES = 1_024  # of one filter
+
+OnRelabel = Callable[[int, Ints, Ints], None]
+Interval = tuple[int, int]
+Sides = dict[int, list[Interval]]
+
+# A flat event without any attribute satisfies no check but negated ones: it lies at the lowest label of every axis.
+_HALF = {True: (LOWEST, -1), False: (0, HIGHEST)}  # by whether the check is negated
+_WHOLE = (LOWEST, HIGHEST)
+
+
+class Coordinates:
+    """Axes and labels for a set of filters, which may grow.
+
+    Parameters
+    ----------
+    schema : declared types, the same for all filters
+    on_relabel : called with an axis, the labels of all its cuts, rising, and their new labels, when there was no room
+        for a new cut; of the boxes made before, low ends and the labels after high ends are among these
+
+    Examples
+    --------
+    >>> from thatch.model.language import parse
+    >>> coordinates = Coordinates()
+    >>> len(coordinates.boxes(parse("price < 10 or price > 20")))
+    2
+    >>> coordinates.keys
+    ['price']
+    """
+
+    def __init__(self, schema: Schema | None = None, on_relabel: OnRelabel | None = None) -> None:
+        if schema is not None and not isinstance(schema, Schema):
+            raise SchemaError("a thatch.Schema", shown(schema))
+        self.schema = schema
+        self.keys: list[str | Residual] = []  # what each axis stands for: an attribute's key, or a check
+        self._number: dict[str | Residual, int] = {}
+        self._axes: list[Axis | None] = []  # None for checks, which have no cuts
+        self._implications = Implications(schema)
+        self._on_relabel = on_relabel
+
+    def __len__(self) -> int:
+        """How many values have labels; they stay, whether boxes that used them are kept or not."""
+        return sum(len(axis) for axis in self._axes if axis is not None)
+
+    def axis(self, key: str | Residual) -> int | None:
+        """The axis of an attribute or of a check, None if no row constrained it."""
+        return self._number.get(key if isinstance(key, str) else _plain(key))
+
+    def cell(self, axis: int, label: int) -> tuple[Cut, Cut]:
+        """The cuts around the cell that a label of an attribute's axis lies in: no row's cut is between them."""
+        lines = self._axes[axis]
+        assert lines is not None, "an axis of an attribute"
+        return lines.cell(label)
+
+    def cell_side(self, axis: int, label: int) -> Interval:
+        """The lowest and the highest label of the cell that a label lies in."""
+        lines = self._axes[axis]
+        if lines is None:
+            return _HALF[label < 0]
+        low, high = lines.cell(label)
+        return lines.floor(low), lines.ceiling(high) - 1
+
+    def holds(self, axis: int, label: int) -> Residual:
+        """Of a check and its opposite the one that holds at a label of their axis."""
+        check = self.keys[axis]
+        assert not isinstance(check, str), "an axis of a check"
+        return check if label >= 0 else check.opposite()
+
+    # --- rows ----------------------------------------------------------------------------------------------------
+
+    def boxes(self, filter: Filter | Conjunction, most: int = MOST_BOXES) -> Boxes | None:
+        """A filter, or one conjunction of it, as a row: boxes that hold just what satisfies it.
+
+        Parameters
+        ----------
+        most : None is returned, and nothing is kept, if there would be more boxes than this
+
+        Raises
+        ------
+        SchemaError
+            If the filter has another schema.
+        """
+        conjunctions = self._conjunctions(filter)
+        if sum(each.box_count() for each in conjunctions) > most:
+            return None
+        while True:
+            sides = [self._row_sides(each) for each in conjunctions]
+            if all(each is not None for each in sides):
+                return _boxes(sides)  # type: ignore[arg-type]
+
+    def _row_sides(self, conjunction: Conjunction) -> Sides | None:
+        """The sides of a row, all cuts of which have labels from now on; None if there are others meanwhile."""
+        sides: Sides = {}
+        for key, constraint in conjunction.constraints:
+            number = self._number.get(key)
+            if number is None:
+                number = self._new_axis(key, Axis())
+            axis = self._axes[number]
+            assert axis is not None
+            labels = [axis.label(cut) for cut in constraint]
+            if None in labels:
+                self._relabel(number, axis, constraint[labels.index(None)])
+                return None
+            ends = iter(labels)
+            sides[number] = [(low, high - 1) for low, high in zip(ends, ends, strict=True)]  # type: ignore[misc,operator]
+        for residual in conjunction.residuals:
+            number = self._number.get(_plain(residual))
+            if number is None:
+                number = self._new_axis(_plain(residual), None)
+            sides[number] = [_HALF[residual.negated]]
+        return sides
+
+    def _new_axis(self, key: str | Residual, axis: Axis | None) -> int:
+        number = self._number[key] = len(self.keys)
+        self.keys.append(key)
+        self._axes.append(axis)
+        self._implications.know(key)
+        return number
+
+    def _relabel(self, number: int, axis: Axis, cut: Cut) -> None:
+        old = axis.labels()
+        axis.space_evenly(cut)
+        if self._on_relabel is not None:
+            self._on_relabel(number, old, axis.labels())
+
+    def _labelled(self, number: int, constraint: Constraint) -> list[Interval]:
+        """The intervals of a constraint; one with a cut that has no label reaches to the nearest that has one."""
+        axis = self._axes[number]
+        assert axis is not None
+        if len(constraint) == 2:  # by far the most common case
+            return [(axis.floor(constraint[0]), axis.ceiling(constraint[1]) - 1)]
+        return [(axis.floor(low), axis.ceiling(high) - 1) for low, high in intervals(constraint)]
+
+    # --- questions -----------------------------------------------------------------------------------------------
+
+    def question(self, filter: Filter | Conjunction, most: int = MOST_BOXES) -> Boxes | None:
+        """A filter, or one conjunction of it, as a question: boxes around what satisfies it, in whole cells.
+
+        Nothing is added: rows have no cut inside a cell, so that a cell is covered if any part of it is; and what no
+        row constrains does not matter.
+
+        Parameters
+        ----------
+        most : None is returned if there would be more boxes than this
+        """
+        found: list[Sides] = []
+        count = 0
+        for each in self._conjunctions(filter):
+            sides = self._question_sides(each, most)
+            count += 0 if sides is None else _product_size(sides)
+            if sides is None or count > most:
+                return None
+            found.append(sides)
+        return _boxes(found)
+
+    def _question_sides(self, conjunction: Conjunction, most: int) -> Sides | None:
+        sides: Sides = {}
+        numbers = self._number
+        for key, constraint in conjunction.constraints:
+            number = numbers.get(key)
+            if number is not None:
+                sides[number] = _joined(self._labelled(number, constraint))
+        own = set(sides)
+        for key, constraint in self._implications.of(conjunction):
+            sides[numbers[key]] = _joined(self._labelled(numbers[key], constraint))
+        for residual in self._implications.checks_of(conjunction):
+            sides[numbers[_plain(residual)]] = [_HALF[residual.negated]]
+        if _product_size(sides) > most:  # what is only implied need not be told exactly
+            for number in sides.keys() - own:
+                sides[number] = [(sides[number][0][0], sides[number][-1][1])]
+            if _product_size(sides) > most:
+                return None
+        return {number: each for number, each in sides.items() if each != [_WHOLE]}
+
+    def _conjunctions(self, filter: Filter | Conjunction) -> Sequence[Conjunction]:
+        if isinstance(filter, Conjunction):
+            return (filter,)
+        if filter.schema != self.schema:
+            raise SchemaError(
+                f"a filter with the schema {shown(self.schema)}", f"one with {shown(filter.schema)}"
+            )
+        return filter.conjunctions
+
+
+def _plain(residual: Residual) -> Residual:
+    """The one of a check and its opposite that is not negated."""
+    return residual.opposite() if residual.negated else residual
+
+
+def _joined(parts: list[Interval]) -> list[Interval]:
+    """Rising intervals, those that touch or overlap made one."""
+    if len(parts) < 2:
+        return parts
+    result = [parts[0]]
+    for low, high in parts[1:]:
+        last_low, last_high = result[-1]
+        if low <= last_high + 1:
+            result[-1] = (last_low, max(high, last_high))
+        else:
+            result.append((low, high))
+    return result
+
+
+def _product_size(sides: Sides) -> int:
+    size = 1
+    for each in sides.values():
+        size *= len(each)
+    return size
+
+
+def _boxes(several: Iterable[Sides]) -> Boxes:
+    """The boxes of these products of intervals, one product after the other."""
+    offsets = [0]
+    axes: list[int] = []
+    ends: list[Interval] = []
+    for sides in several:
+        numbers = sorted(sides)
+        for chosen in product(*(sides[number] for number in numbers)):
+            axes += numbers
+            ends += chosen
+            offsets.append(len(axes))
+    sides_array = np.array(ends, np.int64).reshape(-1, 2)
+    return Boxes(
+        np.array(offsets, np.int64),
+        np.array(axes, np.int32),
+        np.ascontiguousarray(sides_array[:, 0]),
+        np.ascontiguousarray(sides_array[:, 1]),
+    )

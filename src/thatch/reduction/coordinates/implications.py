@@ -1,0 +1,93 @@
+"""What a conjunction implies for attributes and checks that it does not name but rows do.
+
+`implied` and `implies_residual` know it for one key; here is which keys are worth asking for. A key that is neither
+derived nor has derived ones says all about itself; so most conjunctions imply nothing. Nor does an attribute that is
+not constrained, even if its declared type has few values: then no row has a derived key or a check of it (see `close`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from thatch.model.conjunctions import Conjunction, implied, points_of
+from thatch.model.derived import derive
+from thatch.model.lines import WHOLE, Constraint, Cut
+from thatch.model.names import base_of
+from thatch.model.residuals import Residual
+from thatch.model.schema import Schema, line_of
+
+__all__ = ["Implications"]
+
+_MOST_CHECKED = 4_096  # values tried against checks for one question; beyond, nothing is implied
+
+
+class Implications:
+    """The keys and checks that rows constrain, by the attribute that they are about."""
+
+    def __init__(self, schema: Schema | None) -> None:
+        self._schema = schema
+        self._plain: set[str] = set()  # attributes themselves
+        self._derived: dict[str, list[str]] = {}  # by attribute
+        self._checks: dict[str, list[Residual]] = {}  # of one attribute, by it
+        self._known: set[Residual] = set()  # all checks, of two attributes too
+
+    def know(self, key: str | Residual) -> None:
+        """From now on rows constrain this key, or check and its opposite."""
+        if not isinstance(key, str):
+            self._known.add(key)
+            if len(key.keys) == 1:
+                self._checks.setdefault(base_of(key.keys[0]), []).append(key)
+        elif key[-1] == ")":
+            self._derived.setdefault(base_of(key), []).append(key)
+        else:
+            self._plain.add(key)
+
+    def of(self, conjunction: Conjunction) -> Iterator[tuple[str, Constraint]]:
+        """Where known keys must lie beyond what the conjunction itself says of them."""
+        if not self._derived and all(key[-1] != ")" for key, _ in conjunction.constraints):
+            return
+        bases: dict[str, bool] = {}
+        for key, _ in conjunction.constraints:
+            base = base_of(key)
+            if key != base:
+                bases[base] = True  # it has a derived one: more is known of itself
+            elif base in self._derived:
+                bases.setdefault(base, False)
+        for base, is_narrowed in bases.items():
+            if is_narrowed and base in self._plain:
+                yield base, implied(conjunction, base, self._schema)
+            for key in self._derived.get(base, ()):
+                constraint = implied(conjunction, key, self._schema)
+                if constraint != WHOLE:
+                    yield key, constraint
+
+    def checks_of(self, conjunction: Conjunction) -> Iterator[Residual]:
+        """The known checks, or their opposites, that hold wherever the conjunction does."""
+        own = set(conjunction.residuals)
+        for check in own:
+            if (check.opposite() if check.negated else check) in self._known:
+                yield check
+        if not self._checks:
+            return
+        bases = {base_of(key) for key, _ in conjunction.constraints}
+        for base in bases.intersection(self._checks):
+            yield from self._checks_of_values(conjunction, base, own)
+
+    def _checks_of_values(
+        self, conjunction: Conjunction, base: str, own: set[Residual]
+    ) -> Iterator[Residual]:
+        """Checks on which all values agree that an attribute can have, if they are few."""
+        line = line_of(base, self._schema)
+        checks = self._checks[base]
+        constraint = implied(conjunction, base, self._schema)
+        if len(constraint) * len(checks) > 2 * _MOST_CHECKED:
+            return
+        places: list[Cut] | None = points_of(constraint, line)
+        if places is None or len(places) * len(checks) > _MOST_CHECKED:
+            return
+        for check in checks:
+            if check in own or check.opposite() in own:
+                continue
+            held = {check.holds([derive(check.keys[0], place)]) for place in places}
+            if len(held) == 1:
+                yield check if held.pop() else check.opposite()

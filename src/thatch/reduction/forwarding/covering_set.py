@@ -1,0 +1,220 @@
+"""Active and passive rows, and the proofs that keep the passive ones passive.
+
+A row is what one subscription asks for: some boxes. A row that the active ones cover is passive: the other end of the
+link need not know it. Its proof names the active rows that cover it, so that a removal looks again only at the rows
+whose proof it breaks (papers 000 and 001 look at all, or at all in the place that became free).
+
+Two things must stay true: a proof names active rows only, and the union of the active rows is the union of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import inf
+
+from thatch.errors import ParameterError, SubscriptionError, UnknownSubscriptionError, shown
+from thatch.reduction.boxes import Boxes, Ints, log_volume
+from thatch.reduction.forwarding.judges import Judge
+from thatch.reduction.forwarding.rows import ORDERS, Order, Source, Stored
+from thatch.reduction.moves import NOTHING, Moves
+
+__all__ = ["CoveringSet"]
+
+
+class CoveringSet:
+    """Rows that come and go on one link, judged one at a time.
+
+    Parameters
+    ----------
+    judge : makes an empty judge
+    demote : whether an active row that later ones cover becomes passive; fewer rows, more messages
+    source : knows what rows ask for; without one, `add` is told
+    """
+
+    def __init__(
+        self,
+        judge: Callable[[], Judge],
+        *,
+        demote: bool = False,
+        source: Source | None = None,
+    ) -> None:
+        self._make_judge = judge
+        self._judge = judge()
+        self._demote = demote
+        self._stored = Stored()
+        self._source: Source = self._stored if source is None else source
+        self._order: dict[int, None] = {}  # all rows, in the order in which they came
+        self._numbers: dict[int, range] = {}  # of active rows: the numbers of their boxes
+        self._row_of: dict[int, int] = {}  # of the boxes of active rows
+        self._proofs: dict[int, tuple[int, ...]] = {}  # of passive rows: the active rows that cover each
+        self._dependants: dict[int, set[int]] = {}  # of active rows: the passive rows whose proof names them
+        self._next = 0
+        self._counters = {"decisions": 0, "unproved": 0, "uncertain": 0, "rechecked": 0}
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The rows that were forwarded, in the order in which they came."""
+        return tuple(row for row in self._order if row in self._numbers)
+
+    @property
+    def passive(self) -> tuple[int, ...]:
+        """The rows that need not be known, in the order in which they came."""
+        return tuple(row for row in self._order if row in self._proofs)
+
+    def proof(self, row: int) -> tuple[int, ...]:
+        """The active rows that together cover a passive one."""
+        return self._proofs[row]
+
+    def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+        return {"active": len(self._numbers), "passive": len(self._proofs), **self._counters}
+
+    def add(self, row: int, boxes: Boxes | None = None) -> Moves:
+        """Take in a row under a number that is free.
+
+        Parameters
+        ----------
+        boxes : what it asks for, where no source tells it
+        """
+        if row in self._order:
+            raise SubscriptionError("a row that is not in the set", shown(row))
+        if boxes is not None:
+            self._stored.put(row, boxes)
+        is_covered = self._is_covered(row)
+        if not is_covered:
+            self._activate(row)
+        self._order[row] = None
+        return NOTHING if is_covered else Moves((row,), tuple(self._demoted([row])))
+
+    def remove(self, row: int) -> Moves:
+        """Forget a row; what it alone had covered is forwarded before it is withdrawn."""
+        if row not in self._order:
+            raise UnknownSubscriptionError(row)
+        del self._order[row]
+        self._stored.drop(row)
+        if row in self._proofs:
+            self._forget_proof(row)
+            return NOTHING
+        self._deactivate(row)
+        promoted = self._promoted(self._dependants.pop(row, set()))
+        return Moves(tuple(promoted), (row, *self._demoted(promoted)))
+
+    def rebuild(self, order: Order = "arrival") -> Moves:
+        """Decide every row anew, as if they had all just come (paper 001, section 3.3).
+
+        Parameters
+        ----------
+        order : "arrival", or "volume" for the largest first, which leaves fewer active rows
+        """
+        if order not in ORDERS:
+            raise ParameterError(" or ".join(map(repr, ORDERS)), shown(order), "order")
+        before = set(self._numbers)
+        self._judge = self._make_judge()
+        self._numbers.clear()
+        self._row_of.clear()
+        self._proofs.clear()
+        self._dependants.clear()
+        for row in self._largest_first(self._order) if order == "volume" else self._order:
+            if not self._is_covered(row):
+                self._activate(row)
+        forward = tuple(row for row in self._order if row in self._numbers and row not in before)
+        return Moves(forward, tuple(row for row in self._order if row in before and row in self._proofs))
+
+    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        """Give the ends of all boxes on one axis other labels, in the same order."""
+        self._judge.relabel(axis, old, new)
+        self._stored.relabel(axis, old, new)
+
+    # --- one row -------------------------------------------------------------------------------------------------
+
+    def _is_covered(self, row: int) -> bool:
+        """Judge a row that is neither active nor passive; if it is covered it is passive from now on."""
+        used: set[int] = set()
+        self._counters["decisions"] += 1
+        question = self._source.question(row)
+        if question is None:  # too large to be asked
+            self._counters["unproved"] += 1
+            return False
+        for side in question:
+            verdict = self._judge.decide(*side)
+            if verdict.covered is None:
+                self._counters["unproved"] += 1
+            if not verdict.covered:
+                return False
+            if not verdict.certain:
+                self._counters["uncertain"] += 1
+            used.update(self._row_of[number] for number in verdict.used)
+        self._keep_proof(row, used)
+        return True
+
+    def _activate(self, row: int) -> None:
+        boxes = self._source.boxes(row) or ()  # none if there would be too many: it proves nothing then
+        numbers = range(self._next, self._next + len(boxes))
+        self._next = numbers.stop
+        for number, side in zip(numbers, boxes, strict=True):
+            self._judge.add(number, *side)
+            self._row_of[number] = row
+        self._numbers[row] = numbers
+
+    def _deactivate(self, row: int) -> None:
+        for number in self._numbers.pop(row):
+            self._judge.remove(number)
+            del self._row_of[number]
+
+    def _keep_proof(self, row: int, used: Iterable[int]) -> None:
+        self._proofs[row] = tuple(sorted(used))
+        for each in self._proofs[row]:
+            self._dependants.setdefault(each, set()).add(row)
+
+    def _forget_proof(self, row: int) -> None:
+        for each in self._proofs.pop(row):
+            self._dependants[each].discard(row)
+
+    # --- what a change brings with it ------------------------------------------------------------------------------
+
+    def _promoted(self, rows: set[int]) -> list[int]:
+        """Judge passive rows whose proof broke, largest first; those that are no longer covered become active."""
+        promoted = []
+        for row in self._largest_first(rows):
+            self._counters["rechecked"] += 1
+            # The row that went away is in no table any more; the others lose this dependant until a new proof names it.
+            for each in self._proofs.pop(row):
+                self._dependants.get(each, set()).discard(row)
+            if not self._is_covered(row):
+                self._activate(row)
+                promoted.append(row)
+        return promoted
+
+    def _demoted(self, fresh: list[int]) -> list[int]:
+        """Active rows that are covered now that the fresh ones are known, smallest first; they become passive."""
+        if not self._demote:
+            return []
+        near = {
+            self._row_of[int(number)]
+            for row in fresh
+            for side in self._source.boxes(row) or ()
+            for number in self._judge.neighbours(*side)
+        }
+        demoted = []
+        for row in reversed(self._largest_first(near.difference(fresh))):
+            self._deactivate(row)
+            if self._is_covered(row):
+                self._lean_on(row)
+                demoted.append(row)
+            else:
+                self._activate(row)
+        return demoted
+
+    def _lean_on(self, row: int) -> None:
+        """Let what was proved by a row that became passive be proved by what proves that row."""
+        for dependant in self._dependants.pop(row, set()):
+            proof = {*self._proofs[dependant], *self._proofs[row]} - {row}
+            self._keep_proof(dependant, proof)
+
+    def _largest_first(self, rows: Iterable[int]) -> list[int]:
+        """By volume, which only orders the work; equals in the order of their numbers."""
+        return sorted(rows, key=lambda row: (-self._volume(row), row))
+
+    def _volume(self, row: int) -> float:
+        question = self._source.question(row)
+        return inf if question is None else log_volume(question)

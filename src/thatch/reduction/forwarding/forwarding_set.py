@@ -1,0 +1,194 @@
+"""The filters that one outgoing link of a broker forwards, kept up with what comes and goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from thatch.errors import SchemaError, SubscriptionError, UnknownSubscriptionError, shown
+from thatch.model.filters import Filter
+from thatch.model.language import parse
+from thatch.model.schema import Schema
+from thatch.reduction.boxes import Boxes, Ints
+from thatch.reduction.coordinates import Coordinates
+from thatch.reduction.forwarding.policies import Exact, Policy, RowSet
+from thatch.reduction.forwarding.rows import Order
+from thatch.reduction.moves import Moves
+
+__all__ = ["Changes", "ForwardingSet"]
+
+
+class Changes(NamedTuple):
+    """What a change asks to be sent: first all of `forward`, then all of `withdraw`, so that nothing is missed."""
+
+    forward: tuple[tuple[str, Filter], ...] = ()
+    withdraw: tuple[str, ...] = ()
+
+
+class ForwardingSet:
+    """Filters under ids, of which only those are forwarded that the others do not make superfluous.
+
+    Parameters
+    ----------
+    policy : how superfluous filters are found; see `thatch.reduction.forwarding.policies`
+    schema : declared types of attributes, the same for all filters
+
+    Examples
+    --------
+    >>> import thatch
+    >>> link = thatch.ForwardingSet()
+    >>> link.add("low", "price <= 50").forward
+    (('low', thatch.parse('price <= 50')),)
+    >>> link.add("high", "price > 50").forward
+    (('high', thatch.parse('price > 50')),)
+    >>> link.add("all", "price between 10 and 90")
+    Changes(forward=(), withdraw=())
+    >>> link.proof("all")
+    ('low', 'high')
+    >>> link.remove("low")
+    Changes(forward=(('all', thatch.parse('price between 10 and 90')),), withdraw=('low',))
+    """
+
+    def __init__(self, policy: Policy | None = None, *, schema: Schema | None = None) -> None:
+        self.policy: Policy = Exact() if policy is None else policy
+        self._rows_of: dict[str, int] = {}
+        self._next = 0
+        self._source = _Filters(Coordinates(schema, self._relabel))
+        self._rows: RowSet = self.policy.rows(self._source)
+
+    @property
+    def schema(self) -> Schema | None:
+        """The declared types of attributes."""
+        return self._source.coordinates.schema
+
+    @property
+    def active(self) -> Mapping[str, Filter]:
+        """The filters that are forwarded, by id, in the order in which they came."""
+        return {self._source.ids[row]: self._source.filters[row] for row in self._rows.active}
+
+    @property
+    def passive(self) -> Mapping[str, Filter]:
+        """The filters that need not be known, by id, in the order in which they came."""
+        return {self._source.ids[row]: self._source.filters[row] for row in self._rows.passive}
+
+    def proof(self, subscription: str) -> tuple[str, ...] | None:
+        """The ids of active filters that together cover a passive one.
+
+        None where the policy keeps no proofs, as negative spaces do not.
+
+        Raises
+        ------
+        UnknownSubscriptionError
+            If no passive filter has the id.
+        """
+        row = self._rows_of.get(subscription)
+        if row is None or row not in self._rows.passive:
+            raise UnknownSubscriptionError(subscription)
+        told: Callable[[int], tuple[int, ...]] | None = getattr(self._rows, "proof", None)
+        return None if told is None else tuple(self._source.ids[each] for each in told(row))
+
+    def add(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Changes:
+        """Take in a filter, or its text or pattern, under an id that is free.
+
+        Raises
+        ------
+        SubscriptionError
+            If the id is taken, or is no text.
+        FilterError
+            If the filter cannot be read.
+        SchemaError
+            If the filter has another schema.
+        """
+        if not isinstance(subscription, str):
+            raise SubscriptionError("text as id", shown(subscription))
+        if subscription in self._rows_of:
+            raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
+        read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
+        if read.schema != self.schema:
+            raise SchemaError(f"a filter with the schema {shown(self.schema)}", shown(read.schema))
+        row = self._next
+        self._source.put(row, subscription, read)
+        try:
+            moves = self._rows.add(row)
+        except BaseException:
+            self._source.drop(row)
+            raise
+        self._next += 1
+        self._rows_of[subscription] = row
+        return self._told(moves)
+
+    def remove(self, subscription: str) -> Changes:
+        """Forget a filter; what it alone had covered is forwarded before it is withdrawn.
+
+        Raises
+        ------
+        UnknownSubscriptionError
+            If no filter has the id.
+        """
+        row = self._rows_of.get(subscription) if isinstance(subscription, str) else None
+        if row is None:
+            raise UnknownSubscriptionError(subscription)
+        changes = self._told(self._rows.remove(row))
+        del self._rows_of[subscription]
+        self._source.drop(row)
+        return changes
+
+    def rebuild(self, order: Order = "arrival") -> Changes:
+        """Decide every filter anew, in the order in which they came or the largest first.
+
+        Under churn an approximate policy forgets what it has found, and every policy keeps what was active when it came;
+        this finds it again (paper 001, section 3.3).
+
+        Parameters
+        ----------
+        order : "arrival", or "volume" for the largest first, which leaves fewer active filters
+        """
+        return self._told(self._rows.rebuild(order))
+
+    def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+        return self._rows.stats()
+
+    def __len__(self) -> int:
+        """How many filters there are, active and passive."""
+        return len(self._rows_of)
+
+    def __contains__(self, subscription: object) -> bool:
+        return subscription in self._rows_of
+
+    def __iter__(self) -> Iterator[str]:
+        """All ids, in the order in which they came."""
+        return iter(self._rows_of)
+
+    def __repr__(self) -> str:
+        stats = self.stats()
+        return f"<ForwardingSet of {len(self)} filters, {stats['active']} active, by {self.policy}>"
+
+    def _told(self, moves: Moves) -> Changes:
+        ids, filters = self._source.ids, self._source.filters
+        forward = tuple((ids[row], filters[row]) for row in moves.forward)
+        return Changes(forward, tuple(ids[row] for row in moves.withdraw))
+
+    def _relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        self._rows.relabel(axis, old, new)
+
+
+class _Filters:
+    """The filters of rows, as boxes under the labels of the moment."""
+
+    def __init__(self, coordinates: Coordinates) -> None:
+        self.coordinates = coordinates
+        self.filters: dict[int, Filter] = {}
+        self.ids: dict[int, str] = {}
+
+    def put(self, row: int, subscription: str, filter: Filter) -> None:
+        self.filters[row], self.ids[row] = filter, subscription
+
+    def drop(self, row: int) -> None:
+        del self.filters[row], self.ids[row]
+
+    def boxes(self, row: int) -> Boxes | None:
+        return self.coordinates.boxes(self.filters[row])
+
+    def question(self, row: int) -> Boxes | None:
+        return self.coordinates.question(self.filters[row])

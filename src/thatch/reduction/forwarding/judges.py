@@ -1,0 +1,171 @@
+"""Judges: is this box covered by what a link knows? One class a policy; `CoveringSet` keeps the books around it.
+
+A judge holds the boxes that were forwarded, each under a number, and answers by those numbers. What it calls covered
+need not be known at the other end of the link.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.reduction.boxes import HIGHEST, LOWEST, Ints, in_cells
+from thatch.reduction.index import BoxIndex, SparsePoint
+from thatch.reduction.monte_carlo import rspc
+from thatch.reduction.problem import Verdict
+
+__all__ = ["ExactJudge", "FloodingJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]
+
+Axes = npt.NDArray[np.int32]
+Answer = Verdict[SparsePoint]
+
+_NO: Answer = Verdict(covered=False, certain=True, decided_by="flooding")
+
+
+class Judge(Protocol):
+    """Boxes that are known, and whether they cover others."""
+
+    def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
+        """Know a box from now on, under a number that is free."""
+
+    def remove(self, box: int) -> None:
+        """Forget a box that is known."""
+
+    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+        """Whether the boxes that are known cover this one; `used` are their numbers."""
+
+    def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        """The numbers of the boxes that might be covered now that this one is known."""
+
+    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        """Give the ends of all boxes on one axis other labels, in the same order."""
+
+
+class FloodingJudge:
+    """Everything is forwarded: the baseline of all others."""
+
+    def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
+        """Nothing needs to be known."""
+
+    def remove(self, box: int) -> None:
+        """Nothing is known."""
+
+    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:  # noqa: ARG002 - the contract's names
+        """Never covered."""
+        return _NO
+
+    def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:  # noqa: ARG002
+        """None: nothing is ever covered."""
+        return np.zeros(0, np.int64)
+
+    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        """Nothing is known."""
+
+
+class _Indexed:
+    """A judge with an index of the boxes it knows."""
+
+    def __init__(self) -> None:
+        self._index = BoxIndex()
+
+    def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
+        self._index.add(box, axes, lows, highs)
+
+    def remove(self, box: int) -> None:
+        self._index.remove(box)
+
+    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        self._index.relabel(axis, old, new)
+
+    def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        return self._index.meeting(axes, lows, highs)
+
+
+class PairwiseJudge(_Indexed):
+    """Covered if a single box contains it: the classical covering relation."""
+
+    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+        """Look for a box that contains this one."""
+        found = self._index.containing(axes, lows, highs)
+        if found < 0:
+            return Verdict(covered=False, certain=True, decided_by="pairwise")
+        return Verdict(covered=True, certain=True, decided_by="pairwise", used=(found,))
+
+    def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        """The boxes inside this one."""
+        return self._index.inside(axes, lows, highs)
+
+
+class ExactJudge(_Indexed):
+    """Covered if the union of all boxes contains it, decided exactly within a budget of work."""
+
+    def __init__(self, budget: float | None) -> None:
+        super().__init__()
+        self._budget = budget
+
+    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+        """Refine a small set of boxes until it covers, or leaves a point that no box contains."""
+        return self._index.covered(axes, lows, highs, budget=self._budget)
+
+
+class ProbabilisticJudge(_Indexed):
+    """Covered unless random points say otherwise (paper 000): may be wrong, and then loses deliveries.
+
+    Parameters
+    ----------
+    delta : the probability of error that is accepted
+    rng : where the points come from
+    literal : take the paper's estimate of a witness's probability, which is no lower bound
+    cap : most points drawn for one decision, None for as many as `delta` needs
+    """
+
+    def __init__(
+        self, delta: float, rng: np.random.Generator, *, literal: bool = False, cap: int | None = None
+    ) -> None:
+        super().__init__()
+        self._delta = delta
+        self._rng = rng
+        self._literal = literal
+        self._cap = cap
+
+    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+        """Conflict table, its fast decisions, MCS and RSPC over the boxes that meet this one."""
+        numbers = self._index.meeting(axes, lows, highs)
+        if not len(numbers):
+            return Verdict(covered=False, certain=True, decided_by="empty")
+        rows = self._index.boxes(numbers)
+        local = np.union1d(axes, rows.axes).astype(np.int32)
+        row_lows, row_highs = rows.dense(local)
+        top, first, last, starts = in_cells(*_spread(local, axes, lows, highs), row_lows, row_highs)
+        verdict = rspc(
+            np.zeros_like(top),
+            top,
+            first,
+            last,
+            delta=self._delta,
+            rng=self._rng,
+            literal=self._literal,
+            cap=self._cap,
+        )
+        witness = None
+        if verdict.witness is not None:
+            labels = [each[cell] for each, cell in zip(starts, verdict.witness, strict=True)]
+            witness = (local, np.array(labels, np.int64))
+        return Verdict(
+            covered=verdict.covered,
+            certain=verdict.certain,
+            decided_by=verdict.decided_by,
+            witness=witness,
+            used=tuple(int(numbers[each]) for each in verdict.used),
+            work=verdict.work,
+        )
+
+
+def _spread(local: Axes, axes: Axes, lows: Ints, highs: Ints) -> tuple[Ints, Ints]:
+    """A box with an end on every local axis."""
+    low, high = np.full(len(local), LOWEST, np.int64), np.full(len(local), HIGHEST, np.int64)
+    columns = np.searchsorted(local, axes)
+    low[columns], high[columns] = lows, highs
+    return low, high

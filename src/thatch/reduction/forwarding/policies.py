@@ -1,0 +1,221 @@
+"""Policies: how much a link leaves out of what it forwards, as values.
+
+Each says which set of rows does the work. All but `Probabilistic` are safe: whatever they leave out is covered by what
+they forwarded. They differ in how much they find, and at what price:
+
+    Flooding                    nothing is left out
+    Pairwise                    what a single filter covers
+    Exact                       what all filters together cover, within a budget of work
+    Probabilistic               the same by random points (paper 000); may leave out too much
+    NegativeSpace               the same by keeping what is not covered yet (paper 001)
+    ApproximateNegativeSpace    less, with at most so many new boxes a subscription (paper 001)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from thatch.errors import ParameterError, shown
+from thatch.reduction.boxes import Boxes, Ints
+from thatch.reduction.forwarding.rows import Order, Source
+from thatch.reduction.moves import Moves
+
+if TYPE_CHECKING:  # what these import takes a while to load
+    from thatch.reduction.forwarding.judges import Judge
+
+__all__ = [
+    "ApproximateNegativeSpace",
+    "Exact",
+    "Flooding",
+    "NegativeSpace",
+    "Pairwise",
+    "Policy",
+    "Probabilistic",
+    "RowSet",
+]
+
+
+class RowSet(Protocol):
+    """Rows of boxes that come and go on one link: the contract of every policy."""
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The rows that were forwarded, in the order in which they came."""
+
+    @property
+    def passive(self) -> tuple[int, ...]:
+        """The rows that need not be known, in the order in which they came."""
+
+    def add(self, row: int, boxes: Boxes | None = None) -> Moves:
+        """Take in a row under a number that is free; `boxes` is what it asks for, where no source tells it."""
+
+    def remove(self, row: int) -> Moves:
+        """Forget a row."""
+
+    def rebuild(self, order: Order = "arrival") -> Moves:
+        """Decide every row anew, in this order."""
+
+    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        """Give the ends of all boxes on one axis other labels, in the same order."""
+
+    def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+
+
+class Policy(Protocol):
+    """A value that makes sets of rows."""
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set.
+
+        Parameters
+        ----------
+        source : knows what rows ask for; without one, `add` is told
+        """
+
+
+def _covering(judge: Callable[[], Judge], source: Source | None, *, demote: bool) -> RowSet:
+    from thatch.reduction.forwarding.covering_set import CoveringSet
+
+    return CoveringSet(judge, demote=demote, source=source)
+
+
+@dataclass(frozen=True, slots=True)
+class Flooding:
+    """Forward everything: the baseline of all others."""
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        from thatch.reduction.forwarding.judges import FloodingJudge
+
+        return _covering(FloodingJudge, source, demote=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairwise:
+    """Leave out what a single filter covers.
+
+    Parameters
+    ----------
+    demote : also withdraw what a later filter covers
+    """
+
+    demote: bool = False
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        from thatch.reduction.forwarding.judges import PairwiseJudge
+
+        return _covering(PairwiseJudge, source, demote=self.demote)
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Leave out what all forwarded filters together cover.
+
+    Parameters
+    ----------
+    budget : most cells that one decision may look at, None for a limit that suits the number of filters,
+        `math.inf` for none; a decision that runs out forwards, and is counted as `unproved`
+    demote : also withdraw what became covered later
+    """
+
+    budget: float | None = None
+    demote: bool = False
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and not self.budget >= 1:
+            raise ParameterError("a budget of at least 1", shown(self.budget), "budget")
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        from thatch.reduction.forwarding.judges import ExactJudge
+
+        return _covering(lambda: ExactJudge(self.budget), source, demote=self.demote)
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilistic:
+    """Leave out what random points find covered (paper 000): a delivery may be lost.
+
+    Parameters
+    ----------
+    delta : the probability of error that is accepted, between 0 and 1
+    seed : where the random points begin
+    literal : take the paper's estimate of a witness's probability, which is no lower bound: errors exceed `delta`
+    cap : most points for one decision; a decision that would need more is less certain than `delta`
+    demote : also withdraw what became covered later
+    """
+
+    delta: float
+    seed: int = 0
+    literal: bool = False
+    cap: int | None = None
+    demote: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise ParameterError("a probability between 0 and 1", shown(self.delta), "delta")
+        if self.cap is not None and self.cap < 1:
+            raise ParameterError("a cap of at least 1", shown(self.cap), "cap")
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        import numpy as np
+
+        from thatch.reduction.forwarding.judges import ProbabilisticJudge
+
+        rng = np.random.default_rng(self.seed)  # one stream: a rebuild draws other points
+        return _covering(
+            lambda: ProbabilisticJudge(self.delta, rng, literal=self.literal, cap=self.cap),
+            source,
+            demote=self.demote,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NegativeSpace:
+    """Leave out what misses the space that is not covered yet (paper 001, section 3)."""
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        from thatch.reduction.forwarding.spaces import SpaceRows
+        from thatch.reduction.negative_space import NegativeSpace as Exactly
+
+        return SpaceRows(Exactly(), source)
+
+
+@dataclass(frozen=True, slots=True)
+class ApproximateNegativeSpace:
+    """Leave out what misses an estimate from above of the space that is not covered yet (paper 001, section 4).
+
+    Parameters
+    ----------
+    k : most new boxes a subscription may add
+    metric : which boxes to split first: by "ratio" of benefit and cost, by "benefit" alone, or by "cost"
+    dynamic : let the limit follow what earlier subscriptions left over
+    literal : count as the paper's figure 8 does, which lets the last split pass the limit
+    unsubscribe : "hand back" (figure 9) or "reassign" what a filter covered first
+    """
+
+    k: int = 50
+    metric: Literal["ratio", "benefit", "cost"] = "ratio"
+    dynamic: bool = False
+    literal: bool = False
+    unsubscribe: Literal["hand back", "reassign"] = "reassign"
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        from thatch.reduction.forwarding.spaces import SpaceRows
+        from thatch.reduction.negative_space import ApproximateNegativeSpace as Approximately
+
+        space = Approximately(
+            self.k,
+            metric=self.metric,
+            dynamic=self.dynamic,
+            literal=self.literal,
+            unsubscribe=self.unsubscribe,
+        )
+        return SpaceRows(space, source)

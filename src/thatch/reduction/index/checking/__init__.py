@@ -1,0 +1,1 @@
+"""Whether arrays are boxes."""

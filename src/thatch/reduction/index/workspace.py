@@ -1,0 +1,61 @@
+"""Room for one decision at a time, kept from one to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thatch.reduction.boxes import Ints
+
+__all__ = ["Workspace"]
+
+
+class Workspace:
+    """The small set of a refinement and what else a question needs; it grows when a kernel says so."""
+
+    def __init__(self) -> None:
+        from thatch.reduction.branch_and_bound.kernels import ROOM
+        from thatch.reduction.index.deciding.kernels import SMALL
+
+        self._too_few_words, self._too_small = ROOM, SMALL
+        self.ends = np.zeros(2, np.int64)
+        self.before = np.zeros(1, np.int64)
+        self.one = np.zeros(1, np.int64)
+        self.found = np.empty(256, np.int64)
+        self._words = np.empty(1 << 15, np.int64)
+        self._spread(64, 24)
+
+    def _spread(self, boxes: int, axes: int) -> None:
+        self._lows = np.empty((boxes, axes), np.int64)
+        self._highs = np.empty((boxes, axes), np.int64)
+        self.rows = np.empty(boxes, np.int64)
+        self.used = np.empty(boxes, np.bool_)
+        self.local, self.witness = np.empty(axes, np.int64), np.empty(axes, np.int64)
+        self._low, self._high = np.empty(axes, np.int64), np.empty(axes, np.int64)
+
+    @property
+    def arrays(self) -> tuple[Ints, Ints, Ints, Any, Ints, Ints, Ints, Ints, Ints]:
+        """As kernels take them."""
+        return (
+            self._lows,
+            self._highs,
+            self.rows,
+            self.used,
+            self.local,
+            self._low,
+            self._high,
+            self.witness,
+            self._words,
+        )
+
+    def enlarge(self, code: int, sides: int) -> bool:
+        """Make the room that a decision about a box with so many sides asked for. False if it asked for none."""
+        if code == self._too_few_words:
+            self._words = np.empty(2 * len(self._words), np.int64)
+        elif code == self._too_small:
+            boxes, axes = self._lows.shape
+            self._spread(2 * boxes, max(2 * axes, 2 * sides))
+        else:
+            return False
+        return True

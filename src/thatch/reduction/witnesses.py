@@ -1,0 +1,235 @@
+"""Events with given properties: values that lie where they should on every line, derived ones included.
+
+A *demand* is what must hold of one attribute, of those derived from it and of checks of its values, all at once; checks
+of two attributes tie these together. Demands are independent of each other. A value of a plain attribute is found
+whenever there is one. For derived attributes and checks candidates are put together from what each of them asks for,
+and tried; so for these nothing may be found though there is something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice, product
+from typing import Any
+
+from thatch.model.conjunctions import Conjunction, Dead, close, points_of
+from thatch.model.derived import address_of, derive, moment_text
+from thatch.model.lines import (
+    BOTTOM,
+    MISSING,
+    RANK_TEXT,
+    TEXTS,
+    WHOLE,
+    Constraint,
+    Cut,
+    contains,
+    difference,
+    intersect,
+    point,
+    prefix_interval,
+    value_at,
+)
+from thatch.model.names import base_of, name_of, split
+from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
+from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.shapes import Circle
+from thatch.model.wildcards import Wildcard
+from thatch.reduction.simplest import places_in
+
+__all__ = ["Demand", "Event", "Places", "demands", "event_of", "example", "places"]
+
+Event = dict[str, Any]
+Places = dict[str, Cut]
+
+_MOST_PARTS = 12  # beginnings, middles and ends that texts are put together from, of each
+_MOST_TRIED = 2_000  # candidates of one attribute
+_GRID = 7  # latitudes and longitudes tried for a shape, of each
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What must hold of some attributes that depend on each other, and of no others."""
+
+    bases: frozenset[str]
+    constraints: tuple[tuple[str, Constraint], ...]
+    checks: tuple[Residual, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is about the place of one attribute only."""
+        return not self.checks and all(key in self.bases for key, _ in self.constraints)
+
+
+def example(conjunction: Conjunction, schema: Schema | None) -> Event | None:
+    """An event that satisfies a conjunction; None if none was found."""
+    found: Places = {}
+    for demand in demands(dict(conjunction.constraints), conjunction.residuals, schema):
+        try:
+            part = places(demand, schema)
+        except Dead:
+            part = None
+        if part is None:
+            return None
+        found |= part
+    return event_of(found)
+
+
+def demands(
+    constraints: Mapping[str, Constraint], checks: Iterable[Residual], schema: Schema | None
+) -> list[Demand]:
+    """What these constraints and checks demand of attributes, apart for those that are independent."""
+    checks = tuple(checks)
+    constraints = dict(constraints)
+    for check in checks:
+        for key, constraint in _necessary(check):
+            constraints[key] = intersect(constraints.get(key, WHOLE), constraint)
+    group = {base_of(key): frozenset([base_of(key)]) for key in constraints}
+    for check in checks:
+        tied = frozenset().union(*(group.get(base_of(key), frozenset([base_of(key)])) for key in check.keys))
+        group.update(dict.fromkeys(tied, tied))
+    sides: dict[frozenset[str], list[tuple[str, Constraint]]] = {bases: [] for bases in group.values()}
+    for key, constraint in sorted(constraints.items()):
+        sides[group[base_of(key)]].append((key, tighten(constraint, line_of(key, schema))))
+    tests: dict[frozenset[str], list[Residual]] = {bases: [] for bases in group.values()}
+    for check in checks:
+        tests[group[base_of(check.keys[0])]].append(check)
+    return [Demand(bases, tuple(each), tuple(tests[bases])) for bases, each in sides.items()]
+
+
+def _necessary(check: Residual) -> Iterator[tuple[str, Constraint]]:
+    """Where the attributes of a check must lie for it to hold; a check itself never decides about types."""
+    if check.negated:
+        return
+    if isinstance(check, WildcardCheck):
+        yield check.key, prefix_interval(check.pattern.prefix)
+    else:
+        yield from zip(check.keys, check.shape.bounds(), strict=True)
+
+
+def event_of(found: Places) -> Event:
+    """The event with these attributes, each at its place; what is missing is left out."""
+    return {name_of(base): value_at(place) for base, place in sorted(found.items()) if place != BOTTOM}
+
+
+def places(demand: Demand, schema: Schema | None) -> Places | None:
+    """A place for every attribute of a demand; None if none was found.
+
+    Raises
+    ------
+    Dead
+        If it is proved that there is none.
+    """
+    closed = close(dict(demand.constraints), demand.checks, schema)
+    known = dict(closed.constraints)
+    pairs = [check for check in demand.checks if len(check.keys) > 1]
+    choices = []
+    for base in sorted(demand.bases):
+        own = {
+            key: constraint
+            for key, constraint in chain(demand.constraints, known.items())
+            if base_of(key) == base
+        }
+        checks = [each for each in closed.residuals if each not in pairs and base_of(each.keys[0]) == base]
+        candidates = _candidates(base, own, checks, pairs, schema)
+        fitting = (place for place in islice(candidates, _MOST_TRIED) if _fits(place, own, checks))
+        # One will do, unless a check of two attributes still has to choose.
+        choices.append([(base, place) for place in (dict.fromkeys(fitting) if pairs else islice(fitting, 1))])
+    for chosen in islice(product(*choices), _MOST_TRIED):
+        found = dict(chosen)
+        if all(_holds(check, found) for check in pairs):
+            return found
+    return None
+
+
+def _fits(place: Cut, constraints: Mapping[str, Constraint], checks: Iterable[Residual]) -> bool:
+    return all(contains(constraint, derive(key, place)) for key, constraint in constraints.items()) and all(
+        check.holds([derive(check.keys[0], place)]) for check in checks
+    )
+
+
+def _holds(check: Residual, found: Places) -> bool:
+    return check.holds([derive(key, found[base_of(key)]) for key in check.keys])
+
+
+# --- candidates ------------------------------------------------------------------------------------------------------
+
+
+def _candidates(
+    base: str,
+    constraints: Mapping[str, Constraint],
+    checks: list[Residual],
+    pairs: list[Residual],
+    schema: Schema | None,
+) -> Iterator[Cut]:
+    """Places of one attribute that may fit, the simplest first."""
+    line = line_of(base, schema)
+    own = constraints.get(base, WHOLE)
+    yield from places_in(intersect(own, MISSING))
+    for check in pairs:
+        assert isinstance(check, WithinCheck)
+        yield from _degrees(check, base, own)
+    listed = points_of(own, line)
+    if listed is not None:
+        yield from listed
+    yield from places_in(difference(own, MISSING), line)
+    if checks or any(key != base for key in constraints):
+        for text in _texts(constraints, checks):
+            yield point(text)
+
+
+def _degrees(check: WithinCheck, base: str, own: Constraint) -> Iterator[Cut]:
+    """Latitudes or longitudes inside and around a shape, as far as they satisfy the attribute's own constraint."""
+    is_latitude = base == base_of(check.latitude)
+    bounds = intersect(check.shape.bounds()[0 if is_latitude else 1], own)
+    if isinstance(check.shape, Circle):
+        yield point(check.shape.latitude if is_latitude else check.shape.longitude)
+    else:
+        for corner in islice(check.shape.corners, _MOST_PARTS):
+            yield point(corner[0 if is_latitude else 1])
+    ends = [cut[1] for cut in bounds if len(cut) == 3]
+    if ends:
+        start, width = float(min(ends)), float(max(ends)) - float(min(ends))
+        for step in range(_GRID + 1):
+            yield point(round(start + width * step / _GRID, 6))
+            yield point(start + width * step / _GRID)
+
+
+def _texts(constraints: Mapping[str, Constraint], checks: list[Residual]) -> Iterator[str]:
+    """Texts put together from what each condition asks for: how they begin, what is inside, how they end."""
+    starts, middles, ends = [""], [""], [""]
+    for key, constraint in constraints.items():
+        functions, _ = split(key)
+        found = [place for place in places_in(intersect(constraint, TEXTS)) if place[0] == RANK_TEXT]
+        if functions == ("ip",):
+            yield from (address_of(text) for text in _ends(constraint, RANK_TEXT))
+        elif functions == ("time",):
+            yield from (moment_text(moment) for moment in _ends(constraint, RANK_TEXT - 1))
+        elif functions[:1] == ("reverse",):
+            ends += [each for place in found for each in _cases(place[1][::-1], functions)]
+        else:
+            starts += [each for place in found for each in _cases(place[1], functions)]
+    for check in checks:
+        assert isinstance(check, WildcardCheck)
+        functions, _ = split(check.key)
+        for text in (*_shortest(check.pattern), *_shortest(check.pattern, after_first=True)):
+            middles += _cases(text[::-1] if functions[:1] == ("reverse",) else text, functions)
+    parts = (list(dict.fromkeys(each))[:_MOST_PARTS] for each in (starts, middles, ends))
+    yield from ("".join(chosen) for chosen in product(*parts))
+
+
+def _ends(constraint: Constraint, rank: int) -> Iterator[Any]:
+    """The values at the lower cuts of a discrete line, which tightened cuts are."""
+    return (cut[1] for cut in constraint[::2] if len(cut) == 3 and cut[0] == rank and cut[2] == 0)
+
+
+def _cases(text: str, functions: tuple[str, ...]) -> list[str]:
+    return [text, text.upper(), text.capitalize()] if "lower" in functions else [text]
+
+
+def _shortest(pattern: Wildcard, *, after_first: bool = False) -> Iterator[str]:
+    """Short texts of a pattern's form, or of the form of what follows its first piece."""
+    pieces = pattern.pieces[1:] if after_first else pattern.pieces
+    for filler in ("a", "b"):
+        yield "".join(part or filler for piece in pieces for part in piece)
+    yield "a".join("".join(part or "a" for part in piece) for piece in pieces)

@@ -1,0 +1,552 @@
+"""The index answers as a look at every box does; what it calls covered is proved, what it does not has a witness."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reduction.boxes import Question, questions
+from thatch.errors import BoxError, ParameterError
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
+from thatch.reduction.index import BoxIndex, fields
+from thatch.reduction.index.reference import ScannedBoxes
+from thatch.reduction.reference import grid, proves, subtraction
+
+SEEDS = st.integers(0, 2**32 - 1)
+NOTHING = np.zeros(0, np.int64)
+
+
+# --- random boxes -----------------------------------------------------------------------------------------------------
+
+
+class World:
+    """Boxes of one shape: how many axes there are, how many a box constrains, how many labels an axis has."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.axes = int(self.rng.choice([1, 2, 3, 6, 40, 3_000]))
+        self.most = int(self.rng.integers(0, min(self.axes, 5) + 1))
+        self.labels = int(self.rng.choice([2, 4, 12, 1_000]))
+        self.stretch = int(self.rng.choice([1, 10**9, HIGHEST // self.labels]))
+        self.width = float(self.rng.choice([0.1, 0.5, 1.0]))
+        self.open = float(self.rng.choice([0.0, 0.3, 0.8]))
+
+    def box(self) -> tuple[Any, Any, Any]:
+        rng = self.rng
+        axes = np.sort(rng.choice(self.axes, int(rng.integers(0, self.most + 1)), replace=False))
+        lows = rng.integers(0, self.labels, len(axes))
+        highs = np.minimum(
+            lows + (rng.random(len(axes)) * self.width * self.labels).astype(np.int64), self.labels
+        )
+        lows, highs = lows * self.stretch, highs * self.stretch
+        lows = np.where(rng.random(len(axes)) < self.open, LOWEST, lows)
+        highs = np.where(rng.random(len(axes)) < self.open, HIGHEST, highs)
+        return axes.astype(np.int32), lows, highs
+
+    def boxes(self, count: int) -> Boxes:
+        return together([self.box() for _ in range(count)])
+
+
+def together(boxes: list[tuple[Any, Any, Any]]) -> Boxes:
+    offsets = np.cumsum([0] + [len(each[0]) for each in boxes])
+    columns = [
+        np.concatenate([np.zeros(0, np.int64)] + [each[place] for each in boxes]) for place in range(3)
+    ]
+    return Boxes(offsets, columns[0].astype(np.int32), columns[1], columns[2])
+
+
+def scanned(boxes: Boxes) -> ScannedBoxes:
+    result = ScannedBoxes()
+    for number, box in enumerate(boxes):
+        result.add(number, *box)
+    return result
+
+
+def check_pairs(
+    index: BoxIndex, known: ScannedBoxes, box: tuple[Any, Any, Any], before: int | None = None
+) -> None:
+    containing = known.containing(*box, before).tolist()
+    found = index.containing(*box, before=before)
+    assert found in containing if containing else found == -1
+    assert index.meeting(*box, before=before).tolist() == known.meeting(*box, before).tolist()
+    assert index.inside(*box, before=before).tolist() == known.inside(*box, before).tolist()
+
+
+def check_group(
+    index: BoxIndex, known: ScannedBoxes, box: tuple[Any, Any, Any], before: int | None = None
+) -> None:
+    verdict = index.covered(*box, budget=math.inf, before=before)
+    assert verdict.certain
+    if verdict.covered:  # both answers are certified: no slow answer is needed
+        assert before is None or all(each < before for each in verdict.used)
+        proof = known.chosen(list(verdict.used))
+        assert len(set(verdict.used)) == len(verdict.used)
+        assert subtraction(*proof.question(*box)).covered
+    else:
+        assert verdict.witness is not None
+        check_witness(verdict.witness, known, box, before)
+
+
+def check_witness(point: Any, known: ScannedBoxes, box: tuple[Any, Any, Any], before: int | None) -> None:
+    """On axes that the point says nothing of, it lies at the lowest label."""
+    values = dict(zip(point[0].tolist(), point[1].tolist(), strict=True))
+
+    def is_in(axes: Any, lows: Any, highs: Any) -> bool:
+        sides = zip(axes.tolist(), lows.tolist(), highs.tolist(), strict=True)
+        return all(low <= values.get(axis, LOWEST) <= high for axis, low, high in sides)
+
+    assert point[0].tolist() == sorted(values)
+    assert is_in(*box)
+    assert not any(is_in(*each) for number, each in known if before is None or number < before)
+
+
+# --- pairs ------------------------------------------------------------------------------------------------------------
+
+
+@given(SEEDS)
+def test_pairs_are_found_as_by_a_look_at_every_box(seed: int) -> None:
+    world = World(seed)
+    boxes = world.boxes(int(world.rng.choice([0, 1, 5, 150, 800])))
+    index, known = BoxIndex.of(boxes), scanned(boxes)
+    assert len(index) == len(boxes)
+    for _ in range(10):
+        before = int(world.rng.integers(0, len(boxes) + 1)) if world.rng.random() < 0.3 else None
+        check_pairs(index, known, world.box(), before)
+
+
+@given(SEEDS)
+def test_boxes_that_come_one_by_one_are_found_as_those_that_come_at_once(seed: int) -> None:
+    world = World(seed)
+    boxes = world.boxes(500)
+    index = BoxIndex()
+    for number, box in enumerate(boxes):
+        index.add(number, *box)
+    known = scanned(boxes)
+    for _ in range(10):
+        check_pairs(index, known, world.box())
+
+
+@given(SEEDS)
+def test_histories_of_boxes_that_come_and_go(seed: int) -> None:
+    world = World(seed)
+    rng = world.rng
+    index, known, live = BoxIndex(), ScannedBoxes(), []
+    share = rng.random()
+    for step in range(int(rng.choice([20, 1_000]))):
+        if live and rng.random() < share * 0.7:
+            number = live.pop(int(rng.integers(len(live))))
+            index.remove(number)
+            known.remove(number)
+            assert number not in index
+        else:
+            number = 3 * step
+            box = world.box()
+            index.add(number, *box)
+            known.add(number, *box)
+            live.append(number)
+            assert number in index
+        assert len(index) == len(live)
+        if step % 50 == 0:
+            check_pairs(index, known, world.box())
+            check_group(index, known, small(world))
+
+
+def test_removed_boxes_make_room() -> None:
+    index = BoxIndex()
+    for number in range(3_000):
+        index.add(number, [0], [number], [number + 1])
+        if number >= 10:
+            index.remove(number - 10)
+    assert len(index) == 10
+    assert index.meeting([0], [LOWEST], [HIGHEST]).tolist() == list(range(2_990, 3_000))
+    assert sum(array.nbytes for array in index.arrays().values()) < 200_000
+
+
+def test_boxes_in_rising_order_do_not_make_deep_trees() -> None:
+    boxes = together([(np.array([0]), np.array([at]), np.array([at + 3])) for at in range(30_000)])
+    index = BoxIndex()
+    index.stream(boxes, pairwise_only=True)
+    assert len(index) == 30_000
+    nodes = index.arrays()["nodes"].reshape(-1, fields.NODE)
+    deepest = 0
+    for leaf in np.flatnonzero((nodes[:, fields.SPLIT] < 0) & (nodes[:, fields.CAPACITY] > 0)).tolist():
+        depth, node = 0, int(nodes[leaf, fields.PARENT])
+        while node >= 0:
+            depth, node = depth + 1, int(nodes[node, fields.PARENT])
+        deepest = max(deepest, depth)
+    assert deepest < 50
+    assert index.containing([0], [20_001], [20_002]) in (19_999, 20_000, 20_001)
+
+
+def test_a_thousand_equal_boxes_are_all_found() -> None:
+    index = BoxIndex()
+    for number in range(1_000):
+        index.add(number, [2, 5], [1, 1], [9, 9])
+    assert len(index.meeting([2], [9], [12])) == 1_000
+    assert index.containing([2, 5], [3, 3], [4, 4], before=1) == 0
+    for number in range(999):
+        index.remove(number)
+    assert index.containing([2, 5], [3, 3], [4, 4]) == 999
+
+
+@given(SEEDS)
+def test_an_index_is_the_same_after_export_and_import(seed: int) -> None:
+    world = World(seed)
+    boxes = world.boxes(150)
+    arrays = BoxIndex.of(boxes).arrays()
+    for array in arrays.values():
+        array.flags.writeable = False
+    index, known = BoxIndex.from_arrays(arrays), scanned(boxes)
+    check_pairs(index, known, world.box())
+    check_group(index, known, small(world))
+    box = world.box()
+    index.add(1_000, *box)  # what is read-only is copied
+    known.add(1_000, *box)
+    index.remove(0)
+    known.remove(0)
+    check_pairs(index, known, world.box())
+    assert len(BoxIndex.from_arrays(arrays)) == 150
+
+
+def test_an_index_over_a_mapped_file_answers(tmp_path: Path) -> None:
+    world = World(5)
+    boxes = world.boxes(300)
+    for name, array in BoxIndex.of(boxes).arrays().items():
+        np.save(tmp_path / f"{name}.npy", array)
+    mapped = {path.stem: np.load(path, mmap_mode="r") for path in tmp_path.iterdir()}
+    check_pairs(BoxIndex.from_arrays(mapped), scanned(boxes), world.box())
+
+
+@given(SEEDS)
+def test_other_labels_in_the_same_order_change_no_answer(seed: int) -> None:
+    world = World(seed)
+    boxes = world.boxes(120)
+    index, known = BoxIndex.of(boxes), scanned(boxes)
+    for number in range(0, 120, 3):
+        index.remove(number)
+        known.remove(number)
+    axis = int(world.rng.integers(0, min(world.axes, 3)))
+    old = np.unique(np.concatenate((boxes.lows, boxes.highs + 1, [0])))
+    old = old[(old > LOWEST) & (old <= HIGHEST)]
+    new = np.sort(world.rng.choice(10**6, len(old), replace=False)).astype(np.int64)
+    index.relabel(axis, old, new)
+    known.relabel(axis, old, new)
+    for _ in range(5):
+        check_pairs(index, known, world.box())
+    check_group(index, known, small(world))
+
+
+@given(SEEDS)
+def test_boxes_come_back_as_they_were(seed: int) -> None:
+    world = World(seed)
+    boxes = world.boxes(100)
+    index = BoxIndex.of(boxes)
+    numbers = world.rng.permutation(100)[:30]
+    back = index.boxes(numbers)
+    wanted = scanned(boxes)
+    for number, (axes, lows, highs) in zip(numbers.tolist(), back, strict=True):
+        own_axes, own_lows, own_highs = wanted[number]
+        is_side = (own_lows > LOWEST) | (own_highs < HIGHEST)  # sides that say nothing are not kept
+        assert axes.tolist() == own_axes[is_side].tolist()
+        assert lows.tolist() == own_lows[is_side].tolist()
+        assert highs.tolist() == own_highs[is_side].tolist()
+
+
+# --- groups -----------------------------------------------------------------------------------------------------------
+
+
+def small(world: World) -> tuple[Any, Any, Any]:
+    """A box that several others may cover together."""
+    axes, lows, highs = world.box()
+    return axes, lows, np.minimum(highs, lows + 2 * world.stretch)
+
+
+@given(SEEDS)
+def test_what_boxes_cover_together_is_proved_and_what_not_has_a_witness(seed: int) -> None:
+    world = World(seed)
+    boxes = world.boxes(int(world.rng.choice([0, 3, 12, 90, 300])))
+    index, known = BoxIndex.of(boxes), scanned(boxes)
+    for _ in range(6):
+        before = int(world.rng.integers(0, len(boxes) + 1)) if world.rng.random() < 0.5 else None
+        check_group(index, known, small(world), before)
+
+
+@given(questions(max_axes=3, max_rows=12))
+def test_dense_boxes_are_decided_as_by_every_cell(question: Question) -> None:
+    low, high, lows, highs = question
+    verdict = BoxIndex.of(Boxes.of(lows, highs)).covered(np.arange(len(low)), low, high, budget=math.inf)
+    assert verdict.covered == grid(*question).covered
+    if verdict.covered:
+        assert proves(*question, verdict.used)
+
+
+@given(SEEDS)
+def test_many_are_decided_as_one_by_one(seed: int) -> None:
+    world = World(seed)
+    boxes, asked = world.boxes(120), together([small(world) for _ in range(40)])
+    index = BoxIndex.of(boxes)
+    before = world.rng.integers(0, 130, 40)
+    answers = index.covered_many(asked, before=before, budget=math.inf)
+    pairs = index.covered_many(asked, before=before, pairwise_only=True)
+    found = index.containing_many(asked, before)
+    for each, box in enumerate(asked):
+        verdict = index.covered(*box, before=int(before[each]), budget=math.inf)
+        assert answers.codes[each] == int(verdict.covered is True)
+        used = answers.used[answers.used_at[each] : answers.used_at[each + 1]]
+        assert tuple(sorted(used.tolist())) == verdict.used
+        assert (answers.rounds[each], answers.nodes[each]) == (verdict.work.rounds, verdict.work.nodes)
+        assert found[each] == index.containing(*box, before=int(before[each]))
+        assert pairs.codes[each] == int(found[each] >= 0)
+
+
+@given(SEEDS)
+def test_a_stream_keeps_what_is_not_covered_by_what_was_kept(seed: int) -> None:
+    world = World(seed)
+    boxes = together([small(world) for _ in range(150)])
+    is_pairwise = bool(world.rng.random() < 0.3)
+    answers = (index := BoxIndex()).stream(boxes, budget=math.inf, pairwise_only=is_pairwise)
+    known, same = ScannedBoxes(), BoxIndex()
+    for number, box in enumerate(boxes):
+        used = answers.used[answers.used_at[number] : answers.used_at[number + 1]].tolist()
+        if is_pairwise:
+            is_covered = len(known.containing(*box)) > 0
+        else:
+            is_covered = bool(same.covered(*box, budget=math.inf).covered)
+        assert answers.codes[number] == is_covered
+        if is_covered:
+            assert subtraction(*known.chosen(used).question(*box)).covered
+        else:
+            known.add(number, *box)
+            same.add(number, *box)
+    assert len(index) == len(known)
+    check_pairs(index, known, world.box())
+
+
+def test_two_halves_cover_what_neither_contains() -> None:
+    index = BoxIndex()
+    index.add(4, [1], [0], [5])
+    index.add(7, [1], [6], [9])
+    verdict = index.covered([1, 2], [3, 0], [8, 100])
+    assert verdict.covered
+    assert verdict.used == (4, 7)
+    assert verdict.decided_by == "branch_and_bound"
+    assert index.covered([1], [3], [4]).decided_by == "pairwise"
+
+
+def test_a_value_and_its_absence_cover_what_says_nothing_of_it() -> None:
+    index = BoxIndex()
+    index.add(0, [0, 3], [1, LOWEST + 1], [1, HIGHEST])  # a = 1 and exists(x)
+    assert index.covered([0], [1], [1]).covered is False
+    index.add(1, [0, 3], [1, LOWEST], [1, LOWEST])  # a = 1 and x is missing
+    assert index.covered([0], [1], [1]).used == (0, 1)
+
+
+def test_a_witness_lies_at_the_lowest_label_where_nobody_says_anything() -> None:
+    index = BoxIndex()
+    index.add(0, [5], [10], [20])
+    verdict = index.covered([900_000], [7], [8])
+    assert verdict.covered is False
+    assert verdict.witness is not None
+    assert dict(zip(verdict.witness[0].tolist(), verdict.witness[1].tolist(), strict=True)) == {900_000: 7}
+
+
+def test_an_empty_index_covers_nothing() -> None:
+    index = BoxIndex()
+    assert index.containing([0], [1], [2]) == -1
+    assert index.meeting([], [], []).tolist() == []
+    assert index.covered([0], [1], [2]).decided_by == "empty"
+    assert index.covered([], [], []).covered is False
+
+
+def test_a_whole_box_covers_everything() -> None:
+    index = BoxIndex()
+    index.add(3, [], [], [])
+    assert index.containing([], [], []) == 3
+    assert index.containing([9], [1], [1]) == 3
+    assert index.inside([], [], []).tolist() == [3]
+    assert index.inside([9], [1], [HIGHEST]).tolist() == []
+
+
+def test_a_budget_that_is_not_enough_proves_nothing() -> None:
+    rng = np.random.default_rng(3)
+    lows = rng.integers(0, 40, (3_000, 4))
+    highs = lows + rng.integers(5, 25, (3_000, 4))
+    index = BoxIndex.of(Boxes.of(lows, highs))
+    box = [0, 1, 2, 3], [12] * 4, [40] * 4
+    verdict = index.covered(*box, budget=3)
+    assert verdict.covered is None
+    assert not verdict.certain
+    assert verdict.decided_by == "budget"
+    assert index.covered(*box, budget=math.inf).covered is not None
+
+
+def test_proofs_and_small_sets_grow_as_needed() -> None:
+    """A thousand tiles are all needed, of boxes that each bring an axis of their own."""
+    index = BoxIndex()
+    for number in range(1_000):
+        index.add(number, [0], [10 * number], [10 * number + 9])
+    assert index.covered([0], [0], [9_999], budget=math.inf).used == tuple(range(1_000))
+    many = index.covered_many(
+        together([(np.array([0]), np.array([0]), np.array([9_999]))] * 2), budget=math.inf
+    )
+    assert many.used.tolist() == list(range(1_000)) * 2
+    others = BoxIndex()
+    for axis in range(1, 90):
+        others.add(axis, [0, axis], [axis, LOWEST], [axis, LOWEST])
+    assert others.covered([0], [1], [89], budget=math.inf).covered is False
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_axes_are_no_burden() -> None:
+    rng = np.random.default_rng(1)
+    boxes = []
+    for _ in range(50_000):
+        axes = np.unique(rng.integers(0, 100_000, 4))
+        lows = rng.integers(0, 100, len(axes))
+        boxes.append((axes, lows, lows + rng.integers(0, 100, len(axes))))
+    both = together(boxes)
+    streamed, built = BoxIndex(), BoxIndex.of(both)
+    answers = streamed.stream(both)
+    assert (answers.codes != 1).sum() == len(streamed)
+    for number in rng.integers(0, 50_000, 200).tolist():
+        axes, lows, highs = boxes[number]
+        found = built.containing(axes, lows, highs)
+        chosen = built.boxes([found])
+        assert set(chosen.axes.tolist()) <= set(axes.tolist())
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        ([0], [2], [1]),
+        ([0, 0], [1, 1], [2, 2]),
+        ([1, 0], [1, 1], [2, 2]),
+        ([-1], [1], [2]),
+        ([1 << 22], [1], [2]),
+        ([0.5], [1], [2]),
+        ([0], [1, 2], [2, 3]),
+        ([0], [1], [2, 3]),
+        ([0], [0.5], [2]),
+        ([0], [math.nan], [2]),
+        ([0], [LOWEST - 1], [2]),
+        ([0], [1], [HIGHEST + 1]),
+        ([0], ["a"], ["b"]),
+        (np.array([3, 1], np.int32), np.zeros(2, np.int64), np.zeros(2, np.int64)),
+    ],
+)
+def test_what_is_no_box_is_refused_and_changes_nothing(box: Any) -> None:
+    index = BoxIndex()
+    index.add(1, [0], [0], [9])
+    for ask in (
+        index.containing,
+        index.meeting,
+        index.inside,
+        index.covered,
+        lambda *sides: index.add(2, *sides),
+    ):
+        with pytest.raises(BoxError):
+            ask(*box)
+    assert len(index) == 1
+    assert index.containing([0], [1], [2]) == 1
+
+
+def test_numbers_that_are_taken_unknown_or_negative_are_refused() -> None:
+    index = BoxIndex()
+    index.add(1, [0], [0], [9])
+    for number in (1, -1, 1.5, "1", None):
+        with pytest.raises(ParameterError):
+            index.add(number, [0], [0], [5])  # type: ignore[arg-type]
+    index.remove(1)
+    with pytest.raises(ParameterError, match="number of a box"):
+        index.remove(1)
+    with pytest.raises(ParameterError):
+        index.boxes([1])
+    assert len(index) == 0
+    boxes = together([(np.array([0]), np.array([0]), np.array([1]))] * 2)
+    for numbers in ([0, 0], [-1, 0]):
+        with pytest.raises(ParameterError):
+            BoxIndex.of(boxes, np.array(numbers))
+        with pytest.raises(ParameterError):
+            BoxIndex().stream(boxes, np.array(numbers))
+    for numbers in ([0], [0, 1, 2]):
+        with pytest.raises(BoxError):
+            BoxIndex.of(boxes, np.array(numbers))
+        with pytest.raises(BoxError):
+            BoxIndex().stream(boxes, np.array(numbers))
+        with pytest.raises(BoxError):
+            BoxIndex().covered_many(boxes, before=np.array(numbers))
+    taken = BoxIndex.of(boxes)
+    with pytest.raises(ParameterError):
+        taken.stream(boxes)
+
+
+@pytest.mark.parametrize("budget", [0, -1, 0.5, math.nan])
+def test_a_budget_below_one_is_refused(budget: float) -> None:
+    index = BoxIndex()
+    with pytest.raises(ParameterError):
+        index.covered([0], [1], [2], budget=budget)
+    with pytest.raises(ParameterError):
+        index.covered_many(together([]), budget=budget)
+    with pytest.raises(ParameterError):
+        index.stream(together([]), budget=budget)
+
+
+def test_boxes_in_bulk_are_checked_too() -> None:
+    wrong = Boxes(np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([0, 5]), np.array([1, 4]))
+    for ask in (BoxIndex.of, BoxIndex().stream, BoxIndex().covered_many, BoxIndex().containing_many):
+        with pytest.raises(BoxError, match="box 1"):
+            ask(wrong)
+
+
+def test_arrays_that_are_not_those_of_an_index_are_refused() -> None:
+    arrays = BoxIndex().arrays()
+    del arrays["rows"]
+    with pytest.raises(ParameterError, match="rows"):
+        BoxIndex.from_arrays(arrays)
+
+
+def test_labels_that_do_not_fit_are_refused_and_change_nothing() -> None:
+    index = BoxIndex()
+    index.add(0, [0], [3], [8])
+    for old, new in (([3, 9], [1]), ([9, 3], [1, 2]), ([3, 9], [2, 2]), ([3, 8], [1, 2])):
+        with pytest.raises(ParameterError):
+            index.relabel(0, np.array(old), np.array(new))
+    assert index.containing([0], [3], [8]) == 0
+
+
+# --- the compiler switched off ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_kernels_run_as_plain_python_and_within_bounds() -> None:
+    program = """
+import math, numpy as np
+from tests.reduction.test_index import World, check_group, check_pairs, scanned, small
+from thatch.reduction.index import BoxIndex
+for seed in range(6):
+    world = World(seed)
+    boxes = world.boxes(400)
+    index, known = BoxIndex(), scanned(boxes)
+    for number, box in enumerate(boxes):
+        index.add(number, *box)
+    for number in range(0, 400, 4):
+        index.remove(number); known.remove(number)
+    check_pairs(index, known, world.box())
+    check_group(index, known, small(world))
+    BoxIndex().stream(world.boxes(80), budget=math.inf)
+    check_pairs(BoxIndex.of(boxes), scanned(boxes), world.box())
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=400)
