@@ -15,6 +15,7 @@ from benchmarks import parsing
 from benchmarks.curves import command as curves
 from benchmarks.matching import command as matching
 from benchmarks.pipeline import command as pipeline
+from benchmarks.reduction import command as reduction
 
 __all__ = ["BENCHMARKS", "main"]
 
@@ -23,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "matching": matching.main,
     "curves": curves.main,
     "pipeline": pipeline.main,
+    "reduction": reduction.main,
 }
 
 

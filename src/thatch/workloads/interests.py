@@ -1,0 +1,88 @@
+"""Subscriptions derived from real events: what people who were pleased by an event might have asked for.
+
+Nobody publishes sets of subscriptions; events are at hand. A subscription is made of one event, drawn at random, and
+one to three of its attributes. Of text, a boolean or null it asks the very value. Of a number it asks a range around it,
+between quantiles of that attribute: some percent of all events to each side, or to one side only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from thatch.errors import EventError, ParameterError, shown
+from thatch.model.expressions import And, Compare, Expression, IsNull
+from thatch.model.filters import Filter
+from thatch.model.names import key_of
+
+__all__ = ["interests"]
+
+MOST_ATTRIBUTES = 3
+SHARES = (0.01, 0.05, 0.1, 0.25)  # of all events, to one side of a number
+ONE_SIDED = 0.5  # of all ranges
+
+
+def interests(
+    rng: np.random.Generator, events: Sequence[Mapping[str, Any]], count: int, attributes: Sequence[str]
+) -> list[Filter]:
+    """So many filters, each made of one event.
+
+    Parameters
+    ----------
+    events : flat objects
+    attributes : those that subscribers ask for, all alike; an event without one of them is asked for others
+    """
+    if count < 0:
+        raise ParameterError("a count from 0 on", shown(count), "count")
+    asked = [
+        event
+        for event in events
+        if any(_is_askable(event.get(name), present=name in event) for name in attributes)
+    ]
+    if not asked:
+        raise EventError("events with one of the attributes", f"none of {shown(list(attributes))}")
+    numbers = {name: sorted(_numbers(asked, name)) for name in attributes}
+    return [_interest(rng, asked[int(rng.integers(len(asked)))], numbers) for _ in range(count)]
+
+
+def _interest(
+    rng: np.random.Generator, event: Mapping[str, Any], numbers: Mapping[str, list[float]]
+) -> Filter:
+    there = [name for name in numbers if _is_askable(event.get(name), present=name in event)]
+    size = min(len(there), int(rng.integers(1, MOST_ATTRIBUTES + 1)))
+    chosen = [there[int(each)] for each in rng.permutation(len(there))[:size]]
+    conditions = [each for name in sorted(chosen) for each in _asked(rng, name, event[name], numbers[name])]
+    return Filter.of(And(tuple(conditions)))
+
+
+def _asked(rng: np.random.Generator, name: str, value: Any, numbers: Sequence[float]) -> list[Expression]:
+    key = key_of(name)
+    if value is None:
+        return [IsNull(key)]
+    if not _is_number(value):
+        return [Compare(key, "=", value)]
+    place, last = bisect_left(numbers, value), len(numbers) - 1
+    reach = int(SHARES[int(rng.integers(len(SHARES)))] * len(numbers))
+    low, high = numbers[max(0, place - reach)], numbers[min(last, place + reach)]
+    side = rng.random()
+    if side < ONE_SIDED / 2:
+        return [Compare(key, "<=", high)]
+    if side < ONE_SIDED:
+        return [Compare(key, ">=", low)]
+    return [Compare(key, ">=", low), Compare(key, "<=", high)]
+
+
+def _numbers(events: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+    values = [event.get(name) for event in events]
+    return [value for value in values if _is_number(value)]
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _is_askable(value: Any, *, present: bool) -> bool:
+    return present and (value is None or isinstance(value, bool | str) or _is_number(value))
