@@ -8,6 +8,7 @@ from thatch.pipeline.sources import read_events, read_subscriptions
 from thatch.pipeline.transforms.loading import Loaded, load
 from thatch.pipeline.transforms.matching import match
 from thatch.pipeline.transforms.profiling.profile import profile
+from thatch.pipeline.transforms.reducing.reduce import reduce
 
 __all__ = [
     "Index",
@@ -19,5 +20,6 @@ __all__ = [
     "profile",
     "read_events",
     "read_subscriptions",
+    "reduce",
     "session",
 ]

@@ -1,0 +1,39 @@
+"""All experiments by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from thatch.errors import ParameterError, shown
+from thatch.experiments import jafarpour2008, ouksel2006
+from thatch.experiments.experiment import Experiment
+
+__all__ = ["EXPERIMENTS", "PAPERS", "chosen"]
+
+PAPERS = {
+    "ouksel2006": "Ouksel, Jurca, Podnar, Aberer: Efficient probabilistic subsumption checking for content-based "
+    "publish/subscribe systems, Middleware 2006",
+    "jafarpour2008": "Jafarpour, Hore, Mehrotra, Venkatasubramanian: Subscription subsumption evaluation for "
+    "content-based publish/subscribe systems, Middleware 2008",
+}
+
+EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each for each in (*ouksel2006.EXPERIMENTS, *jafarpour2008.EXPERIMENTS)
+}
+
+
+def chosen(names: Iterable[str]) -> list[Experiment]:
+    """The experiments of these names, in the order of the papers; a paper's key stands for all of its, `all` for all.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of a name; the message has all that exist.
+    """
+    wanted: set[str] = set()
+    for name in names:
+        found = [each for each in EXPERIMENTS if name in ("all", each, each.partition("/")[0])]
+        if not found:
+            raise ParameterError(f"all, {', '.join(PAPERS)} or one of {', '.join(EXPERIMENTS)}", shown(name))
+        wanted.update(found)
+    return [each for name, each in EXPERIMENTS.items() if name in wanted]

@@ -1,0 +1,143 @@
+"""Every experiment, in quick size, as people run it: on Spark, through the command; and the shapes that it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.app.here import run_here
+from thatch.experiments.catalogue import EXPERIMENTS, PAPERS
+from thatch.experiments.reporting import Shown, shown_of
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.usefixtures("spark"),
+]
+
+
+@pytest.fixture(scope="module")
+def ran(spark, tmp_path_factory) -> tuple[Path, CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("experiments")
+    return folder, run_here(folder, "experiments", "run", "all", "--quick", "--results", "here")
+
+
+@pytest.fixture
+def shown(ran):
+    def found(name: str) -> Shown:
+        return shown_of(EXPERIMENTS[name], ran[0] / "here")
+
+    return found
+
+
+def test_all_of_them_run_and_set_the_papers_values_beside_ours(ran, shown):
+    _, ended = ran
+    assert ended.returncode == 0, ended.stderr
+    assert "failed" not in ended.stderr
+    for name in EXPERIMENTS:
+        assert shown(name).quick
+        assert shown(name).results.done == shown(name).results.trials > 0
+        assert f"{name} (" in ended.stdout
+        assert any(line.ours is not None for line in shown(name).compared)
+
+
+def test_nothing_is_run_again(ran):
+    folder, _ = ran
+    ended = run_here(folder, "experiments", "run", "all", "--quick", "--local", "--results", "here")
+    assert ended.returncode == 0
+    told = [line for line in ended.stderr.splitlines() if line]
+    assert len(told) == len(EXPERIMENTS)
+    assert all(": 0 trials in " in line and "were finished before" in line for line in told)
+
+
+def test_a_page_is_made_for_each_paper(ran):
+    folder, _ = ran
+    ended = run_here(folder, "experiments", "report", "--results", "here")
+    assert ended.returncode == 0, ended.stderr
+    for paper, title in PAPERS.items():
+        page = (folder / "here" / f"{paper}.html").read_text()
+        assert title in page
+        for each in EXPERIMENTS.values():
+            if each.paper == paper:
+                assert f"{each.figure}: {each.title}" in page
+    assert "There are no results yet" not in page
+
+
+def test_mcs_removes_anchored_rows_and_hardly_any_two_sided_ones(shown):
+    results = shown("ouksel2006/fig5").results
+    assert results.mean("removed", form="anchored", rows=100) > 0.6
+    assert results.mean("removed", form="two-sided", rows=100) < 0.1
+    assert results.mean("removed", form="anchored", rows=10) > 0.9
+
+
+def test_mcs_saves_random_points_where_it_removes_rows(shown):
+    results = shown("ouksel2006/fig6").results
+    where = {"form": "anchored", "rows": 100}
+    assert results.mean("log_trials_reduced", **where) < results.mean("log_trials", **where) - 3
+    assert results.mean("log_trials_corrected", **where) >= results.mean("log_trials_reduced", **where)
+
+
+def test_what_is_not_covered_is_found_with_few_points_and_never_missed(shown):
+    results = shown("ouksel2006/fig8").results
+    assert results.mean("removed", form="anchored") > 0.9
+    assert results.mean("guesses", form="anchored") < 0.5
+    assert results.total("is_wrong") == 0
+
+
+def test_the_literal_witness_probability_misses_narrow_gaps_and_the_corrected_one_does_not(shown):
+    results = shown("ouksel2006/fig10").results
+    where = {"form": "slabs", "delta": 1e-3, "gap": 0.005}
+    assert results.mean("is_wrong", literal=True, **where) > 0.05
+    assert results.mean("is_wrong", literal=False, **where) < 0.05
+    assert results.mean("guesses", form="slabs", gap=0.02) == pytest.approx(50, rel=0.3)
+
+
+def test_groups_leave_fewer_active_than_pairs(shown):
+    results = shown("ouksel2006/fig11").results
+    for attributes in (10, 20):
+        where = {"attributes": attributes, "arrived": 400}
+        assert results.mean("active", policy="group", **where) < results.mean(
+            "active", policy="pairwise", **where
+        )
+    assert results.total("wrong", policy="group") == 0
+
+
+def test_subsumption_finds_more_than_covering_and_less_in_more_dimensions(shown):
+    results = shown("jafarpour2008/fig10").results
+    found = {
+        (method, dimensions): results.mean("redundant", method=method, dimensions=dimensions, arrived=300)
+        for method in ("checker", "pairwise")
+        for dimensions in (2, 3, 4)
+    }
+    assert all(found["checker", each] > found["pairwise", each] for each in (2, 3, 4))
+    assert found["checker", 2] > found["checker", 3] > found["checker", 4]
+
+
+def test_the_exact_checker_agrees_with_exact_negative_space(shown):
+    results = shown("jafarpour2008/fig10").results
+    for dimensions in (2, 3):
+        told = [
+            results.values("redundant", method=method, dimensions=dimensions).tolist()
+            for method in ("checker", "exact")
+        ]
+        assert told[0] == told[1]
+
+
+def test_a_larger_k_finds_more_with_more_boxes(shown):
+    results = shown("jafarpour2008/fig13").results
+    for name in ("redundant", "boxes"):
+        told = [results.mean(name, method="approximate", k=k, arrived=300) for k in (10, 50, 100)]
+        assert told == sorted(told)
+        assert told[-1] <= results.mean(name, method="exact", arrived=300)
+
+
+def test_a_rebuild_loses_nothing_and_drops_boxes(shown):
+    results = shown("jafarpour2008/rebuild").results
+    assert (results.values("rebuilt") <= results.values("exact")).all()
+    assert results.mean("rebuilt", turn=2) > results.mean("passive", turn=2, reassigns=False)
+    assert results.total("unsafe") == 0
+    assert results.mean("boxes_rebuilt", turn=2) < results.mean("boxes", turn=2)
+    assert results.total("forwards", turn=0) == results.total("withdrawals", turn=0) == 0
