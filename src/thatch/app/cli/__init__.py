@@ -12,11 +12,15 @@ from thatch import __version__
 from thatch.app.cli.bench import bench
 from thatch.app.cli.check import check
 from thatch.app.cli.demo import demo
+from thatch.app.cli.experiments import experiments
 from thatch.app.cli.explain import explain
 from thatch.app.cli.load import load
 from thatch.app.cli.match import match
 from thatch.app.cli.output import fail, say
 from thatch.app.cli.profile import profile
+from thatch.app.cli.reduce import reduce
+from thatch.app.cli.serve import serve
+from thatch.app.cli.simulate import simulate
 from thatch.errors import ThatchError
 
 __all__ = ["app", "main"]
@@ -29,9 +33,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (match, explain, check, demo, load, profile):
+for command in (match, explain, check, demo, load, profile, reduce, simulate, serve):
     app.command()(command)
 app.add_typer(bench)
+app.add_typer(experiments)
 
 
 def _tell_version(is_asked: bool) -> None:

@@ -1,0 +1,151 @@
+"""`thatch serve --in-process`: a network of brokers to play with, line by line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from thatch.app.cli.networks import POLICIES, TOPOLOGY_HELP, load_topology, policy_of
+from thatch.app.cli.output import json_line, note, say
+from thatch.errors import ParameterError, ThatchError, shown
+from thatch.formats.lines import object_of
+
+if TYPE_CHECKING:
+    from thatch.runtime.blocking import BlockingClient, BlockingNetwork, BlockingSubscription
+
+__all__ = ["serve"]
+
+_WORDS = """subscribe BROKER FILTER     want events at a broker; prints the id
+unsubscribe ID              want them no more
+advertise BROKER FILTER     announce events at a broker; prints the id
+unadvertise ID              withdraw that
+publish BROKER EVENT        publish a JSON object at a broker; prints who gets it
+explain BROKER EVENT        tell where it would go, and why
+help                        these lines"""
+
+
+def serve(
+    topology: Annotated[str, typer.Argument(help=TOPOLOGY_HELP)],
+    in_process: Annotated[
+        bool,
+        typer.Option("--in-process", help="Run all brokers in this process, which is all there is so far."),
+    ] = False,
+    policy: Annotated[str, typer.Option(help=f"What links leave out: {', '.join(POLICIES)}.")] = "exact",
+    way: Annotated[
+        Literal["advertisements", "subscriptions", "events"], typer.Option(help="What guides messages.")
+    ] = "subscriptions",
+) -> None:
+    """Run a network of brokers and do what lines on standard input say: subscribe, publish, explain; help lists all.
+
+    A delivery is a JSON line with the subscription and the event.
+
+    \b
+    Examples:
+      $ printf 'subscribe b3 price < 150\\npublish b1 {"price": 120}\\n' | thatch serve --in-process line:3
+      $ echo 'explain b2 {"price": 120}' | thatch serve --in-process star:4 --policy pairwise
+    """
+    from thatch.broker.settings import Routing
+    from thatch.runtime.blocking import BlockingNetwork
+
+    if not in_process:
+        raise ParameterError("--in-process", "a network of processes, which is not there yet")
+    routing = Routing(way=way, policy=policy_of(policy))
+    with BlockingNetwork(load_topology(topology), routing=routing) as net:
+        note(
+            f"{len(net.brokers):,} brokers: {', '.join(net.brokers[:8])}{' ...' if len(net.brokers) > 8 else ''}"
+        )
+        playground = _Playground(net)
+        for line in sys.stdin:
+            try:
+                playground.do(line.strip())
+            except (ThatchError, ValueError) as error:
+                note(f"thatch: {error}")
+            sys.stdout.flush()
+
+
+class _Playground:
+    """One client at each broker, named as the broker is."""
+
+    def __init__(self, net: BlockingNetwork) -> None:
+        self._net = net
+        self._clients: dict[str, BlockingClient] = {}
+        self._subscriptions: dict[str, BlockingSubscription] = {}
+        self._advertisements: dict[str, BlockingClient] = {}
+        self._deeds: dict[str, Callable[[str], None]] = {
+            "subscribe": self._subscribe,
+            "unsubscribe": self._unsubscribe,
+            "advertise": self._advertise,
+            "unadvertise": self._unadvertise,
+            "publish": self._publish,
+            "explain": self._explain,
+            "help": lambda _: say(_WORDS),
+        }
+
+    def do(self, line: str) -> None:
+        """What one line says, until nothing is under way."""
+        if not line or line.startswith("#"):
+            return
+        word, _, rest = line.partition(" ")
+        deed = self._deeds.get(word)
+        if deed is None:
+            raise ParameterError(f"a line that begins with {', '.join(self._deeds)}", shown(line))
+        deed(rest.strip())
+
+    def _subscribe(self, rest: str) -> None:
+        client, text = self._at(rest, "a filter")
+        made = client.subscribe(_filter(text))
+        self._subscriptions[made.id] = made
+        self._net.settled()
+        say(made.id)
+
+    def _unsubscribe(self, rest: str) -> None:
+        if rest not in self._subscriptions:
+            raise ParameterError("the id of a subscription", shown(rest))
+        self._subscriptions.pop(rest).close()
+        self._net.settled()
+
+    def _advertise(self, rest: str) -> None:
+        client, text = self._at(rest, "a filter")
+        made = client.advertise(_filter(text))
+        self._advertisements[made] = client
+        self._net.settled()
+        say(made)
+
+    def _unadvertise(self, rest: str) -> None:
+        if rest not in self._advertisements:
+            raise ParameterError("the id of an advertisement", shown(rest))
+        self._advertisements.pop(rest).unadvertise(rest)
+        self._net.settled()
+
+    def _publish(self, rest: str) -> None:
+        client, text = self._at(rest, "an event")
+        client.publish(object_of(text))
+        self._net.settled()
+        for identity, subscription in self._subscriptions.items():
+            while subscription.waiting:
+                json_line({"subscription": identity, "event": subscription.next()})
+
+    def _explain(self, rest: str) -> None:
+        client, text = self._at(rest, "an event")
+        say(str(self._net.explain_route(object_of(text), client.broker)))
+
+    def _at(self, rest: str, what: str) -> tuple[BlockingClient, str]:
+        """The client at the broker that a line names, and the rest of the line."""
+        broker, _, text = rest.partition(" ")
+        if not text.strip():
+            raise ParameterError(f"a broker and {what}", shown(rest))
+        if broker not in self._clients:
+            self._clients[broker] = self._net.connect(broker, broker)
+        return self._clients[broker], text.strip()
+
+
+def _filter(text: str) -> str | dict[str, object]:
+    """A filter as people write it, or a JSON pattern."""
+    if not text.startswith("{"):
+        return text
+    pattern: dict[str, object] = json.loads(text)
+    return pattern

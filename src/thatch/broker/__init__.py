@@ -1,0 +1,1 @@
+"""The routing core of a broker: stimuli in, effects out; no sockets, clocks, randomness or logging."""

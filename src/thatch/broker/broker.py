@@ -1,0 +1,300 @@
+"""The broker: what happens goes in, what to do about it comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from thatch.broker.advertising import end_advertisement, on_advertise, on_unadvertise
+from thatch.broker.completing import on_complete, switch
+from thatch.broker.effects import Effect
+from thatch.broker.joining import begin_anew, link_up, lose_link, on_joined, on_left
+from thatch.broker.leases import TIMER, expired, set_lease_timer
+from thatch.broker.messages import (
+    Advertise,
+    Complete,
+    Digest,
+    Entries,
+    Joined,
+    Left,
+    Publish,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+    Unsubscribed,
+    Wanted,
+)
+from thatch.broker.publishing import on_publish
+from thatch.broker.refusals import ignore
+from thatch.broker.resync import on_digest, on_entries, on_wanted
+from thatch.broker.settings import Limits, Routing, Timing
+from thatch.broker.snapshot import Items, load, resume
+from thatch.broker.step import Step
+from thatch.broker.stimuli import (
+    ClientConnected,
+    ClientDisconnected,
+    FrameReceived,
+    LinkDown,
+    LinkUp,
+    MessageReceived,
+    RoutingSwitched,
+    Stimulus,
+    TimerFired,
+)
+from thatch.broker.story import Route, route, story
+from thatch.broker.subscribing import on_subscribe
+from thatch.broker.tables import Link, Subscription, Tables
+from thatch.broker.unsubscribing import end_subscription, on_unsubscribe, on_unsubscribed
+from thatch.errors import ParameterError, shown
+from thatch.model.schema import Schema
+
+__all__ = ["Broker"]
+
+# What clients and neighbours may say; and what only neighbours may.
+_FROM_ANYBODY: Mapping[type, Any] = {
+    Advertise: on_advertise,
+    Unadvertise: on_unadvertise,
+    Subscribe: on_subscribe,
+    Unsubscribe: on_unsubscribe,
+    Publish: on_publish,
+}
+_FROM_NEIGHBOURS: Mapping[type, Any] = {
+    **_FROM_ANYBODY,
+    Unsubscribed: on_unsubscribed,
+    Left: on_left,
+    Complete: on_complete,
+    Digest: on_digest,
+    Wanted: on_wanted,
+    Entries: on_entries,
+}
+
+
+class Broker:
+    """One broker's routing state, changed only by `handle`.
+
+    Parameters
+    ----------
+    name : what it is called in the network
+    routing : what guides messages, and what links leave out
+    timing : how patient it is
+    schema : declared types of attributes, the same for all filters
+    limits : what it takes
+    trusts_topology : believe the driver that links form a tree of brokers with different names; then nobody is told who
+        is where, which saves a message per pair of brokers
+    """
+
+    def __init__(
+        self,
+        name: str,
+        routing: Routing | None = None,
+        timing: Timing | None = None,
+        schema: Schema | None = None,
+        limits: Limits | None = None,
+        *,
+        trusts_topology: bool = False,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise ParameterError("a name that is text and not empty", shown(name), "name")
+        self.tables = Tables(
+            name,
+            Routing() if routing is None else routing,
+            Timing() if timing is None else timing,
+            schema,
+            Limits() if limits is None else limits,
+            trusts=trusts_topology,
+        )
+        self._cause = 0
+        self._is_back = False  # whether it was restored and has done nothing since
+
+    @classmethod
+    def restored(
+        cls,
+        name: str,
+        items: Items,
+        routing: Routing | None = None,
+        timing: Timing | None = None,
+        schema: Schema | None = None,
+        limits: Limits | None = None,
+        *,
+        trusts_topology: bool = False,
+    ) -> Broker:
+        """A broker that goes on where another of that name ended.
+
+        Parameters
+        ----------
+        items : what its `Persist` effects have left; nothing for a broker that is new, or has lost its memory
+        """
+        broker = cls(name, routing, timing, schema, limits, trusts_topology=trusts_topology)
+        load(broker.tables, items)
+        broker._is_back = True
+        return broker
+
+    @property
+    def name(self) -> str:
+        """What it is called in the network."""
+        return self.tables.name
+
+    @property
+    def routing(self) -> Routing:
+        """What guides messages now."""
+        return self.tables.routing
+
+    def handle(self, stimulus: Stimulus) -> list[Effect]:
+        """All that is to be done about what happened, in order. Never raises for what others send."""
+        self._cause += 1
+        step = Step(self._cause, stimulus.now)
+        handler = _HANDLERS.get(type(stimulus))
+        if handler is None:
+            raise TypeError(f"Expected a stimulus, got {shown(stimulus)}")
+        if self._is_back:
+            self._is_back = False
+            resume(self.tables, step)
+        handler(self, step, stimulus)
+        return step.effects
+
+    # --- questions ---------------------------------------------------------------------------------------------------
+
+    def story(self, about: str) -> list[str]:
+        """Why a subscription, advertisement or publication was or was not sent on, in sentences."""
+        return story(self.tables, about)
+
+    def route(self, event: Mapping[str, Any], source: str | None = None) -> Route:
+        """Where an event would go that comes from a neighbour, or, without one, from a client."""
+        return route(self.tables, event, source)
+
+    def stats(self) -> dict[str, int]:
+        """Sizes of the tables by name, and how often something was of no use."""
+        links = self.tables.links.values()
+        return {
+            "subscriptions": len(self.tables.subscriptions),
+            "advertisements": len(self.tables.advertisements),
+            "forwarded": sum(len(link.forwarded.told) for link in links if link.forwarded is not None),
+            "announced": sum(len(link.announced.told) for link in links if link.announced is not None),
+            "links": len(links),
+            "clients": len(self.tables.clients),
+            "unacknowledged": sum(len(link.channel.outbox) for link in links),
+            "ignored": self.tables.ignored.total(),
+        }
+
+    def ignored(self) -> dict[str, int]:
+        """How often something was of no use, by reason."""
+        return dict(self.tables.ignored)
+
+    # --- neighbours --------------------------------------------------------------------------------------------------
+
+    def _on_frame(self, step: Step, stimulus: FrameReceived) -> None:
+        tables, frame = self.tables, stimulus.frame
+        link = tables.links.get(stimulus.neighbour)
+        if link is None:
+            ignore(tables, step, stimulus.neighbour, "a frame from a stranger")
+            return
+        channel = link.channel
+        verdict = channel.judge(frame)
+        if verdict == "new":
+            is_restarted = channel.is_paired
+            if is_restarted:
+                channel.restart(step, tables.new_session(step))
+            channel.adopt(step, frame.session)
+            begin_anew(tables, step, link, is_restarted=is_restarted)
+        elif verdict != "same":
+            ignore(tables, step, stimulus.neighbour, verdict)
+            return
+        for message in channel.take(step, frame):
+            self._on_message(step, link, message)
+            if tables.links.get(link.name) is not link:  # it was closed
+                return
+        channel.settle(step)
+
+    def _on_message(self, step: Step, link: Link, message: Any) -> None:
+        if isinstance(message, Joined):
+            on_joined(self.tables, step, link, message)
+        elif not link.is_joined:
+            ignore(self.tables, step, link.name, "a message before the neighbour has joined")
+        else:
+            handler = _FROM_NEIGHBOURS.get(type(message))
+            if handler is None:
+                ignore(self.tables, step, link.name, "a message of an unknown kind")
+            else:
+                handler(self.tables, step, link, message)
+
+    def _on_link_up(self, step: Step, stimulus: LinkUp) -> None:
+        if stimulus.neighbour == self.name:
+            ignore(self.tables, step, stimulus.neighbour, "a link to itself")
+            return
+        link_up(self.tables, step, stimulus.neighbour)
+
+    def _on_link_down(self, step: Step, stimulus: LinkDown) -> None:
+        link = self.tables.links.get(stimulus.neighbour)
+        if link is None:
+            ignore(self.tables, step, stimulus.neighbour, "the end of a link that is not there")
+        elif stimulus.for_good:
+            lose_link(self.tables, step, link)
+        else:
+            link.channel.down()
+
+    # --- clients -----------------------------------------------------------------------------------------------------
+
+    def _on_client_message(self, step: Step, stimulus: MessageReceived) -> None:
+        client = self.tables.clients.get(stimulus.client)
+        if client is None or not client.is_connected:
+            ignore(self.tables, step, stimulus.client, "a message from a client that is not connected")
+            return
+        handler = _FROM_ANYBODY.get(type(stimulus.message))
+        if handler is None:
+            ignore(self.tables, step, stimulus.client, "a message of an unknown kind")
+            return
+        handler(self.tables, step, client, stimulus.message)
+
+    def _on_client_connected(self, step: Step, stimulus: ClientConnected) -> None:
+        del step
+        self.tables.client(stimulus.client).is_connected = True
+
+    def _on_client_disconnected(self, step: Step, stimulus: ClientDisconnected) -> None:
+        client = self.tables.clients.get(stimulus.client)
+        if client is None:
+            ignore(self.tables, step, stimulus.client, "the end of a client that is not there")
+            return
+        client.is_connected = False
+        if not stimulus.for_good:
+            return
+        for subscription in list(client.subscriptions.values()):
+            if subscription.leaving is None:
+                end_subscription(self.tables, step, subscription, [])
+        for advertisement in list(client.advertisements.values()):
+            end_advertisement(self.tables, step, advertisement)
+        del self.tables.clients[stimulus.client]
+
+    # --- time, and ways ----------------------------------------------------------------------------------------------
+
+    def _on_timer(self, step: Step, stimulus: TimerFired) -> None:
+        if stimulus.timer == TIMER:
+            for each in expired(self.tables, step.now):
+                if isinstance(each, Subscription):
+                    end_subscription(self.tables, step, each, [])
+                else:
+                    end_advertisement(self.tables, step, each)
+            set_lease_timer(self.tables, step)
+            return
+        kind, _, neighbour = stimulus.timer.partition(" ")
+        link = self.tables.links.get(neighbour)
+        if link is None:
+            return  # of a link that is gone
+        if kind == "resend":
+            link.channel.on_resend_timer(step)
+        elif kind == "acknowledge":
+            link.channel.on_acknowledge_timer(step)
+
+    def _on_switch(self, step: Step, stimulus: RoutingSwitched) -> None:
+        switch(self.tables, step, stimulus.routing)
+
+
+_HANDLERS: Mapping[type, Any] = {
+    FrameReceived: Broker._on_frame,  # noqa: SLF001 - its own
+    MessageReceived: Broker._on_client_message,  # noqa: SLF001
+    ClientConnected: Broker._on_client_connected,  # noqa: SLF001
+    ClientDisconnected: Broker._on_client_disconnected,  # noqa: SLF001
+    LinkUp: Broker._on_link_up,  # noqa: SLF001
+    LinkDown: Broker._on_link_down,  # noqa: SLF001
+    TimerFired: Broker._on_timer,  # noqa: SLF001
+    RoutingSwitched: Broker._on_switch,  # noqa: SLF001
+}

@@ -1,0 +1,290 @@
+"""A reliable channel above frames that may be lost, doubled, late or replayed: each message once, in order.
+
+Every message has a number and is kept until it is acknowledged; all that is not acknowledged is sent again when a timer
+runs out and when the link comes up. What arrives too early waits for what is missing. Numbers belong to a **session**,
+one life of one side's memory. Numbers, messages and sessions are persisted, so that a side that crashes and comes back
+goes on as if nothing had happened.
+
+A side that has lost its memory begins a new session. Its neighbour then knows that all it said before was in vain, and
+begins a new session too, unless its own is one that nobody has answered yet: a session is **paired** once a frame of the
+other side names it. So both sides soon have sessions that are paired with each other, whoever forgot what and when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from thatch.broker.effects import NeighbourFailed, SendFrame
+from thatch.broker.messages import Message
+from thatch.broker.settings import Timing
+from thatch.broker.step import Step
+from thatch.broker.stimuli import Frame
+
+__all__ = ["Channel"]
+
+_PAST = 8  # sessions of a neighbour that are remembered, to know a frame that is replayed
+_EARLY = 1_024  # messages that may wait for one that is missing
+_PATIENCE = 8  # messages that may be unacknowledged without an acknowledgement of their own being sent
+
+
+class Channel:
+    """One side of a channel to a neighbour.
+
+    Parameters
+    ----------
+    neighbour : who is at the other end
+    timing : how patient to be
+    session : the name of this side's memory, used by nobody before
+    """
+
+    __slots__ = (
+        "_ack_is_set",
+        "_early",
+        "_interval",
+        "_is_changed",
+        "_mark",
+        "_owed",
+        "_past",
+        "_resend_is_set",
+        "_since",
+        "acknowledged",
+        "has_failed",
+        "is_paired",
+        "is_up",
+        "neighbour",
+        "number",
+        "outbox",
+        "peer",
+        "received",
+        "session",
+        "timing",
+    )
+
+    def __init__(self, neighbour: str, timing: Timing, session: str) -> None:
+        self.neighbour = neighbour
+        self.timing = timing
+        self.session = session
+        self.number = 0  # of the last message sent
+        self.acknowledged = 0  # the last message of ours that is known to have arrived
+        self.outbox: dict[int, Message] = {}  # what is sent and not acknowledged
+        self.is_paired = False
+        self.peer = ""  # the other side's session
+        self.received = 0  # all its messages up to this number have arrived
+        self.is_up = False
+        self.has_failed = False
+        self._past: tuple[str, ...] = ()
+        self._early: dict[int, Message] | None = None
+        self._is_changed = False  # whether numbers are to be kept
+        self._owed = 0  # messages that arrived since the last frame went out
+        self._since = 0.0  # when something of the outbox was last acknowledged, or the first was put there
+        self._interval = timing.resend
+        self._mark = 0  # the messages up to this one were sent when the timer was set
+        self._resend_is_set = False
+        self._ack_is_set = False
+
+    # --- sending -----------------------------------------------------------------------------------------------------
+
+    def open(self, step: Step) -> None:
+        """Keep what a channel that is new begins with."""
+        self._persist_session(step)
+        self._persist_numbers(step)
+
+    def send(self, step: Step, message: Message) -> None:
+        """Send a message, now or when the link is up."""
+        if not self.outbox:
+            self._since = step.now
+            self._interval = self.timing.resend
+        self.number += 1
+        self.outbox[self.number] = message
+        step.persist(("out", self.neighbour, str(self.number)), message)
+        if self.is_up:
+            self._send_frame(step, self.number, message)
+            self._set_resend(step)
+
+    def next_request(self, broker: str) -> str:
+        """A name for the message that is sent next, used for no other."""
+        return f"{broker}/{self.session}/{self.number + 1}"
+
+    def up(self, step: Step) -> None:
+        """The link can be used: send all that is not acknowledged."""
+        self.is_up = True
+        self.has_failed = False
+        self._since = step.now
+        self._interval = self.timing.resend
+        self._resend_is_set = self._ack_is_set = False  # whatever was set may belong to a life that ended
+        self._resend(step, self.number)
+        self._set_resend(step)
+
+    def down(self) -> None:
+        """The link cannot be used."""
+        self.is_up = False
+
+    def close(self, step: Step) -> None:
+        """Forget all that was kept."""
+        for number in self.outbox:
+            step.persist(("out", self.neighbour, str(number)), None)
+        step.persist(("session", self.neighbour), None)
+        step.persist(("numbers", self.neighbour), None)
+
+    # --- receiving ---------------------------------------------------------------------------------------------------
+
+    def judge(self, frame: Frame) -> str:
+        """What to make of a frame's session: "same", "new" (the neighbour has begun anew), or why it is of no use."""
+        if not _is_well_formed(frame):
+            return "a malformed frame"
+        if frame.received_session == self.session and frame.received > self.number:
+            return "an acknowledgement of what was not sent"
+        if frame.session == self.peer:
+            return "same"
+        if frame.session in self._past:
+            return "a frame of a session that ended"
+        if frame.received_session not in ("", self.session):
+            return "a frame for a session that ended"
+        return "new"
+
+    def adopt(self, step: Step, peer: str) -> None:
+        """The neighbour speaks in a session that was not known; what came before it is over."""
+        if self.peer:
+            self._past = (*self._past, self.peer)[-_PAST:]
+        self.peer = peer
+        self.received = 0
+        self._early = None
+        self._is_changed = True
+        self._persist_session(step)
+
+    def restart(self, step: Step, session: str) -> None:
+        """Begin a session: what is not acknowledged is dropped, since the neighbour must be told all anew."""
+        for number in self.outbox:
+            step.persist(("out", self.neighbour, str(number)), None)
+        self.session = session
+        self.number = self.acknowledged = self._mark = 0
+        self.outbox.clear()
+        self.is_paired = self.has_failed = False
+        self._is_changed = True
+        self._persist_session(step)
+
+    def take(self, step: Step, frame: Frame) -> Iterator[Message]:
+        """The messages that have arrived with a frame of the session that is known, in order."""
+        if frame.received_session == self.session:
+            self._acknowledge(step, frame.received)
+        if not frame.number or frame.message is None:
+            return
+        if frame.number <= self.received:  # the other side has not heard that it arrived
+            step.ignore(self.neighbour, "a frame that came before")
+            self._owed = _PATIENCE
+            return
+        early = self._early = {} if self._early is None else self._early
+        if frame.number == self.received + 1 or len(early) < _EARLY:
+            early[frame.number] = frame.message
+        while self.received + 1 in early:
+            self.received += 1
+            self._owed += 1
+            self._is_changed = True
+            yield early.pop(self.received)
+
+    def settle(self, step: Step) -> None:
+        """At the end of a step: keep the numbers, and see to it that what has arrived will be acknowledged."""
+        if self._is_changed:
+            self._is_changed = False
+            self._persist_numbers(step)
+        if not self._owed or not self.is_up:
+            return
+        if self._owed >= _PATIENCE:
+            self._send_frame(step, 0, None)
+        elif not self._ack_is_set:
+            self._ack_is_set = True
+            step.set_timer(f"acknowledge {self.neighbour}", step.now + self.timing.resend / 4)
+
+    # --- timers ------------------------------------------------------------------------------------------------------
+
+    def on_acknowledge_timer(self, step: Step) -> None:
+        """Acknowledge what no other frame has acknowledged."""
+        self._ack_is_set = False
+        if self._owed and self.is_up:
+            self._send_frame(step, 0, None)
+
+    def on_resend_timer(self, step: Step) -> None:
+        """Send again what has waited too long; say once if that was far too long."""
+        self._resend_is_set = False
+        if not self.outbox or not self.is_up:
+            return
+        if step.now - self._since >= self.timing.failure and not self.has_failed:
+            self.has_failed = True
+            step.effects.append(NeighbourFailed(cause=step.cause, neighbour=self.neighbour))
+        if next(iter(self.outbox)) <= self._mark:
+            self._resend(step, self._mark)
+            # A link that is slow or dead gets fewer and fewer of them.
+            self._interval = min(2 * self._interval, self.timing.failure)
+        self._set_resend(step)
+
+    # --- what is kept ------------------------------------------------------------------------------------------------
+
+    def load(self, items: Mapping[tuple[str, ...], Any], outbox: dict[int, Message]) -> None:
+        """Take up again what was kept."""
+        self.session, self.peer, is_paired, self._past = items["session", self.neighbour]
+        self.is_paired = bool(is_paired)
+        self.received, self.acknowledged = items["numbers", self.neighbour]
+        self.outbox = dict(sorted(outbox.items()))
+        self.number = max(self.outbox, default=self.acknowledged)
+
+    def _persist_session(self, step: Step) -> None:
+        value = (self.session, self.peer, int(self.is_paired), self._past)
+        step.persist(("session", self.neighbour), value)
+
+    def _persist_numbers(self, step: Step) -> None:
+        step.persist(("numbers", self.neighbour), (self.received, self.acknowledged))
+
+    # --- frames ------------------------------------------------------------------------------------------------------
+
+    def _acknowledge(self, step: Step, number: int) -> None:
+        if not self.is_paired:
+            self.is_paired = True
+            self._persist_session(step)
+        if number <= self.acknowledged:
+            return
+        for each in range(self.acknowledged + 1, number + 1):
+            del self.outbox[each]
+            step.persist(("out", self.neighbour, str(each)), None)
+        self.acknowledged = number
+        self._since = step.now
+        self._interval = self.timing.resend
+        self.has_failed = False
+        self._is_changed = True
+
+    def _send_frame(self, step: Step, number: int, message: Message | None) -> None:
+        frame = Frame(
+            session=self.session,
+            number=number,
+            received_session=self.peer,
+            received=self.received,
+            message=message,
+        )
+        step.effects.append(SendFrame(cause=step.cause, neighbour=self.neighbour, frame=frame))
+        self._owed = 0
+
+    def _resend(self, step: Step, last: int) -> None:
+        for number, message in self.outbox.items():
+            if number > last:
+                break
+            self._send_frame(step, number, message)
+
+    def _set_resend(self, step: Step) -> None:
+        if self.outbox and not self._resend_is_set:
+            self._resend_is_set = True
+            self._mark = self.number
+            step.set_timer(f"resend {self.neighbour}", step.now + self._interval)
+
+
+def _is_well_formed(frame: Frame) -> bool:
+    return (
+        isinstance(frame, Frame)
+        and isinstance(frame.session, str)
+        and frame.session != ""
+        and isinstance(frame.received_session, str)
+        and type(frame.number) is int
+        and type(frame.received) is int
+        and frame.number >= 0
+        and frame.received >= 0
+        and (frame.number == 0 or frame.message is not None)
+    )

@@ -1,0 +1,135 @@
+"""What a broker asks its driver to do, in this order. Every effect names its cause: the stimulus that led to it.
+
+All that one stimulus led to is one step: its `Persist` effects must be safe on disk, together, before anything of that
+step is sent, and a step of which nothing is on disk has not happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from thatch.broker.stimuli import Frame
+
+__all__ = [
+    "CancelTimer",
+    "CloseLink",
+    "Confirm",
+    "Deliver",
+    "Effect",
+    "Ignored",
+    "NeighbourFailed",
+    "Persist",
+    "Refuse",
+    "SendFrame",
+    "SetTimer",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendFrame:
+    """Send a frame to a neighbour; it may be lost, doubled or late, but frames of one link keep their order."""
+
+    cause: int
+    neighbour: str
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deliver:
+    """Give an event to a client, with the ids of its subscriptions that want it."""
+
+    cause: int
+    client: str
+    publication: str
+    event: Mapping[str, Any]
+    subscriptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirm:
+    """Tell a client that an unsubscription of its own is done everywhere."""
+
+    cause: int
+    client: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse:
+    """Tell a client that a message of its own was refused, and why; nothing has changed."""
+
+    cause: int
+    client: str
+    about: str  # the id of the subscription, advertisement or publication
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignored:
+    """Something that came was of no use: counted under a reason, and nothing has changed."""
+
+    cause: int
+    sender: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persist:
+    """Keep a value under a key, or forget it where the value is None.
+
+    Keys are tuples of texts; values are messages, numbers, texts and tuples of them, so that a driver can write them.
+    """
+
+    cause: int
+    key: tuple[str, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetTimer:
+    """Call back at a time, unless it is set anew or cancelled before."""
+
+    cause: int
+    timer: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelTimer:
+    """Do not call back."""
+
+    cause: int
+    timer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighbourFailed:
+    """A neighbour has acknowledged nothing for too long; what is meant for it is kept until its link is up again."""
+
+    cause: int
+    neighbour: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseLink:
+    """Close a link that must not be: the neighbour is forgotten here already."""
+
+    cause: int
+    neighbour: str
+    reason: str
+
+
+Effect: TypeAlias = (
+    SendFrame
+    | Deliver
+    | Confirm
+    | Refuse
+    | Ignored
+    | Persist
+    | SetTimer
+    | CancelTimer
+    | NeighbourFailed
+    | CloseLink
+)

@@ -1,0 +1,214 @@
+"""What belongs on a link, and the messages that bring its other end up to date: make before break.
+
+A subscription belongs on every link but the one it came from; where advertisements guide, only on those from where an
+advertisement came that it overlaps. An advertisement belongs on every link but the one it came from, if advertisements
+guide. What of that is really sent, the link's `Outgoing` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from thatch.broker.messages import Advertise, Subscribe, Unadvertise, Unsubscribe
+from thatch.broker.outgoing import Entry, Outgoing
+from thatch.broker.overlap import overlaps
+from thatch.broker.step import Step
+from thatch.broker.tables import Advertisement, Link, Subscription, Tables
+from thatch.model.schema import Schema
+from thatch.reduction.forwarding.forwarding_set import Changes
+from thatch.reduction.forwarding.policies import Policy
+
+__all__ = [
+    "announce",
+    "belonging_advertisements",
+    "belonging_subscriptions",
+    "belongs",
+    "catch_up",
+    "forward",
+    "is_guided",
+    "rebuild",
+    "refresh_subscriptions",
+    "retract",
+    "unannounce",
+]
+
+
+def is_guided(tables: Tables, link: Link) -> bool:
+    """Whether subscriptions are sent over a link only towards advertisements."""
+    return tables.routing.way == "advertisements" and link.gives_advertisements
+
+
+def belongs(tables: Tables, link: Link, subscription: Subscription) -> bool:
+    """Whether a subscription must be represented on a link."""
+    if (
+        not link.is_joined
+        or subscription.hop is link
+        or subscription.leaving is not None
+        or tables.routing.way == "events"
+    ):
+        return False
+    return not is_guided(tables, link) or any(
+        overlaps(each.filter, subscription.filter, closed=each.closed)
+        for each in link.advertisements.values()
+    )
+
+
+def belonging_subscriptions(tables: Tables, link: Link) -> list[Subscription]:
+    """All subscriptions that must be represented on a link, in the order of arrival."""
+    return [each for each in tables.subscriptions.values() if belongs(tables, link, each)]
+
+
+def belonging_advertisements(tables: Tables, link: Link) -> list[Advertisement]:
+    """All advertisements that must be represented on a link, in the order of arrival."""
+    if not link.is_joined or tables.routing.way != "advertisements":
+        return []
+    return [each for each in tables.advertisements.values() if each.hop is not link]
+
+
+# --- one entry -------------------------------------------------------------------------------------------------------
+
+
+def forward(tables: Tables, step: Step, link: Link, subscription: Subscription) -> None:
+    """Represent a subscription on a link."""
+    if link.forwarded is None:
+        link.forwarded = Outgoing(tables.routing.policy, tables.schema)
+    _send_subscriptions(tables, step, link, link.forwarded.add(subscription.id, subscription.filter))
+
+
+def retract(tables: Tables, step: Step, link: Link, subscription: str, *, asks: bool = False) -> str | None:
+    """Take a subscription back from a link, if it is represented there.
+
+    Parameters
+    ----------
+    asks : whether the unsubscription, if one must be sent, is to be acknowledged
+
+    Returns
+    -------
+    The request that will be acknowledged, None if nothing was sent or asked.
+    """
+    if link.forwarded is None or subscription not in link.forwarded:
+        return None
+    changes = link.forwarded.remove(subscription)
+    request = _send_subscriptions(tables, step, link, changes, asks_for=subscription if asks else None)
+    if not link.forwarded:
+        link.forwarded = None
+    return request
+
+
+def announce(tables: Tables, step: Step, link: Link, advertisement: Advertisement) -> None:
+    """Represent an advertisement on a link."""
+    if link.announced is None:
+        link.announced = Outgoing(tables.routing.advertising, tables.schema)
+    changes = link.announced.add(advertisement.id, advertisement.filter, advertisement.closed)
+    _send_advertisements(tables, step, link, changes)
+
+
+def unannounce(tables: Tables, step: Step, link: Link, advertisement: str) -> None:
+    """Take an advertisement back from a link, if it is represented there."""
+    if link.announced is None or advertisement not in link.announced:
+        return
+    _send_advertisements(tables, step, link, link.announced.remove(advertisement))
+    if not link.announced:
+        link.announced = None
+
+
+# --- many entries ----------------------------------------------------------------------------------------------------
+
+
+def refresh_subscriptions(
+    tables: Tables, step: Step, link: Link, candidates: Iterable[Subscription] | None = None
+) -> None:
+    """Represent on a link just what belongs there.
+
+    Parameters
+    ----------
+    candidates : the subscriptions that may have to come or go, None for all
+    """
+    gone: list[str] = []
+    for each in list(tables.subscriptions.values() if candidates is None else candidates):
+        is_there = link.forwarded is not None and each.id in link.forwarded
+        if belongs(tables, link, each) != is_there:
+            if is_there:
+                gone.append(each.id)
+            else:
+                forward(tables, step, link, each)
+    told = link.forwarded.told if link.forwarded is not None else {}
+    # Those that are not known at the other end go first: so none of them becomes known only to be taken back.
+    for subscription in sorted(gone, key=told.__contains__):
+        retract(tables, step, link, subscription)
+
+
+def rebuild(tables: Tables, step: Step, link: Link) -> None:
+    """Decide anew all that a link forwards, and send what differs from what its other end was told."""
+    subscriptions = [(each.id, each.filter, False) for each in belonging_subscriptions(tables, link)]
+    advertisements = [(each.id, each.filter, each.closed) for each in belonging_advertisements(tables, link)]
+    link.announced = _rebuilt(link.announced, tables.routing.advertising, tables.schema, advertisements)
+    link.forwarded = _rebuilt(link.forwarded, tables.routing.policy, tables.schema, subscriptions)
+    catch_up(tables, step, link)
+
+
+def catch_up(tables: Tables, step: Step, link: Link) -> None:
+    """Send what a link should have told and has not, then take back what it has told and should not."""
+    if link.announced is not None:
+        _send_advertisements(tables, step, link, _untold(link.announced))
+    if link.forwarded is not None:
+        _send_subscriptions(tables, step, link, _untold(link.forwarded))
+    if not link.announced:
+        link.announced = None
+    if not link.forwarded:
+        link.forwarded = None
+
+
+def _rebuilt(
+    old: Outgoing | None, policy: Policy, schema: Schema | None, entries: list[Entry]
+) -> Outgoing | None:
+    if old is None and not entries:
+        return None
+    return Outgoing.of(policy, schema, entries, {} if old is None else old.told)
+
+
+def _untold(outgoing: Outgoing) -> Changes:
+    active = outgoing.active()
+    forward = tuple(each for each in active.items() if each[0] not in outgoing.told)
+    return Changes(forward, tuple(each for each in outgoing.told if each not in active))
+
+
+# --- messages --------------------------------------------------------------------------------------------------------
+
+
+def _send_subscriptions(
+    tables: Tables, step: Step, link: Link, changes: Changes, asks_for: str | None = None
+) -> str | None:
+    assert link.forwarded is not None
+    told = link.forwarded.told
+    for subscription, filter in changes.forward:
+        told[subscription] = tables.next_order()
+        step.persist(("forwarded", link.name, subscription), told[subscription])
+        link.channel.send(step, Subscribe(subscription=subscription, filter=filter))
+        tables.facts.append((step.cause, subscription, "forwarded", link.name))
+    asked = None
+    for subscription in changes.withdraw:
+        del told[subscription]
+        step.persist(("forwarded", link.name, subscription), None)
+        request = ""
+        if subscription == asks_for:
+            request = asked = link.channel.next_request(tables.name)
+        link.channel.send(step, Unsubscribe(subscription, request))
+        tables.facts.append((step.cause, subscription, "withdrawn", link.name))
+    return asked
+
+
+def _send_advertisements(tables: Tables, step: Step, link: Link, changes: Changes) -> None:
+    assert link.announced is not None
+    told = link.announced.told
+    for advertisement, filter in changes.forward:
+        told[advertisement] = tables.next_order()
+        step.persist(("announced", link.name, advertisement), told[advertisement])
+        closed = tables.advertisements[advertisement].closed
+        link.channel.send(step, Advertise(advertisement=advertisement, filter=filter, closed=closed))
+        tables.facts.append((step.cause, advertisement, "forwarded", link.name))
+    for advertisement in changes.withdraw:
+        del told[advertisement]
+        step.persist(("announced", link.name, advertisement), None)
+        link.channel.send(step, Unadvertise(advertisement))
+        tables.facts.append((step.cause, advertisement, "withdrawn", link.name))

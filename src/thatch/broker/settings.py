@@ -1,0 +1,75 @@
+"""How a broker routes, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from thatch.errors import ParameterError, shown
+from thatch.reduction.forwarding.policies import Exact, Flooding, Policy
+
+__all__ = ["Limits", "Routing", "Timing"]
+
+_WAYS = ("advertisements", "subscriptions", "events")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """What guides messages.
+
+    Parameters
+    ----------
+    way : "advertisements": subscriptions travel only towards advertisements that they overlap; "subscriptions": they
+        travel everywhere; "events": nothing but events travels, and the edges filter, which is the baseline
+    policy : what a link leaves out of the subscriptions that it forwards
+    advertising : what a link leaves out of the advertisements that it forwards; never a probable answer
+    """
+
+    way: Literal["advertisements", "subscriptions", "events"] = "advertisements"
+    policy: Policy = field(default_factory=Exact)
+    advertising: Policy = field(default_factory=Flooding)
+
+    def __post_init__(self) -> None:
+        if self.way not in _WAYS:
+            raise ParameterError(" or ".join(map(repr, _WAYS)), shown(self.way), "way")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How patient a broker is, in seconds.
+
+    Parameters
+    ----------
+    resend : after which a message that was not acknowledged is sent again
+    failure : after which a neighbour that acknowledges nothing has failed; longer than `resend`
+    """
+
+    resend: float = 1.0
+    failure: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.resend < self.failure:
+            raise ParameterError(
+                "0 < resend < failure", f"{shown(self.resend)} and {shown(self.failure)}", "timing"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a broker takes.
+
+    Parameters
+    ----------
+    event_size : most values and characters, of names and texts together, of one event
+    publications : how many publications of clients are remembered, to know one that is sent twice
+    facts : how many facts are remembered for `Broker.story`
+    """
+
+    event_size: int = 1_000_000
+    publications: int = 1_024
+    facts: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name in ("event_size", "publications", "facts"):
+            if getattr(self, name) < 1:
+                raise ParameterError("at least 1", shown(getattr(self, name)), name)

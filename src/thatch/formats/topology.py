@@ -1,0 +1,178 @@
+"""Topologies in files: YAML or JSON.
+
+    brokers: [hub, north, south]          # may be left out if links name them all
+    links:
+      - [hub, north]                      # or with more about it:
+      - {between: [hub, south], latency: 0.02, bandwidth: 1e6}
+    generate: {shape: regions, regions: 4, brokers: 25, seed: 7}    # instead of brokers and links
+
+Latencies are seconds, bandwidths bytes a second. Shapes are `line`, `star`, `tree`, `random` and `regions`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from thatch.errors import MissingPackageError, ParameterError, TableError, shown
+from thatch.model.topology import Link, Topology
+
+__all__ = ["SHAPES", "generated", "read_topology", "topology_of", "topology_text"]
+
+_YAML = (".yaml", ".yml")
+_FIELDS = ("brokers", "links")
+_LINK_FIELDS = ("between", "latency", "bandwidth")
+
+# shape -> what makes it, and the names of what it may be told
+_MAKERS: dict[str, tuple[Callable[..., Topology], tuple[str, ...]]] = {
+    "line": (Topology.line, ("count", "latency", "bandwidth")),
+    "star": (Topology.star, ("count", "latency", "bandwidth")),
+    "tree": (Topology.tree, ("count", "branching", "latency", "bandwidth")),
+    "random": (Topology.random_tree, ("count", "latency", "bandwidth", "seed")),
+    "regions": (Topology.regions, ("regions", "brokers", "near", "far", "bandwidth", "seed")),
+}
+SHAPES = tuple(_MAKERS)
+
+
+def read_topology(path: str | Path) -> Topology:
+    """The topology of a file ending in `.yaml`, `.yml` or `.json`.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read, or holds no topology.
+    MissingPackageError
+        If it is YAML and PyYAML is not installed.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (*_YAML, ".json"):
+        raise TableError("a file ending in .yaml, .yml or .json", str(path))
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TableError("a file that can be read", str(error), str(path)) from error
+    content = _yaml(text, str(path)) if suffix in _YAML else _json(text, str(path))
+    try:
+        return topology_of(content)
+    except TableError as error:
+        where = f"{path}, {error.where}" if error.where else str(path)
+        raise TableError(error.expected, error.got, where) from error
+
+
+def topology_of(content: object) -> Topology:
+    """The topology that an object as of JSON describes.
+
+    Raises
+    ------
+    TableError
+        If it describes none.
+    """
+    if not isinstance(content, Mapping):
+        raise TableError("an object with `links`, `brokers` or `generate`", shown(content))
+    try:
+        if "generate" in content:
+            _check_names(content, ("generate",), "")
+            return _generated(content["generate"])
+        _check_names(content, _FIELDS, "")
+        links = tuple(_link(each, f"link {number}") for number, each in enumerate(_list(content, "links"), 1))
+        named = tuple(name for link in links for name in link.ends)
+        brokers = _list(content, "brokers") if "brokers" in content else tuple(dict.fromkeys(named))
+        if not brokers:
+            raise TableError("at least one broker", "none", "brokers")
+        return Topology(tuple(brokers), links)
+    except ParameterError as error:
+        raise TableError(error.expected, error.got, error.where) from error
+
+
+def generated(shape: str, *, seed: int = 0, **told: Any) -> Topology:
+    """A topology of one of `SHAPES`; what else it may be told is as for the maker of the shape in `Topology`."""
+    if not isinstance(shape, str) or shape not in _MAKERS:
+        raise TableError(f"a shape of {', '.join(SHAPES)}", shown(shape), "generate")
+    maker, names = _MAKERS[shape]
+    given = {**told, **({"seed": seed} if "seed" in names else {})}
+    _check_names(given, names, f"generate, {shape}")
+    if "seed" in names:
+        number = given.pop("seed")
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise TableError("a whole number of at least 0 as seed", shown(number), "generate")
+        given["rng"] = np.random.default_rng(number)
+    try:
+        return maker(**given)
+    except TypeError as error:
+        raise TableError(f"what a {shape} needs", str(error).partition("() ")[2], "generate") from error
+    except ParameterError as error:
+        raise TableError(error.expected, error.got, f"generate, {error.where}") from error
+
+
+def topology_text(topology: Topology) -> str:
+    """A topology as JSON, which is YAML too."""
+    links = [
+        {
+            "between": list(link.ends),
+            "latency": link.latency,
+            **({} if link.bandwidth == inf else {"bandwidth": link.bandwidth}),
+        }
+        for link in topology.links
+    ]
+    return json.dumps({"brokers": list(topology.brokers), "links": links}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _generated(told: object) -> Topology:
+    if not isinstance(told, Mapping) or "shape" not in told:
+        raise TableError("an object with a `shape`", shown(told), "generate")
+    return generated(**{str(name): value for name, value in told.items()})
+
+
+def _link(told: object, where: str) -> Link:
+    if isinstance(told, Mapping):
+        _check_names(told, _LINK_FIELDS, where)
+        ends, rest = told.get("between"), {name: told[name] for name in told if name != "between"}
+    else:
+        ends, rest = told, {}
+    if not isinstance(ends, list) or len(ends) != 2 or not all(isinstance(each, str) for each in ends):
+        raise TableError("a link such as [north, south] or {between: [north, south]}", shown(told), where)
+    return Link(one=ends[0], other=ends[1], **{name: _number(value) for name, value in rest.items()})
+
+
+def _number(value: Any) -> Any:
+    """A number that YAML took for text, as it does with 1e6; anything else as it is."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _list(content: Mapping[Any, Any], name: str) -> list[Any]:
+    found = content.get(name, [])
+    if not isinstance(found, list):
+        raise TableError("a list", shown(found), name)
+    return found
+
+
+def _check_names(told: Mapping[Any, Any], known: tuple[str, ...], where: str) -> None:
+    foreign = next((name for name in told if name not in known), None)
+    if foreign is not None:
+        raise TableError(f"no other names than {', '.join(known)}", shown(foreign), where)
+
+
+def _json(text: str, path: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise TableError("JSON", str(error), path) from error
+
+
+def _yaml(text: str, path: str) -> object:
+    try:
+        import yaml
+    except ImportError as error:
+        raise MissingPackageError("PyYAML", "brokers", "topologies in YAML") from error
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise TableError("YAML", " ".join(str(error).split()), path) from error

@@ -1,0 +1,88 @@
+"""Events on their way from a broker to who reads them: a queue with a bound."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from thatch.errors import ParameterError, ThatchError, shown
+
+__all__ = ["Stream"]
+
+
+class Stream:
+    """A bounded queue with one end that never waits.
+
+    Brokers do not wait for readers: one slow reader would hold up the whole network. Where a reader is too slow, the
+    oldest events that wait are dropped and counted.
+
+    Parameters
+    ----------
+    limit : how many events may wait
+    """
+
+    def __init__(self, limit: int) -> None:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise ParameterError("a limit of at least 1 event", shown(limit), "limit")
+        self.dropped = 0
+        self._limit = limit
+        self._events: deque[Mapping[str, Any]] = deque()
+        self._readers: deque[asyncio.Future[None]] = deque()
+        self._error: ThatchError | None = None
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def put(self, event: Mapping[str, Any]) -> None:
+        """Add an event."""
+        if self._is_closed:
+            return
+        if len(self._events) == self._limit:
+            self._events.popleft()
+            self.dropped += 1
+        self._events.append(event)
+        self._wake()
+
+    def close(self, error: ThatchError | None = None) -> None:
+        """Let nothing more come; who reads gets what waits, and then the error, if there is one."""
+        self._is_closed = True
+        self._error = self._error or error
+        for reader in self._readers:
+            if not reader.done():
+                reader.set_result(None)
+
+    async def get(self) -> Mapping[str, Any]:
+        """The next event.
+
+        Raises
+        ------
+        StopAsyncIteration
+            If nothing more will come.
+        """
+        while not self._events:
+            if self._error is not None:
+                raise self._error
+            if self._is_closed:
+                raise StopAsyncIteration
+            reader: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._readers.append(reader)
+            try:
+                await reader
+            except asyncio.CancelledError:
+                if reader.done() and not reader.cancelled():  # it was woken for an event that another may have
+                    self._wake()
+                raise
+            finally:
+                if reader in self._readers:
+                    self._readers.remove(reader)
+        return self._events.popleft()
+
+    def _wake(self) -> None:
+        while self._readers:
+            reader = self._readers.popleft()
+            if not reader.done():
+                reader.set_result(None)
+                return

@@ -1,0 +1,108 @@
+"""What a run left behind: traffic, table sizes, deliveries and their delay, and what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from thatch.broker.messages import Publish
+from thatch.runtime.simulated.wires import Wire
+
+__all__ = ["Delivery", "Records", "Sample", "Traffic"]
+
+_KIND_OF_NOTHING = "acknowledge"  # a frame without a message only acknowledges
+
+
+class Delivery(NamedTuple):
+    """An event that reached a client."""
+
+    publication: str
+    client: str
+    at: float
+    delay: float  # seconds since it was published
+
+
+class Traffic(NamedTuple):
+    """What was sent from one broker to a neighbour, of one kind of message."""
+
+    source: str
+    target: str
+    kind: str
+    messages: int
+    bytes: int
+
+
+class Sample(NamedTuple):
+    """How large the tables of a broker were at a time."""
+
+    at: float
+    broker: str
+    subscriptions: int
+    advertisements: int
+    forwarded: int  # subscriptions that its neighbours know from it, summed over links
+
+
+@dataclass(slots=True)
+class Records:
+    """Everything that is counted; `traffic` is on the wires themselves.
+
+    Parameters
+    ----------
+    published : events
+    wanted : deliveries that there would be if every event reached at once all who want it
+    lost, doubled : frames
+    needed, superfluous : publications sent to a neighbour beyond which somebody, or nobody, wanted them
+    ignored : what brokers found of no use, by reason
+    failures : neighbours that brokers gave up for a while, by the broker and its neighbour
+    closed : links that brokers asked to be closed, by the broker, its neighbour and the reason
+    """
+
+    deliveries: list[Delivery] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    published: int = 0
+    wanted: int = 0
+    lost: int = 0
+    doubled: int = 0
+    needed: int = 0
+    superfluous: int = 0
+    ignored: Counter[str] = field(default_factory=Counter)
+    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
+    closed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    wires: list[Wire] = field(default_factory=list)  # also of links that are no more
+
+    def traffic(self) -> list[Traffic]:
+        """What was sent, by wire and kind, losses and repetitions included."""
+        return [
+            Traffic(wire.source, wire.target, _name(kind), *counted)
+            for wire in self.wires
+            for kind, counted in wire.traffic.items()
+        ]
+
+    def by_kind(self) -> dict[str, tuple[int, int]]:
+        """Messages and bytes by kind of message."""
+        return {name: (messages, size) for name, (messages, size) in _summed(self.wires).items()}
+
+    def messages(self, *kinds: type) -> int:
+        """How many messages of some kinds were sent."""
+        return sum(wire.traffic[kind][0] for wire in self.wires for kind in kinds if kind in wire.traffic)
+
+    @property
+    def publications_sent(self) -> int:
+        """How often an event was sent to a neighbour."""
+        return self.messages(Publish)
+
+
+def _summed(wires: Iterable[Wire]) -> dict[str, list[int]]:
+    sums: dict[str, list[int]] = {}
+    for wire in wires:
+        for kind, (messages, size) in wire.traffic.items():
+            counted = sums.setdefault(_name(kind), [0, 0])
+            counted[0] += messages
+            counted[1] += size
+    return dict(sorted(sums.items()))
+
+
+def _name(kind: type) -> str:
+    return _KIND_OF_NOTHING if kind is type(None) else kind.__name__.lower()

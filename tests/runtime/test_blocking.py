@@ -1,0 +1,88 @@
+"""The network for scripts without asyncio."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from thatch.broker.settings import Routing
+from thatch.errors import EventError, ParameterError
+from thatch.model.topology import Topology
+from thatch.runtime.blocking import BlockingNetwork
+
+EVERYWHERE = Routing(way="subscriptions")
+
+
+def test_events_reach_those_who_want_them():
+    with BlockingNetwork(Topology.line(3), routing=EVERYWHERE) as net:
+        feed, desk = net.connect("b1", "feed"), net.connect("b3", "desk")
+        assert (desk.name, desk.broker, net.brokers) == ("desk", "b3", ("b1", "b2", "b3"))
+        with desk.subscribe("x > 0", subscription="high") as events:
+            net.settled()
+            for number in range(3):
+                feed.publish({"x": number})
+            net.settled()
+            assert (events.id, str(events.filter), events.waiting, events.dropped) == ("high", "x > 0", 2, 0)
+            assert "wanted by high" in str(net.explain_route({"x": 1}, "b1"))
+        assert list(events) == [{"x": 1}, {"x": 2}]
+
+
+def test_reading_waits_no_longer_than_asked():
+    with BlockingNetwork(Topology.line(1), routing=EVERYWHERE) as net, net.connect("b1", "desk") as desk:
+        events = desk.subscribe("x > 0")
+        with pytest.raises(TimeoutError):
+            events.next(timeout=0.01)
+        desk.publish({"x": 1})
+        assert events.next(timeout=30) == {"x": 1}
+
+
+def test_another_thread_may_publish():
+    with BlockingNetwork(Topology.line(2), routing=EVERYWHERE) as net:
+        desk, feed = net.connect("b1", "desk"), net.connect("b2", "feed")
+        events = desk.subscribe("x > 0")
+        net.settled()
+        thread = threading.Thread(target=feed.publish, args=({"x": 1},))
+        thread.start()
+        assert events.next(timeout=30) == {"x": 1}
+        thread.join()
+
+
+def test_refusals_are_raised():
+    with BlockingNetwork(Topology.line(2)) as net:
+        feed = net.connect("b1", "feed")
+        with pytest.raises(EventError):
+            feed.publish({"x": 1})
+        offer = feed.advertise("x > 0")
+        feed.publish({"x": 1})
+        feed.unadvertise(offer)
+        net.switch(EVERYWHERE)
+        feed.publish({"x": 1})
+
+
+def test_no_thread_is_left_and_calls_after_the_end_are_refused():
+    before = threading.active_count()
+    net = BlockingNetwork(Topology.line(2), routing=EVERYWHERE)
+    with pytest.raises(ParameterError, match="entered"):
+        net.connect("b1", "early")
+    with net:
+        desk = net.connect("b1", "desk")
+        events = desk.subscribe("x > 0")
+    assert threading.active_count() == before
+    for deed in (net.settled, events.next, lambda: desk.publish({}), lambda: net.brokers):
+        with pytest.raises(ParameterError, match="entered"):
+            deed()
+    with net:  # it can be entered again
+        assert net.connect("b1", "desk").name == "desk"
+
+
+def test_an_error_of_the_body_is_passed_on():
+    before = threading.active_count()
+    with pytest.raises(KeyError), BlockingNetwork():
+        raise KeyError("mine")
+    assert threading.active_count() == before
+
+
+def test_an_error_on_the_way_in_is_raised_there():
+    with pytest.raises(AttributeError), BlockingNetwork("no topology"):  # type: ignore[arg-type]
+        pass

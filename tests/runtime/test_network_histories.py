@@ -1,0 +1,393 @@
+"""Histories of whole networks: whatever happens, events reach those who want them, each once, and nobody else.
+
+The oracle floods every event to every client and matches by `Filter.matches`. A publication may be delivered for the
+subscriptions that matched it at some time while it was under way; it must be delivered for those that were known
+everywhere before it was published and lasted until all was quiet again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from thatch import parse
+from thatch.broker import invariants
+from thatch.broker.settings import Routing, Timing
+from thatch.errors import EventError
+from thatch.model.filters import Filter
+from thatch.model.topology import Link, Topology
+from thatch.reduction.forwarding.policies import Exact, Flooding, NegativeSpace, Pairwise
+from thatch.runtime.simulated import Faults, SimulatedClient, SimulatedNetwork
+
+SPAN = 6
+WAYS = ("advertisements", "subscriptions", "events")
+POLICIES = (Flooding(), Pairwise(), Pairwise(demote=True), Exact(), Exact(demote=True), NegativeSpace())
+WHICH = st.integers(0, 1_000)  # one of some things that are there by then
+DELAYS = st.sampled_from([0.0, 0.005, 0.01, 0.03, 0.3, 2.0, 20.0])
+
+
+@st.composite
+def filters(draw: st.DrawFn) -> Filter:
+    """Filters that often overlap and cover each other, alone or together."""
+    sides = []
+    for name in draw(st.sampled_from([("x",), ("y",), ("x", "y")])):
+        low, high = sorted((draw(st.integers(0, SPAN)), draw(st.integers(0, SPAN))))
+        sides.append(f"{name} between {low} and {high}")
+    text = " and ".join(sides)
+    return parse(f"{text} or x = {draw(st.integers(0, SPAN))}" if draw(st.booleans()) else text)
+
+
+EVENTS = st.fixed_dictionaries(
+    {}, optional={"x": st.integers(0, SPAN), "y": st.integers(0, SPAN), "z": st.integers(0, 1)}
+)
+ROUTINGS = st.builds(
+    Routing,
+    way=st.sampled_from(WAYS),
+    policy=st.sampled_from(POLICIES),
+    advertising=st.sampled_from((Flooding(), Pairwise(), Exact())),
+)
+
+
+@dataclass
+class Wish:
+    """A subscription as the oracle knows it."""
+
+    filter: Filter
+    expires: float | None
+    is_settled: bool = False
+
+
+@dataclass
+class Offer:
+    """An advertisement as the oracle knows it."""
+
+    filter: Filter
+    closed: bool
+    is_settled: bool = False
+
+    def allows(self, event: Mapping[str, Any]) -> bool:
+        named = {name for name in ("x", "y", "z") if name in str(self.filter)}
+        return self.filter.matches(event) and (not self.closed or set(event) <= named)
+
+
+@dataclass
+class Under:
+    """A publication under way: for which subscriptions of which clients it may, and must, be delivered."""
+
+    event: Mapping[str, Any]
+    may: set[tuple[str, str]] = field(default_factory=set)
+    must: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass
+class Person:
+    """A client with what the oracle knows of it."""
+
+    client: SimulatedClient
+    wishes: dict[str, Wish] = field(default_factory=dict)
+    offers: dict[str, Offer] = field(default_factory=dict)
+    seen: int = 0  # of what it received, how much was checked
+
+
+class NetworkHistories(RuleBasedStateMachine):
+    """A network, what goes wrong with it, and the oracle."""
+
+    network: SimulatedNetwork
+
+    @initialize(
+        parents=st.lists(WHICH, min_size=1, max_size=6),
+        routing=ROUTINGS,
+        seed=st.integers(0, 100),
+    )
+    def begin(self, parents, routing, seed):
+        names = tuple(f"b{number}" for number in range(len(parents) + 1))
+        links = tuple(
+            Link(one=names[parent % number], other=names[number], latency=0.01, bandwidth=100_000.0)
+            for number, parent in enumerate(parents, start=1)
+        )
+        self.network = SimulatedNetwork(
+            Topology(names, links), routing=routing, timing=Timing(resend=0.1, failure=1.0), seed=seed
+        )
+        self.people: dict[str, Person] = {}
+        self.under_way: dict[str, Under] = {}
+        self.numbers = 0
+        self.network.run_until_quiet()
+
+    # --- clients ----------------------------------------------------------------------------------------------------
+
+    @rule(which=WHICH)
+    @precondition(lambda self: len(self.people) < 6)
+    def connect(self, which):
+        running = [name for name in self.network.brokers if self.network.is_running(name)]
+        if running:
+            client = self.network.connect(running[which % len(running)], f"c{self._number()}")
+            self.people[client.name] = Person(client)
+
+    @rule(which=WHICH, filter=filters(), lasts=st.sampled_from([None, None, None, 0.5, 50.0]))
+    def subscribe(self, which, filter, lasts):
+        person = self._connected(which)
+        if person is None:
+            return
+        expires = None if lasts is None else self.network.now + lasts
+        identity = person.client.subscribe(filter, f"s{self._number()}", expires=expires)
+        person.wishes[identity] = Wish(filter, expires)
+        for each in self.under_way.values():
+            if filter.matches(each.event):
+                each.may.add((person.client.name, identity))
+
+    @rule(which=WHICH, what=WHICH)
+    def unsubscribe(self, which, what):
+        person = self._connected(which)
+        if person is not None and person.wishes:
+            identity = list(person.wishes)[what % len(person.wishes)]
+            person.client.unsubscribe(identity)
+            self._forget_wish(person, identity)
+
+    @rule(which=WHICH, filter=st.one_of(filters(), st.just(parse("true"))), closed=st.booleans())
+    def advertise(self, which, filter, closed):
+        person = self._connected(which)
+        if person is not None:
+            closed = closed and str(filter) != "true"
+            identity = person.client.advertise(filter, f"a{self._number()}", closed=closed)
+            person.offers[identity] = Offer(filter, closed)
+
+    @rule(which=WHICH, what=WHICH)
+    def unadvertise(self, which, what):
+        person = self._connected(which)
+        if person is not None and person.offers:
+            identity = list(person.offers)[what % len(person.offers)]
+            person.client.unadvertise(identity)
+            del person.offers[identity]
+
+    @rule(which=WHICH, event=EVENTS)
+    def publish(self, which, event):
+        person = self._connected(which)
+        if person is None:
+            return
+        offers = [each for each in person.offers.values() if each.allows(event)]
+        is_guided = self.network.routing.way == "advertisements"
+        identity = f"p{self._number()}"
+        # What it may reach must be known before it is published: the publisher's broker delivers at once.
+        under = self._wanted(event, settled=not is_guided or any(each.is_settled for each in offers))
+        if is_guided and not offers:
+            with pytest.raises(EventError):
+                person.client.publish(event, identity)
+            assert not any(each.publication == identity for each in person.client.received)
+            return
+        self.under_way[identity] = under
+        person.client.publish(event, identity)
+
+    @rule(which=WHICH)
+    def go_away(self, which):
+        person = self._connected(which)
+        if person is not None:
+            person.client.disconnect()
+            self._excuse(person.client.name)
+
+    @rule(which=WHICH)
+    def come_back(self, which):
+        away = [each for each in self.people.values() if not each.client.is_connected]
+        away = [each for each in away if self.network.is_running(each.client.broker)]
+        if away:
+            away[which % len(away)].client.reconnect()
+
+    @rule(which=WHICH)
+    def leave_for_good(self, which):
+        person = self._connected(which)
+        if person is not None:
+            self._check(person)
+            person.client.disconnect(for_good=True)
+            self._excuse(person.client.name)
+            del self.people[person.client.name]
+
+    # --- faults -----------------------------------------------------------------------------------------------------
+
+    @rule(loss=st.sampled_from([0.0, 0.2, 0.5]), duplication=st.sampled_from([0.0, 0.3]))
+    def change_faults(self, loss, duplication):
+        self.network.faults = Faults(loss=loss, duplication=duplication)
+
+    @rule(which=WHICH, silently=st.booleans())
+    def cut(self, which, silently):
+        whole = [link.ends for link in self.network.links() if not self.network.is_cut(*link.ends)]
+        if whole:
+            self.network.cut(*whole[which % len(whole)], silently=silently)
+
+    @rule(which=WHICH)
+    def heal(self, which):
+        cut = [link.ends for link in self.network.links() if self.network.is_cut(*link.ends)]
+        if cut:
+            self.network.heal(*cut[which % len(cut)])
+
+    @rule(which=WHICH, in_step=st.booleans())
+    def crash(self, which, in_step):
+        running = [name for name in self.network.brokers if self.network.is_running(name)]
+        if running:
+            name = running[which % len(running)]
+            if in_step:  # what is delivered in that step is lost
+                self._excuse_clients_of(name)
+            self.network.crash(name, in_step=in_step)
+            if in_step:
+                self.network.run(self.network.now + 0.02)
+                if self.network.is_running(name):
+                    self.network.crash(name)
+
+    @rule(which=WHICH)
+    def restart(self, which):
+        crashed = [name for name in self.network.brokers if not self.network.is_running(name)]
+        if crashed:
+            self._restart(crashed[which % len(crashed)])
+
+    @rule(which=WHICH)
+    def lose_memory(self, which):
+        """A broker loses its disk: what was under way through it may be lost, and its clients say all again."""
+        running = [name for name in self.network.brokers if self.network.is_running(name)]
+        if running:
+            for each in self.under_way.values():
+                each.must.clear()
+            name = running[which % len(running)]
+            self.network.crash(name)
+            self._unsettle()
+            self.network.restart(name, forget=True)
+
+    @rule(routing=ROUTINGS)
+    def switch(self, routing):
+        if all(self.network.is_running(name) for name in self.network.brokers):
+            self.network.switch(routing)
+
+    # --- time ---------------------------------------------------------------------------------------------------------
+
+    @rule(seconds=DELAYS)
+    def wait(self, seconds):
+        self.network.run(self.network.now + seconds)
+
+    @rule()
+    def settle(self):
+        """Mend everything, let it come to rest, and compare with the oracle."""
+        for name in self.network.brokers:
+            if not self.network.is_running(name):
+                self._restart(name)
+        for link in list(self.network.links()):
+            if self.network.is_cut(*link.ends):
+                self.network.heal(*link.ends)
+        self.network.run_until_quiet()
+        for person in self.people.values():
+            self._check(person)
+        self.under_way.clear()
+        for name in self.network.brokers:
+            invariants.check(self.network.broker(name))
+        now = self.network.now
+        for person in self.people.values():
+            for identity in [i for i, wish in person.wishes.items() if wish.expires and wish.expires <= now]:
+                self._forget_wish(person, identity)
+            for known in (*person.wishes.values(), *person.offers.values()):
+                known.is_settled = True
+
+    @rule(which=WHICH, where=WHICH)
+    def move(self, which, where):
+        """Take a link away and connect the two parts by another, all while nothing is under way."""
+        self.settle()
+        links = list(self.network.links())
+        gone = links[which % len(links)]
+        self.network.remove_link(*gone.ends)
+        self.network.run_until_quiet()  # before all know of it, another link looks like a cycle and is refused
+        left = self._reached(gone.one)
+        right = [name for name in self.network.brokers if name not in left]
+        new = Link(one=left[where % len(left)], other=right[which % len(right)], latency=0.01)
+        self.network.add_link(new)
+        self._unsettle()
+        self.settle()
+
+    @rule(which=WHICH, where=WHICH)
+    def try_a_cycle(self, which, where):
+        """A link that would close a cycle is refused, and all goes on as before."""
+        self.settle()
+        names = self.network.brokers
+        one = names[which % len(names)]
+        near = {name for link in self.network.links() if one in link.ends for name in link.ends} | {one}
+        far = [name for name in names if name not in near]
+        if far:
+            before = sorted(link.ends for link in self.network.links())
+            self.network.add_link(Link(one=one, other=far[where % len(far)], latency=0.01))
+            self.network.run_until_quiet()
+            assert sorted(link.ends for link in self.network.links()) == before
+
+    def teardown(self):
+        if hasattr(self, "network"):
+            self.network.faults = Faults()
+            self.settle()
+
+    # --- the oracle ---------------------------------------------------------------------------------------------------
+
+    def _wanted(self, event: Mapping[str, Any], *, settled: bool) -> Under:
+        under = Under(event)
+        for name, person in self.people.items():
+            for identity, wish in person.wishes.items():
+                if wish.filter.matches(event) and (wish.expires is None or wish.expires > self.network.now):
+                    under.may.add((name, identity))
+                    if settled and wish.is_settled and wish.expires is None and person.client.is_connected:
+                        under.must.add((name, identity))
+        return under
+
+    def _check(self, person: Person) -> None:
+        """Compare what a client got since the last time with what it should have got."""
+        name = person.client.name
+        got: dict[str, set[tuple[str, str]]] = {}
+        for each in person.client.received[person.seen :]:
+            assert each.publication not in got, f"{name} got {each.publication} twice"
+            got[each.publication] = {(name, identity) for identity in each.subscriptions}
+            assert len(got[each.publication]) == len(each.subscriptions) > 0
+        person.seen = len(person.client.received)
+        for identity, found in got.items():
+            assert identity in self.under_way, f"{name} got {identity} after all was quiet"
+            assert found <= self.under_way[identity].may, f"{name} got {identity}, which it did not want"
+        for identity, under in self.under_way.items():
+            missed = {pair for pair in under.must if pair[0] == name} - got.get(identity, set())
+            assert not missed, f"{name} did not get {identity} {under.event} for {missed}"
+
+    def _forget_wish(self, person: Person, identity: str) -> None:
+        person.wishes.pop(identity, None)
+        for each in self.under_way.values():
+            each.must.discard((person.client.name, identity))
+
+    def _excuse(self, name: str) -> None:
+        for each in self.under_way.values():
+            each.must = {pair for pair in each.must if pair[0] != name}
+
+    def _excuse_clients_of(self, broker: str) -> None:
+        for person in self.people.values():
+            if person.client.broker == broker:
+                self._excuse(person.client.name)
+
+    def _unsettle(self) -> None:
+        for person in self.people.values():
+            for known in (*person.wishes.values(), *person.offers.values()):
+                known.is_settled = False
+
+    def _restart(self, name: str) -> None:
+        self.network.restart(name)
+
+    def _connected(self, which: int) -> Person | None:
+        people = [each for each in self.people.values() if each.client.is_connected]
+        return people[which % len(people)] if people else None
+
+    def _reached(self, start: str) -> list[str]:
+        links = [link.ends for link in self.network.links()]
+        reached = [start]
+        for name in reached:
+            for ends in links:
+                if name in ends:
+                    reached += [each for each in ends if each not in reached]
+        return reached
+
+    def _number(self) -> int:
+        self.numbers += 1
+        return self.numbers
+
+
+NetworkHistories.TestCase.pytestmark = [pytest.mark.slow]
+TestNetworkHistories = NetworkHistories.TestCase
