@@ -37,19 +37,23 @@ from thatch.model.language.pattern_printing import pattern_of
 from thatch.model.language.python import attr, circle, polygon, within
 from thatch.model.profile import Profile
 from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+from thatch.reduction import Changes, EventBox, ForwardingSet, Sureness, Verdict, covered_by, sureness
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BoxError",
+    "Changes",
     "Decimal",
     "Engine",
     "Enum",
+    "EventBox",
     "EventError",
     "Filter",
     "FilterError",
     "FilterSyntaxError",
     "FilterTooLargeError",
+    "ForwardingSet",
     "IndexFileError",
     "Integer",
     "MissingPackageError",
@@ -63,14 +67,18 @@ __all__ = [
     "SchemaError",
     "SparkError",
     "SubscriptionError",
+    "Sureness",
     "TableError",
     "Text",
     "ThatchError",
     "UnknownSubscriptionError",
+    "Verdict",
     "attr",
     "circle",
+    "covered_by",
     "parse",
     "pattern_of",
     "polygon",
+    "sureness",
     "within",
 ]

@@ -127,8 +127,13 @@ class Pump:
     def run(self) -> None:
         """Deliver frames until there are none."""
         while self.frames:
-            sender, effect = self.frames.popleft()
-            self.do(effect.neighbour, FrameReceived(now=self.now, neighbour=sender, frame=effect.frame))
+            self.deliver()
+
+    def deliver(self) -> tuple[str, SendFrame]:
+        """Deliver the first frame."""
+        sender, effect = self.frames.popleft()
+        self.do(effect.neighbour, FrameReceived(now=self.now, neighbour=sender, frame=effect.frame))
+        return sender, effect
 
     def tick(self, seconds: float) -> None:
         """Let time pass: timers run out in their order, and frames are delivered."""

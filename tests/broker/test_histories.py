@@ -10,7 +10,7 @@ from tests.broker.pump import Pump
 from thatch import Filter, parse
 from thatch.broker.overlap import names_of
 from thatch.broker.settings import Routing
-from thatch.broker.stimuli import FrameReceived, LinkDown, LinkUp
+from thatch.broker.stimuli import LinkDown, LinkUp
 from thatch.reduction.forwarding.policies import Exact, Flooding, NegativeSpace, Pairwise
 
 TREES = ("a-b", "a-b b-c", "a-b b-c c-d", "a-b a-c a-d", "a-b b-c b-d d-e")
@@ -60,7 +60,6 @@ class Histories(RuleBasedStateMachine):
         self.offered: dict[str, tuple[str, Filter, bool]] = {}
         self.ever: dict[str, list[Filter]] = {}  # all that a subscription of an id has ever asked for
         self.published: dict[str, dict[str, object]] = {}
-        self.has_forgotten = False
         self.number = 0
 
     def pick(self, data: st.DataObject) -> str:
@@ -119,10 +118,7 @@ class Histories(RuleBasedStateMachine):
     def deliver(self, count: int) -> None:
         for _ in range(count):
             if self.net.frames:
-                sender, effect = self.net.frames.popleft()
-                self.past.append((sender, effect))
-                stimulus = FrameReceived(now=self.net.now, neighbour=sender, frame=effect.frame)
-                self.net.do(effect.neighbour, stimulus)
+                self.past.append(self.net.deliver())
 
     @rule(data=st.data())
     def lose(self, data: st.DataObject) -> None:
@@ -156,7 +152,6 @@ class Histories(RuleBasedStateMachine):
         self.net.crash(name, forgets=True)
         self.wanted = {about: each for about, each in self.wanted.items() if each[0] != name}
         self.offered = {about: each for about, each in self.offered.items() if each[0] != name}
-        self.has_forgotten = True
 
     @rule(data=st.data())
     def cut_and_heal(self, data: st.DataObject) -> None:

@@ -76,7 +76,10 @@ def test_what_is_written_is_read_again(count, seed, tmp_path_factory):
         ("brokers: a", "a list"),
         ("links: [[a]]", "a link such as .*link 1"),
         ("links: [[a, b], [a, 5]]", "link 2"),
-        ("links: [{between: [a, b], speed: 5}]", "no other names than between, latency, bandwidth, got 'speed'"),
+        (
+            "links: [{between: [a, b], speed: 5}]",
+            "no other names than between, latency, bandwidth, got 'speed'",
+        ),
         ("links: [{between: [a, b], latency: slow}]", "a number as latency"),
         ("links: [[a, b], [b, c], [c, a]]", "without a cycle, .*c - b - a"),
         ("brokers: [a]\nlinks: [[a, b]]", "known brokers, got 'b'"),

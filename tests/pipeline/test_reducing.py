@@ -62,7 +62,7 @@ DERIVED = st.sampled_from(
     [
         "lower(t) = 'ab'",
         "lower(t) != 'ab'",
-        "lower(t) is distinct from 'ab'",
+        "lower(t) is distinct from 'ab' or lower(t) is missing",
         "t < 'm'",
         "t >= 'm'",
         "lower(t) like 'a%'",
@@ -211,7 +211,7 @@ def test_a_passive_row_whose_boxes_are_not_covered_proves_nothing():
         "t < 'm'",
         "t >= 'm'",
         "lower(t) = 'ab'",
-        "lower(t) is distinct from 'ab'",
+        "lower(t) is distinct from 'ab' or lower(t) is missing",
         "exists(u)",
         "u = 1",
         "v = 1",
@@ -219,6 +219,27 @@ def test_a_passive_row_whose_boxes_are_not_covered_proves_nothing():
     active, proofs, _, _ = reduced(filters)
     assert active == sequential(named(filters), Exact(budget=inf)) == ["s0", "s1", "s3", "s4", "s6"]
     assert proofs == {"s2": ["s0", "s1"], "s5": ["s4"]}
+    assert_proved(named(filters), active, proofs)
+
+
+@given(
+    st.permutations(
+        [
+            "t < 'm'",
+            "t >= 'm'",
+            "lower(t) = 'ab'",
+            "lower(t) is distinct from 'ab' or lower(t) is missing",
+            "lower(t) is missing and u > 0",
+            "exists(u)",
+            "u between 1 and 5",
+            "u between 3 and 9",
+            "u between 2 and 8",
+        ]
+    )
+)
+def test_in_any_order_such_rows_are_judged_as_in_a_forwarding_set(filters):
+    active, proofs, _, _ = reduced(filters)
+    assert active == sequential(named(filters), Exact(budget=inf))
     assert_proved(named(filters), active, proofs)
 
 

@@ -11,7 +11,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import thatch
 from tests.strategies import combined, conditions, events, expressions
-from thatch.errors import EventError, FilterError, SchemaError, SubscriptionError, UnknownSubscriptionError
+from thatch.errors import (
+    EventError,
+    FilterError,
+    ParameterError,
+    SchemaError,
+    SubscriptionError,
+    UnknownSubscriptionError,
+)
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.reduction import (
@@ -23,6 +30,7 @@ from thatch.reduction import (
     Pairwise,
     Policy,
 )
+from thatch.reduction.forwarding import forwarding_set
 
 POLICIES = {
     "flooding": Flooding(),
@@ -211,6 +219,37 @@ def test_cuts_without_end_between_two_values_keep_their_order() -> None:
         assert link.add("again", filter).forward == ()
         assert link.proof("again") == (name,)
         link.remove("again")
+
+
+def test_filters_that_are_gone_leave_no_labels_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forwarding_set, "_MANY_REMOVED", 20)
+    link = ForwardingSet()
+    link.add("wide", "x between 0 and 1000 and y = 1")
+    for number in range(200):
+        link.add(f"a{number}", f"x between {number} and {number + 0.5} and y = {number}")
+        link.add(f"b{number}", f"x between {number} and {number + 0.25} and y = {number}")
+        if number >= 5:
+            link.remove(f"a{number - 5}")
+            link.remove(f"b{number - 5}")
+    assert len(link) == 11
+    assert len(link._source.coordinates) < 300
+    # What was decided stays decided, and is still known to those who come.
+    assert link.proof("b199") == ("a199",)
+    assert link.add("again", "x between 198 and 198.4 and y = 198").forward == ()
+    assert link.proof("again") == ("a198",)
+    assert "again" in dict(link.remove("a198").forward)
+
+
+def test_rebuilding_finds_what_order_of_arrival_had_hidden() -> None:
+    link = ForwardingSet()
+    link.add("small", "x between 1 and 2")
+    link.add("large", "x between 0 and 9")
+    assert list(link.active) == ["small", "large"]
+    assert link.rebuild(order="volume") == ((), ("small",))
+    assert link.proof("small") == ("large",)
+    assert [name for name, _ in link.remove("large").forward] == ["small"]
+    with pytest.raises(ParameterError):
+        link.rebuild(order="size")  # type: ignore[arg-type]
 
 
 def test_an_empty_set_is_small() -> None:

@@ -148,9 +148,8 @@ def test_demands_that_depend_on_each_other_stay_together():
 
 
 def test_what_is_proved_to_be_impossible_is_dead():
-    demand = witnesses.demands({"s": (below("IBM"), above("IBM")), "lower(s)": (below("x"), above("y"))}, [])[
-        0
-    ]
+    sides = {"s": (below("IBM"), above("IBM")), "lower(s)": (below("x"), above("y"))}
+    (demand,) = witnesses.demands(sides, [], None)
     with pytest.raises(Dead):
         witnesses.places(demand, None)
 
@@ -180,6 +179,14 @@ def test_events_are_found_for_derived_attributes_and_checks(text):
     event = example_of(filter.conjunctions[0], None)
     assert event is not None
     assert filter.matches(event)
+
+
+def test_degrees_of_a_declared_type_are_of_that_type():
+    schema = Schema({"lon": Integer()})
+    filter = parse("not within(lat, lon, polygon((0, 0), (0, 10), (10, 10), (10, 0)))", schema)
+    event = example_of(filter.conjunctions[0], schema)
+    assert filter.matches(event)
+    assert event["lon"] == int(event["lon"])
 
 
 def test_a_missing_attribute_is_left_out():

@@ -44,7 +44,7 @@ from thatch.broker.stimuli import (
 from thatch.broker.story import Route, route, story
 from thatch.broker.subscribing import on_subscribe
 from thatch.broker.tables import Link, Subscription, Tables
-from thatch.broker.unsubscribing import end_subscription, on_unsubscribe, on_unsubscribed
+from thatch.broker.unsubscribing import end_all_of, end_subscription, on_unsubscribe, on_unsubscribed
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 
@@ -141,11 +141,11 @@ class Broker:
 
     def handle(self, stimulus: Stimulus) -> list[Effect]:
         """All that is to be done about what happened, in order. Never raises for what others send."""
-        self._cause += 1
-        step = Step(self._cause, stimulus.now)
         handler = _HANDLERS.get(type(stimulus))
         if handler is None:
             raise TypeError(f"Expected a stimulus, got {shown(stimulus)}")
+        self._cause += 1
+        step = Step(self._cause, stimulus.now)
         if self._is_back:
             self._is_back = False
             resume(self.tables, step)
@@ -257,9 +257,7 @@ class Broker:
         client.is_connected = False
         if not stimulus.for_good:
             return
-        for subscription in list(client.subscriptions.values()):
-            if subscription.leaving is None:
-                end_subscription(self.tables, step, subscription, [])
+        end_all_of(self.tables, step, client)
         for advertisement in list(client.advertisements.values()):
             end_advertisement(self.tables, step, advertisement)
         del self.tables.clients[stimulus.client]

@@ -7,11 +7,13 @@ goes on as if nothing had happened.
 
 A side that has lost its memory begins a new session. Its neighbour then knows that all it said before was in vain, and
 begins a new session too, unless its own is one that nobody has answered yet: a session is **paired** once a frame of the
-other side names it. So both sides soon have sessions that are paired with each other, whoever forgot what and when.
+other side names it. So both sides soon have sessions that are paired with each other, whoever forgot what and when. The
+name of a session says when it began, by its own side's clock: so a frame that is left over from an earlier one is known.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,11 +23,21 @@ from thatch.broker.settings import Timing
 from thatch.broker.step import Step
 from thatch.broker.stimuli import Frame
 
-__all__ = ["Channel"]
+__all__ = ["Channel", "session_name"]
 
-_PAST = 8  # sessions of a neighbour that are remembered, to know a frame that is replayed
+_SESSION = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?#[0-9]{1,18}", re.ASCII)
 _EARLY = 1_024  # messages that may wait for one that is missing
 _PATIENCE = 8  # messages that may be unacknowledged without an acknowledgement of their own being sent
+
+
+def session_name(now: float, number: int) -> str:
+    """The name of a session that begins now.
+
+    Parameters
+    ----------
+    number : above that of all sessions of this side that began at the same time
+    """
+    return f"{float(now)!r}#{number}"
 
 
 class Channel:
@@ -35,7 +47,7 @@ class Channel:
     ----------
     neighbour : who is at the other end
     timing : how patient to be
-    session : the name of this side's memory, used by nobody before
+    session : as `session_name` makes it
     """
 
     __slots__ = (
@@ -45,7 +57,6 @@ class Channel:
         "_is_changed",
         "_mark",
         "_owed",
-        "_past",
         "_resend_is_set",
         "_since",
         "acknowledged",
@@ -73,7 +84,6 @@ class Channel:
         self.received = 0  # all its messages up to this number have arrived
         self.is_up = False
         self.has_failed = False
-        self._past: tuple[str, ...] = ()
         self._early: dict[int, Message] | None = None
         self._is_changed = False  # whether numbers are to be kept
         self._owed = 0  # messages that arrived since the last frame went out
@@ -137,16 +147,12 @@ class Channel:
             return "an acknowledgement of what was not sent"
         if frame.session == self.peer:
             return "same"
-        if frame.session in self._past:
+        if self.peer and _began(frame.session) <= _began(self.peer):
             return "a frame of a session that ended"
-        if frame.received_session not in ("", self.session):
-            return "a frame for a session that ended"
         return "new"
 
     def adopt(self, step: Step, peer: str) -> None:
         """The neighbour speaks in a session that was not known; what came before it is over."""
-        if self.peer:
-            self._past = (*self._past, self.peer)[-_PAST:]
         self.peer = peer
         self.received = 0
         self._early = None
@@ -222,15 +228,14 @@ class Channel:
 
     def load(self, items: Mapping[tuple[str, ...], Any], outbox: dict[int, Message]) -> None:
         """Take up again what was kept."""
-        self.session, self.peer, is_paired, self._past = items["session", self.neighbour]
+        self.session, self.peer, is_paired = items["session", self.neighbour]
         self.is_paired = bool(is_paired)
         self.received, self.acknowledged = items["numbers", self.neighbour]
         self.outbox = dict(sorted(outbox.items()))
         self.number = max(self.outbox, default=self.acknowledged)
 
     def _persist_session(self, step: Step) -> None:
-        value = (self.session, self.peer, int(self.is_paired), self._past)
-        step.persist(("session", self.neighbour), value)
+        step.persist(("session", self.neighbour), (self.session, self.peer, int(self.is_paired)))
 
     def _persist_numbers(self, step: Step) -> None:
         step.persist(("numbers", self.neighbour), (self.received, self.acknowledged))
@@ -276,11 +281,17 @@ class Channel:
             step.set_timer(f"resend {self.neighbour}", step.now + self._interval)
 
 
+def _began(session: str) -> tuple[float, int]:
+    """When a session began."""
+    now, _, number = session.partition("#")
+    return float(now), int(number)
+
+
 def _is_well_formed(frame: Frame) -> bool:
     return (
         isinstance(frame, Frame)
         and isinstance(frame.session, str)
-        and frame.session != ""
+        and _SESSION.fullmatch(frame.session) is not None
         and isinstance(frame.received_session, str)
         and type(frame.number) is int
         and type(frame.received) is int

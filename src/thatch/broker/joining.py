@@ -21,7 +21,7 @@ from thatch.broker.refusals import ignore
 from thatch.broker.resync import send_digest
 from thatch.broker.step import Step
 from thatch.broker.tables import Link, Tables
-from thatch.broker.unsubscribing import end_subscription, settle_without
+from thatch.broker.unsubscribing import end_all_of, settle_without
 
 __all__ = ["begin_anew", "link_up", "lose_link", "on_joined", "on_left"]
 
@@ -120,11 +120,9 @@ def lose_link(tables: Tables, step: Step, link: Link, reason: str = "") -> None:
         for each in outgoing.told if outgoing is not None else ():
             step.persist((kind, link.name, each), None)
     _forget_members(tables, step, link, set(link.members))
-    settle_without(tables, step, link.name)
     revoke(tables, step)
-    live = [each for each in link.subscriptions.values() if each.leaving is None]
-    for subscription in sorted(live, key=lambda each: _is_told(tables, each.id)):
-        end_subscription(tables, step, subscription, [])
+    end_all_of(tables, step, link)
+    settle_without(tables, step, link.name)
     for advertisement in list(link.advertisements.values()):
         end_advertisement(tables, step, advertisement)
     grant(tables, step)
@@ -136,13 +134,6 @@ def _bring_up_to_date(tables: Tables, step: Step, link: Link) -> None:
     revoke(tables, step)
     rebuild(tables, step, link)
     grant(tables, step)
-
-
-def _is_told(tables: Tables, subscription: str) -> bool:
-    """Whether some neighbour knows a subscription: these end last, so that none becomes known only to be taken back."""
-    return any(
-        link.forwarded is not None and subscription in link.forwarded.told for link in tables.links.values()
-    )
 
 
 # --- who is reached how ------------------------------------------------------------------------------------------

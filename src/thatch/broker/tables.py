@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from thatch.broker.channel import Channel
+from thatch.broker.channel import Channel, session_name
 from thatch.broker.outgoing import Outgoing
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.step import Step
@@ -229,8 +229,8 @@ class Tables:
         self._order = max(self._order, after)
 
     def new_session(self, step: Step) -> str:
-        """A name that no session of this broker had, even if its memory was lost before."""
-        return f"{step.now!r}#{self.next_order()}"
+        """A name for a session that begins now."""
+        return session_name(step.now, self.next_order())
 
     def joined_links(self) -> Iterator[Link]:
         """The links that are part of the network."""

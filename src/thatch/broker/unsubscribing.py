@@ -22,6 +22,7 @@ from thatch.broker.step import Step
 from thatch.broker.tables import Client, Hop, Link, Pending, Subscription, Tables
 
 __all__ = [
+    "end_all_of",
     "end_subscription",
     "on_unsubscribe",
     "on_unsubscribed",
@@ -75,6 +76,29 @@ def end_subscription(
         _finish(tables, step, pending)
 
 
+def end_all_of(tables: Tables, step: Step, hop: Hop) -> None:
+    """A hop is gone: its subscriptions end, and are forgotten at once, since nobody is there to be told of events.
+
+    Those that no neighbour knows go first: so none of them becomes known only to be taken back.
+    """
+    for pending in {id(each): each for each in tables.awaited.values()}.values():
+        if any(whom is hop for whom, _ in pending.owed):
+            pending.owed = [each for each in pending.owed if each[0] is not hop]
+            _persist_pending(step, pending)
+    for subscription in sorted(hop.subscriptions.values(), key=lambda each: _is_told(tables, each.id)):
+        if subscription.leaving is None:
+            end_subscription(tables, step, subscription, [])
+        if subscription.id in hop.subscriptions:
+            tables.drop_subscription(subscription)
+            step.persist(("subscription", subscription.id), None)
+
+
+def _is_told(tables: Tables, subscription: str) -> bool:
+    return any(
+        link.forwarded is not None and subscription in link.forwarded.told for link in tables.links.values()
+    )
+
+
 def on_unsubscribed(tables: Tables, step: Step, link: Link, message: Unsubscribed) -> None:
     """A link has done what was asked."""
     pending = tables.awaited.get(message.request) if isinstance(message.request, str) else None
@@ -116,9 +140,7 @@ def _finish(tables: Tables, step: Step, pending: Pending) -> None:
         step.persist(("subscription", subscription.id), None)
     step.persist(("pending", str(pending.id)), None)
     for hop, request in pending.owed:
-        # The one who asked may be gone by now, or be another neighbour of the same name.
-        if isinstance(hop, Client) or tables.links.get(hop.name) is hop:
-            _acknowledge(step, hop, request)
+        _acknowledge(step, hop, request)
 
 
 def _acknowledge(step: Step, hop: Hop, request: str) -> None:

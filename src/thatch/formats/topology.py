@@ -119,7 +119,9 @@ def topology_text(topology: Topology) -> str:
         }
         for link in topology.links
     ]
-    return json.dumps({"brokers": list(topology.brokers), "links": links}, ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps({"brokers": list(topology.brokers), "links": links}, ensure_ascii=False, indent=1) + "\n"
+    )
 
 
 def _generated(told: object) -> Topology:
@@ -169,7 +171,7 @@ def _json(text: str, path: str) -> object:
 
 def _yaml(text: str, path: str) -> object:
     try:
-        import yaml
+        import yaml  # type: ignore[import-untyped]  # it ships no types
     except ImportError as error:
         raise MissingPackageError("PyYAML", "brokers", "topologies in YAML") from error
     try:

@@ -39,7 +39,9 @@ class Link:
 
     def __post_init__(self) -> None:
         if self.one == self.other:
-            raise ParameterError("a link between two brokers", f"one from {shown(self.one)} to itself", "links")
+            raise ParameterError(
+                "a link between two brokers", f"one from {shown(self.one)} to itself", "links"
+            )
         for name in ("latency", "bandwidth"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -89,7 +91,9 @@ class Topology:
             if name in beside:
                 raise ParameterError("each broker once", f"{shown(name)} twice", "brokers")
             beside[name] = []
-        roots = {name: name for name in beside}  # of disjoint sets: brokers that are connected by the links so far
+        roots = {
+            name: name for name in beside
+        }  # of disjoint sets: brokers that are connected by the links so far
         for link in self.links:
             for name in link.ends:
                 if name not in beside:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from thatch.reduction.covering import covered_by
+from thatch.reduction.event_boxes import EventBox
 from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet
 from thatch.reduction.forwarding.policies import (
     ApproximateNegativeSpace,
@@ -12,11 +14,13 @@ from thatch.reduction.forwarding.policies import (
     Policy,
     Probabilistic,
 )
+from thatch.reduction.imprecise import Sureness, sureness
 from thatch.reduction.problem import Verdict, Work
 
 __all__ = [
     "ApproximateNegativeSpace",
     "Changes",
+    "EventBox",
     "Exact",
     "Flooding",
     "ForwardingSet",
@@ -24,6 +28,9 @@ __all__ = [
     "Pairwise",
     "Policy",
     "Probabilistic",
+    "Sureness",
     "Verdict",
     "Work",
+    "covered_by",
+    "sureness",
 ]

@@ -79,7 +79,7 @@ def covered_by(
     --------
     >>> verdict = covered_by("price < 100", ["price < 60 and size > 5", "price < 100 and size <= 5"])
     >>> verdict.covered, verdict.witness
-    (False, {'price': 0})
+    (False, {'price': 60})
     >>> covered_by("price < 100", ["price < 60", "price between 50 and 100"]).used
     (0, 1)
     """

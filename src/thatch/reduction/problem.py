@@ -23,7 +23,7 @@ How a verdict was reached, `decided_by`:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ class Verdict(Generic[WitnessT]):
     covered : True, False, or None for «not proved»
     certain : True for an exact yes and for every no; False for a probable yes and for None
     witness : when False, what matches the filter and none of the others
-    used : when True, the others that prove it, by number; empty if none is needed
+    used : when True, the others that prove it, by number, or by id where they are the subscriptions of an engine
     decided_by : the rule or the algorithm, as listed above
     work : what it cost
     """
@@ -70,7 +70,7 @@ class Verdict(Generic[WitnessT]):
     certain: bool
     decided_by: str
     witness: WitnessT | None = None
-    used: tuple[int, ...] = ()
+    used: tuple[Any, ...] = ()
     work: Work = field(default_factory=Work)
 
 

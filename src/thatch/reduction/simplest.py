@@ -14,7 +14,7 @@ from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Constraint, Cut, interval
 from thatch.model.schema import Line
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 
-__all__ = ["places_in", "texts_in"]
+__all__ = ["is_of_type", "places_in"]
 
 _LENGTH = 40  # of texts whose beginnings are looked at
 _DIGITS = 20  # more than any double has
@@ -33,22 +33,23 @@ def places_in(constraint: Constraint, line: Line | None = None, most: int = 8) -
     for low, high in intervals(constraint):
         for rank in range(low[0], min(high[0] + 1, RANK_NUMBER)):
             place: Cut = (rank,)
-            if low <= place < high and (rank <= 1 or line is None or _belongs(place, line)):
+            if low <= place < high and is_of_type(place, line):
                 yield place
     for low, high in intervals(constraint):
         start, end = max(low, (RANK_NUMBER,)), min(high, (RANK_TEXT,))
         if start < end:
             numbers = (point(each) for each in _numbers_between(start, end, line))
-            yield from islice((each for each in numbers if line is None or _belongs(each, line)), most)
+            yield from islice((each for each in numbers if is_of_type(each, line)), most)
     for low, high in intervals(constraint):
         start = max(low, (RANK_TEXT,))
         if start < high:
-            texts = (point(each) for each in texts_in(start, high, line))
-            yield from islice((each for each in texts if line is None or _belongs(each, line)), most)
+            texts = (point(each) for each in _texts_between(start, high, line))
+            yield from islice((each for each in texts if is_of_type(each, line)), most)
 
 
-def _belongs(place: Cut, line: Line) -> bool:
-    return line.holds(value_at(place))
+def is_of_type(place: Cut, line: Line | None) -> bool:
+    """Whether the value at a place belongs to a declared type, as missing and null always do."""
+    return line is None or place <= (1,) or line.holds(value_at(place))
 
 
 def _numbers_between(low: Cut, high: Cut, line: Line | None) -> Iterator[int | float]:
@@ -106,7 +107,7 @@ def _bound(cut: Cut, infinite: float) -> int | float:
     return bound
 
 
-def texts_in(low: Cut, high: Cut, line: Line | None = None) -> Iterator[str]:
+def _texts_between(low: Cut, high: Cut, line: Line | None = None) -> Iterator[str]:
     """Texts between two cuts of their segment, the shortest readable ones first, each once."""
     seen = set()
     for text in _texts(low[1] if len(low) == 3 else "", line, low):

@@ -35,7 +35,7 @@ from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import Circle
 from thatch.model.wildcards import Wildcard
-from thatch.reduction.simplest import places_in
+from thatch.reduction.simplest import is_of_type, places_in
 
 __all__ = ["Demand", "Event", "Places", "demands", "event_of", "example", "places"]
 
@@ -132,7 +132,12 @@ def places(demand: Demand, schema: Schema | None) -> Places | None:
         }
         checks = [each for each in closed.residuals if each not in pairs and base_of(each.keys[0]) == base]
         candidates = _candidates(base, own, checks, pairs, schema)
-        fitting = (place for place in islice(candidates, _MOST_TRIED) if _fits(place, own, checks))
+        line = line_of(base, schema)
+        fitting = (
+            place
+            for place in islice(candidates, _MOST_TRIED)
+            if _fits(place, own, checks) and is_of_type(place, line)
+        )
         # One will do, unless a check of two attributes still has to choose.
         choices.append([(base, place) for place in (dict.fromkeys(fitting) if pairs else islice(fitting, 1))])
     for chosen in islice(product(*choices), _MOST_TRIED):

@@ -60,7 +60,9 @@ class BlockingNetwork:
 
     def __enter__(self) -> Self:
         entered = threading.Event()
-        self._thread = threading.Thread(target=self._live, args=(entered,), name="thatch network", daemon=True)
+        self._thread = threading.Thread(
+            target=self._live, args=(entered,), name="thatch network", daemon=True
+        )
         self._thread.start()
         entered.wait()
         if self._network is None:

@@ -32,7 +32,9 @@ class Hop:
         if not self.is_sent:
             return f"not to {self.neighbour}: nobody there wants it"
         if not self.wanted:
-            return f"to {self.neighbour}: who is there may want it, since not all subscriptions are known here"
+            return (
+                f"to {self.neighbour}: who is there may want it, since not all subscriptions are known here"
+            )
         more = " and others" if len(self.wanted) > _SHOWN else ""
         return f"to {self.neighbour}: wanted by {', '.join(self.wanted[:_SHOWN])}{more}"
 

@@ -26,7 +26,7 @@ __all__ = ["REBUILD"]
 
 _WHY = {
     False: "lost to churn; a rebuild regains most of it",
-    True: "more than by arrival: those that return go the largest first, and later ones cover earlier ones",
+    True: "not lost: later ones cover earlier ones, which counting by arrival leaves out",
 }
 
 Ints = npt.NDArray[np.int64]

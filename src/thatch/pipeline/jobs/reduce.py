@@ -19,7 +19,7 @@ from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.transforms.loading import apart, judged
 from thatch.pipeline.transforms.reducing.arranged import Order
 from thatch.pipeline.transforms.reducing.deciding import PolicyName
-from thatch.pipeline.transforms.reducing.reduce import reduce
+from thatch.pipeline.transforms.reducing.reduce import checked_limit, reduce
 from thatch.pipeline.transforms.reducing.telling import ACTIVE, EXHAUSTED, PROOF
 
 if TYPE_CHECKING:
@@ -32,12 +32,15 @@ PASSIVE = "passive"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """How subscriptions are reduced; as for `reduce`."""
+    """How subscriptions are reduced; as for `reduce`, and refused as there, before anything is read."""
 
     policy: PolicyName = "exact"
     budget: float | None = None
     order: Order = "arrival"
     schema: Schema | None = None
+
+    def __post_init__(self) -> None:
+        checked_limit(self.policy, self.budget, self.order)
 
 
 def reduce_files(

@@ -61,6 +61,10 @@ class CoveringSet:
         """The rows that need not be known, in the order in which they came."""
         return tuple(row for row in self._order if row in self._proofs)
 
+    def is_active(self, row: int) -> bool:
+        """Whether a row was forwarded."""
+        return row in self._numbers
+
     def proof(self, row: int) -> tuple[int, ...]:
         """The active rows that together cover a passive one."""
         return self._proofs[row]
@@ -124,6 +128,16 @@ class CoveringSet:
         """Give the ends of all boxes on one axis other labels, in the same order."""
         self._judge.relabel(axis, old, new)
         self._stored.relabel(axis, old, new)
+
+    def moved_to(self, source: Source) -> bool:
+        """Take what active rows ask for anew, from a source with other labels; nothing is decided anew."""
+        self._source, self._judge = source, self._make_judge()
+        active = list(self._numbers)
+        self._numbers.clear()
+        self._row_of.clear()
+        for row in active:
+            self._activate(row)
+        return True
 
     # --- one row -------------------------------------------------------------------------------------------------
 

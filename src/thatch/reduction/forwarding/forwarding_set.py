@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any, NamedTuple
 
-from thatch.errors import SchemaError, SubscriptionError, UnknownSubscriptionError, shown
+from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.reduction.boxes import Boxes, Ints
+from thatch.reduction.boxes import Boxes, Ints, log_volume
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.forwarding.policies import Exact, Policy, RowSet
-from thatch.reduction.forwarding.rows import Order
+from thatch.reduction.forwarding.rows import ORDERS, Order
 from thatch.reduction.moves import Moves
 
 __all__ = ["Changes", "ForwardingSet"]
+
+_MANY_REMOVED = 1_000  # filters, after which it is worth giving labels anew
 
 
 class Changes(NamedTuple):
@@ -53,8 +56,9 @@ class ForwardingSet:
         self.policy: Policy = Exact() if policy is None else policy
         self._rows_of: dict[str, int] = {}
         self._next = 0
-        self._source = _Filters(Coordinates(schema, self._relabel))
-        self._rows: RowSet = self.policy.rows(self._source)
+        self._removed = 0  # since labels were given last
+        self._source = _Filters(schema)
+        self._rows = self._source.rows_by(self.policy)
 
     @property
     def schema(self) -> Schema | None:
@@ -64,12 +68,12 @@ class ForwardingSet:
     @property
     def active(self) -> Mapping[str, Filter]:
         """The filters that are forwarded, by id, in the order in which they came."""
-        return {self._source.ids[row]: self._source.filters[row] for row in self._rows.active}
+        return {self._source.ids[row]: self._source.filters[row] for row in sorted(self._rows.active)}
 
     @property
     def passive(self) -> Mapping[str, Filter]:
         """The filters that need not be known, by id, in the order in which they came."""
-        return {self._source.ids[row]: self._source.filters[row] for row in self._rows.passive}
+        return {self._source.ids[row]: self._source.filters[row] for row in sorted(self._rows.passive)}
 
     def proof(self, subscription: str) -> tuple[str, ...] | None:
         """The ids of active filters that together cover a passive one.
@@ -82,10 +86,10 @@ class ForwardingSet:
             If no passive filter has the id.
         """
         row = self._rows_of.get(subscription)
-        if row is None or row not in self._rows.passive:
+        if row is None or self._rows.is_active(row):
             raise UnknownSubscriptionError(subscription)
-        told: Callable[[int], tuple[int, ...]] | None = getattr(self._rows, "proof", None)
-        return None if told is None else tuple(self._source.ids[each] for each in told(row))
+        rows = self._rows.proof(row)
+        return None if rows is None else tuple(self._source.ids[each] for each in rows)
 
     def add(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Changes:
         """Take in a filter, or its text or pattern, under an id that is free.
@@ -131,6 +135,9 @@ class ForwardingSet:
         changes = self._told(self._rows.remove(row))
         del self._rows_of[subscription]
         self._source.drop(row)
+        self._removed += 1
+        if self._removed > max(_MANY_REMOVED, len(self)):
+            self._give_new_labels()
         return changes
 
     def rebuild(self, order: Order = "arrival") -> Changes:
@@ -143,7 +150,24 @@ class ForwardingSet:
         ----------
         order : "arrival", or "volume" for the largest first, which leaves fewer active filters
         """
-        return self._told(self._rows.rebuild(order))
+        if order not in ORDERS:
+            raise ParameterError(" or ".join(map(repr, ORDERS)), shown(order), "order")
+        before = set(self._rows.active)
+        source = self._source.with_new_labels()
+        rows = source.rows_by(self.policy)
+        for row in self._source.largest_first() if order == "volume" else self._source.filters:
+            rows.add(row)
+        self._source, self._rows, self._removed = source, rows, 0
+        after = set(rows.active)
+        return self._told(Moves(tuple(sorted(after - before)), tuple(sorted(before - after))))
+
+    def _give_new_labels(self) -> None:
+        """Forget the labels of cuts that only filters had which are gone; all decisions stay."""
+        source = self._source.with_new_labels()
+        source.rows = self._rows  # is told when labels change, from the first row on
+        if self._rows.moved_to(source):
+            self._source = source
+        self._removed = 0
 
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
@@ -169,17 +193,30 @@ class ForwardingSet:
         forward = tuple((ids[row], filters[row]) for row in moves.forward)
         return Changes(forward, tuple(ids[row] for row in moves.withdraw))
 
-    def _relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        self._rows.relabel(axis, old, new)
-
 
 class _Filters:
     """The filters of rows, as boxes under the labels of the moment."""
 
-    def __init__(self, coordinates: Coordinates) -> None:
-        self.coordinates = coordinates
-        self.filters: dict[int, Filter] = {}
+    def __init__(self, schema: Schema | None) -> None:
+        self.filters: dict[int, Filter] = {}  # in the order in which they came
         self.ids: dict[int, str] = {}
+        self.rows: RowSet | None = None
+        self.coordinates = Coordinates(schema, self._relabel)
+
+    def with_new_labels(self) -> _Filters:
+        """The same filters, kept in common, under labels that are yet to be given."""
+        other = _Filters(self.coordinates.schema)
+        other.filters, other.ids = self.filters, self.ids
+        return other
+
+    def rows_by(self, policy: Policy) -> RowSet:
+        """An empty set of rows, which is told when labels change."""
+        self.rows = policy.rows(self)
+        return self.rows
+
+    def _relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        if self.rows is not None:
+            self.rows.relabel(axis, old, new)
 
     def put(self, row: int, subscription: str, filter: Filter) -> None:
         self.filters[row], self.ids[row] = filter, subscription
@@ -192,3 +229,11 @@ class _Filters:
 
     def question(self, row: int) -> Boxes | None:
         return self.coordinates.question(self.filters[row])
+
+    def largest_first(self) -> list[int]:
+        """All rows by volume, which only orders the work; equals in the order in which they came."""
+        return sorted(self.filters, key=self._volume, reverse=True)
+
+    def _volume(self, row: int) -> float:
+        question = self.question(row)
+        return inf if question is None else log_volume(question)

@@ -77,7 +77,8 @@ class _Indexed:
         self._index.remove(box)
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        self._index.relabel(axis, old, new)
+        inner = (old > LOWEST) & (old <= HIGHEST)  # the ends of an axis are always the same
+        self._index.relabel(axis, old[inner], new[inner])
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         return self._index.meeting(axes, lows, highs)

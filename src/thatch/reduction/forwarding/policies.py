@@ -60,6 +60,15 @@ class RowSet(Protocol):
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""
 
+    def moved_to(self, source: Source) -> bool:
+        """Take what active rows ask for anew, from a source with other labels; False if that cannot be done."""
+
+    def is_active(self, row: int) -> bool:
+        """Whether a row was forwarded."""
+
+    def proof(self, row: int) -> tuple[int, ...] | None:
+        """The active rows that together cover a passive one; None where no proofs are kept."""
+
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
 

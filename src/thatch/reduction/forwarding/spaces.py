@@ -40,6 +40,18 @@ class SpaceRows:
         """The rows that need not be known, in the order in which they came."""
         return self._space.passive
 
+    def is_active(self, row: int) -> bool:
+        """Whether a row was forwarded."""
+        return row in self._order and row not in self._space.passive
+
+    def proof(self, row: int) -> tuple[int, ...] | None:  # noqa: ARG002 - the contract's name
+        """None: a space does not know who covers what."""
+        return None
+
+    def moved_to(self, source: Source) -> bool:  # noqa: ARG002
+        """False: the space itself has the labels of rows that are gone. A rebuild forgets them."""
+        return False
+
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
         passive = len(self._space.passive)

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from thatch.reduction.boxes import Ints
-
 __all__ = ["Workspace"]
 
 
@@ -31,17 +29,19 @@ class Workspace:
         self._highs = np.empty((boxes, axes), np.int64)
         self.rows = np.empty(boxes, np.int64)
         self.used = np.empty(boxes, np.bool_)
+        self._misses = np.empty(boxes, np.int64)
         self.local, self.witness = np.empty(axes, np.int64), np.empty(axes, np.int64)
         self._low, self._high = np.empty(axes, np.int64), np.empty(axes, np.int64)
 
     @property
-    def arrays(self) -> tuple[Ints, Ints, Ints, Any, Ints, Ints, Ints, Ints, Ints]:
+    def arrays(self) -> tuple[Any, ...]:
         """As kernels take them."""
         return (
             self._lows,
             self._highs,
             self.rows,
             self.used,
+            self._misses,
             self.local,
             self._low,
             self._high,

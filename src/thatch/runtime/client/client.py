@@ -61,13 +61,11 @@ class Client:
         limit : events that may wait to be read; of more, the oldest are dropped and counted
         """
         self._check_open()
+        parsed, stream = self._parsed(filter), Stream(limit)
         identity = self._new_id() if subscription is None else subscription
         if identity in self._streams:
             raise SubscriptionError("an id that is free", shown(identity))
-        parsed, stream = self._parsed(filter), Stream(limit)
-        accepted = self._connection.submit(
-            Subscribe(subscription=identity, filter=parsed, expires=expires)
-        )
+        accepted = self._connection.submit(Subscribe(subscription=identity, filter=parsed, expires=expires))
         self._streams[identity] = stream
 
         def look(done: Future[None]) -> None:
@@ -111,7 +109,9 @@ class Client:
         self._check_open()
         identity = self._new_id() if publication is None else publication
         await self._connection.room()
-        await self._connection.submit(Publish(identity, deepcopy(event)))  # the caller may change it afterwards
+        await self._connection.submit(
+            Publish(identity, deepcopy(event))
+        )  # the caller may change it afterwards
         return identity
 
     async def advertise(
@@ -130,10 +130,9 @@ class Client:
         expires : when it ends by itself, in seconds since 1970
         """
         self._check_open()
+        parsed = self._parsed(filter)
         identity = self._new_id() if advertisement is None else advertisement
-        message = Advertise(
-            advertisement=identity, filter=self._parsed(filter), closed=closed, expires=expires
-        )
+        message = Advertise(advertisement=identity, filter=parsed, closed=closed, expires=expires)
         await self._connection.submit(message)
         return identity
 

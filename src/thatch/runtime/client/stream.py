@@ -72,7 +72,9 @@ class Stream:
             try:
                 await reader
             except asyncio.CancelledError:
-                if reader.done() and not reader.cancelled():  # it was woken for an event that another may have
+                if (
+                    reader.done() and not reader.cancelled()
+                ):  # it was woken for an event that another may have
                     self._wake()
                 raise
             finally:

@@ -206,15 +206,15 @@ class Network:
         self._put(broker, stimulus, handled)
         return handled
 
-    def _put(
-        self, broker: str, stimulus: Stimulus, handled: asyncio.Future[None] | None = None
-    ) -> None:
+    def _put(self, broker: str, stimulus: Stimulus, handled: asyncio.Future[None] | None = None) -> None:
         self._under_way += 1
         self._stations[broker].put(stimulus, handled)
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
-            raise ParameterError("a network that was entered with `async with`, and not left", "one that is not")
+            raise ParameterError(
+                "a network that was entered with `async with`, and not left", "one that is not"
+            )
         return self._loop
 
     def _send(self, source: str, target: str, frame: Frame) -> None:

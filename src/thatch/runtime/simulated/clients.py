@@ -30,6 +30,10 @@ class Surroundings(Protocol):
     schema: Schema | None
     needs: Needs
 
+    @property
+    def now(self) -> float:
+        """The time, in seconds."""
+
     def hear(self, client: SimulatedClient, message: Message) -> None:
         """A client says something to its broker."""
 
@@ -126,9 +130,11 @@ class SimulatedClient:
         self._network.reconnect(self)
 
     def say_all_again(self) -> None:
-        """Subscribe and advertise anew what the broker may have forgotten."""
-        for message in (*self.advertisements.values(), *self.subscriptions.values()):
-            self._say(message)
+        """Subscribe and advertise anew what the broker may have forgotten, unless it has ended."""
+        said: list[Advertise | Subscribe] = [*self.advertisements.values(), *self.subscriptions.values()]
+        for message in said:
+            if message.expires is None or message.expires > self._network.now:
+                self._say(message)
 
     def _say(self, message: Message) -> None:
         if not self.is_connected:

@@ -18,15 +18,15 @@ class Needs:
     def __init__(self, schema: Schema | None) -> None:
         self._engine = Engine(schema, background=False)
         self._brokers: dict[str, str] = {}  # of clients
-        self._above: dict[str, tuple[str, int]] = {}  # of each broker: the one above it in some tree, and its depth
+        self._above: dict[
+            str, tuple[str, int]
+        ] = {}  # of each broker: the one above it in some tree, and its depth
         self._needed: dict[str, set[tuple[str, str]]] = {}
 
     def __len__(self) -> int:
         return len(self._engine)
 
-    def add(
-        self, subscription: str, filter: Filter, client: str, broker: str, expires: float | None
-    ) -> None:
+    def add(self, subscription: str, filter: Filter, client: str, broker: str, expires: float | None) -> None:
         """A client at a broker subscribes."""
         self._brokers[client] = broker
         self._engine.subscribe(subscription, filter, subscriber=client, expires=expires)

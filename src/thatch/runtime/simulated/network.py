@@ -299,9 +299,7 @@ class SimulatedNetwork:
         if isinstance(message, Publish):
             self._published[message.publication] = self.now
             self.records.published += 1
-            self.records.wanted += self.needs.publish(
-                message.publication, message.event, site.name, self.now
-            )
+            self.records.wanted += self.needs.publish(message.publication, message.event, site.name, self.now)
         self._handle(site, MessageReceived(now=self.now, client=client.name, message=message))
 
     # --- steps --------------------------------------------------------------------------------------------------
@@ -422,7 +420,9 @@ class SimulatedNetwork:
     def _add_wires(self, link: Link) -> None:
         one, other = (self._site(name) for name in link.ends)
         if other.name in one.wires:
-            raise ParameterError("two brokers that are not linked", f"{shown(link.one)} and {shown(link.other)}")
+            raise ParameterError(
+                "two brokers that are not linked", f"{shown(link.one)} and {shown(link.other)}"
+            )
         one.wires[other.name] = Wire(one.name, other.name, link)
         other.wires[one.name] = Wire(other.name, one.name, link)
         self.records.wires += (one.wires[other.name], other.wires[one.name])

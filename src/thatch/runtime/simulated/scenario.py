@@ -178,7 +178,9 @@ def _publish(
     return refused
 
 
-def _deed(publish: Callable[..., None], client: SimulatedClient, event: Mapping[str, Any]) -> Callable[[], None]:
+def _deed(
+    publish: Callable[..., None], client: SimulatedClient, event: Mapping[str, Any]
+) -> Callable[[], None]:
     return lambda: publish(client, event)
 
 

@@ -42,8 +42,8 @@ class Sizes:
             case Wanted():
                 return _NUMBER * (len(message.subscriptions) + len(message.advertisements))
             case Entries():
-                held = (*message.subscriptions, *message.advertisements)
-                return self.message(message.buckets) + sum(self.message(each) for each in held)
+                held: list[Message] = [message.buckets, *message.subscriptions, *message.advertisements]
+                return sum(self.message(each) for each in held)
             case _:  # a few ids
                 return sum(len(str(getattr(message, name))) for name in type(message).__slots__)
 

@@ -34,7 +34,8 @@ def encoded(cut: Cut) -> bytes:
         return bytes(cut)
     rank, value, side = cut
     if rank == RANK_TEXT:
-        return _TEXT + value.encode().replace(b"\0", b"\0\xff") + _ENDS[side]
+        text: bytes = value.encode()
+        return _TEXT + text.replace(b"\0", b"\0\xff") + _ENDS[side]
     double, rest = float(value), 0
     if isinstance(value, int) and not -_EXACT <= value <= _EXACT:
         if double > value:

@@ -162,7 +162,7 @@ class _Decide:
                 )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _opened(path: Path) -> tuple[BoxIndex, dict[str, npt.NDArray[Any]]]:
     """The index and the questions of a file, mapped once in a worker."""
     from thatch.reduction.index import BoxIndex

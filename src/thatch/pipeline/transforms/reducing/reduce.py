@@ -27,7 +27,7 @@ from thatch.reduction.boxes import Ints
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arranged_rows", "reduce", "verdicts_on"]
+__all__ = ["arranged_rows", "checked_limit", "reduce", "verdicts_on"]
 
 _MANY = 10_000  # subscriptions that no single other covers
 _LARGEST = 10  # one in so many is among the largest
@@ -81,13 +81,14 @@ def reduce(
     process. All boxes pass through this process, as numbers: some 200 bytes for a subscription of four attributes.
     `expires` plays no part: when an active one goes, those whose proof names it are to be decided again.
     """
-    asking = Asking(policy, _checked(policy, budget, order))
+    asking = Asking(policy, checked_limit(policy, budget, order))
     spark = subscriptions.sparkSession
     found = arranged_rows(gatherer(subscriptions), order, schema)
     return told(spark, found, verdicts_on(found, asking, spark), policy)
 
 
-def _checked(policy: str, budget: float | None, order: str) -> float:
+def checked_limit(policy: str, budget: float | None, order: str) -> float:
+    """The budget as a number, if all three are such that `reduce` can work with them."""
     for value, known, where in ((policy, _POLICIES, "policy"), (order, _ORDERS, "order")):
         if value not in known:
             raise ParameterError(" or ".join(f'"{each}"' for each in known), shown(value), where)

@@ -49,7 +49,7 @@ class Verdicts:
         self.proofs = self.proofs.replaced(places, again.proofs)
         self.nodes[places] += again.nodes
         self.rounds[places] += again.rounds
-        return places[again.codes == 0]
+        return places[again.codes == 0]  # type: ignore[no-any-return]
 
     def settle(self, unexpected: Ints, found: Arranged, asking: Asking) -> None:
         """Decide one after the other, in this process, from the first place that turned out active unexpectedly.

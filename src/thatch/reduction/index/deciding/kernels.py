@@ -75,13 +75,40 @@ def _join(room, row, k, m, lows, highs, low, high, local, slots):
     return m
 
 
+@inlined
+def _lift(k, m, lows, highs, high, witness, misses):
+    """Move a point that is in none of the small set up to the high end of the box on every axis where it stays so.
+
+    `refute` gives the lowest point of a region. Where low ends crowd, as they often do, most boxes are found there.
+    """
+    for i in range(k):
+        misses[i] = 0
+        for j in range(m):
+            if witness[j] < lows[i, j] or witness[j] > highs[i, j]:
+                misses[i] += 1
+    for j in range(m):
+        is_free = True
+        for i in range(k):
+            now = witness[j] < lows[i, j] or witness[j] > highs[i, j]
+            then = high[j] < lows[i, j] or high[j] > highs[i, j]
+            if misses[i] == now and not then:
+                is_free = False
+                break
+        if is_free:
+            for i in range(k):
+                now = witness[j] < lows[i, j] or witness[j] > highs[i, j]
+                then = high[j] < lows[i, j] or high[j] > highs[i, j]
+                misses[i] += np.int64(then) - np.int64(now)
+            witness[j] = high[j]
+
+
 @kernel
 def decide(desc, work, axes, lows, highs, start, end, before, budget, is_pairwise):
     """Decide one box: the code of `refute` or SMALL, cells, rounds, boxes of the small set, local axes.
 
     `work` has the small set (lows, highs, rows, used) and, for every local axis, its number, the box and the witness.
     """
-    set_lows, set_highs, set_rows, used, local, low, high, witness, words = work
+    set_lows, set_highs, set_rows, used, misses, local, low, high, witness, words = work
     room = room_of(desc)
     rows, roots, state = room[2], room[4], room[5]
     box, point = int64_at(desc, CONTAIN), int64_at(desc, POINT)
@@ -115,6 +142,8 @@ def decide(desc, work, axes, lows, highs, start, end, before, budget, is_pairwis
     k, nodes, rounds, code = 0, 0, 0, OPEN
     while True:
         rounds += 1
+        if rounds & 1 == 1:
+            _lift(k, m, set_lows, set_highs, high, witness, misses)
         for j in range(m):
             point[2 * local[j]], point[2 * local[j] + 1] = witness[j], -witness[j]
         best, share, look = best_at(

@@ -1,0 +1,165 @@
+"""Whatever others send: never an exception, nothing changed, and counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from tests.broker.pump import Pump
+from tests.broker.test_snapshot import seen
+from thatch import Filter, Integer, ParameterError, Schema, parse
+from thatch.broker.broker import Broker
+from thatch.broker.effects import Ignored, Persist, Refuse, SendFrame
+from thatch.broker.messages import (
+    Advertise,
+    Complete,
+    Digest,
+    Entries,
+    Joined,
+    Left,
+    Publish,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+    Unsubscribed,
+    Wanted,
+)
+from thatch.broker.settings import Limits, Routing
+from thatch.broker.stimuli import (
+    ClientConnected,
+    ClientDisconnected,
+    Frame,
+    FrameReceived,
+    MessageReceived,
+    TimerFired,
+)
+
+BAD_FILTERS = [
+    "x = 1",
+    None,
+    5,
+    Filter((), None, ()),
+    parse("x = 1", schema=Schema({"x": Integer(0, 5)})),
+]
+X = parse("x = 1")
+
+
+@pytest.mark.parametrize("filter", BAD_FILTERS)
+@pytest.mark.parametrize("kind", ["subscribe", "advertise"])
+def test_filters_that_are_none_are_refused(filter: Any, kind: str) -> None:
+    net = Pump("a-b", Routing(way="subscriptions"))
+    if kind == "subscribe":
+        effects = net.say("a", "c", Subscribe(subscription="s", filter=filter))
+    else:
+        effects = net.say("a", "c", Advertise(advertisement="s", filter=filter))
+    assert [type(each) for each in effects] == [Refuse]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Subscribe(subscription="", filter=X),
+        Subscribe(subscription=5, filter=X),  # type: ignore[arg-type]
+        Subscribe(subscription="s", filter=X, expires="soon"),  # type: ignore[arg-type]
+        Subscribe(subscription="s", filter=X, expires=float("nan")),
+        Subscribe(subscription="s", filter=X, expires=True),
+        Subscribe(subscription="s", filter=X, expires=-1),
+        Advertise(advertisement=None, filter=X),  # type: ignore[arg-type]
+        Publish("", {}),
+        Publish(5, {}),  # type: ignore[arg-type]
+    ],
+)
+def test_messages_of_clients_that_make_no_sense_are_refused(message: Any) -> None:
+    net = Pump("a-b", Routing(way="subscriptions"))
+    assert [type(each) for each in net.say("a", "c", message)] == [Refuse]
+    assert net.brokers["a"].stats()["ignored"] == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["hello", None, 5, Unsubscribed("r"), Joined(()), Left(()), Complete(True, True), Digest((), ())],
+)
+def test_clients_cannot_say_what_only_brokers_say(message: Any) -> None:
+    net = Pump("a-b")
+    assert [type(each) for each in net.say("a", "c", message)] == [Ignored]
+
+
+def test_a_client_that_is_not_connected_is_not_heard() -> None:
+    broker = Broker("a", Routing(way="subscriptions"))
+    message = Subscribe(subscription="s", filter=X)
+    assert [type(each) for each in broker.handle(MessageReceived(now=0, client="c", message=message))] == [
+        Ignored
+    ]
+    broker.handle(ClientConnected(now=0, client="c"))
+    broker.handle(ClientDisconnected(now=0, client="c"))
+    assert [type(each) for each in broker.handle(MessageReceived(now=0, client="c", message=message))] == [
+        Ignored
+    ]
+    assert [type(each) for each in broker.handle(ClientDisconnected(now=0, client="x"))] == [Ignored]
+
+
+def test_timers_that_nobody_waits_for_do_nothing() -> None:
+    net = Pump("a-b")
+    for timer in ("resend nobody", "nonsense", "leases", "acknowledge nobody", "nonsense b"):
+        assert net.do("a", TimerFired(now=0, timer=timer)) == []
+
+
+def test_what_is_no_stimulus_is_a_mistake_of_the_driver() -> None:
+    with pytest.raises(TypeError, match="Expected a stimulus"):
+        Broker("a").handle(Frame(session="0.0#1", number=0, received_session="", received=0, message=None))  # type: ignore[arg-type]
+    with pytest.raises(ParameterError):
+        Broker("")
+    with pytest.raises(ParameterError):
+        Limits(event_size=0)
+
+
+junk = st.none() | st.integers(-2, 2) | st.text(max_size=3) | st.tuples() | st.tuples(st.just("b"), st.text())
+junk_filters = st.sampled_from([*BAD_FILTERS, X])
+messages = st.one_of(
+    junk,
+    st.builds(Subscribe, subscription=junk, filter=junk_filters, expires=junk),
+    st.builds(Advertise, advertisement=junk, filter=junk_filters, closed=junk, expires=junk),
+    st.builds(Unsubscribe, junk, junk),
+    st.builds(Unsubscribed, junk),
+    st.builds(Unadvertise, junk),
+    st.builds(Publish, junk, junk | st.dictionaries(junk.filter(lambda each: each != ()), junk, max_size=2)),
+    st.builds(Joined, junk | st.tuples(st.tuples(st.just("b"), junk))),
+    st.builds(Left, junk | st.tuples(junk)),
+    st.builds(Complete, junk, junk),
+    st.builds(Digest, junk, junk),
+    st.builds(Wanted, junk, junk),
+    st.builds(Entries, junk | st.builds(Wanted, junk, junk), junk, junk),
+)
+
+
+@given(st.lists(messages, max_size=6))
+def test_a_broker_survives_whatever_a_neighbour_sends(said: list[Any]) -> None:
+    net = Pump("a-b")
+    net.advertise("a", "ad", "x >= 0")
+    net.subscribe("b", "s", "x = 1")
+    channel = net.brokers["a"].tables.links["b"].channel
+    for message in said:
+        frame = Frame(
+            session=channel.peer,
+            number=channel.received + 1,
+            received_session=channel.session,
+            received=0,
+            message=message,
+        )
+        net.do("a", FrameReceived(now=0, neighbour="b", frame=frame))
+    net.check()
+
+
+@given(st.lists(messages, max_size=6))
+def test_a_broker_survives_whatever_a_client_says(said: list[Any]) -> None:
+    net = Pump("a-b", Routing(way="subscriptions"))
+    for message in said:
+        before = seen(net.brokers["a"])
+        effects = net.say("a", "c", message)
+        if any(isinstance(each, Refuse | Ignored) for each in effects):
+            assert not any(isinstance(each, Persist | SendFrame) for each in effects)
+            assert seen(net.brokers["a"]) == before
+    net.check()

@@ -1,0 +1,378 @@
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from thatch.broker.channel import Channel, session_name
+from thatch.broker.effects import Effect, Ignored, NeighbourFailed, Persist, SendFrame, SetTimer
+from thatch.broker.messages import Message, Unadvertise
+from thatch.broker.settings import Timing
+from thatch.broker.step import Step
+from thatch.broker.stimuli import Frame
+
+TIMING = Timing(resend=1, failure=10)
+
+
+class Side:
+    """One end of a channel, with what it has kept and what has arrived."""
+
+    def __init__(self, other: str) -> None:
+        self.other = other
+        self.now = 0.0
+        self.sessions = 0
+        self.items: dict[tuple[str, ...], Any] = {}
+        self.frames: list[Frame] = []
+        self.timers: dict[str, float] = {}
+        self.told: list[Effect] = []
+        self.arrived: list[str] = []
+        self.restarts = 0
+        self.begin()
+
+    def session(self) -> str:
+        self.sessions += 1
+        return session_name(self.now, self.sessions)
+
+    def begin(self) -> None:
+        self.channel = Channel(self.other, TIMING, self.session())
+        step = self.step()
+        self.channel.open(step)
+        self.channel.up(step)
+        self.done(step)
+
+    def step(self) -> Step:
+        return Step(0, self.now)
+
+    def done(self, step: Step) -> None:
+        for effect in step.effects:
+            match effect:
+                case Persist(key=key, value=None):
+                    self.items.pop(key, None)
+                case Persist(key=key, value=value):
+                    self.items[key] = value
+                case SendFrame():
+                    self.frames.append(effect.frame)
+                case SetTimer():
+                    self.timers[effect.timer.split()[0]] = effect.at
+                case _:
+                    self.told.append(effect)
+
+    def send(self, text: str) -> None:
+        step = self.step()
+        self.channel.send(step, Unadvertise(text))
+        self.done(step)
+
+    def receive(self, frame: Frame) -> str:
+        """As a broker does it: sessions first, then messages, then acknowledgements."""
+        step = self.step()
+        verdict = self.channel.judge(frame)
+        if verdict == "new":
+            if self.channel.is_paired:
+                self.channel.restart(step, self.session())
+                self.restarts += 1
+                self.channel.send(step, Unadvertise("anew"))  # a broker says who is there
+            self.channel.adopt(step, frame.session)
+        elif verdict != "same":
+            return verdict
+        for message in self.channel.take(step, frame):
+            assert isinstance(message, Unadvertise)
+            self.arrived.append(message.advertisement)
+        self.channel.settle(step)
+        self.done(step)
+        return verdict
+
+    def fire(self, timer: str) -> None:
+        at = self.timers.pop(timer, None)
+        if at is not None:
+            self.now = max(self.now, at)
+            step = self.step()
+            if timer == "resend":
+                self.channel.on_resend_timer(step)
+            else:
+                self.channel.on_acknowledge_timer(step)
+            self.done(step)
+
+    def crash(self) -> None:
+        """Lose all but what was kept."""
+        outbox: dict[int, Message] = {
+            int(key[2]): value for key, value in self.items.items() if key[0] == "out"
+        }
+        self.timers.clear()
+        self.channel = Channel(self.other, TIMING, "")
+        self.channel.load(self.items, outbox)
+        step = self.step()
+        self.channel.up(step)
+        self.done(step)
+
+    def forget(self) -> None:
+        self.items.clear()
+        self.timers.clear()
+        self.arrived.clear()
+        self.begin()
+
+
+class Pair:
+    def __init__(self) -> None:
+        self.left, self.right = Side("right"), Side("left")
+
+    def exchange(self) -> None:
+        """Deliver all frames, and let timers run out until there is nothing left to be said."""
+        for _ in range(40):
+            while self.left.frames or self.right.frames:
+                for one, other in ((self.left, self.right), (self.right, self.left)):
+                    frames, one.frames = one.frames, []
+                    for frame in frames:
+                        other.receive(frame)
+            for side in (self.left, self.right):
+                side.fire("acknowledge")
+                side.fire("resend")
+
+
+def test_messages_arrive_in_order_and_are_acknowledged() -> None:
+    pair = Pair()
+    for text in "abc":
+        pair.left.send(text)
+    pair.right.send("z")
+    pair.exchange()
+    assert (pair.right.arrived, pair.left.arrived) == (["a", "b", "c"], ["z"])
+    assert not pair.left.channel.outbox
+    assert not [key for key in pair.left.items if key[0] == "out"]
+
+
+def test_a_message_that_was_lost_is_sent_again_and_later_ones_wait_for_it() -> None:
+    pair = Pair()
+    pair.left.send("a")
+    pair.left.frames.clear()
+    pair.left.send("b")
+    pair.right.receive(pair.left.frames.pop())
+    assert pair.right.arrived == []
+    pair.left.fire("resend")
+    pair.exchange()
+    assert pair.right.arrived == ["a", "b"]
+
+
+def test_a_message_that_comes_twice_is_taken_once_and_acknowledged_again() -> None:
+    pair = Pair()
+    pair.left.send("a")
+    frame = pair.left.frames[0]
+    pair.right.receive(frame)
+    pair.right.receive(frame)
+    assert pair.right.arrived == ["a"]
+    assert pair.right.told == [Ignored(cause=0, sender="left", reason="a frame that came before")]
+    assert pair.right.frames[-1].received == 1
+
+
+def test_an_acknowledgement_waits_for_a_frame_to_travel_with() -> None:
+    pair = Pair()
+    pair.left.send("a")
+    pair.right.receive(pair.left.frames.pop())
+    assert pair.right.frames == []
+    pair.right.send("z")
+    assert [frame.received for frame in pair.right.frames] == [1]
+    pair.right.frames.clear()
+    pair.right.fire("acknowledge")
+    assert pair.right.frames == []
+
+
+def test_many_messages_are_acknowledged_without_waiting() -> None:
+    pair = Pair()
+    for number in range(8):
+        pair.left.send(str(number))
+    for frame in pair.left.frames:
+        pair.right.receive(frame)
+    assert [frame.received for frame in pair.right.frames] == [8]
+
+
+def test_a_neighbour_that_does_not_answer_has_failed_once_and_nothing_is_lost() -> None:
+    pair = Pair()
+    pair.left.send("a")
+    for _ in range(20):
+        pair.left.fire("resend")
+        pair.left.frames.clear()
+    assert pair.left.told == [NeighbourFailed(cause=0, neighbour="right")]
+    assert pair.left.now >= TIMING.failure
+    pair.left.fire("resend")
+    pair.exchange()
+    assert pair.right.arrived == ["a"]
+    assert not pair.left.channel.has_failed
+
+
+def test_resending_becomes_rarer() -> None:
+    pair = Pair()
+    pair.left.send("a")
+    times = []
+    for _ in range(6):
+        times.append(pair.left.timers["resend"])
+        pair.left.fire("resend")
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert gaps == [2, 4, 8, 10, 10]
+
+
+def test_nothing_is_sent_while_the_link_is_down_and_all_of_it_when_it_is_up() -> None:
+    pair = Pair()
+    pair.left.channel.down()
+    pair.left.send("a")
+    pair.left.send("b")
+    pair.left.fire("resend")
+    assert pair.left.frames == []
+    step = pair.left.step()
+    pair.left.channel.up(step)
+    pair.left.done(step)
+    assert [frame.number for frame in pair.left.frames] == [1, 2]
+
+
+def test_frames_that_make_no_sense_are_told_apart() -> None:
+    pair = Pair()
+    pair.left.send("a")
+    frame = pair.left.frames[0]
+    right = pair.right
+
+    def changed(**fields: Any) -> Any:
+        old = {name: getattr(frame, name) for name in Frame.__slots__}
+        return Frame(**{**old, **fields})
+
+    assert right.receive("nonsense") == "a malformed frame"  # type: ignore[arg-type]
+    for session in ("", 5, "1", "1#", "#1", "1.2.3#4", "nan#1", "1#²"):
+        assert right.receive(changed(session=session)) == "a malformed frame"
+    for bad in ({"number": -1}, {"number": "1"}, {"received": True}, {"received_session": None}):
+        assert right.receive(changed(**bad)) == "a malformed frame"
+    assert right.receive(changed(message=None)) == "a malformed frame"
+    own = right.channel.session
+    what = "an acknowledgement of what was not sent"
+    assert right.receive(changed(received_session=own, received=9)) == what
+    assert right.arrived == []
+    pair.exchange()
+    pair.left.forget()
+    pair.left.send("b")
+    pair.exchange()
+    assert right.receive(frame) == "a frame of a session that ended"
+    assert right.arrived == ["a", "b"]
+
+
+def test_a_side_that_lost_its_memory_begins_anew_and_so_does_the_other() -> None:
+    pair = Pair()
+    pair.left.send("a")
+    pair.right.send("z")
+    pair.exchange()
+    pair.left.forget()
+    pair.left.send("b")
+    pair.exchange()
+    assert pair.right.arrived == ["a", "b"]
+    assert pair.right.restarts == 1
+    pair.right.send("y")
+    pair.exchange()
+    assert pair.left.arrived == ["anew", "y"]
+    assert pair.left.restarts == 0
+
+
+class AdverseLink(RuleBasedStateMachine):
+    """Frames are lost, doubled, late and replayed, sides crash: every message arrives once, in order."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.pair = Pair()
+        self.sent: dict[str, list[str]] = {"left": [], "right": []}
+        self.flying: dict[str, deque[Frame]] = {"left": deque(), "right": deque()}
+        self.past: dict[str, list[Frame]] = {"left": [], "right": []}
+
+    sides = st.sampled_from(("left", "right"))
+
+    def side(self, name: str) -> Side:
+        side = self.pair.left if name == "left" else self.pair.right
+        self.flying[name].extend(side.frames)
+        side.frames.clear()
+        return side
+
+    @rule(name=sides)
+    def send(self, name: str) -> None:
+        text = f"{name}{len(self.sent[name])}"
+        self.sent[name].append(text)
+        self.side(name).send(text)
+        self.side(name)
+
+    @rule(name=sides)
+    def deliver(self, name: str) -> None:
+        other = self.side("right" if name == "left" else "left")
+        self.side(name)
+        if self.flying[name]:
+            frame = self.flying[name].popleft()
+            self.past[name].append(frame)
+            other.receive(frame)
+
+    @rule(name=sides, data=st.data())
+    def lose_or_delay(self, name: str, data: st.DataObject) -> None:
+        self.side(name)
+        if self.flying[name]:
+            place = data.draw(st.integers(0, len(self.flying[name]) - 1))
+            frame = self.flying[name][place]
+            del self.flying[name][place]
+            if data.draw(st.booleans()):
+                self.flying[name].append(frame)
+
+    @rule(name=sides, data=st.data())
+    def replay(self, name: str, data: st.DataObject) -> None:
+        if self.past[name]:
+            self.flying[name].append(data.draw(st.sampled_from(self.past[name])))
+
+    @rule(name=sides, timer=st.sampled_from(("resend", "acknowledge")))
+    def fire(self, name: str, timer: str) -> None:
+        self.side(name).fire(timer)
+
+    @rule(name=sides)
+    def crash(self, name: str) -> None:
+        self.side(name).crash()
+
+    def teardown(self) -> None:
+        if not hasattr(self, "pair"):
+            return
+        for name in ("left", "right"):
+            side = self.side(name)
+            side.frames.extend(self.flying[name])
+        self.pair.exchange()
+        assert self.pair.right.arrived == self.sent["left"]
+        assert self.pair.left.arrived == self.sent["right"]
+        assert not self.pair.left.channel.outbox
+        assert not self.pair.right.channel.outbox
+        assert self.pair.left.restarts == self.pair.right.restarts == 0
+
+
+TestAdverseLink = AdverseLink.TestCase
+TestAdverseLink.settings = settings(deadline=None)
+
+
+class Forgetting(AdverseLink):
+    """Sides also lose their memory: afterwards, what is sent arrives once and in order."""
+
+    @rule(name=AdverseLink.sides)
+    def forget(self, name: str) -> None:
+        self.side(name).forget()
+
+    def teardown(self) -> None:
+        if not hasattr(self, "pair"):
+            return
+        for name in ("left", "right"):
+            self.side(name).frames.extend(self.flying[name])
+        left, right = self.pair.left, self.pair.right
+        self.pair.exchange()
+        left.send("hello")  # so that both sides have spoken since
+        right.send("hello")
+        self.pair.exchange()
+        assert left.channel.is_paired
+        assert right.channel.is_paired
+        assert left.channel.peer == right.channel.session
+        assert right.channel.peer == left.channel.session
+        left.arrived.clear()
+        right.arrived.clear()
+        for text in "abc":
+            left.send(text)
+            right.send(text)
+        self.pair.exchange()
+        assert left.arrived == right.arrived == ["a", "b", "c"]
+
+
+TestForgetting = Forgetting.TestCase
+TestForgetting.settings = settings(deadline=None)
