@@ -7,7 +7,9 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.broker.pump import Pump
+from tests.broker.test_snapshot import seen
 from thatch import Filter, parse
+from thatch.broker.broker import Broker
 from thatch.broker.overlap import names_of
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import LinkDown, LinkUp
@@ -180,6 +182,8 @@ class Histories(RuleBasedStateMachine):
     def every_broker_is_in_order(self) -> None:
         if hasattr(self, "net"):
             self.net.check()
+            for name, broker in self.net.brokers.items():
+                assert seen(Broker.restored(name, self.net.items[name], broker.routing)) == seen(broker)
 
     def teardown(self) -> None:
         if not hasattr(self, "net"):

@@ -139,6 +139,14 @@ def test_a_broker_that_leaves_takes_along_what_came_from_it() -> None:
     net.check()
 
 
+def test_nothing_is_kept_for_a_neighbour_that_is_gone() -> None:
+    net = Pump("a-b")
+    net.advertise("b", "ad", "x <= 3")
+    net.subscribe("a", "s", "x <= 3")
+    net.do("a", LinkDown(now=0, neighbour="b", for_good=True))
+    assert not [key for key in net.items["a"] if "b" in key]
+
+
 def test_a_cut_link_heals_and_nothing_is_lost() -> None:
     net = Pump("a-b b-c", EVERYWHERE)
     net.subscribe("c", "s", "x = 1")

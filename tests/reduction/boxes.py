@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
 
-__all__ = ["Question", "many_axes", "questions", "random_questions", "tiny_questions"]
+__all__ = ["FEWER", "Question", "many_axes", "questions", "random_questions", "tiny_questions"]
+
+FEWER = settings(
+    max_examples=max(20, settings().max_examples // 5)
+)  # for examples that are large in themselves
 
 
 class Question(NamedTuple):

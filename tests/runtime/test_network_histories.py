@@ -121,6 +121,9 @@ class NetworkHistories(RuleBasedStateMachine):
         self.people: dict[str, Person] = {}
         self.under_way: dict[str, Under] = {}
         self.numbers = 0
+        self.ways_are_settled = (
+            True  # if not, subscriptions are on their way to where no advertisement led them
+        )
         for number, (where, filter, offer) in enumerate(people):
             self.connect(where)
             self.subscribe(number, filter, None)
@@ -144,10 +147,7 @@ class NetworkHistories(RuleBasedStateMachine):
             return
         expires = None if lasts is None else self.network.now + lasts
         identity = person.client.subscribe(filter, f"s{self._number()}", expires=expires)
-        person.wishes[identity] = Wish(filter, expires)
-        for each in self.under_way.values():
-            if filter.matches(each.event):
-                each.may.add((person.client.name, identity))
+        self._wish(person, identity, Wish(filter, expires))
 
     @rule(which=WHICH, what=WHICH)
     def unsubscribe(self, which, what):
@@ -156,6 +156,17 @@ class NetworkHistories(RuleBasedStateMachine):
             identity = list(person.wishes)[what % len(person.wishes)]
             person.client.unsubscribe(identity)
             self._forget_wish(person, identity)
+
+    @rule(which=WHICH, what=WHICH, filter=filters())
+    def subscribe_anew(self, which, what, filter):
+        """The same id again for something else, while the old one may still be leaving."""
+        person = self._connected(which)
+        if person is not None and person.wishes:
+            identity = list(person.wishes)[what % len(person.wishes)]
+            person.client.unsubscribe(identity)
+            self._forget_wish(person, identity)
+            person.client.subscribe(filter, identity)
+            self._wish(person, identity, Wish(filter, None))
 
     @rule(which=WHICH, offer=OFFERS)
     def advertise_more(self, which, offer):
@@ -196,10 +207,11 @@ class NetworkHistories(RuleBasedStateMachine):
         if person is None:
             return
         offers = [each for each in person.offers.values() if each.allows(event)]
-        is_guided = self.network.routing.way == "advertisements"
+        is_guided = self.network.broker(person.client.broker).routing.way == "advertisements"
         identity = f"p{self._number()}"
         # What it may reach must be known before it is published: the publisher's broker delivers at once.
-        under = self._wanted(event, settled=not is_guided or any(each.is_settled for each in offers))
+        is_known = (self.ways_are_settled and not is_guided) or any(each.is_settled for each in offers)
+        under = self._wanted(event, settled=is_known)
         if is_guided and not offers:
             with pytest.raises(EventError):
                 person.client.publish(event, identity)
@@ -282,8 +294,16 @@ class NetworkHistories(RuleBasedStateMachine):
 
     @rule(routing=ROUTINGS)
     def switch(self, routing):
-        if all(self.network.is_running(name) for name in self.network.brokers):
-            self.network.switch(routing)
+        """Brokers that do not run learn of it when they start."""
+        self.network.switch(routing)
+        self.ways_are_settled = False
+
+    @rule(which=WHICH, routing=ROUTINGS)
+    def switch_one(self, which, routing):
+        running = [name for name in self.network.brokers if self.network.is_running(name)]
+        if running:
+            self.network.switch(routing, running[which % len(running)])
+            self.ways_are_settled = False
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
@@ -306,6 +326,7 @@ class NetworkHistories(RuleBasedStateMachine):
         self.under_way.clear()
         for name in self.network.brokers:
             invariants.check(self.network.broker(name))
+        self.ways_are_settled = True
         now = self.network.now
         for person in self.people.values():
             for identity in [i for i, wish in person.wishes.items() if wish.expires and wish.expires <= now]:
@@ -374,6 +395,12 @@ class NetworkHistories(RuleBasedStateMachine):
         for identity, under in self.under_way.items():
             missed = {pair for pair in under.must if pair[0] == name} - got.get(identity, set())
             assert not missed, f"{name} did not get {identity} {under.event} for {missed}"
+
+    def _wish(self, person: Person, identity: str, wish: Wish) -> None:
+        person.wishes[identity] = wish
+        for each in self.under_way.values():
+            if wish.filter.matches(each.event):
+                each.may.add((person.client.name, identity))
 
     def _forget_wish(self, person: Person, identity: str) -> None:
         person.wishes.pop(identity, None)

@@ -119,6 +119,7 @@ def lose_link(tables: Tables, step: Step, link: Link, reason: str = "") -> None:
     for kind, outgoing in (("forwarded", link.forwarded), ("announced", link.announced)):
         for each in outgoing.told if outgoing is not None else ():
             step.persist((kind, link.name, each), None)
+    link.forwarded = link.announced = None
     _forget_members(tables, step, link, set(link.members))
     revoke(tables, step)
     end_all_of(tables, step, link)

@@ -22,6 +22,7 @@ Axes = npt.NDArray[np.int32]
 Answer = Verdict[SparsePoint]
 
 _NO: Answer = Verdict(covered=False, certain=True, decided_by="flooding")
+_EMPTY: Answer = Verdict(covered=False, certain=True, decided_by="empty")
 
 
 class Judge(Protocol):
@@ -65,37 +66,49 @@ class FloodingJudge:
 
 
 class _Indexed:
-    """A judge with an index of the boxes it knows."""
+    """A judge with an index of the boxes it knows. It has none before the first: most links of a broker are idle."""
 
     def __init__(self) -> None:
-        self._index = BoxIndex()
+        self._index: BoxIndex | None = None
 
     def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
+        if self._index is None:
+            self._index = BoxIndex()
         self._index.add(box, axes, lows, highs)
 
     def remove(self, box: int) -> None:
+        assert self._index is not None, "a box that is known"
         self._index.remove(box)
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        inner = (old > LOWEST) & (old <= HIGHEST)  # the ends of an axis are always the same
-        self._index.relabel(axis, old[inner], new[inner])
+        if self._index is not None:
+            inner = (old > LOWEST) & (old <= HIGHEST)  # the ends of an axis are always the same
+            self._index.relabel(axis, old[inner], new[inner])
+
+    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+        return _EMPTY if self._index is None else self._decide(self._index, axes, lows, highs)
+
+    def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+        raise NotImplementedError
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        assert self._index is not None, "a box that is known"
         return self._index.meeting(axes, lows, highs)
 
 
 class PairwiseJudge(_Indexed):
     """Covered if a single box contains it: the classical covering relation."""
 
-    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+    def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Look for a box that contains this one."""
-        found = self._index.containing(axes, lows, highs)
+        found = index.containing(axes, lows, highs)
         if found < 0:
             return Verdict(covered=False, certain=True, decided_by="pairwise")
         return Verdict(covered=True, certain=True, decided_by="pairwise", used=(found,))
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         """The boxes inside this one."""
+        assert self._index is not None, "a box that is known"
         return self._index.inside(axes, lows, highs)
 
 
@@ -106,9 +119,9 @@ class ExactJudge(_Indexed):
         super().__init__()
         self._budget = budget
 
-    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+    def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Refine a small set of boxes until it covers, or leaves a point that no box contains."""
-        return self._index.covered(axes, lows, highs, budget=self._budget)
+        return index.covered(axes, lows, highs, budget=self._budget)
 
 
 class ProbabilisticJudge(_Indexed):
@@ -131,12 +144,12 @@ class ProbabilisticJudge(_Indexed):
         self._literal = literal
         self._cap = cap
 
-    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+    def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Conflict table, its fast decisions, MCS and RSPC over the boxes that meet this one."""
-        numbers = self._index.meeting(axes, lows, highs)
+        numbers = index.meeting(axes, lows, highs)
         if not len(numbers):
-            return Verdict(covered=False, certain=True, decided_by="empty")
-        rows = self._index.boxes(numbers)
+            return _EMPTY
+        rows = index.boxes(numbers)
         local = np.union1d(axes, rows.axes).astype(np.int32)
         row_lows, row_highs = rows.dense(local)
         top, first, last, starts = in_cells(*_spread(local, axes, lows, highs), row_lows, row_highs)

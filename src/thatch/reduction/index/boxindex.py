@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
@@ -26,7 +25,7 @@ from thatch.reduction.index.questions import (
     checked_numbers,
 )
 from thatch.reduction.index.store import TREE, Store
-from thatch.reduction.index.workspace import Workspace
+from thatch.reduction.index.workspace import Workspace, lent
 from thatch.reduction.problem import Verdict, Work
 
 __all__ = ["BoxIndex"]
@@ -51,7 +50,6 @@ class BoxIndex:
         self._searching, self._deciding = kernels, deciding
         self._store = Store(arrays)
         self._rows: dict[int, int] | None = None  # by number, once somebody asks
-        self._work = Workspace()
 
     @classmethod
     def of(cls, boxes: Boxes, numbers: Any = None) -> BoxIndex:
@@ -192,12 +190,13 @@ class BoxIndex:
         before : only boxes with lower numbers count
         """
         axes, lows, highs = checked_box(axes, lows, highs)
-        work = self._work
-        work.ends[1] = len(axes)
-        work.before[0] = ALL if before is None else before
-        found = work.one
-        self._searching.containing(self._store.description, axes, lows, highs, work.ends, work.before, found)
-        row = int(found[0])
+        with lent() as work:
+            work.ends[1] = len(axes)
+            work.before[0] = ALL if before is None else before
+            self._searching.containing(
+                self._store.description, axes, lows, highs, work.ends, work.before, work.one
+            )
+            row = int(work.one[0])
         return -1 if row < 0 else int(self._store["rows"][row * f.ROW + f.ROW_NUMBER])
 
     def containing_many(self, boxes: Boxes, before: Any = None) -> Ints:
@@ -225,13 +224,14 @@ class BoxIndex:
         return self._collected(self._searching.inside, box, before)
 
     def _collected(self, kernel: Any, box: Box, before: int | None) -> Ints:
-        rows = self._work.found
         last = ALL if before is None else before
-        count = kernel(self._store.description, *box, last, rows)
-        if count > len(rows):
-            rows = self._work.found = np.empty(2 * count, np.int64)
+        with lent() as work:
+            rows = work.found
             count = kernel(self._store.description, *box, last, rows)
-        return np.sort(self._store["rows"][rows[:count] * f.ROW + f.ROW_NUMBER])
+            if count > len(rows):
+                rows = work.found = np.empty(2 * count, np.int64)
+                count = kernel(self._store.description, *box, last, rows)
+            return np.sort(self._store["rows"][rows[:count] * f.ROW + f.ROW_NUMBER])
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
@@ -252,7 +252,11 @@ class BoxIndex:
         """
         box = checked_box(axes, lows, highs)
         limit, last = checked_budget(budget), ALL if before is None else before
-        store, work = self._store, self._work
+        with lent() as work:
+            return self._decided(box, last, limit, work)
+
+    def _decided(self, box: Box, last: int, limit: int, work: Workspace) -> Verdict[SparsePoint]:
+        store = self._store
         is_open = True
         while is_open:
             code, nodes, rounds, k, m = self._deciding.decide(
@@ -274,19 +278,19 @@ class BoxIndex:
                 covered=False,
                 certain=True,
                 decided_by="branch_and_bound" if k else "empty",
-                witness=self._witness(m, box[0], box[1]),
+                witness=self._witness(work.local[:m], work.witness[:m], box),
                 work=cost,
             )
         return Verdict(covered=None, certain=False, decided_by="budget", work=cost)
 
-    def _witness(self, m: int, axes: npt.NDArray[np.int32], lows: Ints) -> SparsePoint:
+    def _witness(self, local: Ints, point: Ints, box: Box) -> SparsePoint:
         """The point that was found last; axes that no box speaks of were left out of the search."""
-        local, point = self._work.local[:m].astype(np.int32), self._work.witness[:m]
+        axes, lows, _ = box
         beyond = axes >= self._store["state"][f.N_AXES]
         if beyond.any():
             local, point = np.concatenate((local, axes[beyond])), np.concatenate((point, lows[beyond]))
         order = np.argsort(local)
-        return local[order], point[order]
+        return local[order].astype(np.int32), point[order]
 
     def covered_many(
         self, boxes: Boxes, *, before: Any = None, budget: float | None = None, pairwise_only: bool = False
@@ -303,18 +307,19 @@ class BoxIndex:
         draft = Draft(len(boxes))
         columns = boxes.offsets, boxes.axes, boxes.lows, boxes.highs
         done = 0
-        while done < len(boxes):
-            done, code = self._deciding.covered_many(
-                self._store.description,
-                self._work.arrays,
-                columns,
-                befores,
-                limit,
-                int(pairwise_only),
-                done,
-                *draft.arrays,
-            )
-            self._make_room(code, draft, boxes, done)
+        with lent() as work:
+            while done < len(boxes):
+                done, code = self._deciding.covered_many(
+                    self._store.description,
+                    work.arrays,
+                    columns,
+                    befores,
+                    limit,
+                    int(pairwise_only),
+                    done,
+                    *draft.arrays,
+                )
+                self._make_room(code, draft, work, _sides(boxes, done))
         return draft.answers()
 
     def stream(
@@ -337,32 +342,33 @@ class BoxIndex:
         draft = Draft(len(boxes))
         columns = boxes.offsets, boxes.axes, boxes.lows, boxes.highs
         done = 0
-        while done < len(boxes):
-            done, code, wish = self._deciding.stream(
-                store.description,
-                self._work.arrays,
-                columns,
-                numbers,
-                limit,
-                int(pairwise_only),
-                done,
-                *draft.arrays,
-            )
-            self._make_room(code, draft, boxes, done)
-            if wish == store.kernels.FULL:
-                store.make_room(1, _sides(boxes, done))
-            else:
-                self._improve(wish)
+        with lent() as work:
+            while done < len(boxes):
+                done, code, wish = self._deciding.stream(
+                    store.description,
+                    work.arrays,
+                    columns,
+                    numbers,
+                    limit,
+                    int(pairwise_only),
+                    done,
+                    *draft.arrays,
+                )
+                self._make_room(code, draft, work, _sides(boxes, done))
+                if wish == store.kernels.FULL:
+                    store.make_room(1, _sides(boxes, done))
+                else:
+                    self._improve(wish)
         return draft.answers()
 
-    def _make_room(self, code: int, draft: Draft, boxes: Boxes, done: int) -> None:
-        """Do what a kernel stopped for."""
+    def _make_room(self, code: int, draft: Draft, work: Workspace, sides: int) -> None:
+        """Do what a kernel stopped for, at a box with so many sides."""
         if code == self._deciding.LONGER:
             draft.lengthen()
         elif code != self._deciding.DONE:
-            self._work.enlarge(code, _sides(boxes, done))
+            work.enlarge(code, sides)
 
 
 def _sides(boxes: Boxes, box: int) -> int:
-    """How many sides a box has."""
-    return int(boxes.offsets[box + 1] - boxes.offsets[box])
+    """How many sides a box has; 0 beyond the last."""
+    return int(boxes.offsets[box + 1] - boxes.offsets[box]) if box < len(boxes) else 0

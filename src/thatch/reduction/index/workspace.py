@@ -1,12 +1,18 @@
-"""Room for one decision at a time, kept from one to the next."""
+"""Room for one decision at a time, kept from one to the next, whichever index makes it.
+
+A link's index may be small, and there may be thousands of them: what only a decision needs is lent to it. A list gives
+and takes an element at once, so that indexes in several threads never share one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Workspace"]
+__all__ = ["Workspace", "lent"]
 
 
 class Workspace:
@@ -59,3 +65,16 @@ class Workspace:
         else:
             return False
         return True
+
+
+_FREE: list[Workspace] = []
+
+
+@contextmanager
+def lent() -> Iterator[Workspace]:
+    """A workspace that nobody else uses meanwhile."""
+    work = _FREE.pop() if _FREE else Workspace()
+    try:
+        yield work
+    finally:
+        _FREE.append(work)

@@ -22,10 +22,11 @@ class Site:
     fire : called with the site and the name of a timer that ran out
     """
 
-    __slots__ = ("broker", "clients", "disk", "name", "stumbles", "timers", "wires")
+    __slots__ = ("broker", "clients", "disk", "name", "routing", "stumbles", "timers", "wires")
 
     def __init__(self, name: str, broker: Broker, fire: Callable[[Site, str], None]) -> None:
         self.name = name
+        self.routing = broker.routing  # as it was last told: that is no part of what a broker leaves on disk
         self.broker: Broker | None = broker
         self.disk: dict[tuple[str, ...], Any] = {}
         self.timers = Timers(lambda timer: fire(self, timer))
