@@ -39,6 +39,26 @@ def pytest_configure(config: pytest.Config) -> None:
         index = SegmentIndex(capacity=1)
         index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
         index.match(read_event({"a": 1, "b": ["c", "d"]}))
+        _compile_reduction()
+
+
+def _compile_reduction() -> None:
+    """The kernels of forwarding sets, one policy after the other."""
+    from thatch import ForwardingSet
+    from thatch.reduction import ApproximateNegativeSpace, Exact, NegativeSpace, Pairwise, Probabilistic
+
+    policies = (
+        Pairwise(demote=True),
+        Exact(demote=True),
+        Probabilistic(delta=0.1),
+        NegativeSpace(),
+        ApproximateNegativeSpace(),
+    )
+    for policy in policies:
+        link = ForwardingSet(policy)
+        for number, filter in enumerate(("x < 5", "x >= 4 and y < 3", "x >= 4 and y >= 3", "x < 9")):
+            link.add(str(number), filter)
+        link.remove("0")
 
 
 @pytest.fixture(scope="session")

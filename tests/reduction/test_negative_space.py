@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reduction.boxes import FEWER
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
 from thatch.reduction.moves import Moves
 from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace, stream

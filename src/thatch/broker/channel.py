@@ -136,6 +136,10 @@ class Channel:
             step.persist(("out", self.neighbour, str(number)), None)
         step.persist(("session", self.neighbour), None)
         step.persist(("numbers", self.neighbour), None)
+        if self._resend_is_set:
+            step.cancel_timer(f"resend {self.neighbour}")
+        if self._ack_is_set:
+            step.cancel_timer(f"acknowledge {self.neighbour}")
 
     # --- receiving ---------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,8 @@ and what is complete again is said after all of it was sent.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from thatch.broker.forwarding import rebuild, refresh_subscriptions
 from thatch.broker.messages import Complete
 from thatch.broker.settings import Routing
@@ -45,11 +47,12 @@ def complete_on(tables: Tables, link: Link) -> tuple[bool, bool]:
 
 def _lacking(tables: Tables) -> tuple[int, int]:
     """How many links do not give all subscriptions, and how many not all advertisements."""
-    links = list(tables.joined_links())
-    return (
-        sum(not each.gives_subscriptions for each in links),
-        sum(not each.gives_advertisements for each in links),
-    )
+    subscriptions = advertisements = 0
+    for link in tables.links.values():
+        if link.is_joined:
+            subscriptions += not link.gives_subscriptions
+            advertisements += not link.gives_advertisements
+    return subscriptions, advertisements
 
 
 def _complete_on(tables: Tables, link: Link, lacking: tuple[int, int]) -> tuple[bool, bool]:
@@ -59,19 +62,19 @@ def _complete_on(tables: Tables, link: Link, lacking: tuple[int, int]) -> tuple[
     return (way != "events" and not subscriptions, way == "advertisements" and not advertisements)
 
 
-def revoke(tables: Tables, step: Step) -> None:
-    """Say on every link what is no longer complete there."""
-    _tell(tables, step, is_revoking=True)
+def revoke(tables: Tables, step: Step, links: Iterable[Link] | None = None) -> None:
+    """Say on every link, or on some, what is no longer complete there."""
+    _tell(tables, step, links, is_revoking=True)
 
 
-def grant(tables: Tables, step: Step) -> None:
-    """Say on every link what is complete there."""
-    _tell(tables, step, is_revoking=False)
+def grant(tables: Tables, step: Step, links: Iterable[Link] | None = None) -> None:
+    """Say on every link, or on some, what is complete there."""
+    _tell(tables, step, links, is_revoking=False)
 
 
-def _tell(tables: Tables, step: Step, *, is_revoking: bool) -> None:
+def _tell(tables: Tables, step: Step, links: Iterable[Link] | None, *, is_revoking: bool) -> None:
     lacking = _lacking(tables)
-    for link in tables.joined_links():
+    for link in tables.joined_links() if links is None else links:
         subscriptions, advertisements = _complete_on(tables, link, lacking)
         if is_revoking:
             subscriptions, advertisements = subscriptions and link.told[0], advertisements and link.told[1]

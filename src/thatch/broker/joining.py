@@ -57,7 +57,9 @@ def begin_anew(tables: Tables, step: Step, link: Link, *, is_restarted: bool) ->
             send_digest(step, link, tables)
     persist_link(step, link)
     if link.is_joined:
-        _bring_up_to_date(tables, step, link)
+        revoke(tables, step)
+        rebuild(tables, step, link)
+        grant(tables, step)
 
 
 def on_joined(tables: Tables, step: Step, link: Link, message: Joined) -> None:
@@ -92,7 +94,10 @@ def on_joined(tables: Tables, step: Step, link: Link, message: Joined) -> None:
         link.is_joined = True
         persist_link(step, link)
         send_digest(step, link, tables)
-        _bring_up_to_date(tables, step, link)
+        # What is complete on the other links stays so: what is new beyond this one is news for everybody.
+        revoke(tables, step, [link])
+        rebuild(tables, step, link)
+        grant(tables, step, [link])
 
 
 def on_left(tables: Tables, step: Step, link: Link, message: Left) -> None:
@@ -129,12 +134,6 @@ def lose_link(tables: Tables, step: Step, link: Link, reason: str = "") -> None:
     grant(tables, step)
     if reason:
         step.effects.append(CloseLink(cause=step.cause, neighbour=link.name, reason=reason))
-
-
-def _bring_up_to_date(tables: Tables, step: Step, link: Link) -> None:
-    revoke(tables, step)
-    rebuild(tables, step, link)
-    grant(tables, step)
 
 
 # --- who is reached how ------------------------------------------------------------------------------------------

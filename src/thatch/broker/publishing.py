@@ -63,7 +63,10 @@ def wanting_links(tables: Tables, record: Record, hop: Hop | None = None) -> lis
     return [
         link
         for link in tables.links.values()
-        if link is not hop and link.is_joined and (not link.gives_subscriptions or link.wishes.any(record))
+        if (link.subscriptions or not link.gives_subscriptions)  # most of many links have none
+        and link is not hop
+        and link.is_joined
+        and (not link.gives_subscriptions or link.wishes.any(record))
     ]
 
 

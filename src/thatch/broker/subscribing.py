@@ -51,6 +51,9 @@ def on_subscribe(tables: Tables, step: Step, hop: Hop, message: Subscribe) -> No
     tables.put_subscription(made)
     persist_subscription(step, made)
     lease(tables, step, "subscription", made.id, made.expires)
+    is_guiding = tables.routing.way == "advertisements"
     for link in tables.links.values():
+        if is_guiding and link.gives_advertisements and not link.advertisements:
+            continue  # as with most of many links
         if belongs(tables, link, made):
             forward(tables, step, link, made)

@@ -61,7 +61,7 @@ def end_subscription(
     owed : who wants to be told then, with the request of each
     """
     pending = Pending(tables.next_order(), subscription.id, owed)
-    for link in tables.links.values():
+    for link in [each for each in tables.links.values() if each.forwarded is not None]:
         request = retract(tables, step, link, subscription.id, asks=True)
         if request is not None:
             pending.waiting[request] = link.name

@@ -63,8 +63,8 @@ def reduce(
     -------
     `row`, `subscription`, `subscriber`, `attributes` (the keys that the filter constrains, as text), `boxes` (how many
     it has, null if too many to be decided: such a subscription is active and proves nothing), `active`, `decided_by` (as
-    in `thatch.reduction.problem`), `proof` (ids of active subscriptions that together cover a passive one, of which
-    none can be left out by the search that found them), `exhausted`, `nodes` and `rounds` (the work of the search).
+    in `thatch.reduction.problem`), `proof` (ids of active subscriptions that together cover a passive one), `exhausted`,
+    `nodes` and `rounds` (the work of the search).
 
     Raises
     ------
