@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.broker.pump import Pump
+from thatch import parse
 from thatch.broker.effects import Refuse
 from thatch.broker.messages import Advertise, Subscribe, Unadvertise, Unsubscribe
 from thatch.broker.settings import Routing
+from thatch.broker.stimuli import Frame, FrameReceived
 from thatch.reduction.forwarding.policies import Exact, Pairwise
 
 
@@ -140,4 +142,34 @@ def test_an_advertisement_that_another_covers_draws_nothing_new() -> None:
     assert not [message for *_, message in net.sent if isinstance(message, Subscribe)]
     net.unadvertise("a", "wide")
     assert net.known("a") == {"s"}
+    net.check()
+
+
+def test_an_id_that_is_taken_is_refused_and_a_neighbour_may_say_something_else_under_its_own() -> None:
+    net = Pump("a-b b-c")
+    net.advertise("a", "ad", "x <= 5")
+    assert any(isinstance(each, Refuse) for each in net.advertise("b", "ad", "x <= 5"))
+    net.subscribe("c", "low", "x = 1")
+    net.subscribe("c", "high", "x = 9")
+    link = net.brokers["b"].tables.links["a"]
+    frame = Frame(
+        session=link.channel.peer,
+        number=link.channel.received + 1,
+        received_session=link.channel.session,
+        received=0,
+        message=Advertise(advertisement="ad", filter=parse("x > 5")),
+    )
+    net.do("b", FrameReceived(now=0, neighbour="a", frame=frame))
+    net.run()
+    assert net.forwarded("b", "a") == {"high"}
+    net.check()
+
+
+def test_of_equal_closed_advertisements_a_later_one_ends_without_a_word() -> None:
+    net = Pump("a-b")
+    net.advertise("a", "one", "x <= 5", closed=True)
+    net.advertise("a", "two", "x <= 5", closed=True)
+    net.sent.clear()
+    net.unadvertise("a", "two")
+    assert net.sent == []
     net.check()

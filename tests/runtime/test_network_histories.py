@@ -7,8 +7,10 @@ everywhere before it was published and lasted until all was quiet again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import pytest
@@ -37,13 +39,17 @@ def filters(draw: st.DrawFn) -> Filter:
     sides = []
     for name in draw(st.sampled_from([("x",), ("y",), ("x", "y")])):
         low, high = sorted((draw(st.integers(0, SPAN)), draw(st.integers(0, SPAN))))
-        sides.append(f"{name} between {low} and {high}")
+        between = f"{name} between {low} and {high}"
+        sides.append(
+            draw(st.sampled_from([between, between, between, f"{name} is missing", f"exists({name})"]))
+        )
     text = " and ".join(sides)
     return parse(f"{text} or x = {draw(st.integers(0, SPAN))}" if draw(st.booleans()) else text)
 
 
 OFFERS = st.one_of(st.just((parse("true"), False)), st.tuples(filters(), st.booleans()))
-VALUES = st.integers(0, SPAN)
+NUMBERS = st.integers(0, SPAN)
+VALUES = st.one_of(NUMBERS, NUMBERS, NUMBERS, st.lists(NUMBERS, min_size=1, max_size=2))
 EVENTS = st.one_of(
     st.fixed_dictionaries({"x": VALUES, "y": VALUES}),
     st.fixed_dictionaries({"x": VALUES, "y": VALUES}, optional={"z": VALUES}),
@@ -75,8 +81,14 @@ class Offer:
     is_settled: bool = False
 
     def allows(self, event: Mapping[str, Any]) -> bool:
-        named = {name for name in ("x", "y", "z") if name in str(self.filter)}
-        return self.filter.matches(event) and (not self.closed or set(event) <= named)
+        """Whether one conjunction holds for every flat event."""
+        named = set(re.findall(r"\b[xyz]\b", str(self.filter)))
+        if self.closed and not set(event) <= named:
+            return False
+        choices = [value if isinstance(value, list) else [value] for value in event.values()]
+        flat = [dict(zip(event, chosen, strict=True)) for chosen in product(*choices)]
+        parts = [Filter((each,), None, ()) for each in self.filter.conjunctions]
+        return any(all(part.matches(each) for each in flat) for part in parts)
 
 
 @dataclass

@@ -26,6 +26,7 @@ __all__ = [
     "catch_up",
     "forward",
     "is_guided",
+    "possible_links",
     "rebuild",
     "refresh_subscriptions",
     "retract",
@@ -51,6 +52,15 @@ def belongs(tables: Tables, link: Link, subscription: Subscription) -> bool:
         overlaps(each.filter, subscription.filter, closed=each.closed)
         for each in link.advertisements.values()
     )
+
+
+def possible_links(tables: Tables) -> list[Link]:
+    """The links on which a subscription may belong: where advertisements guide, most of many links have none."""
+    if tables.routing.way == "advertisements":
+        return [
+            link for link in tables.links.values() if link.advertisements or not link.gives_advertisements
+        ]
+    return list(tables.links.values())
 
 
 def belonging_subscriptions(tables: Tables, link: Link) -> list[Subscription]:

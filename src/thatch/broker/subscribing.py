@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.broker.forwarding import belongs, forward
+from thatch.broker.forwarding import belongs, forward, possible_links
 from thatch.broker.leases import lease
 from thatch.broker.messages import Subscribe
 from thatch.broker.refusals import refuse, unusable_filter
@@ -21,39 +21,40 @@ def on_subscribe(tables: Tables, step: Step, hop: Hop, message: Subscribe) -> No
     """
     reason = unusable_filter(tables, message.subscription, message.filter, message.expires, step.now)
     known = None if reason else tables.subscriptions.get(message.subscription)
-    is_client = isinstance(hop, Client)
     if known is not None and known.leaving is None:
         if known.hop is not hop:
             reason = "an id that is taken"
         elif known.filter == message.filter:
-            if is_client and known.expires != message.expires:
-                known.expires = message.expires
-                persist_subscription(step, known)
-                lease(tables, step, "subscription", known.id, known.expires)
+            _move_end(tables, step, known, message.expires)
             return
-        elif is_client:
+        elif isinstance(hop, Client):
             reason = "an id that is taken by another filter (unsubscribe first)"
     if reason:
         refuse(tables, step, hop, message.subscription, reason)
         return
     if known is not None:
-        if known.leaving is None:
-            end_subscription(tables, step, known, [])
-        if known.id in tables.subscriptions:
-            tables.drop_subscription(known)
-    made = Subscription(
-        message.subscription,
-        message.filter,
-        hop,
-        tables.next_order(),
-        message.expires if is_client else None,  # whose client it is sees to its end
-    )
+        _make_room(tables, step, known)
+    # Whose client it is sees to its end.
+    expires = message.expires if isinstance(hop, Client) else None
+    made = Subscription(message.subscription, message.filter, hop, tables.next_order(), expires)
     tables.put_subscription(made)
     persist_subscription(step, made)
     lease(tables, step, "subscription", made.id, made.expires)
-    is_guiding = tables.routing.way == "advertisements"
-    for link in tables.links.values():
-        if is_guiding and link.gives_advertisements and not link.advertisements:
-            continue  # as with most of many links
+    for link in possible_links(tables):
         if belongs(tables, link, made):
             forward(tables, step, link, made)
+
+
+def _move_end(tables: Tables, step: Step, subscription: Subscription, expires: float | None) -> None:
+    if isinstance(subscription.hop, Client) and subscription.expires != expires:
+        subscription.expires = expires
+        persist_subscription(step, subscription)
+        lease(tables, step, "subscription", subscription.id, expires)
+
+
+def _make_room(tables: Tables, step: Step, known: Subscription) -> None:
+    """Let a subscription give its id to another."""
+    if known.leaving is None:
+        end_subscription(tables, step, known, [])
+    if known.id in tables.subscriptions:
+        tables.drop_subscription(known)
