@@ -1,5 +1,7 @@
 """The driver of a test on a cluster: matches a log by both plans, and waits in the middle for a gate to open.
 
+Afterwards it reduces the subscriptions.
+
 Called with the master's address, a folder with `events.parquet` and `subscriptions.parquet`, and the plan. Every task
 leaves a file with the number of its executor's process in `reached/`, and waits there for the file `gate` if its
 part is one of the later half.
@@ -57,6 +59,9 @@ def main(master: str, folder: str, plan: str) -> None:
         subscriptions = spark.read.parquet(f"{folder}/subscriptions.parquet")
         found = pipeline.match(gated, subscriptions, event="id", plan=plan)  # type: ignore[arg-type]
         found.write.parquet(f"{folder}/pairs.parquet")
+        if plan == "mapped":  # once is enough
+            reduced = pipeline.reduce(subscriptions).select("subscription", "active", "proof")
+            reduced.write.parquet(f"{folder}/reduced.parquet")
     finally:
         spark.stop()
 

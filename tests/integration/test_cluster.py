@@ -52,6 +52,17 @@ def wait_for(what, condition, driver: subprocess.Popen, log: Path):
     raise AssertionError(f"the driver never came to {what}:\n{log.read_text()[-4000:]}")
 
 
+def check_reduced(path: Path) -> None:
+    """What the cluster has left out is what a set on a link leaves out."""
+    link = thatch.ForwardingSet()
+    for row in SUBSCRIPTIONS.to_pylist():
+        link.add(row["subscription"], row["filter"])
+    found = pq.read_table(path).to_pylist()
+    assert {row["subscription"] for row in found if row["active"]} == set(link.active)
+    assert len(found) == len(link)
+    assert all(set(row["proof"]) <= set(link.active) for row in found)
+
+
 @pytest.mark.parametrize("plan", ["mapped", "partitioned"])
 def test_the_answer_is_the_embedded_engines_though_an_executor_is_killed(cluster, tmp_path, plan):
     pq.write_table(SUBSCRIPTIONS, tmp_path / "subscriptions.parquet")
@@ -88,3 +99,5 @@ def test_the_answer_is_the_embedded_engines_though_an_executor_is_killed(cluster
     assert pairs == sorted(
         zip(expected["event"].to_pylist(), expected["subscription"].to_pylist(), strict=True)
     )
+    if plan == "mapped":
+        check_reduced(tmp_path / "reduced.parquet")

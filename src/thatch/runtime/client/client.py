@@ -152,7 +152,7 @@ class Client:
     def end(self) -> None:
         """Let all streams end; the network is gone, or this client is."""
         self._is_closed = True
-        for stream in self._streams.values():
+        for stream in list(self._streams.values()):  # another thread may forget one meanwhile
             stream.close()
         self._streams.clear()
 
