@@ -12,7 +12,6 @@ How a verdict was reached, `decided_by`:
     rspc               random points (paper 000, algorithm 1); a yes is not certain
     rspc capped        the same with fewer points than the error asked for needs
     branch_and_bound   exact search with geometric resolution
-    flooding           nothing is ever covered: the baseline
     reference          one of the slow definitions
     negative_space     by the space that is not covered yet (paper 001)
     budget             the work allowed was not enough: not proved

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import inf
 
-from thatch.errors import ParameterError, SubscriptionError, UnknownSubscriptionError, shown
+from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
 from thatch.reduction.boxes import Boxes, Ints, log_volume
 from thatch.reduction.forwarding.judges import Judge
-from thatch.reduction.forwarding.rows import ORDERS, Order, Source, Stored
+from thatch.reduction.forwarding.rows import Order, Source, Stored, check_order
 from thatch.reduction.moves import NOTHING, Moves
 
 __all__ = ["CoveringSet"]
@@ -110,8 +110,7 @@ class CoveringSet:
         ----------
         order : "arrival", or "volume" for the largest first, which leaves fewer active rows
         """
-        if order not in ORDERS:
-            raise ParameterError(" or ".join(map(repr, ORDERS)), shown(order), "order")
+        check_order(order)
         before = set(self._numbers)
         self._judge = self._make_judge()
         self._numbers.clear()

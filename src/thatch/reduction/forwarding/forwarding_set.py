@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
+from thatch.errors import SchemaError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.reduction.boxes import Boxes, Ints, log_volume
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.forwarding.policies import Exact, Policy, RowSet
-from thatch.reduction.forwarding.rows import ORDERS, Order
+from thatch.reduction.forwarding.rows import Order, check_order
 from thatch.reduction.moves import Moves
 
 __all__ = ["Changes", "ForwardingSet"]
@@ -150,8 +150,7 @@ class ForwardingSet:
         ----------
         order : "arrival", or "volume" for the largest first, which leaves fewer active filters
         """
-        if order not in ORDERS:
-            raise ParameterError(" or ".join(map(repr, ORDERS)), shown(order), "order")
+        check_order(order)
         before = set(self._rows.active)
         source = self._source.with_new_labels()
         rows = source.rows_by(self.policy)

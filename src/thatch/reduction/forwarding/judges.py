@@ -16,12 +16,11 @@ from thatch.reduction.index import BoxIndex, SparsePoint
 from thatch.reduction.monte_carlo import rspc
 from thatch.reduction.problem import Verdict
 
-__all__ = ["ExactJudge", "FloodingJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]
+__all__ = ["ExactJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]
 
 Axes = npt.NDArray[np.int32]
 Answer = Verdict[SparsePoint]
 
-_NO: Answer = Verdict(covered=False, certain=True, decided_by="flooding")
 _EMPTY: Answer = Verdict(covered=False, certain=True, decided_by="empty")
 
 
@@ -42,27 +41,6 @@ class Judge(Protocol):
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""
-
-
-class FloodingJudge:
-    """Everything is forwarded: the baseline of all others."""
-
-    def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
-        """Nothing needs to be known."""
-
-    def remove(self, box: int) -> None:
-        """Nothing is known."""
-
-    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:  # noqa: ARG002 - the contract's names
-        """Never covered."""
-        return _NO
-
-    def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:  # noqa: ARG002
-        """None: nothing is ever covered."""
-        return np.zeros(0, np.int64)
-
-    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        """Nothing is known."""
 
 
 class _Indexed:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Boxes, Ints
 
-__all__ = ["ORDERS", "Order", "Source", "Stored"]
+__all__ = ["Order", "Source", "Stored", "check_order"]
 
 Order = Literal["arrival", "volume"]  # in which rows are decided anew
-ORDERS = ("arrival", "volume")
+_ORDERS = ("arrival", "volume")
+
+
+def check_order(order: object) -> None:
+    """Refuse what is no order."""
+    if order not in _ORDERS:
+        raise ParameterError(" or ".join(map(repr, _ORDERS)), shown(order), "order")
 
 
 class Source(Protocol):
