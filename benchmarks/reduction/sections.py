@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -317,6 +318,11 @@ _REAL = {
     ),
 }
 
+_INTERESTS: dict[str, dict[str, Any]] = {
+    "1-3 attributes, half of the ranges one-sided": {},
+    "3-4 attributes, ranges two-sided": {"sizes": (3, 4), "one_sided": 0.0},
+}
+
 
 def real_rows(bench: Bench) -> list[Row]:
     """How much sets shrink: subscriptions derived from real events (`workloads/interests.py`), and W1 to W4."""
@@ -324,8 +330,10 @@ def real_rows(bench: Bench) -> list[Row]:
     count = bench.size(20_000)
     for name, attributes in _REAL.items() if bench.data is not None else ():
         events = _real_events(bench.data / name)
-        rng = np.random.default_rng(bench.seed)
-        sets[f"of {name.partition('.')[0]}"] = interests(rng, events, count, attributes)
+        for kind, options in _INTERESTS.items():
+            rng = np.random.default_rng(bench.seed)
+            title = f"of {name.partition('.')[0]}, {kind}"
+            sets[title] = interests(rng, events, count, attributes, **options)
     for name in ("W1", "W2-3D", "W3", "W4A", "W4B"):
         sets[name] = generate(name, count, 0, bench.seed).filters()
     rows = []

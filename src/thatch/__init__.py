@@ -11,6 +11,7 @@ Keep many standing queries and find, for every event, who wants it:
 
 from __future__ import annotations
 
+from thatch.broker.settings import Routing
 from thatch.engine import Engine
 from thatch.errors import (
     BoxError,
@@ -37,11 +38,15 @@ from thatch.model.language.pattern_printing import pattern_of
 from thatch.model.language.python import attr, circle, polygon, within
 from thatch.model.profile import Profile
 from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+from thatch.model.topology import Topology
 from thatch.reduction import Changes, EventBox, ForwardingSet, Sureness, Verdict, covered_by, sureness
+from thatch.runtime.blocking import BlockingNetwork
+from thatch.runtime.inprocess import Network, network
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BlockingNetwork",
     "BoxError",
     "Changes",
     "Decimal",
@@ -57,12 +62,14 @@ __all__ = [
     "IndexFileError",
     "Integer",
     "MissingPackageError",
+    "Network",
     "NeverMatchesError",
     "Number",
     "ParameterError",
     "PatternError",
     "Profile",
     "ReadOnlyError",
+    "Routing",
     "Schema",
     "SchemaError",
     "SparkError",
@@ -71,11 +78,13 @@ __all__ = [
     "TableError",
     "Text",
     "ThatchError",
+    "Topology",
     "UnknownSubscriptionError",
     "Verdict",
     "attr",
     "circle",
     "covered_by",
+    "network",
     "parse",
     "pattern_of",
     "polygon",

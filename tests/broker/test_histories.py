@@ -49,10 +49,22 @@ filters = st.sampled_from(FILTERS)
 class Histories(RuleBasedStateMachine):
     """Whatever happened: when all is quiet, each event reaches exactly the clients that want it."""
 
-    @initialize(tree=st.sampled_from(TREES), routing=st.sampled_from(ROUTINGS), is_eager=st.booleans())
-    def begin(self, tree: str, routing: Routing, is_eager: bool) -> None:
+    @initialize(
+        tree=st.sampled_from(TREES),
+        routing=st.sampled_from(ROUTINGS),
+        is_eager=st.booleans(),
+        wants=st.lists(st.tuples(st.integers(0, 4), filters), min_size=2, max_size=6),
+        offers=st.lists(st.tuples(st.integers(0, 4), filters, st.booleans()), min_size=1, max_size=4),
+    )
+    def begin(
+        self,
+        tree: str,
+        routing: Routing,
+        is_eager: bool,
+        wants: list[tuple[int, str]],
+        offers: list[tuple[int, str, bool]],
+    ) -> None:
         self.net = Pump(routing=routing)
-        self.net.is_eager = is_eager
         self.pairs = [tuple(pair.split("-")) for pair in tree.split()]
         for one, other in self.pairs:
             self.net.link(one, other)
@@ -63,6 +75,11 @@ class Histories(RuleBasedStateMachine):
         self.ever: dict[str, list[Filter]] = {}  # all that a subscription of an id has ever asked for
         self.published: dict[str, dict[str, object]] = {}
         self.number = 0
+        for where, filter, closed in offers:
+            self.offer(self.names[where % len(self.names)], filter, closed)
+        for where, filter in wants:
+            self.want(self.names[where % len(self.names)], self.new_id("s"), filter)
+        self.net.is_eager = is_eager
 
     def pick(self, data: st.DataObject) -> str:
         return data.draw(st.sampled_from(self.names))
@@ -70,6 +87,11 @@ class Histories(RuleBasedStateMachine):
     def new_id(self, kind: str) -> str:
         self.number += 1
         return f"{kind}{self.number}"
+
+    def offer(self, name: str, filter: str, closed: bool) -> None:
+        about = self.new_id("a")
+        self.offered[about] = (name, parse(filter), closed)
+        self.net.advertise(name, about, filter, closed=closed)
 
     def want(self, name: str, about: str, filter: str) -> None:
         self.ever.setdefault(about, []).append(parse(filter))
@@ -80,8 +102,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(data=st.data(), filter=filters)
     def subscribe(self, data: st.DataObject, filter: str) -> None:
-        name, about = self.pick(data), self.new_id("s")
-        self.want(name, about, filter)
+        self.want(self.pick(data), self.new_id("s"), filter)
 
     @rule(data=st.data(), filter=filters)
     def unsubscribe(self, data: st.DataObject, filter: str) -> None:
@@ -94,9 +115,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(data=st.data(), filter=filters, closed=st.booleans())
     def advertise(self, data: st.DataObject, filter: str, closed: bool) -> None:
-        name, about = self.pick(data), self.new_id("a")
-        self.net.advertise(name, about, filter, closed=closed)
-        self.offered[about] = (name, parse(filter), closed)
+        self.offer(self.pick(data), filter, closed)
 
     @rule(data=st.data())
     def unadvertise(self, data: st.DataObject) -> None:

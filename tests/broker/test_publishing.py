@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.broker.pump import Pump
-from thatch import Integer, Schema, parse
+from thatch import Integer, Schema, attr, circle, parse, within
 from thatch.broker.broker import Broker
 from thatch.broker.effects import Deliver, Ignored, Refuse
 from thatch.broker.messages import Publish, Subscribe
@@ -159,6 +159,26 @@ def test_events_that_are_too_large_or_none_are_refused(event: object) -> None:
     (refused,) = broker.handle(MessageReceived(now=0, client="press", message=message))
     assert isinstance(refused, Refuse)
     assert broker.tables.published == {}
+
+
+def test_an_event_that_contains_itself_is_refused() -> None:
+    event: dict[str, object] = {}
+    event["x"] = [event, event]
+    broker = Broker("a", Routing(way="subscriptions"))
+    broker.handle(ClientConnected(now=0, client="press"))
+    (refused,) = broker.handle(MessageReceived(now=0, client="press", message=Publish("p", event)))
+    assert isinstance(refused, Refuse)
+
+
+def test_an_event_with_too_many_pairs_to_look_at_is_refused_and_sent_to_nobody() -> None:
+    net = Pump("a-b", Routing(way="subscriptions"))
+    near = parse(within(attr("lat"), attr("lon"), circle(0, 0, 1)))
+    net.say("a", "desk", Subscribe(subscription="near", filter=near))
+    net.subscribe("b", "all", "exists(lat)")
+    net.sent.clear()
+    assert net.publish("a", "nobody", {"lat": [0] * 400, "lon": [0] * 400}) == []
+    assert isinstance(net.told[-1][1], Refuse)
+    assert net.sent == []
 
 
 def test_declared_types_hold_for_events() -> None:

@@ -120,6 +120,29 @@ def test_what_is_malformed_is_ignored(message: Message) -> None:
     assert net.known("b") == {"s"}
 
 
+def test_events_that_a_side_had_before_it_forgot_a_link_do_not_come_again() -> None:
+    net = Pump("a-b", FLOODING)
+    net.subscribe("b", "s", "x = 1")
+    net.tick(5)
+    net.publish("a", "nobody", {"x": 1})
+    assert len(net.brokers["a"].tables.links["b"].channel.outbox) == 1  # not acknowledged yet
+    for is_heard in (True, False, False):
+        net.is_eager = False
+        net.do("b", LinkDown(now=net.now, neighbour="a", for_good=True))
+        net.do("b", LinkUp(now=net.now, neighbour="a"))
+        net.deliver()  # a begins anew, if it was answered before
+        net.publish("a", "nobody", {"x": 1}, checks=False)
+        while net.frames:
+            sender, effect = net.frames[0]
+            if sender == "b" and not is_heard:
+                net.frames.popleft()
+            else:
+                net.deliver()
+    net.tick(20)
+    assert len(net.delivered) == len(set(net.delivered))
+    net.check()
+
+
 def test_a_link_that_only_one_side_has_forgotten_comes_back() -> None:
     net = Pump("a-b b-c")
     net.advertise("a", "ad", "x >= 0")

@@ -31,8 +31,19 @@ def test_only_the_attributes_given_are_asked_for() -> None:
         assert {key for each in filter.conjunctions for key, _ in each.constraints} <= {"price"}
 
 
+def test_filters_have_as_many_attributes_as_asked_for_and_no_open_ends_if_so_asked() -> None:
+    for filter in interests(np.random.default_rng(2), EVENTS, 50, NAMES, sizes=(3, 4), one_sided=0):
+        (conjunction,) = filter.conjunctions
+        assert 3 <= len(conjunction.constraints) <= 4
+        assert all(len(end) == 3 for key, side in conjunction.constraints if key == "price" for end in side)
+
+
 def test_events_that_lack_the_attributes_are_refused() -> None:
     with pytest.raises(EventError):
         interests(np.random.default_rng(2), EVENTS, 5, ["weight"])
     with pytest.raises(ParameterError):
         interests(np.random.default_rng(2), EVENTS, -1, NAMES)
+    with pytest.raises(ParameterError):
+        interests(np.random.default_rng(2), EVENTS, 1, NAMES, sizes=(0, 1))
+    with pytest.raises(ParameterError):
+        interests(np.random.default_rng(2), EVENTS, 1, NAMES, one_sided=2)

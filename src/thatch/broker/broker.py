@@ -81,6 +81,24 @@ class Broker:
     limits : what it takes
     trusts_topology : believe the driver that links form a tree of brokers with different names; then nobody is told who
         is where, which saves a message per pair of brokers
+
+    Examples
+    --------
+    >>> import thatch
+    >>> from thatch.broker.messages import Publish, Subscribe
+    >>> from thatch.broker.settings import Routing
+    >>> from thatch.broker.stimuli import ClientConnected, MessageReceived
+    >>> broker = Broker("b1", Routing(way="subscriptions"))
+    >>> broker.handle(ClientConnected(now=0, client="desk-7"))
+    []
+    >>> wish = Subscribe(subscription="cheap", filter=thatch.parse("price < 150"))
+    >>> kept = broker.handle(MessageReceived(now=1, client="desk-7", message=wish))
+    >>> event = Publish("p1", {"price": 120})
+    >>> _, delivery = broker.handle(MessageReceived(now=2, client="desk-7", message=event))
+    >>> delivery.client, delivery.subscriptions, delivery.cause
+    ('desk-7', ('cheap',), 3)
+    >>> broker.story("p1")
+    ['Step 3: came from desk-7, was sent on to nobody and delivered to desk-7.']
     """
 
     def __init__(
@@ -196,6 +214,8 @@ class Broker:
                 channel.restart(step, tables.new_session(step))
             channel.adopt(step, frame.session)
             begin_anew(tables, step, link, is_restarted=is_restarted)
+        elif verdict == "again":
+            ignore(tables, step, stimulus.neighbour, "a frame that came before")
         elif verdict != "same":
             ignore(tables, step, stimulus.neighbour, verdict)
             return

@@ -144,13 +144,19 @@ class Channel:
     # --- receiving ---------------------------------------------------------------------------------------------------
 
     def judge(self, frame: Frame) -> str:
-        """What to make of a frame's session: "same", "new" (the neighbour has begun anew), or why it is of no use."""
+        """What to make of a frame.
+
+        Returns
+        -------
+        "same": of the session that is known. "again": so too, but its message is known already. "new": the neighbour has
+        begun anew. Else: why it is of no use.
+        """
         if not _is_well_formed(frame):
             return "a malformed frame"
         if frame.received_session == self.session and frame.received > self.number:
             return "an acknowledgement of what was not sent"
         if frame.session == self.peer:
-            return "same"
+            return "again" if 0 < frame.number <= self.received else "same"
         if self.peer and _began(frame.session) <= _began(self.peer):
             return "a frame of a session that ended"
         return "new"
@@ -174,14 +180,20 @@ class Channel:
         self._is_changed = True
         self._persist_session(step)
 
+    def replace(self, step: Step, number: int, message: Message) -> None:
+        """Send another message in place of one that is not acknowledged."""
+        self.outbox[number] = message
+        step.persist(("out", self.neighbour, str(number)), message)
+
     def take(self, step: Step, frame: Frame) -> Iterator[Message]:
         """The messages that have arrived with a frame of the session that is known, in order."""
         if frame.received_session == self.session:
             self._acknowledge(step, frame.received)
+        elif frame.received_session:
+            return  # meant for a memory of this side that is gone, which may have taken it; what is not known will come again
         if not frame.number or frame.message is None:
             return
         if frame.number <= self.received:  # the other side has not heard that it arrived
-            step.ignore(self.neighbour, "a frame that came before")
             self._owed = _PATIENCE
             return
         early = self._early = {} if self._early is None else self._early

@@ -16,7 +16,7 @@ from thatch.broker.channel import Channel
 from thatch.broker.completing import grant, persist_link, revoke
 from thatch.broker.effects import CloseLink
 from thatch.broker.forwarding import rebuild
-from thatch.broker.messages import Joined, Left
+from thatch.broker.messages import Joined, Left, Publish
 from thatch.broker.refusals import ignore
 from thatch.broker.resync import send_digest
 from thatch.broker.step import Step
@@ -45,7 +45,8 @@ def begin_anew(tables: Tables, step: Step, link: Link, *, is_restarted: bool) ->
 
     Parameters
     ----------
-    is_restarted : whether this side's session was begun anew as well; else all it has said will still arrive
+    is_restarted : whether this side's session was begun anew as well; else all it has said will still arrive, except
+        events: the neighbour may have had them before, and losing them is better than sending them twice
     """
     link.awaits_routes = True
     link.gives_subscriptions = link.gives_advertisements = True
@@ -55,6 +56,10 @@ def begin_anew(tables: Tables, step: Step, link: Link, *, is_restarted: bool) ->
         link.channel.send(step, Joined(_routes(tables, link)))
         if link.is_joined:
             send_digest(step, link, tables)
+    else:
+        for number, message in link.channel.outbox.items():
+            if isinstance(message, Publish):
+                link.channel.replace(step, number, Left(()))  # which says nothing
     persist_link(step, link)
     if link.is_joined:
         revoke(tables, step)

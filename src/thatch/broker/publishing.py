@@ -18,7 +18,7 @@ from thatch.broker.refusals import ignore, refuse
 from thatch.broker.step import Step
 from thatch.broker.tables import Client, Hop, Link, Tables
 from thatch.errors import EventError
-from thatch.model.events import Record, read_event
+from thatch.model.events import MAX_DEPTH, Record, read_event
 from thatch.model.matching import holds
 
 __all__ = ["on_publish", "wanting_clients", "wanting_links"]
@@ -26,24 +26,23 @@ __all__ = ["on_publish", "wanting_clients", "wanting_links"]
 
 def on_publish(tables: Tables, step: Step, hop: Hop, message: Publish) -> None:
     """Send an event on, and deliver it."""
-    record = _readable(tables, step, hop, message)
-    if record is None:
+    if not _is_well_formed(tables, step, hop, message):
+        return
+    try:
+        record = read_event(message.event, tables.schema)
+        reason = _unwelcome(tables, hop, record)
+        links = [] if reason else wanting_links(tables, record, hop)
+        delivered = {} if reason else wanting_clients(tables, record)
+    except EventError as error:  # also of matching, if lists have too many pairs
+        refuse(tables, step, hop, message.publication, "an event that cannot be read", str(error))
+        return
+    if reason:
+        refuse(tables, step, hop, message.publication, reason)
         return
     if isinstance(hop, Client):
-        if message.publication in tables.published:
-            ignore(tables, step, hop.name, "a publication that came before")
-            return
-        if tables.routing.way == "advertisements" and not _is_allowed(hop, record):
-            refuse(tables, step, hop, message.publication, "an event that the client has not advertised")
-            return
         _remember(tables, step, message.publication)
-    elif is_guided(tables, hop) and not _is_expected(hop, record):
-        refuse(tables, step, hop, message.publication, "an event that the neighbour has not advertised")
-        return
-    links = wanting_links(tables, record, hop)
     for link in links:
         link.channel.send(step, message)
-    delivered = wanting_clients(tables, record)
     for client, subscriptions in delivered.items():
         step.effects.append(
             Deliver(
@@ -78,34 +77,48 @@ def wanting_clients(tables: Tables, record: Record) -> dict[str, list[str]]:
     return found
 
 
-def _readable(tables: Tables, step: Step, hop: Hop, message: Publish) -> Record | None:
+def _is_well_formed(tables: Tables, step: Step, hop: Hop, message: Publish) -> bool:
     if not isinstance(message.publication, str) or not message.publication:
         refuse(tables, step, hop, message.publication, "a publication whose id is no text")
-        return None
+        return False
+    if isinstance(hop, Client) and message.publication in tables.published:
+        ignore(tables, step, hop.name, "a publication that came before")
+        return False
     if _size(message.event, tables.limits.event_size) < 0:
         limit = f"at most {tables.limits.event_size:,} values and characters are taken"
         refuse(tables, step, hop, message.publication, "an event that is too large", limit)
-        return None
-    try:
-        return read_event(message.event, tables.schema)
-    except EventError as error:
-        refuse(tables, step, hop, message.publication, "an event that cannot be read", str(error))
-        return None
+        return False
+    return True
 
 
-def _size(value: Any, room: int) -> int:
-    """What is left of the room after a value, below zero as soon as it is too small."""
+def _unwelcome(tables: Tables, hop: Hop, record: Record) -> str:
+    """Why an event must not come from there, empty if it may."""
+    if isinstance(hop, Client):
+        if tables.routing.way == "advertisements" and not _is_allowed(hop, record):
+            return "an event that the client has not advertised"
+    elif is_guided(tables, hop) and not _is_expected(hop, record):
+        return "an event that the neighbour has not advertised"
+    return ""
+
+
+def _size(value: Any, room: int, depth: int = 0) -> int:
+    """What is left of the room after a value, below zero as soon as it is too small.
+
+    What is nested too deep, as a cycle is, is refused when it is read.
+    """
     room -= 1
+    if depth > MAX_DEPTH:
+        return room
     if isinstance(value, str):
         return room - len(value)
     if isinstance(value, Mapping):
         for name, each in value.items():
-            room = _size(each, room - len(name) if isinstance(name, str) else room)
+            room = _size(each, room - len(name) if isinstance(name, str) else room, depth + 1)
             if room < 0:
                 break
     elif isinstance(value, (list, tuple)):
         for each in value:
-            room = _size(each, room)
+            room = _size(each, room, depth + 1)
             if room < 0:
                 break
     return room

@@ -67,7 +67,7 @@ class Limits:
 
     event_size: int = 1_000_000
     publications: int = 1_024
-    facts: int = 10_000
+    facts: int = 1_000
 
     def __post_init__(self) -> None:
         for name in ("event_size", "publications", "facts"):

@@ -1,7 +1,7 @@
 """Subscriptions derived from real events: what people who were pleased by an event might have asked for.
 
 Nobody publishes sets of subscriptions; events are at hand. A subscription is made of one event, drawn at random, and
-one to three of its attributes. Of text, a boolean or null it asks the very value. Of a number it asks a range around it,
+some of its attributes, one to three. Of text, a boolean or null it asks the very value. Of a number it asks a range around it,
 between quantiles of that attribute: some percent of all events to each side, or to one side only.
 """
 
@@ -20,13 +20,17 @@ from thatch.model.names import key_of
 
 __all__ = ["interests"]
 
-MOST_ATTRIBUTES = 3
 SHARES = (0.01, 0.05, 0.1, 0.25)  # of all events, to one side of a number
-ONE_SIDED = 0.5  # of all ranges
 
 
 def interests(
-    rng: np.random.Generator, events: Sequence[Mapping[str, Any]], count: int, attributes: Sequence[str]
+    rng: np.random.Generator,
+    events: Sequence[Mapping[str, Any]],
+    count: int,
+    attributes: Sequence[str],
+    *,
+    sizes: tuple[int, int] = (1, 3),
+    one_sided: float = 0.5,
 ) -> list[Filter]:
     """So many filters, each made of one event.
 
@@ -34,6 +38,8 @@ def interests(
     ----------
     events : flat objects
     attributes : those that subscribers ask for, all alike; an event without one of them is asked for others
+    sizes : least and most attributes of a filter, where an event has as many
+    one_sided : the share of ranges without one of their ends
     """
     if count < 0:
         raise ParameterError("a count from 0 on", shown(count), "count")
@@ -45,20 +51,33 @@ def interests(
     if not asked:
         raise EventError("events with one of the attributes", f"none of {shown(list(attributes))}")
     numbers = {name: sorted(_numbers(asked, name)) for name in attributes}
-    return [_interest(rng, asked[int(rng.integers(len(asked)))], numbers) for _ in range(count)]
+    if not 1 <= sizes[0] <= sizes[1] or not 0 <= one_sided <= 1:
+        raise ParameterError("sizes from 1 on and a share", f"{shown(sizes)} and {shown(one_sided)}")
+    made = []
+    for _ in range(count):
+        event = asked[int(rng.integers(len(asked)))]
+        made.append(_interest(rng, event, numbers, int(rng.integers(sizes[0], sizes[1] + 1)), one_sided))
+    return made
 
 
 def _interest(
-    rng: np.random.Generator, event: Mapping[str, Any], numbers: Mapping[str, list[float]]
+    rng: np.random.Generator,
+    event: Mapping[str, Any],
+    numbers: Mapping[str, list[float]],
+    size: int,
+    one_sided: float,
 ) -> Filter:
     there = [name for name in numbers if _is_askable(event.get(name), present=name in event)]
-    size = min(len(there), int(rng.integers(1, MOST_ATTRIBUTES + 1)))
     chosen = [there[int(each)] for each in rng.permutation(len(there))[:size]]
-    conditions = [each for name in sorted(chosen) for each in _asked(rng, name, event[name], numbers[name])]
+    conditions = [
+        each for name in sorted(chosen) for each in _asked(rng, name, event[name], numbers[name], one_sided)
+    ]
     return Filter.of(And(tuple(conditions)))
 
 
-def _asked(rng: np.random.Generator, name: str, value: Any, numbers: Sequence[float]) -> list[Expression]:
+def _asked(
+    rng: np.random.Generator, name: str, value: Any, numbers: Sequence[float], one_sided: float
+) -> list[Expression]:
     key = key_of(name)
     if value is None:
         return [IsNull(key)]
@@ -68,9 +87,9 @@ def _asked(rng: np.random.Generator, name: str, value: Any, numbers: Sequence[fl
     reach = int(SHARES[int(rng.integers(len(SHARES)))] * len(numbers))
     low, high = numbers[max(0, place - reach)], numbers[min(last, place + reach)]
     side = rng.random()
-    if side < ONE_SIDED / 2:
+    if side < one_sided / 2:
         return [Compare(key, "<=", high)]
-    if side < ONE_SIDED:
+    if side < one_sided:
         return [Compare(key, ">=", low)]
     return [Compare(key, ">=", low), Compare(key, "<=", high)]
 
