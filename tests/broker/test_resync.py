@@ -133,7 +133,7 @@ def test_events_that_a_side_had_before_it_forgot_a_link_do_not_come_again() -> N
         net.deliver()  # a begins anew, if it was answered before
         net.publish("a", "nobody", {"x": 1}, checks=False)
         while net.frames:
-            sender, effect = net.frames[0]
+            sender, _ = net.frames[0]
             if sender == "b" and not is_heard:
                 net.frames.popleft()
             else:
