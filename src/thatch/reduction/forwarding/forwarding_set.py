@@ -10,7 +10,7 @@ from thatch.errors import SchemaError, SubscriptionError, UnknownSubscriptionErr
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.reduction.boxes import Boxes, Ints, log_volume
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, log_volume
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.forwarding.policies import Exact, Policy, RowSet
 from thatch.reduction.forwarding.rows import Order, check_order
@@ -215,7 +215,8 @@ class _Filters:
 
     def _relabel(self, axis: int, old: Ints, new: Ints) -> None:
         if self.rows is not None:
-            self.rows.relabel(axis, old, new)
+            inner = (old > LOWEST) & (old <= HIGHEST)  # the ends of an axis are always the same
+            self.rows.relabel(axis, old[inner], new[inner])
 
     def put(self, row: int, subscription: str, filter: Filter) -> None:
         self.filters[row], self.ids[row] = filter, subscription

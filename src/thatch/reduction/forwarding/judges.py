@@ -60,8 +60,7 @@ class _Indexed:
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         if self._index is not None:
-            inner = (old > LOWEST) & (old <= HIGHEST)  # the ends of an axis are always the same
-            self._index.relabel(axis, old[inner], new[inner])
+            self._index.relabel(axis, old, new)
 
     def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         return _EMPTY if self._index is None else self._decide(self._index, axes, lows, highs)
