@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -259,6 +261,20 @@ def test_rebuilding_finds_what_order_of_arrival_had_hidden() -> None:
     assert [name for name, _ in link.remove("large").forward] == ["small"]
     with pytest.raises(ParameterError):
         link.rebuild(order="size")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_set_that_is_dropped_is_gone_at_once(name: str) -> None:
+    link = ForwardingSet(POLICIES[name])
+    link.add("one", "x < 5 and y = 1")
+    link.rebuild()
+    parts = [weakref.ref(each) for each in (link, link._rows, link._source, link._source.coordinates)]
+    gc.disable()  # else the collector might do it
+    try:
+        del link
+        assert [part() for part in parts] == [None] * 4
+    finally:
+        gc.enable()
 
 
 def test_an_empty_set_is_small() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, NamedTuple
+from weakref import ReferenceType, WeakMethod, ref
 
 from thatch.errors import SchemaError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.filters import Filter
@@ -163,7 +164,7 @@ class ForwardingSet:
     def _give_new_labels(self) -> None:
         """Forget the labels of cuts that only filters had which are gone; all decisions stay."""
         source = self._source.with_new_labels()
-        source.rows = self._rows  # is told when labels change, from the first row on
+        source.tell(self._rows)  # from the first row on
         if self._rows.moved_to(source):
             self._source = source
         self._removed = 0
@@ -194,13 +195,23 @@ class ForwardingSet:
 
 
 class _Filters:
-    """The filters of rows, as boxes under the labels of the moment."""
+    """The filters of rows, as boxes under the labels of the moment.
+
+    Rows know their filters; what knows them in turn does so weakly, so that a set that is dropped is gone at once.
+    """
 
     def __init__(self, schema: Schema | None) -> None:
         self.filters: dict[int, Filter] = {}  # in the order in which they came
         self.ids: dict[int, str] = {}
-        self.rows: RowSet | None = None
-        self.coordinates = Coordinates(schema, self._relabel)
+        self._rows: ReferenceType[RowSet] | None = None
+        relabel = WeakMethod(self._relabel)
+
+        def tell(axis: int, old: Ints, new: Ints) -> None:
+            told = relabel()
+            if told is not None:
+                told(axis, old, new)
+
+        self.coordinates = Coordinates(schema, tell)
 
     def with_new_labels(self) -> _Filters:
         """The same filters, kept in common, under labels that are yet to be given."""
@@ -210,13 +221,19 @@ class _Filters:
 
     def rows_by(self, policy: Policy) -> RowSet:
         """An empty set of rows, which is told when labels change."""
-        self.rows = policy.rows(self)
-        return self.rows
+        rows = policy.rows(self)
+        self.tell(rows)
+        return rows
+
+    def tell(self, rows: RowSet) -> None:
+        """Let rows be told when labels change."""
+        self._rows = ref(rows)
 
     def _relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        if self.rows is not None:
+        rows = None if self._rows is None else self._rows()
+        if rows is not None:
             inner = (old > LOWEST) & (old <= HIGHEST)  # the ends of an axis are always the same
-            self.rows.relabel(axis, old[inner], new[inner])
+            rows.relabel(axis, old[inner], new[inner])
 
     def put(self, row: int, subscription: str, filter: Filter) -> None:
         self.filters[row], self.ids[row] = filter, subscription
