@@ -25,8 +25,8 @@ help: ## list these targets (the default)
 setup: $(VENV)/.dev $(VENV)/.package ## make the environment for work on Thatch (.venv; about two minutes, 2 GB)
 	@echo "The environment is ready: $(BIN)/thatch, or source $(BIN)/activate."
 
-demo: $(VENV)/.all $(VENV)/.package ## match a stream of quotes live, then a log of them on Spark
-	@echo "Demo: subscriptions over a stream of made-up quotes, matched live, then a log of them on Spark."
+demo: $(VENV)/.all $(VENV)/.package ## match a stream of quotes live, route them through brokers, then a log on Spark
+	@echo "Demo: made-up quotes matched live, then routed through seven brokers, then a log of them on Spark."
 	@$(BIN)/thatch demo --spark build/demo $(ARGS)
 
 fast: $(VENV)/.dev $(VENV)/.package ## run the quick tests, in under a minute

@@ -1,4 +1,4 @@
-"""`thatch demo`: a stream of quotes matched live, one non-match explained, and a log of quotes on Spark."""
+"""`thatch demo`: quotes matched live, one non-match explained, a network of brokers, and a log of quotes on Spark."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from thatch import Engine
+from thatch.app.cli.demo_network import alerts_at_brokers
 from thatch.app.cli.demo_spark import log_on_spark
 from thatch.app.cli.output import note, progress, say
 
@@ -19,18 +20,27 @@ __all__ = ["demo"]
 
 _SYMBOLS = 500
 _VENUES = ("NYSE", "NASDAQ", "LSE", "XETRA")
+# What seven brokers in one process take in a few seconds; few symbols, so that alerts ask for much the same.
+_AT_BROKERS = 4_000
+_SYMBOLS_AT_BROKERS = 25
+_SECONDS_AT_BROKERS = 3.0
 
 
 def demo(
-    subscriptions: Annotated[int, typer.Option(help="How many alerts to keep.", min=0)] = 20_000,
-    seconds: Annotated[float, typer.Option(help="How long to stream quotes.", min=0)] = 5.0,
+    subscriptions: Annotated[
+        int, typer.Option(help="How many alerts to keep; brokers take 4,000 at most.", min=0)
+    ] = 20_000,
+    seconds: Annotated[
+        float, typer.Option(help="How long to stream quotes; to brokers 3 at most.", min=0)
+    ] = 5.0,
     seed: Annotated[int, typer.Option(help="Seed of the made-up market.", min=0)] = 7,
     spark: Annotated[
         Path | None, typer.Option(help="Then profile and match a log of quotes on Spark, in this folder.")
     ] = None,
     events: Annotated[int, typer.Option(help="Quotes of that log.", min=1)] = 30_000,
 ) -> None:
-    """Match a made-up stream of quotes against made-up alerts, live; then, if asked, a log of them on Spark.
+    """Match a made-up stream of quotes against made-up alerts, live; then route some through seven brokers, and
+    match, if asked, a log of them on Spark.
 
     \b
     Examples:
@@ -55,6 +65,14 @@ def demo(
     event = _stream(engine, _quotes(rng, names, prices), seconds)
     if event is not None:
         _explain(engine, event)
+    few = names[:_SYMBOLS_AT_BROKERS]
+    alerts_at_brokers(
+        _alerts(rng, few, prices),
+        _quotes(rng, few, prices),
+        _VENUES,
+        subscriptions=min(subscriptions, _AT_BROKERS),
+        seconds=min(seconds, _SECONDS_AT_BROKERS),
+    )
     if spark is not None:
         alerts, quotes = _alerts(rng, names, prices), _quotes(rng, names, prices)
         log_on_spark(alerts, quotes, spark, events=events, subscriptions=subscriptions)
@@ -73,7 +91,7 @@ def _prepare() -> None:
 def _alerts(rng: np.random.Generator, names: list[str], prices: np.ndarray[Any, Any]) -> Iterator[str]:
     """Alerts as people write them: a price band of a symbol, a busy venue, a family of symbols."""
     while True:
-        symbol = int(rng.integers(_SYMBOLS))
+        symbol = int(rng.integers(len(names)))
         low = float(prices[symbol] * rng.uniform(0.7, 1.2))
         kind = rng.random()
         if kind < 0.7:
@@ -90,7 +108,7 @@ def _quotes(
 ) -> Iterator[dict[str, Any]]:
     """A random walk of every symbol's price."""
     while True:
-        symbol = int(rng.integers(_SYMBOLS))
+        symbol = int(rng.integers(len(names)))
         change = float(rng.normal(0, 1.5))
         prices[symbol] = max(1.0, prices[symbol] * (1 + change / 100))
         yield {

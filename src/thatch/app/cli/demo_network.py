@@ -1,0 +1,188 @@
+"""The middle of `thatch demo`: alerts at seven brokers, of which each knows only what it must."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from thatch import ForwardingSet, Network, Topology, network, parse
+from thatch.app.cli.output import note, progress, say
+
+if TYPE_CHECKING:
+    from thatch.runtime.client import Client, Subscription
+
+__all__ = ["alerts_at_brokers"]
+
+_DESKS = 100
+_BETWEEN_CHANGES = 25  # quotes, until an alert ends and another one comes
+_TRIED = 200  # quotes that are looked at for one whose way is quickly told
+
+
+def alerts_at_brokers(
+    alerts: Iterator[str],
+    quotes: Iterator[dict[str, Any]],
+    venues: Sequence[str],
+    *,
+    subscriptions: int,
+    seconds: float,
+) -> None:
+    """Spread alerts over seven brokers in this process, publish quotes there, and tell the rates.
+
+    Parameters
+    ----------
+    alerts : as many as are wanted; while quotes are published, old ones end and new ones come
+    venues : where quotes come from; each has a feed that advertises them
+    subscriptions : how many alerts there are at any time
+    seconds : how long to publish
+    """
+    _prepare()
+    asyncio.run(_run(alerts, quotes, venues, subscriptions, seconds))
+
+
+def _prepare() -> None:
+    """Load the kernels now, so that the rates below are those of a running system."""
+    note("\nNow seven brokers. On a new machine their kernels are compiled first: ten seconds or so.")
+    started = time.perf_counter()
+    warm = ForwardingSet()
+    for number in range(200):
+        warm.add(str(number), parse(f"price between {number} and {number + 2} and volume > {number % 7}"))
+    for each in list(warm.active)[:20]:
+        warm.remove(each)
+    note(f"Kernels ready in {time.perf_counter() - started:.1f} s (compiled once, then cached).")
+
+
+async def _run(
+    alerts: Iterator[str],
+    quotes: Iterator[dict[str, Any]],
+    venues: Sequence[str],
+    subscriptions: int,
+    seconds: float,
+) -> None:
+    async with network(Topology.tree(7)) as net:
+        feeds = await _feeds(net, venues)
+        where = ", ".join(f"{venue} at {feed.broker}" for venue, feed in feeds.items())
+        note(f"b2 and b3 are linked to b1, b4 and b5 to b2, b6 and b7 to b3. Feeds advertise: {where}.")
+        desks = await _Desks.at(net, alerts)
+        started = time.perf_counter()
+        with progress("subscribing", subscriptions) as meter:
+            for _ in range(subscriptions):
+                await desks.subscribe()
+                meter.step()
+            await net.settled()
+        took = time.perf_counter() - started
+        note(
+            f"{subscriptions:,} alerts of {_DESKS} desks: every broker knew what it must after {took:.1f} s."
+        )
+        await _publish(net, feeds, desks, quotes, seconds)
+        if subscriptions:
+            _tell_what_is_known(net, subscriptions)
+            _tell_a_way(net, feeds, quotes)
+
+
+async def _feeds(net: Network, venues: Sequence[str]) -> dict[str, Client]:
+    """A feed for each venue, at the brokers farthest from the middle."""
+    feeds: dict[str, Client] = {}
+    for broker, venue in zip(reversed(net.brokers), venues, strict=False):
+        feeds[venue] = await net.connect(broker, f"feed of {venue}")
+        await feeds[venue].advertise(f"venue = '{venue}'")
+    return feeds
+
+
+class _Desks:
+    """Who wants alerts: desks at all brokers. What comes for them is counted and not read."""
+
+    def __init__(self, desks: Sequence[Client], alerts: Iterator[str]) -> None:
+        self._desks = desks
+        self._alerts = alerts
+        self._number = 0
+        self._wanted: deque[Subscription] = deque()
+        self._sent = 0  # for alerts that have ended
+
+    @classmethod
+    async def at(cls, net: Network, alerts: Iterator[str]) -> _Desks:
+        """Desks that take turns at the brokers."""
+        brokers = net.brokers
+        return cls([await net.connect(brokers[n % len(brokers)], f"desk-{n}") for n in range(_DESKS)], alerts)
+
+    async def subscribe(self) -> None:
+        """One more alert."""
+        desk = self._desks[self._number % _DESKS]
+        wanted = desk.subscribe(next(self._alerts), subscription=f"alert-{self._number}")
+        self._number += 1
+        self._wanted.append(await wanted)
+
+    async def change(self) -> None:
+        """The oldest alert ends, and another comes."""
+        if self._wanted:
+            oldest = self._wanted.popleft()
+            await oldest.close()
+            self._sent += oldest.waiting + oldest.dropped
+            await self.subscribe()
+
+    @property
+    def sent(self) -> int:
+        """How often a quote reached a desk for an alert."""
+        return self._sent + sum(each.waiting + each.dropped for each in self._wanted)
+
+
+async def _publish(
+    net: Network, feeds: Mapping[str, Client], desks: _Desks, quotes: Iterator[dict[str, Any]], seconds: float
+) -> None:
+    """Publish quotes until the time is over, telling the rates as it goes."""
+    before = _messages(net)
+    published = 0
+    started = last = time.perf_counter()
+    while (now := time.perf_counter()) < started + seconds:
+        quote = next(quotes)
+        await feeds[quote["venue"]].publish(quote)
+        published += 1
+        if published % _BETWEEN_CHANGES == 0:
+            await desks.change()
+        if now - last >= 1:
+            last = now
+            sizes = " ".join(f"{net.broker(name).stats()['subscriptions']:,}" for name in net.brokers)
+            note(
+                f"    {published:>7,} quotes  {published / (now - started):>6,.0f} a second"
+                f"  {desks.sent:>8,} alerts sent  {_messages(net) - before:>7,} messages between brokers"
+                f"  tables: {sizes}"
+            )
+    await net.settled()
+    rate = published / (time.perf_counter() - started)
+    say(
+        f"\n{published:,} quotes through seven brokers, {rate:,.0f} a second: {desks.sent:,} alerts sent,"
+        f" {_messages(net) - before:,} messages between brokers"
+    )
+
+
+def _messages(net: Network) -> int:
+    """Messages that brokers have sent to each other."""
+    links = (link for name in net.brokers for link in net.broker(name).tables.links.values())
+    return sum(link.channel.number for link in links)
+
+
+def _tell_what_is_known(net: Network, count: int) -> None:
+    """How many alerts some other broker knows than the one of their desk."""
+    beyond = 0
+    for name in net.brokers:
+        tables = net.broker(name).tables
+        forwarded = [link.forwarded for link in tables.links.values() if link.forwarded is not None]
+        told = {alert for each in forwarded for alert in each.told}
+        beyond += sum(alert in told for desk in tables.clients.values() for alert in desk.subscriptions)
+    say(
+        f"Of {count:,} alerts only {beyond:,} had to be known beyond their broker (policy exact):"
+        " together these ask for all that the others do."
+    )
+
+
+def _tell_a_way(net: Network, feeds: Mapping[str, Client], quotes: Iterator[dict[str, Any]]) -> None:
+    """The way of one quote that is wanted at several brokers, by few."""
+    routes = (net.explain_route(each, feeds[each["venue"]].broker) for each in islice(quotes, _TRIED))
+    found = [route for route in routes if sum(bool(stop.clients) for stop in route.stops) > 1]
+    if found:
+        route = min(found, key=lambda each: len(str(each)))
+        say(f"\nWhere would {route.event} go, and why?")
+        say(str(route))
