@@ -72,6 +72,7 @@ def test_progress_is_told(tmp_path):
     assert told == sorted(told)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_spark_gives_the_same_rows_and_tells_failures(tmp_path, spark):
