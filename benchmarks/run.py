@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from benchmarks import parsing
+from benchmarks.brokers import command as brokers
 from benchmarks.curves import command as curves
 from benchmarks.matching import command as matching
 from benchmarks.pipeline import command as pipeline
@@ -25,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "curves": curves.main,
     "pipeline": pipeline.main,
     "reduction": reduction.main,
+    "brokers": brokers.main,
 }
 
 

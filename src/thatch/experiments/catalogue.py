@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from thatch.errors import ParameterError, shown
-from thatch.experiments import jafarpour2008, ouksel2006
+from thatch.experiments import jafarpour2008, ouksel2006, overlay
 from thatch.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "PAPERS", "chosen"]
@@ -15,10 +15,11 @@ PAPERS = {
     "publish/subscribe systems, Middleware 2006",
     "jafarpour2008": "Jafarpour, Hore, Mehrotra, Venkatasubramanian: Subscription subsumption evaluation for "
     "content-based publish/subscribe systems, Middleware 2008",
+    "overlay": "Networks of brokers: what reduction on each link does to all of them (Ouksel and others, sections 1, 2 and 5)",
 }
 
 EXPERIMENTS: dict[str, Experiment] = {
-    each.name: each for each in (*ouksel2006.EXPERIMENTS, *jafarpour2008.EXPERIMENTS)
+    each.name: each for each in (*ouksel2006.EXPERIMENTS, *jafarpour2008.EXPERIMENTS, *overlay.EXPERIMENTS)
 }
 
 

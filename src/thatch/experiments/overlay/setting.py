@@ -1,0 +1,88 @@
+"""What all experiments on networks share: shapes, ways to route, subscriptions and events of scenario 1-2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thatch.errors import ParameterError, shown
+from thatch.model.filters import Filter
+from thatch.model.language import parse
+from thatch.model.topology import Topology
+from thatch.workloads.ouksel2006 import COMPARISON_TOP, comparison
+
+if TYPE_CHECKING:
+    from thatch.broker.settings import Routing
+
+__all__ = ["POLICIES", "SETTING", "SHAPES", "WAYS", "events_of", "filters_of", "routing_of", "topology_of"]
+
+SHAPES = ("line", "tree", "random tree")
+POLICIES = ("flooding", "pairwise", "exact", "probabilistic")
+WAYS = ("events", *POLICIES)  # `events`: event flooding, where no subscription travels
+ATTRIBUTES = 10
+DELTA, CAP = 1e-3, 1_000  # of the probabilistic policy
+
+SETTING = (
+    "subscriptions are those of scenario 1-2 of paper O with m = 10, each of a client of its own at a random broker, and "
+    "travel everywhere (no advertisements). Events are even over the whole space, published by four clients at random "
+    "brokers. `exact` is the exact checker, `probabilistic` the paper's algorithm with its own witness probability, "
+    "error 10^-3 and at most 1,000 points a decision; all links, brokers and counters are simulated, nothing is computed. "
+)
+
+_STEP = 2.0**20  # a whole number of the workload is a real one in steps of 1 / _STEP
+_NAMES = tuple(f"a{number}" for number in range(ATTRIBUTES))
+
+
+def topology_of(shape: str, brokers: int, rng: np.random.Generator) -> Topology:
+    """Brokers in a line, a full tree of two below each, or a tree where each is linked to any one before it."""
+    match shape:
+        case "line":
+            return Topology.line(brokers)
+        case "tree":
+            return Topology.tree(brokers)
+        case "random tree":
+            return Topology.random_tree(brokers, rng)
+    raise ParameterError(f"one of {', '.join(SHAPES)}", shown(shape), "shape")
+
+
+def routing_of(policy: str) -> Routing:
+    """How brokers route under a name of `WAYS`."""
+    from thatch.broker.settings import Routing
+    from thatch.reduction import Exact, Flooding, Pairwise, Probabilistic
+
+    match policy:
+        case "events":
+            return Routing(way="events")
+        case "flooding":
+            return Routing(way="subscriptions", policy=Flooding())
+        case "pairwise":
+            return Routing(way="subscriptions", policy=Pairwise())
+        case "exact":
+            return Routing(way="subscriptions", policy=Exact())
+        case "probabilistic":
+            return Routing(way="subscriptions", policy=Probabilistic(DELTA, literal=True, cap=CAP))
+    raise ParameterError(f"one of {', '.join(WAYS)}", shown(policy), "policy")
+
+
+def filters_of(rng: np.random.Generator, count: int) -> list[Filter]:
+    """The subscriptions of scenario 1-2, a range for each attribute that they constrain."""
+    lows, highs = comparison(rng, count, ATTRIBUTES)
+    return [parse(_text(*ends)) for ends in zip(lows.tolist(), highs.tolist(), strict=True)]
+
+
+def events_of(rng: np.random.Generator, count: int) -> list[Mapping[str, float]]:
+    """Events with all attributes, even over the space."""
+    return [
+        dict(zip(_NAMES, row, strict=True)) for row in rng.uniform(0, 1_000, (count, ATTRIBUTES)).tolist()
+    ]
+
+
+def _text(low: list[int], high: list[int]) -> str:
+    sides = [
+        f"{name} between {first / _STEP!r} and {last / _STEP!r}"
+        for name, first, last in zip(_NAMES, low, high, strict=True)
+        if (first, last) != (0, COMPARISON_TOP)
+    ]
+    return " and ".join(sides)
