@@ -114,9 +114,9 @@ class Link(RuleBasedStateMachine):
         del self.live[name]
         self._apply(self.set.remove(name))
 
-    @rule()
-    def rebuild(self) -> None:
-        self._apply(self.set.rebuild())
+    @rule(order=st.sampled_from(["arrival", "volume"]))
+    def rebuild(self, order: Any) -> None:
+        self._apply(self.set.rebuild(order))
 
     @rule(event=_events)
     def publish(self, event: dict[str, Any]) -> None:

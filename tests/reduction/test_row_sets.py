@@ -108,10 +108,6 @@ class History(RuleBasedStateMachine):
             assert moves == ((), ())
         self._apply(moves)
 
-    @rule()
-    def rebuild(self) -> None:
-        self._apply(self.rows.rebuild())
-
     @invariant()
     def what_is_known_is_what_is_active(self) -> None:
         assert set(self.rows.active) == self.known
@@ -170,15 +166,6 @@ def test_demoting_leaves_no_active_row_that_the_others_cover(rows: list[Row]) ->
         assert not points_of([rows[row]]) <= points_of(others)
 
 
-@given(st.lists(_rows, max_size=10))
-def test_rebuilding_by_volume_changes_nobody_s_union(rows: list[Row]) -> None:
-    kept = Exact(budget=inf).rows()
-    for number, row in enumerate(rows):
-        kept.add(number, boxes_of(row))
-    kept.rebuild(order="volume")
-    assert points_of([rows[row] for row in kept.active]) == points_of(rows)
-
-
 @pytest.mark.parametrize("name", SAFE)
 def test_a_row_is_taken_in_once_and_removed_once(name: str) -> None:
     rows = SAFE[name].rows()
@@ -207,7 +194,6 @@ def test_a_row_is_taken_in_once_and_removed_once(name: str) -> None:
         lambda: ApproximateNegativeSpace(k=0).rows(),
         lambda: ApproximateNegativeSpace(metric="size").rows(),  # type: ignore[arg-type]
         lambda: ApproximateNegativeSpace(unsubscribe="both").rows(),  # type: ignore[arg-type]
-        lambda: Exact().rows().rebuild(order="size"),  # type: ignore[call-arg]
     ],
 )
 def test_numbers_that_no_policy_can_work_with_are_refused(make: object) -> None:

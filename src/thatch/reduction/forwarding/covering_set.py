@@ -15,7 +15,7 @@ from math import inf
 from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
 from thatch.reduction.boxes import Boxes, Ints, log_volume
 from thatch.reduction.forwarding.judges import Judge
-from thatch.reduction.forwarding.rows import Order, Source, Stored, check_order
+from thatch.reduction.forwarding.rows import Source, Stored
 from thatch.reduction.moves import NOTHING, Moves
 
 __all__ = ["CoveringSet"]
@@ -102,26 +102,6 @@ class CoveringSet:
         self._deactivate(row)
         promoted = self._promoted(self._dependants.pop(row, set()))
         return Moves(tuple(promoted), (row, *self._demoted(promoted)))
-
-    def rebuild(self, order: Order = "arrival") -> Moves:
-        """Decide every row anew, as if they had all just come (paper 001, section 3.3).
-
-        Parameters
-        ----------
-        order : "arrival", or "volume" for the largest first, which leaves fewer active rows
-        """
-        check_order(order)
-        before = set(self._numbers)
-        self._judge = self._make_judge()
-        self._numbers.clear()
-        self._row_of.clear()
-        self._proofs.clear()
-        self._dependants.clear()
-        for row in self._largest_first(self._order) if order == "volume" else self._order:
-            if not self._is_covered(row):
-                self._activate(row)
-        forward = tuple(row for row in self._order if row in self._numbers and row not in before)
-        return Moves(forward, tuple(row for row in self._order if row in before and row in self._proofs))
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""

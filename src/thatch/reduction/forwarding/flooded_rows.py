@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
 from thatch.reduction.boxes import Boxes, Ints
-from thatch.reduction.forwarding.rows import Order, Source, check_order
-from thatch.reduction.moves import NOTHING, Moves
+from thatch.reduction.forwarding.rows import Source
+from thatch.reduction.moves import Moves
 
 __all__ = ["FloodedRows"]
 
@@ -48,11 +48,6 @@ class FloodedRows:
             raise UnknownSubscriptionError(row)
         del self._rows[row]
         return Moves((), (row,))
-
-    def rebuild(self, order: Order = "arrival") -> Moves:
-        """Nothing is ever decided."""
-        check_order(order)
-        return NOTHING
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Nothing is labelled."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from weakref import ReferenceType, WeakMethod, ref
 
-from thatch.errors import SchemaError, SubscriptionError, UnknownSubscriptionError, shown
+from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, log_volume
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.forwarding.policies import Exact, Policy, RowSet
-from thatch.reduction.forwarding.rows import Order, check_order
 from thatch.reduction.moves import Moves
 
 __all__ = ["Changes", "ForwardingSet"]
 
+Order = Literal["arrival", "volume"]  # in which filters are decided anew
+_ORDERS = ("arrival", "volume")
 _MANY_REMOVED = 1_000  # filters, after which it is worth giving labels anew
 
 
@@ -151,7 +152,8 @@ class ForwardingSet:
         ----------
         order : "arrival", or "volume" for the largest first, which leaves fewer active filters
         """
-        check_order(order)
+        if order not in _ORDERS:
+            raise ParameterError(" or ".join(map(repr, _ORDERS)), shown(order), "order")
         before = set(self._rows.active)
         source = self._source.with_new_labels()
         rows = source.rows_by(self.policy)

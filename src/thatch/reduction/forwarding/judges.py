@@ -6,6 +6,7 @@ need not be known at the other end of the link.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import numpy as np
@@ -43,7 +44,7 @@ class Judge(Protocol):
         """Give the ends of all boxes on one axis other labels, in the same order."""
 
 
-class _Indexed:
+class _Indexed(ABC):
     """A judge with an index of the boxes it knows. It has none before the first: most links of a broker are idle."""
 
     def __init__(self) -> None:
@@ -65,8 +66,9 @@ class _Indexed:
     def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         return _EMPTY if self._index is None else self._decide(self._index, axes, lows, highs)
 
+    @abstractmethod
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
-        raise NotImplementedError
+        """Whether the boxes of an index that is not empty cover this one."""
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         assert self._index is not None, "a box that is known"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Boxes, Ints
 from thatch.reduction.forwarding.flooded_rows import FloodedRows
-from thatch.reduction.forwarding.rows import Order, Source
+from thatch.reduction.forwarding.rows import Source
 from thatch.reduction.moves import Moves
 
 if TYPE_CHECKING:  # what these import takes a while to load
@@ -54,9 +54,6 @@ class RowSet(Protocol):
 
     def remove(self, row: int) -> Moves:
         """Forget a row."""
-
-    def rebuild(self, order: Order = "arrival") -> Moves:
-        """Decide every row anew, in this order."""
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""
@@ -175,7 +172,7 @@ class Probabilistic:
 
         from thatch.reduction.forwarding.judges import ProbabilisticJudge
 
-        rng = np.random.default_rng(self.seed)  # one stream: a rebuild draws other points
+        rng = np.random.default_rng(self.seed)  # one stream for all decisions of the set
         return _covering(
             lambda: ProbabilisticJudge(self.delta, rng, literal=self.literal, cap=self.cap),
             source,

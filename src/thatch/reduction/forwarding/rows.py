@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
-from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Boxes, Ints
 
-__all__ = ["Order", "Source", "Stored", "check_order"]
-
-Order = Literal["arrival", "volume"]  # in which rows are decided anew
-_ORDERS = ("arrival", "volume")
-
-
-def check_order(order: object) -> None:
-    """Refuse what is no order."""
-    if order not in _ORDERS:
-        raise ParameterError(" or ".join(map(repr, _ORDERS)), shown(order), "order")
+__all__ = ["Source", "Stored"]
 
 
 class Source(Protocol):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
 from thatch.reduction.boxes import Boxes, Ints
-from thatch.reduction.forwarding.rows import Order, Source
+from thatch.reduction.forwarding.rows import Source
 from thatch.reduction.moves import Moves
 from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace
 
@@ -49,7 +49,7 @@ class SpaceRows:
         return None
 
     def moved_to(self, source: Source) -> bool:  # noqa: ARG002
-        """False: the space itself has the labels of rows that are gone. A rebuild forgets them."""
+        """False: the space itself has the labels of rows that are gone. A set that is rebuilt begins a new one."""
         return False
 
     def stats(self) -> dict[str, int]:
@@ -82,10 +82,6 @@ class SpaceRows:
             moves = self._space.remove(row)
         del self._order[row]
         return moves
-
-    def rebuild(self, order: Order = "arrival") -> Moves:
-        """Decide every row anew (paper 001, section 3.3)."""
-        return self._space.rebuild(order)
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""

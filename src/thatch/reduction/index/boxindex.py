@@ -199,18 +199,6 @@ class BoxIndex:
             row = int(work.one[0])
         return -1 if row < 0 else int(self._store["rows"][row * f.ROW + f.ROW_NUMBER])
 
-    def containing_many(self, boxes: Boxes, before: Any = None) -> Ints:
-        """The same for many boxes; for each, only boxes with lower numbers than its own `before` count."""
-        boxes = checked_boxes(boxes)
-        found = np.empty(len(boxes), np.int64)
-        befores = checked_befores(before, len(boxes))
-        self._searching.containing(
-            self._store.description, boxes.axes, boxes.lows, boxes.highs, boxes.offsets, befores, found
-        )
-        is_found = found >= 0
-        found[is_found] = self._store["rows"][found[is_found] * f.ROW + f.ROW_NUMBER]
-        return found
-
     def meeting(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
         """The numbers of all boxes that share a point with the given one, rising."""
         return self._collected(self._searching.meeting, checked_box(axes, lows, highs), before)
