@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.boxes import in_cells
-from thatch.reduction.problem import BoxVerdict, Point, Verdict
+from thatch.reduction.problem import BoxVerdict, Verdict
 from thatch.reduction.rows import Near
 
 __all__ = ["Decide", "decider"]
@@ -87,27 +86,18 @@ def _exact(budget: float | None) -> Decide:
 
 def _rspc(delta: float, rng: np.random.Generator, *, literal: bool, cap: int | None) -> Decide:
     def decide(near: Near, shares: int) -> BoxVerdict:
-        from thatch.reduction.monte_carlo import rspc
+        from thatch.reduction.monte_carlo import rspc_in_cells
 
-        trivial = _trivial(near)
-        if trivial is not None:
-            return trivial
-        # Labels have no meaning but order: points are drawn in cells, all as wide.
-        top, first, last, starts = in_cells(near.low, near.high, near.lows, near.highs)
         # All boxes must be covered: each may err with its share of the probability.
-        verdict = rspc(
-            np.zeros_like(top), top, first, last, delta=delta / shares, rng=rng, literal=literal, cap=cap
-        )
-        witness: Point | None = verdict.witness
-        if witness is not None:
-            witness = np.array([each[cell] for each, cell in zip(starts, witness, strict=True)], np.int64)
-        return Verdict(
-            covered=verdict.covered,
-            certain=verdict.certain,
-            decided_by=verdict.decided_by,
-            witness=witness,
-            used=verdict.used,
-            work=verdict.work,
+        return _trivial(near) or rspc_in_cells(
+            near.low,
+            near.high,
+            near.lows,
+            near.highs,
+            delta=delta / shares,
+            rng=rng,
+            literal=literal,
+            cap=cap,
         )
 
     return decide

@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from thatch.reduction.boxes import HIGHEST, LOWEST, Ints, in_cells
+from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
 from thatch.reduction.index import BoxIndex, SparsePoint
-from thatch.reduction.monte_carlo import rspc
+from thatch.reduction.monte_carlo import rspc_in_cells
 from thatch.reduction.problem import Verdict
 
 __all__ = ["ExactJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]
@@ -131,26 +131,20 @@ class ProbabilisticJudge(_Indexed):
         rows = index.boxes(numbers)
         local = np.union1d(axes, rows.axes).astype(np.int32)
         row_lows, row_highs = rows.dense(local)
-        top, first, last, starts = in_cells(*_spread(local, axes, lows, highs), row_lows, row_highs)
-        verdict = rspc(
-            np.zeros_like(top),
-            top,
-            first,
-            last,
+        verdict = rspc_in_cells(
+            *_spread(local, axes, lows, highs),
+            row_lows,
+            row_highs,
             delta=self._delta,
             rng=self._rng,
             literal=self._literal,
             cap=self._cap,
         )
-        witness = None
-        if verdict.witness is not None:
-            labels = [each[cell] for each, cell in zip(starts, verdict.witness, strict=True)]
-            witness = (local, np.array(labels, np.int64))
         return Verdict(
             covered=verdict.covered,
             certain=verdict.certain,
             decided_by=verdict.decided_by,
-            witness=witness,
+            witness=None if verdict.witness is None else (local, verdict.witness),
             used=tuple(int(numbers[each]) for each in verdict.used),
             work=verdict.work,
         )

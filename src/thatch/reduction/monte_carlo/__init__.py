@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from thatch.reduction.monte_carlo.celled import rspc_in_cells
 from thatch.reduction.monte_carlo.probability import find_probability, log_trials, trials, witness_probability
 from thatch.reduction.monte_carlo.sampling import rspc
 
-__all__ = ["find_probability", "log_trials", "rspc", "trials", "witness_probability"]
+__all__ = ["find_probability", "log_trials", "rspc", "rspc_in_cells", "trials", "witness_probability"]
