@@ -135,9 +135,8 @@ class _Attribute:
     """The predicates on one attribute's line."""
 
     def __init__(self) -> None:
-        self.retired: list[
-            int
-        ] = []  # variables that are gone and still stand in the arrays: not to be given again
+        self.retired: list[int] = []  # variables that are gone and still stand in the arrays
+        self.spare: list[int] = []  # variables that are gone and may be given again
         self._points: dict[Cut, Variables] = {}
         self._spans: dict[int, Constraint] = {}  # all that are no single values
         self._fresh: dict[int, Constraint] = {}  # of them, those that have no ranks yet
