@@ -23,6 +23,7 @@ from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.reduction import (
     ApproximateNegativeSpace,
+    Diagrams,
     Exact,
     Flooding,
     ForwardingSet,
@@ -35,6 +36,7 @@ from thatch.reduction.forwarding import forwarding_set
 POLICIES = {
     "flooding": Flooding(),
     "pairwise": Pairwise(demote=True),
+    "diagrams": Diagrams(),
     "exact": Exact(),
     "exact, demoting": Exact(demote=True),
     "negative space": NegativeSpace(),

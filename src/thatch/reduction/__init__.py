@@ -7,6 +7,7 @@ from thatch.reduction.event_boxes import EventBox
 from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet
 from thatch.reduction.forwarding.policies import (
     ApproximateNegativeSpace,
+    Diagrams,
     Exact,
     Flooding,
     NegativeSpace,
@@ -20,6 +21,7 @@ from thatch.reduction.problem import Verdict, Work
 __all__ = [
     "ApproximateNegativeSpace",
     "Changes",
+    "Diagrams",
     "EventBox",
     "Exact",
     "Flooding",

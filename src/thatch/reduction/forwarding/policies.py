@@ -5,6 +5,7 @@ they forwarded. They differ in how much they find, and at what price:
 
     Flooding                    nothing is left out
     Pairwise                    what a single filter covers
+    Diagrams                    the same by decision diagrams, in one pass (paper L)
     Exact                       what all filters together cover, within a budget of work
     Probabilistic               the same by random points (paper 000); may leave out too much
     NegativeSpace               the same by keeping what is not covered yet (paper 001)
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # what these import takes a while to load
 
 __all__ = [
     "ApproximateNegativeSpace",
+    "Diagrams",
     "Exact",
     "Flooding",
     "NegativeSpace",
@@ -117,6 +119,30 @@ class Pairwise:
         from thatch.reduction.forwarding.judges import PairwiseJudge
 
         return _covering(PairwiseJudge, source, demote=self.demote)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagrams:
+    """Leave out what a single filter covers, found by decision diagrams (paper L, section 4).
+
+    Parameters
+    ----------
+    phases : 1 for one pass that finds who covers and who is covered, 2 for one pass each: the paper's baseline
+    demote : also withdraw what a later filter covers, as the paper does
+    """
+
+    phases: Literal[1, 2] = 1
+    demote: bool = True
+
+    def __post_init__(self) -> None:
+        if self.phases not in (1, 2):
+            raise ParameterError("1 or 2 phases", shown(self.phases), "phases")
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        from thatch.reduction.diagrams import DiagramJudge
+
+        return _covering(lambda: DiagramJudge(self.phases), source, demote=self.demote)
 
 
 @dataclass(frozen=True, slots=True)
