@@ -97,6 +97,8 @@ class DiagramJudge:
         found = [*inside, *(each for box in inside for each in self._below.get(box, []))]
         return np.array(found, np.int64)
 
+    inside = neighbours
+
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""
         renamed: dict[Side, int] = {}
