@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import thatch
-from thatch.errors import ParameterError, SubscriptionError
+from tests.strategies import combined, conditions, events, expressions
+from thatch.errors import EventError, FilterError, ParameterError, SubscriptionError
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.reduction import ForwardingSet, Merging
@@ -212,6 +213,43 @@ def test_filters_of_other_attributes_or_three_differences_have_no_merger() -> No
 
     for one, other in (("x = 1", "y = 1"), ("x = 1 and y = 1 and z = 1", "x = 2 and y = 2 and z = 2")):
         assert merged(conjunction(one), conjunction(other), intervals=1, density=Uniform()) is None
+
+
+_any_events = st.one_of(
+    st.fixed_dictionaries(
+        {}, optional={name: st.sampled_from([0, 1, 1.5, 2, 3, "a", "ab", "B"]) for name in "xy"}
+    ),
+    events,
+)
+_any_filters = st.one_of(
+    combined(conditions(keys=("x", "y"), constants=st.integers(0, 3)), max_leaves=3), expressions
+)
+
+
+@pytest.mark.parametrize(
+    "policy", [Merging(intervals=2), Merging(threshold=1.0)], ids=["perfect", "imperfect"]
+)
+@given(asked=st.lists(_any_filters, max_size=8), some=st.lists(_any_events, max_size=6), data=st.data())
+def test_whatever_filters_ask_for_perfect_mergers_add_nothing_and_others_lose_nothing(
+    policy: Merging, asked: list[Any], some: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    link, live = ForwardingSet(policy), {}
+    for number, each in enumerate(asked):
+        try:
+            live[str(number)] = thatch.parse(each)
+        except FilterError:
+            continue
+        link.add(str(number), live[str(number)])
+    for name in data.draw(st.sets(st.sampled_from(sorted(live)))) if live else ():
+        link.remove(name)
+        del live[name]
+    for event in some:
+        try:
+            wanted = any(filter.matches(event) for filter in live.values())
+        except EventError:
+            continue
+        known = any(filter.matches(event) for filter in link.active.values())
+        assert known == wanted if policy.threshold == 0 else known >= wanted
 
 
 # --- every point of a small world --------------------------------------------------------------------------------------
