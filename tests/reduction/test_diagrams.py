@@ -76,7 +76,7 @@ def test_a_new_one_that_covers_others_takes_their_place_and_gives_it_back() -> N
     assert (sorted(name for name, _ in changes.forward), changes.withdraw) == (["one", "two"], ("both",))
 
 
-def test_one_pass_looks_at_less_than_two() -> None:
+def test_one_pass_looks_at_less_than_two_where_boxes_are_wide_and_tails_few() -> None:
     looked_at = []
     ends = np.random.default_rng(5).integers(0, 100, (300, 3)).tolist()
     for phases in (1, 2):

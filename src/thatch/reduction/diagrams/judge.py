@@ -6,7 +6,8 @@ So the diagrams hold an antichain: a box that another covers hangs below that on
 
 Deviations: a side on an axis that the new box lacks leaves it uncovered, and a box that lacks a side of the new one is
 not inside it, which the paper does not say; without that it withdraws what nobody covers. The pass goes from the
-terminal to what may still hold, and so evaluates a predicate where it is met. `phases=2` is the paper's baseline.
+terminal to what may still hold, and so evaluates a predicate where it is met. `phases=2` is the paper's baseline. Walking so,
+one pass does not always look at less than two: where most boxes are covered, a walk that only asks who covers ends sooner.
 """
 
 from __future__ import annotations
