@@ -36,6 +36,7 @@ from thatch.broker.stimuli import (
     MessageReceived,
     TimerFired,
 )
+from thatch.reduction import Merging
 
 BAD_FILTERS = [
     "x = 1",
@@ -163,3 +164,9 @@ def test_a_broker_survives_whatever_a_client_says(said: list[Any]) -> None:
             assert not any(isinstance(each, Persist | SendFrame) for each in effects)
             assert seen(net.brokers["a"]) == before
     net.check()
+
+
+@pytest.mark.parametrize("name", ["policy", "advertising"])
+def test_mergers_have_no_ids_that_a_network_could_tell_apart(name: str) -> None:
+    with pytest.raises(ParameterError, match=name):
+        Routing(**{name: Merging()})

@@ -14,6 +14,7 @@ from tests.strategies import events, expressions
 from thatch import parse
 from thatch.errors import EventError, FilterError
 from thatch.matching import reference
+from thatch.matching.diagrams import DiagramIndex
 from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.problem import Index
 from thatch.matching.segments import SegmentIndex, draft, merging
@@ -28,6 +29,9 @@ INDEXES: list[Callable[[], Index]] = [
     SegmentIndex,
     partial(SegmentIndex, capacity=1),
     partial(SegmentIndex, capacity=3),
+    DiagramIndex,
+    partial(DiagramIndex, ("y", "a", "x"), "full pass"),
+    partial(DiagramIndex, ("x", "o.p"), "top-down"),
 ]
 
 

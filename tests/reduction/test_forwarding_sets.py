@@ -26,6 +26,7 @@ from thatch.model.expressions import Compare, In
 from thatch.model.filters import Filter
 from thatch.reduction import (
     ApproximateNegativeSpace,
+    Diagrams,
     Exact,
     Flooding,
     ForwardingSet,
@@ -38,6 +39,7 @@ from thatch.reduction.forwarding import forwarding_set
 POLICIES = {
     "flooding": Flooding(),
     "pairwise": Pairwise(demote=True),
+    "diagrams": Diagrams(),
     "exact": Exact(),
     "exact, demoting": Exact(demote=True),
     "negative space": NegativeSpace(),

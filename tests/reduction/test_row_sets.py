@@ -15,6 +15,7 @@ from thatch.errors import ParameterError, SubscriptionError, UnknownSubscription
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
 from thatch.reduction.forwarding.policies import (
     ApproximateNegativeSpace,
+    Diagrams,
     Exact,
     Flooding,
     NegativeSpace,
@@ -29,6 +30,8 @@ SAFE = {
     "flooding": Flooding(),
     "pairwise": Pairwise(),
     "pairwise, demoting": Pairwise(demote=True),
+    "diagrams": Diagrams(),
+    "diagrams, two phases": Diagrams(phases=2, demote=False),
     "exact": Exact(budget=inf),
     "exact, demoting": Exact(budget=inf, demote=True),
     "exact, one cell": Exact(budget=1),
@@ -39,7 +42,7 @@ SAFE = {
     "approximate, handing back": ApproximateNegativeSpace(k=3, unsubscribe="hand back", metric="cost"),
 }
 GROUP = ("exact", "exact, demoting", "negative space")
-PROVING = tuple(name for name in SAFE if name.startswith(("flooding", "pairwise", "exact")))
+PROVING = tuple(name for name in SAFE if name.startswith(("flooding", "pairwise", "diagrams", "exact")))
 
 Side = tuple[int, int]
 Row = tuple[tuple[Side, ...], ...]  # boxes, each with a side for every axis

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.forwarding.policies import Exact, Flooding, Policy
+from thatch.reduction.forwarding.policies import Exact, Flooding, Merging, Policy
 
 __all__ = ["Limits", "Routing", "Timing"]
 
@@ -32,6 +32,10 @@ class Routing:
     def __post_init__(self) -> None:
         if self.way not in _WAYS:
             raise ParameterError(" or ".join(map(repr, _WAYS)), shown(self.way), "way")
+        for name in ("policy", "advertising"):
+            # A merger's id is one of its link: at a broker with several neighbours two could be called the same.
+            if isinstance(getattr(self, name), Merging):
+                raise ParameterError("a policy that makes no filters of its own", "Merging", name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

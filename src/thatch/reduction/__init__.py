@@ -7,8 +7,10 @@ from thatch.reduction.event_boxes import EventBox
 from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet
 from thatch.reduction.forwarding.policies import (
     ApproximateNegativeSpace,
+    Diagrams,
     Exact,
     Flooding,
+    Merging,
     NegativeSpace,
     Pairwise,
     Policy,
@@ -20,10 +22,12 @@ from thatch.reduction.problem import Verdict, Work
 __all__ = [
     "ApproximateNegativeSpace",
     "Changes",
+    "Diagrams",
     "EventBox",
     "Exact",
     "Flooding",
     "ForwardingSet",
+    "Merging",
     "NegativeSpace",
     "Pairwise",
     "Policy",

@@ -90,6 +90,25 @@ class CoveringSet:
         self._order[row] = None
         return NOTHING if is_covered else Moves((row,), tuple(self._demoted([row])))
 
+    def overlay(self, row: int, parts: Iterable[int]) -> Moves:
+        """Make a row active, though others may cover it, that is known to contain these active ones: they become passive.
+
+        So does whatever else lies in it by itself.
+        """
+        self._order[row] = None
+        self._activate(row)
+        withdrawn = list(parts)
+        for part in withdrawn:
+            self._deactivate(part)
+            self._keep_proof(part, (row,))
+            self._lean_on(part)
+        near = {
+            self._row_of[int(number)]
+            for side in self._source.boxes(row) or ()
+            for number in self._judge.inside(*side)
+        }
+        return Moves((row,), (*withdrawn, *self._covered_among(near - {row})))
+
     def remove(self, row: int) -> Moves:
         """Forget a row; what it alone had covered is forwarded before it is withdrawn."""
         if row not in self._order:
@@ -188,8 +207,12 @@ class CoveringSet:
             for side in self._source.boxes(row) or ()
             for number in self._judge.neighbours(*side)
         }
+        return self._covered_among(near.difference(fresh))
+
+    def _covered_among(self, rows: Iterable[int]) -> list[int]:
+        """Those of some active rows that the others cover, smallest first; they become passive."""
         demoted = []
-        for row in reversed(self._largest_first(near.difference(fresh))):
+        for row in reversed(self._largest_first(rows)):
             self._deactivate(row)
             if self._is_covered(row):
                 self._lean_on(row)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from math import inf
-from typing import Any, Literal, NamedTuple
+from operator import neg
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from weakref import ReferenceType, WeakMethod, ref
 
 from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
@@ -15,6 +17,10 @@ from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, log_volume
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.forwarding.policies import Exact, Policy, RowSet
 from thatch.reduction.moves import Moves
+
+if TYPE_CHECKING:  # what these import takes a while to load
+    from thatch.reduction.forwarding.merging_rows import Merger
+    from thatch.reduction.merging import Degree
 
 __all__ = ["Changes", "ForwardingSet"]
 
@@ -70,7 +76,8 @@ class ForwardingSet:
     @property
     def active(self) -> Mapping[str, Filter]:
         """The filters that are forwarded, by id, in the order in which they came."""
-        return {self._source.ids[row]: self._source.filters[row] for row in sorted(self._rows.active)}
+        rows = sorted(self._rows.active, key=lambda row: (row < 0, abs(row)))  # mergers after all others
+        return {self._source.id(row): self._source.filter(row) for row in rows}
 
     @property
     def passive(self) -> Mapping[str, Filter]:
@@ -91,7 +98,20 @@ class ForwardingSet:
         if row is None or self._rows.is_active(row):
             raise UnknownSubscriptionError(subscription)
         rows = self._rows.proof(row)
-        return None if rows is None else tuple(self._source.ids[each] for each in rows)
+        return None if rows is None else tuple(self._source.id(each) for each in rows)
+
+    @property
+    def mergers(self) -> Mapping[str, tuple[tuple[str, ...], Degree]]:
+        """The subscriptions in every merger that is forwarded, and what it costs, by its id."""
+        known: Mapping[int, Merger] = getattr(self._rows, "mergers", {})
+        return {
+            self._source.id(row): (
+                tuple(self._source.id(each) for each in sorted(known[row].originals)),
+                known[row].degree,
+            )
+            for row in sorted(known, reverse=True)
+            if self._rows.is_active(row)
+        }
 
     def add(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Changes:
         """Take in a filter, or its text or pattern, under an id that is free.
@@ -107,7 +127,7 @@ class ForwardingSet:
         """
         if not isinstance(subscription, str):
             raise SubscriptionError("text as id", shown(subscription))
-        if subscription in self._rows_of:
+        if subscription in self._rows_of or subscription in self._source.invented:
             raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
         read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
         if read.schema != self.schema:
@@ -156,6 +176,7 @@ class ForwardingSet:
             raise ParameterError(" or ".join(map(repr, _ORDERS)), shown(order), "order")
         before = set(self._rows.active)
         source = self._source.with_new_labels()
+        source.invented = {}  # mergers are made anew
         rows = source.rows_by(self.policy)
         for row in self._source.largest_first() if order == "volume" else self._source.filters:
             rows.add(row)
@@ -191,9 +212,8 @@ class ForwardingSet:
         return f"<ForwardingSet of {len(self)} filters, {stats['active']} active, by {self.policy}>"
 
     def _told(self, moves: Moves) -> Changes:
-        ids, filters = self._source.ids, self._source.filters
-        forward = tuple((ids[row], filters[row]) for row in moves.forward)
-        return Changes(forward, tuple(ids[row] for row in moves.withdraw))
+        forward = tuple((self._source.id(row), self._source.filter(row)) for row in moves.forward)
+        return Changes(forward, tuple(self._source.id(row) for row in moves.withdraw))
 
 
 class _Filters:
@@ -205,6 +225,9 @@ class _Filters:
     def __init__(self, schema: Schema | None) -> None:
         self.filters: dict[int, Filter] = {}  # in the order in which they came
         self.ids: dict[int, str] = {}
+        self.taken: set[str] = set()  # all ids of subscriptions
+        self.invented: dict[str, Filter] = {}  # mergers, by id
+        self._numbers = count(1)  # of mergers; none is given twice
         self._rows: ReferenceType[RowSet] | None = None
         relabel = WeakMethod(self._relabel)
 
@@ -218,8 +241,27 @@ class _Filters:
     def with_new_labels(self) -> _Filters:
         """The same filters, kept in common, under labels that are yet to be given."""
         other = _Filters(self.coordinates.schema)
-        other.filters, other.ids = self.filters, self.ids
+        other.filters, other.ids, other.taken = self.filters, self.ids, self.taken
+        other.invented, other._numbers = self.invented, self._numbers
         return other
+
+    @property
+    def schema(self) -> Schema | None:
+        return self.coordinates.schema
+
+    def id(self, row: int) -> str:
+        return self.ids[row] if row >= 0 else f"merger {-row}"
+
+    def filter(self, row: int) -> Filter:
+        return self.filters[row] if row >= 0 else self.invented[self.id(row)]
+
+    def invent(self, filter: Filter) -> int:
+        row = next(row for row in map(neg, self._numbers) if self.id(row) not in self.taken)
+        self.invented[self.id(row)] = filter
+        return row
+
+    def discard(self, row: int) -> None:
+        del self.invented[self.id(row)]
 
     def rows_by(self, policy: Policy) -> RowSet:
         """An empty set of rows, which is told when labels change."""
@@ -239,15 +281,17 @@ class _Filters:
 
     def put(self, row: int, subscription: str, filter: Filter) -> None:
         self.filters[row], self.ids[row] = filter, subscription
+        self.taken.add(subscription)
 
     def drop(self, row: int) -> None:
+        self.taken.discard(self.ids[row])
         del self.filters[row], self.ids[row]
 
     def boxes(self, row: int) -> Boxes | None:
-        return self.coordinates.boxes(self.filters[row])
+        return self.coordinates.boxes(self.filter(row))
 
     def question(self, row: int) -> Boxes | None:
-        return self.coordinates.question(self.filters[row])
+        return self.coordinates.question(self.filter(row))
 
     def largest_first(self) -> list[int]:
         """All rows by volume, which only orders the work; equals in the order in which they came."""

@@ -40,6 +40,9 @@ class Judge(Protocol):
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         """The numbers of the boxes that might be covered now that this one is known."""
 
+    def inside(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        """The numbers of boxes that this one contains by itself."""
+
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""
 
@@ -74,6 +77,10 @@ class _Indexed(ABC):
         assert self._index is not None, "a box that is known"
         return self._index.meeting(axes, lows, highs)
 
+    def inside(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        assert self._index is not None, "a box that is known"
+        return self._index.inside(axes, lows, highs)
+
 
 class PairwiseJudge(_Indexed):
     """Covered if a single box contains it: the classical covering relation."""
@@ -87,8 +94,7 @@ class PairwiseJudge(_Indexed):
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         """The boxes inside this one."""
-        assert self._index is not None, "a box that is known"
-        return self._index.inside(axes, lows, highs)
+        return self.inside(axes, lows, highs)
 
 
 class ExactJudge(_Indexed):

@@ -1,13 +1,15 @@
 """Policies: how much a link leaves out of what it forwards, as values.
 
 Each says which set of rows does the work. All but `Probabilistic` are safe: whatever they leave out is covered by what
-they forwarded. They differ in how much they find, and at what price:
+they forwarded. Only `Merging` may let events through that nobody wants. They differ in how much they find, and at what price:
 
     Flooding                    nothing is left out
     Pairwise                    what a single filter covers
+    Diagrams                    the same by decision diagrams, in one pass (paper L)
     Exact                       what all filters together cover, within a budget of work
     Probabilistic               the same by random points (paper 000); may leave out too much
     NegativeSpace               the same by keeping what is not covered yet (paper 001)
+    Merging                     the same as Exact, and several filters for one around them (paper L)
     ApproximateNegativeSpace    less, with at most so many new boxes a subscription (paper 001)
 """
 
@@ -24,12 +26,16 @@ from thatch.reduction.forwarding.rows import Source
 from thatch.reduction.moves import Moves
 
 if TYPE_CHECKING:  # what these import takes a while to load
+    from thatch.model.filters import Filter
+    from thatch.model.profile import Profile
     from thatch.reduction.forwarding.judges import Judge
 
 __all__ = [
     "ApproximateNegativeSpace",
+    "Diagrams",
     "Exact",
     "Flooding",
+    "Merging",
     "NegativeSpace",
     "Pairwise",
     "Policy",
@@ -117,6 +123,30 @@ class Pairwise:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagrams:
+    """Leave out what a single filter covers, found by decision diagrams (paper L, section 4).
+
+    Parameters
+    ----------
+    phases : 1 for one pass that finds who covers and who is covered, 2 for one pass each: the paper's baseline
+    demote : also withdraw what a later filter covers, as the paper does
+    """
+
+    phases: Literal[1, 2] = 1
+    demote: bool = True
+
+    def __post_init__(self) -> None:
+        if self.phases not in (1, 2):
+            raise ParameterError("1 or 2 phases", shown(self.phases), "phases")
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set."""
+        from thatch.reduction.diagrams import DiagramJudge
+
+        return _covering(lambda: DiagramJudge(self.phases), source, demote=self.demote)
+
+
+@dataclass(frozen=True, slots=True)
 class Exact:
     """Leave out what all forwarded filters together cover.
 
@@ -139,6 +169,63 @@ class Exact:
         from thatch.reduction.forwarding.judges import ExactJudge
 
         return _covering(lambda: ExactJudge(self.budget), source, demote=self.demote)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merging:
+    """Leave out what others cover, and forward one filter around several where that is cheap enough (paper L, section 5).
+
+    A merger lets through what its parts want and, if it is imperfect, events that nobody behind the link wants; brokers
+    drop them there. Their share is estimated, with attributes taken as independent.
+
+    Parameters
+    ----------
+    threshold : most that one merger may let through in vain, as a share of all events; 0 for perfect mergers only
+    budget : most that all mergers of the link may together
+    intervals : most that a merged predicate may have; `!=` counts as one, a list of values as many
+    every : merge when so many subscriptions came or went
+    profile : of the events, None to take them as spread evenly
+    advertisements : filters one of which every event satisfies; none if nothing is known
+    """
+
+    threshold: float = 0.0
+    budget: float = 1.0
+    intervals: int = 1
+    every: int = 1
+    profile: Profile | None = None
+    advertisements: tuple[Filter, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "budget"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ParameterError("a share between 0 and 1", shown(getattr(self, name)), name)
+        for name in ("intervals", "every"):
+            if getattr(self, name) < 1:
+                raise ParameterError("a number of at least 1", shown(getattr(self, name)), name)
+
+    def rows(self, source: Source | None = None) -> RowSet:
+        """An empty set; only a source that knows filters can have mergers."""
+        from thatch.reduction.forwarding.covering_set import CoveringSet
+        from thatch.reduction.forwarding.judges import ExactJudge
+        from thatch.reduction.forwarding.merging_rows import FilterRows, MergingRows
+        from thatch.reduction.merging import Profiled, Traffic, Uniform
+
+        if not isinstance(source, FilterRows):
+            raise ParameterError(
+                "a source that knows filters, as a ForwardingSet is", shown(source), "source"
+            )
+        schema = source.schema
+        density = Uniform(schema) if self.profile is None else Profiled(self.profile, schema)
+        advertised = [part for each in self.advertisements for part in each.conjunctions]
+        return MergingRows(
+            CoveringSet(lambda: ExactJudge(None), source=source),
+            source,
+            Traffic(density, advertised),
+            threshold=self.threshold,
+            budget=self.budget,
+            intervals=self.intervals,
+            every=self.every,
+        )
 
 
 @dataclass(frozen=True, slots=True)

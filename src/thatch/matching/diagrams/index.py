@@ -1,0 +1,161 @@
+"""An index of diagrams: truth of every predicate first, then of all chains at once (paper L, section 3.3).
+
+A conjunction becomes a chain of the variables of its constraints; a filter has one for each of its conjunctions. Chains
+are decided by a pass over all nodes, or from the terminal to what is true above it. The second touches only what is
+true and its neighbours, so it is tried first and given up when the fan-out of true nodes makes it the longer way.
+
+What chains cannot decide is verified: conditions that are no intervals, and events with lists, where an element that
+satisfies one predicate need not be the one that satisfies another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from thatch.errors import ParameterError, shown
+from thatch.matching.diagrams.chains import Chains, Int32s
+from thatch.matching.diagrams.kernels import full_pass, top_down
+from thatch.matching.diagrams.predicates import PredicateIndex, Variables
+from thatch.model.conjunctions import Conjunction
+from thatch.model.events import Record
+from thatch.model.filters import Filter
+from thatch.model.matching import holds
+
+__all__ = ["DiagramIndex", "Way"]
+
+Way = Literal["fan-out", "full pass", "top-down"]
+_WAYS = ("fan-out", "full pass", "top-down")
+_FULL_SHARE = 8  # a node reached from below costs about as much as so many of a pass in order
+
+Entry = tuple[int, int]  # a place, and the number of the conjunction in its filter
+
+
+class DiagramIndex:
+    """Filters as diagrams.
+
+    Parameters
+    ----------
+    order : attributes from the top of diagrams to their bottom, as `thatch.matching.diagrams.ordering` finds them;
+        those that are not named stand above all that are, by their names
+    way : how chains are decided: "fan-out" chooses for each event between the other two
+
+    Raises
+    ------
+    ParameterError
+        If the order names an attribute twice, or there is no such way.
+    """
+
+    def __init__(self, order: Sequence[str] = (), way: Way = "fan-out") -> None:
+        if way not in _WAYS:
+            raise ParameterError(" or ".join(map(repr, _WAYS)), shown(way), "way")
+        self._depth = {key: depth for depth, key in enumerate(order)}
+        if isinstance(order, str) or len(self._depth) < len(order):
+            raise ParameterError("attributes, each once", shown(order), "order")
+        self._way = way
+        self.predicates = PredicateIndex()
+        self.chains = Chains()
+        self._filters: dict[int, Filter] = {}
+        self._nodes: dict[int, list[int]] = {}  # by place: the topmost node of every conjunction
+        self._entries: dict[int, dict[Entry, Conjunction]] = {}  # by topmost node
+        self._truth = np.zeros(64, np.uint8)  # by variable; all zero between events
+        self._value = np.zeros(64, np.uint8)  # by node
+        self._stack = np.zeros(64, np.int32)
+        self._found = np.zeros(64, np.int32)
+        self._counters = {"events": 0, "full_passes": 0, "verified": 0, "matches": 0}
+
+    def add(self, place: int, filter: Filter) -> None:
+        """Add a filter under a place that is free."""
+        nodes = []
+        for number, conjunction in enumerate(filter.conjunctions):
+            bottom_first = sorted(conjunction.constraints, key=self._height)
+            node = self.chains.insert([self.predicates.acquire(*each) for each in bottom_first])
+            self._entries.setdefault(node, {})[place, number] = conjunction
+            nodes.append(node)
+        self._filters[place], self._nodes[place] = filter, nodes
+
+    def _height(self, constrained: tuple[str, object]) -> tuple[int, str]:
+        return -self._depth.get(constrained[0], -1), constrained[0]
+
+    def remove(self, place: int) -> None:
+        """Forget the filter at a place that is taken."""
+        del self._filters[place]
+        for number, node in enumerate(self._nodes.pop(place)):
+            del self._entries[node][place, number]
+            if not self._entries[node]:
+                del self._entries[node]
+            variables = list(self.chains.variables(node))
+            self.chains.remove(node)
+            for variable in variables:
+                self.predicates.release(variable)
+        new = self.chains.renumbered()
+        if new is not None:
+            self._entries = {int(new[node]): entries for node, entries in self._entries.items()}
+            self._nodes = {place: new[nodes].tolist() for place, nodes in self._nodes.items()}
+
+    def match(self, record: Record) -> list[int]:
+        """The places of all filters that match, lowest first."""
+        found = sorted(set(self._matching(record)))
+        self._counters["matches"] += len(found)
+        return found
+
+    def any(self, record: Record) -> bool:
+        """Whether some filter matches; nothing is verified after the first."""
+        is_found = next(self._matching(record), None) is not None
+        self._counters["matches"] += is_found
+        return is_found
+
+    def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+        tails = {self.chains.tail(node) for node in self._entries}
+        return {
+            "predicates": len(self.predicates),
+            "nodes": len(self.chains) - 1,
+            "outputs": len(self._entries),
+            "diagrams": len(tails),
+            **self._counters,
+        }
+
+    @property
+    def outputs(self) -> dict[int, tuple[int, ...]]:
+        """The places of the filters at every topmost node."""
+        return {node: tuple(sorted({place for place, _ in each})) for node, each in self._entries.items()}
+
+    def _matching(self, record: Record) -> Iterator[int]:
+        """The places of filters that match, some more than once."""
+        self._counters["events"] += 1
+        true = self.predicates.true_variables(record)
+        is_flat = not record.choices
+        for node in self._true_outputs(true).tolist():
+            for (place, _), conjunction in self._entries[node].items():
+                if not is_flat or conjunction.residuals:
+                    self._counters["verified"] += 1
+                    if not holds(conjunction, record):
+                        continue
+                yield place
+
+    def _true_outputs(self, true: Variables) -> Int32s:
+        columns = self.chains.columns
+        self._make_room(len(columns.variable))
+        count = -1
+        if self._way != "full pass":
+            seen = (columns.variable, columns.first, columns.after, columns.outputs)
+            size = len(columns.variable)
+            most = size if self._way == "top-down" else size // _FULL_SHARE
+            count = top_down(seen, true, self._truth, self._stack, self._found, most)
+        if count < 0:
+            self._counters["full_passes"] += 1
+            count = full_pass(
+                columns.variable, columns.child, columns.outputs, true, self._truth, self._value, self._found
+            )
+        return self._found[:count].copy()  # whoever reads them may ask for another event meanwhile
+
+    def _make_room(self, nodes: int) -> None:
+        if len(self._value) < nodes:
+            self._value = np.zeros(2 * nodes, np.uint8)
+            self._stack = np.zeros(2 * nodes, np.int32)
+            self._found = np.zeros(2 * nodes, np.int32)
+        if len(self._truth) < self.predicates.size:
+            self._truth = np.zeros(2 * self.predicates.size, np.uint8)

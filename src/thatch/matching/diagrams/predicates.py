@@ -1,0 +1,209 @@
+"""The global predicate index (paper L, section 3.1): every distinct predicate once, as a Boolean variable.
+
+A predicate is a constraint on one attribute's line, whatever way it was written; the paper's order of type, attribute,
+operator and value is that of cuts. Every variable is positive, that of `!=` too: as the opposite of `=` it would hold
+where the attribute is missing. Variable 0 is never true.
+
+Which variables are true at a place of a line is asked of each attribute: those of single values by a hash, all others by
+comparing ranks of cuts at once. Ranks are taken anew only when many predicates came or went; the newest few are tested
+one by one until then.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.model.derived import derive
+from thatch.model.events import Record
+from thatch.model.lines import BOTTOM, Constraint, Cut, contains, first_point, intervals, is_single
+from thatch.model.names import base_of
+
+__all__ = ["NEVER", "Predicate", "PredicateIndex", "Variables"]
+
+NEVER = 0
+_FRESH = 64  # predicates that are tested one by one, at least, before ranks are taken anew
+
+Variables = npt.NDArray[np.int32]
+Predicate = tuple[str, Constraint]
+
+_NONE = np.zeros(0, np.int32)
+
+
+class PredicateIndex:
+    """Predicates in use, each with its variable and how many ask for it."""
+
+    def __init__(self) -> None:
+        self._variables: dict[Predicate, int] = {}
+        self._predicates: list[Predicate | None] = [None]
+        self._uses: list[int] = [0]
+        self._free: list[int] = []
+        self._attributes: dict[str, _Attribute] = {}
+        self._derived: dict[str, list[str]] = {}  # base -> derived attributes that have predicates
+        self._lenient: dict[str, int] = {}  # attributes with predicates that hold on missing, and how many
+
+    def __len__(self) -> int:
+        """How many distinct predicates there are."""
+        return len(self._variables)
+
+    @property
+    def size(self) -> int:
+        """One more than the highest variable ever given."""
+        return len(self._predicates)
+
+    def predicate(self, variable: int) -> Predicate:
+        """What a variable in use stands for."""
+        found = self._predicates[variable]
+        assert found is not None, "a variable in use"
+        return found
+
+    def acquire(self, key: str, constraint: Constraint) -> int:
+        """The variable of a predicate, which has one more use from now on."""
+        variable = self._variables.get((key, constraint))
+        if variable is None:
+            variable = self._new((key, constraint))
+        self._uses[variable] += 1
+        return variable
+
+    def release(self, variable: int) -> None:
+        """Take back one use; a predicate without any is forgotten."""
+        self._uses[variable] -= 1
+        if not self._uses[variable]:
+            self._forget(variable)
+
+    def true_variables(self, record: Record) -> Variables:
+        """The variables that are true on an event; with lists, those that are true on some element."""
+        parts: list[Variables] = []
+        places = _places(record)
+        for base, some in places.items():
+            self._true_at(base, some, parts)
+            for key in self._derived.get(base, ()):
+                self._true_at(key, [derive(key, place) for place in some], parts)
+        absent = (key for key in self._lenient if base_of(key) not in places)
+        parts.extend(self._attributes[key].true_at(BOTTOM) for key in absent)
+        return np.concatenate(parts) if parts else _NONE
+
+    def _true_at(self, key: str, places: Iterable[Cut], parts: list[Variables]) -> None:
+        attribute = self._attributes.get(key)
+        if attribute is not None:
+            parts.extend(attribute.true_at(place) for place in places)
+
+    def _new(self, predicate: Predicate) -> int:
+        key, constraint = predicate
+        if self._free:
+            variable = self._free.pop()
+            self._predicates[variable] = predicate
+        else:
+            variable = len(self._predicates)
+            self._predicates.append(predicate)
+            self._uses.append(0)
+        self._variables[predicate] = variable
+        if key not in self._attributes:
+            self._attributes[key] = _Attribute()
+            if key[-1] == ")":
+                self._derived.setdefault(base_of(key), []).append(key)
+        self._attributes[key].add(variable, constraint)
+        if contains(constraint, BOTTOM):
+            self._lenient[key] = self._lenient.get(key, 0) + 1
+        return variable
+
+    def _forget(self, variable: int) -> None:
+        key, constraint = self.predicate(variable)
+        del self._variables[key, constraint]
+        self._predicates[variable] = None
+        attribute = self._attributes[key]
+        attribute.remove(variable, constraint)
+        self._free += attribute.spare
+        attribute.spare.clear()
+        if contains(constraint, BOTTOM):
+            self._lenient[key] -= 1
+            if not self._lenient[key]:
+                del self._lenient[key]
+        if not len(attribute):
+            self._free += attribute.spare + attribute.retired
+            del self._attributes[key]
+            if key[-1] == ")":
+                self._derived[base_of(key)].remove(key)
+                if not self._derived[base_of(key)]:
+                    del self._derived[base_of(key)]
+
+
+class _Attribute:
+    """The predicates on one attribute's line."""
+
+    def __init__(self) -> None:
+        self.retired: list[int] = []  # variables that are gone and still stand in the arrays
+        self.spare: list[int] = []  # variables that are gone and may be given again
+        self._points: dict[Cut, Variables] = {}
+        self._spans: dict[int, Constraint] = {}  # all that are no single values
+        self._fresh: dict[int, Constraint] = {}  # of them, those that have no ranks yet
+        self._cuts: list[Cut] = []
+        self._sides: tuple[Variables, Variables, Variables] = (_NONE, _NONE, _NONE)  # variables, lows, highs
+
+    def __len__(self) -> int:
+        return len(self._points) + len(self._spans)
+
+    def add(self, variable: int, constraint: Constraint) -> None:
+        if len(constraint) == 2 and is_single(*constraint):
+            self._points[first_point(constraint[0])] = np.array([variable], np.int32)
+        else:
+            self._spans[variable] = self._fresh[variable] = constraint
+
+    def remove(self, variable: int, constraint: Constraint) -> None:
+        if variable not in self._spans:
+            del self._points[first_point(constraint[0])]
+            self.spare.append(variable)
+            return
+        del self._spans[variable]
+        if self._fresh.pop(variable, None) is not None:
+            self.spare.append(variable)
+            return
+        self.retired.append(variable)
+        if len(self.retired) > max(_FRESH, len(self._spans)):
+            self._rank()
+
+    def true_at(self, place: Cut) -> Variables:
+        """The variables of all predicates that hold at a place, and of some that are gone."""
+        if len(self._fresh) > max(_FRESH, len(self._spans) // 8):
+            self._rank()
+        point = self._points.get(place, _NONE)
+        variables, lows, highs = self._sides
+        if len(variables):
+            cell = bisect_right(self._cuts, place)
+            spans = variables[(lows < cell) & (cell <= highs)]
+            point = np.concatenate((point, spans)) if len(point) else spans
+        if self._fresh:
+            fresh = [each for each, constraint in self._fresh.items() if contains(constraint, place)]
+            point = np.concatenate((point, np.array(fresh, np.int32)))
+        return point
+
+    def _rank(self) -> None:
+        """Take the ranks of all cuts: a place after `n` cuts lies between those of ranks `n - 1` and `n`."""
+        self._cuts = sorted({cut for constraint in self._spans.values() for cut in constraint})
+        rank = {cut: number for number, cut in enumerate(self._cuts)}
+        rows = [
+            (variable, rank[low], rank[high])
+            for variable, constraint in self._spans.items()
+            for low, high in intervals(constraint)
+        ]
+        columns = np.array(rows, np.int32).reshape(-1, 3)
+        variables, lows, highs = (np.ascontiguousarray(columns[:, each]) for each in range(3))
+        self._sides = (variables, lows, highs)
+        self._fresh = {}
+        self.spare += self.retired
+        self.retired = []
+
+
+def _places(record: Record) -> dict[str, list[Cut]]:
+    """Every place at which a flat event of the record may lie, by attribute; what is in no list has just one."""
+    places = {key: [place] for key, place in record.points.items() if key[-1] != ")"}
+    for choice in record.choices:
+        for key in choice.keys:  # an element may lack what others have
+            places[key] = [BOTTOM]
+        for element in choice.elements:
+            for key, some in _places(element).items():
+                places[key] += some
+    return places

@@ -1,0 +1,23 @@
+"""The slow definition of covering between pairs of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from thatch.reduction.boxes import Ints
+
+__all__ = ["contains", "sides_of"]
+
+
+def contains(outer: Mapping[int, tuple[int, int]], inner: Mapping[int, tuple[int, int]]) -> bool:
+    """Whether every side of the outer box holds the inner box's side on that axis; without a side it holds nothing."""
+    return all(
+        axis in inner and low <= inner[axis][0] and inner[axis][1] <= high
+        for axis, (low, high) in outer.items()
+    )
+
+
+def sides_of(axes: Ints, lows: Ints, highs: Ints) -> dict[int, tuple[int, int]]:
+    """A box by its axes."""
+    ends = zip(lows.tolist(), highs.tolist(), strict=True)
+    return dict(zip(axes.tolist(), ends, strict=True))

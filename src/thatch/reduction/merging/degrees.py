@@ -1,0 +1,114 @@
+"""How imperfect a merger is (paper L, definitions 1 and 2): what it lets through beyond its parts, as a probability.
+
+What a merger holds beyond its parts is written out as disjoint boxes, whose probabilities add up. With advertisements,
+only events that are advertised count. Beyond a number of boxes some parts are not taken away, and the degree is one
+from above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thatch.model.conjunctions import Conjunction
+from thatch.model.lines import WHOLE, Constraint, difference, intersect
+from thatch.reduction.merging.densities import Density
+
+__all__ = ["Degree", "Traffic"]
+
+_MOST_PIECES = 256
+
+Sides = dict[str, Constraint]
+
+
+@dataclass(frozen=True, slots=True)
+class Degree:
+    """What a merger costs.
+
+    Parameters
+    ----------
+    imperfect : the share of what the merger holds that none of its parts does (definition 1, with advertisements 2)
+    threshold : the paper's IMT: the probability that an event is let through in vain, at most
+    """
+
+    imperfect: float = 0.0
+    threshold: float = 0.0
+
+
+class Traffic:
+    """Which events are expected.
+
+    Parameters
+    ----------
+    density : where events lie
+    advertised : conjunctions one of which every event satisfies, none if nothing is known
+    """
+
+    def __init__(self, density: Density, advertised: Sequence[Conjunction] = ()) -> None:
+        self.density = density
+        self._advertised = [dict(each.constraints) for each in advertised]
+
+    def degree(self, merger: Conjunction, parts: Sequence[Conjunction]) -> Degree:
+        """How imperfect a merger of these parts is."""
+        whole = [dict(merger.constraints)]
+        extra = _without(whole, [dict(each.constraints) for each in parts])
+        if not extra:
+            return Degree()
+        all_events = 1.0
+        if self._advertised:
+            spaces = self._disjoint()
+            all_events = sum(map(self._mass, spaces))
+            extra, whole = _meeting(extra, spaces), _meeting(whole, spaces)
+        beyond, held = sum(map(self._mass, extra)), sum(map(self._mass, whole))
+        if not beyond or not held or not all_events:
+            return Degree()
+        return Degree(min(beyond / held, 1.0), min(beyond / all_events, 1.0))
+
+    def _mass(self, box: Sides) -> float:
+        share = 1.0
+        for key, constraint in box.items():
+            share *= self.density.probability(key, constraint)
+        return share
+
+    def _disjoint(self) -> list[Sides]:
+        spaces: list[Sides] = []
+        for number, each in enumerate(self._advertised):
+            spaces += _without([each], self._advertised[:number])
+        return spaces
+
+
+def _without(boxes: list[Sides], others: Sequence[Sides]) -> list[Sides]:
+    """Disjoint pieces of disjoint boxes that lie in none of the others, or, if they are many, in none of the first."""
+    for other in others:
+        left = [piece for box in boxes for piece in _subtracted(box, other)]
+        if len(left) > _MOST_PIECES:
+            return boxes
+        boxes = left
+    return boxes
+
+
+def _subtracted(box: Sides, other: Sides) -> list[Sides]:
+    if not all(intersect(box.get(key, WHOLE), constraint) for key, constraint in other.items()):
+        return [box]
+    pieces = []
+    inside = dict(box)
+    for key, constraint in other.items():
+        own = inside.get(key, WHOLE)
+        outside = difference(own, constraint)
+        if outside:
+            pieces.append({**inside, key: outside})
+            inside[key] = intersect(own, constraint)
+    return pieces
+
+
+def _meeting(boxes: Sequence[Sides], spaces: Sequence[Sides]) -> list[Sides]:
+    """The parts of boxes that lie in spaces."""
+    found = []
+    for box in boxes:
+        for space in spaces:
+            both = dict(box)
+            for key, constraint in space.items():
+                both[key] = intersect(both.get(key, WHOLE), constraint)
+            if all(both.values()):
+                found.append(both)
+    return found

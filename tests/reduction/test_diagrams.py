@@ -1,0 +1,92 @@
+"""Covering by diagrams: one pass finds who covers a box and whom it covers, as the definition has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thatch.errors import ParameterError
+from thatch.reduction import Diagrams, ForwardingSet
+from thatch.reduction.diagrams import DiagramJudge, judge
+from thatch.reduction.diagrams.reference import contains
+
+Sides = dict[int, tuple[int, int]]
+
+_ends = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda ends: (min(ends), max(ends)))
+_boxes = st.dictionaries(st.integers(0, 2), _ends, max_size=3)
+
+
+def _box(sides: Sides) -> judge.Box:
+    return judge._box_of([(axis, *sides[axis]) for axis in sorted(sides)])
+
+
+@pytest.mark.parametrize("phases", [1, 2])
+@given(some=st.lists(_boxes, max_size=10), asked=_boxes, data=st.data())
+def test_every_pair_is_related_as_the_definition_says(
+    phases: int, some: list[Sides], asked: Sides, data: st.DataObject
+) -> None:
+    known = DiagramJudge(phases)
+    for number, sides in enumerate(some):
+        known.add(number, *_box(sides))
+    for number in data.draw(st.sets(st.sampled_from(range(len(some))))) if some else ():
+        known.remove(number)
+        some[number] = None
+    live = {number: sides for number, sides in enumerate(some) if sides is not None}
+    verdict = known.decide(*_box(asked))
+    covering = {number for number, sides in live.items() if contains(sides, asked)}
+    assert verdict.covered == bool(covering)
+    assert set(verdict.used) <= covering
+    if not covering:
+        inside = {number for number, sides in live.items() if contains(asked, sides)}
+        found = set(known.neighbours(*_box(asked)).tolist())
+        assert found <= inside
+        # What is missing hangs below a box that is not inside.
+        assert all(
+            any(contains(live[other], live[each]) for other in live if other != each)
+            for each in inside - found
+        )
+    related = known._related(*_box(asked))
+    if related[0] is None:
+        assert all(contains(asked, live[each]) for each in related[1])
+
+
+def test_the_paper_s_new_subscription_is_covered() -> None:
+    """Paper L, section 4.2 and figure 6, with the price of the existing subscription below 150."""
+    link = ForwardingSet(Diagrams())
+    link.add("old", "price < 150 and day = 'July 20, 2004' and destination = 'Ottawa'")
+    assert link.add("new", "price = 80 and day = 'July 20, 2004' and destination = 'Ottawa'").forward == ()
+    assert link.proof("new") == ("old",)
+
+
+def test_an_attribute_that_only_the_new_one_has_leaves_the_old_one_where_it_is() -> None:
+    link = ForwardingSet(Diagrams())
+    link.add("old", "price = 80")
+    changes = link.add("new", "price < 150 and destination = 'Ottawa'")
+    assert ([name for name, _ in changes.forward], changes.withdraw) == (["new"], ())
+
+
+def test_a_new_one_that_covers_others_takes_their_place_and_gives_it_back() -> None:
+    link = ForwardingSet(Diagrams())
+    link.add("one", "price = 80 and destination = 'Ottawa'")
+    link.add("two", "price = 90")
+    assert link.add("both", "price between 50 and 100").withdraw == ("one", "two")
+    changes = link.remove("both")
+    assert (sorted(name for name, _ in changes.forward), changes.withdraw) == (["one", "two"], ("both",))
+
+
+def test_one_pass_looks_at_less_than_two_where_boxes_are_wide_and_tails_few() -> None:
+    looked_at = []
+    ends = np.random.default_rng(5).integers(0, 100, (300, 3)).tolist()
+    for phases in (1, 2):
+        known = DiagramJudge(phases)
+        for number, (low, width, tail) in enumerate(ends):
+            known.add(number, *_box({0: (tail % 10, tail % 10), 1: (low, low + width)}))
+        looked_at.append(known.looked_at)
+    assert looked_at[0] < looked_at[1]
+
+
+def test_other_numbers_of_phases_are_refused() -> None:
+    with pytest.raises(ParameterError, match="phases"):
+        Diagrams(phases=3)  # type: ignore[arg-type]

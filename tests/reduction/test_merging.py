@@ -1,0 +1,360 @@
+"""Merging: what is forwarded holds what is wanted, and no more events beyond it than the mergers' records say."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+import thatch
+from tests.strategies import combined, conditions, events, expressions
+from thatch.errors import EventError, FilterError, ParameterError, SubscriptionError
+from thatch.model.filters import Filter
+from thatch.model.profile import Profile
+from thatch.reduction import ForwardingSet, Merging
+from thatch.reduction.merging import Traffic, Uniform, merged
+
+# --- paper L ---------------------------------------------------------------------------------------------------------
+
+ALL = 1.0  # a threshold that allows every merger
+
+
+def _link(policy: Merging, *filters: str, schema: thatch.Schema | None = None) -> ForwardingSet:
+    link = ForwardingSet(policy, schema=schema)
+    for number, each in enumerate(filters, 1):
+        link.add(f"S{number}", each)
+    return link
+
+
+def _texts(link: ForwardingSet) -> list[str]:
+    return sorted(map(str, link.active.values()))
+
+
+def test_figure_5_two_outputs_above_one_tail_become_one() -> None:
+    tail = "day = 'July 20, 2004' and destination = 'Ottawa'"
+    link = _link(Merging(), f"price = 150 and {tail}", f"price < 150 and {tail}")
+    assert list(link.active.values()) == [thatch.parse(f"price <= 150 and {tail}")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wanted"),
+    [
+        ("x < 5", "x = 5", "x <= 5"),
+        ("x > 5", "x = 5", "x >= 5"),
+        ("x < 5", "x > 5", "x != 5"),
+        ("x <= 5", "x > 3", "x < 0 or x >= 0"),
+        ("x != 5", "x = 5", "x < 0 or x >= 0"),
+        ("x != 5", "x != 6", "x < 0 or x >= 0"),
+        ("x between 1 and 3", "x between 3 and 4", "x between 1 and 4"),
+    ],
+)
+def test_perfect_rules(first: str, second: str, wanted: str) -> None:
+    link = _link(Merging(), f"{first} and t = 1", f"{second} and t = 1")
+    assert list(link.active.values()) == [thatch.parse(f"({wanted}) and t = 1")]
+    assert [degree.threshold for _, degree in link.mergers.values()] == [0.0]
+
+
+def test_whole_numbers_that_follow_each_other_touch() -> None:
+    schema = thatch.Schema({"x": thatch.Integer(0, 9)})
+    assert _texts(_link(Merging(), "x <= 4", "x = 5", schema=schema)) == [
+        str(thatch.parse("x <= 5", schema=schema))
+    ]
+    assert len(_texts(_link(Merging(), "x <= 4", "x = 6", schema=schema))) == 2
+
+
+def test_values_become_a_list_where_a_predicate_may_have_more_intervals() -> None:
+    link = _link(
+        Merging(intervals=3), "x = 1 and y = 1", "x = 3 and y = 1", "x = 5 and y = 1", "x = 7 and y = 1"
+    )
+    assert _texts(link) == ["x = 7 and y = 1", "x in (1, 3, 5) and y = 1"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wanted", "extra"),
+    [
+        ("x < 3", "x > 7", "x between 0 and 9", 5),
+        ("x < 3", "x = 5", "x <= 5", 2),
+        ("x > 7", "x = 5", "x >= 5", 2),
+    ],
+)
+def test_table_1_with_the_values_that_are_let_through_in_vain(
+    first: str, second: str, wanted: str, extra: int
+) -> None:
+    schema = thatch.Schema({"x": thatch.Integer(0, 9)})
+    link = _link(Merging(threshold=ALL), first, second, schema=schema)
+    (filter,) = link.active.values()
+    assert filter.covers(thatch.parse(wanted, schema=schema))
+    ((parts, degree),) = link.mergers.values()
+    assert parts == ("S1", "S2")
+    assert degree.threshold == pytest.approx(extra / 10)
+    assert len(_texts(_link(Merging(threshold=extra / 10 - 0.01), first, second, schema=schema))) == 2
+
+
+def test_the_four_prices_of_section_5_are_one_imperfect_merger() -> None:
+    policy = Merging(threshold=ALL, every=4)  # at the first two, the others would come to what covers them
+    link = _link(policy, "price > 150", "price = 145", "price = 147", "price = 148")
+    assert _texts(link) == ["price >= 145"]
+    assert [parts for parts, _ in link.mergers.values()] == [("S1", "S2", "S3", "S4")]
+
+
+def test_an_advertisement_makes_a_merger_free() -> None:
+    filters = ("price > 150", "price = 130", "price = 120")
+    assert len(_texts(_link(Merging(), *filters))) == 3
+    advertised = Merging(advertisements=(thatch.parse("price > 150"),))
+    link = _link(advertised, *filters)
+    assert _texts(link) == ["price >= 120"]
+    assert [degree.threshold for _, degree in link.mergers.values()] == [0.0]
+
+
+def test_figure_9_a_merger_is_made_and_unmade() -> None:
+    link = ForwardingSet(Merging())
+    assert link.add("S1", "price = 150 and to = 'Ottawa'").forward
+    changes = link.add("S2", "price < 150 and to = 'Ottawa'")
+    s3 = thatch.parse("price <= 150 and to = 'Ottawa'")
+    assert changes == ((("merger 1", s3),), ("S1",))
+    assert link.proof("S1") == link.proof("S2") == ("merger 1",)
+    assert link.remove("S1") == ((("S2", thatch.parse("price < 150 and to = 'Ottawa'")),), ("merger 1",))
+    assert not link.mergers
+
+
+def test_figure_9_c_a_filter_that_covers_a_merger_takes_its_place_until_it_goes() -> None:
+    link = _link(Merging(), "price = 150 and to = 'Ottawa'", "price < 150 and to = 'Ottawa'")
+    link.add("S4", "to = 'Ottawa'")
+    link.rebuild(order="volume")
+    assert list(link.active) == ["S4"]
+    assert [str(filter) for _, filter in link.remove("S4").forward] == ["price <= 150 and to = 'Ottawa'"]
+
+
+# --- beyond it -------------------------------------------------------------------------------------------------------
+
+
+def test_a_merger_of_mergers_gives_back_what_it_was_made_of() -> None:
+    link = _link(Merging(), "x between 0 and 1", "x between 1 and 2", "x between 2 and 3")
+    assert _texts(link) == ["x between 0 and 3"]
+    assert link.stats()["idle_mergers"] == 1
+    changes = link.remove("S3")
+    assert [str(filter) for _, filter in changes.forward] == ["x between 0 and 2"]
+    assert [parts for parts, _ in link.mergers.values()] == [("S1", "S2")]
+
+
+def test_many_ranges_that_touch_are_one_and_any_of_them_may_go() -> None:
+    link = _link(Merging(), *(f"x between {each} and {each + 1}" for each in range(40)))
+    assert _texts(link) == ["x between 0 and 40"]
+    assert link.stats()["idle_mergers"] <= 40
+    link.remove("S20")
+    assert _texts(link) == ["x between 0 and 19", "x between 20 and 40"]
+
+
+def test_the_budget_of_a_link_holds_all_its_mergers() -> None:
+    schema = thatch.Schema({f"x{each}": thatch.Integer(0, 9) for each in range(5)})
+    filters = [f"x{each} = {value}" for each in range(5) for value in (1, 3)]
+    assert len(_texts(_link(Merging(threshold=0.1), *filters, schema=schema))) == 5
+    link = _link(Merging(threshold=0.1, budget=0.2), *filters, schema=schema)
+    assert len(_texts(link)) == 8
+    assert sum(degree.threshold for _, degree in link.mergers.values()) == pytest.approx(0.2)
+
+
+def test_a_profile_tells_which_gaps_are_empty() -> None:
+    events = [{"x": 1}, {"x": 2}, {"x": 8}, {"x": 9}] * 10
+    filters = ("x = 2", "x = 8", "x = 30")
+    assert len(_texts(_link(Merging(threshold=0.05), *filters))) == 3
+    link = _link(Merging(threshold=0.05, profile=Profile.of(events)), *filters)
+    assert len(_texts(link)) < 3
+
+
+def test_two_attributes_that_differ_get_a_box_around_both() -> None:
+    schema = thatch.Schema({"x": thatch.Integer(0, 9), "y": thatch.Integer(0, 9)})
+    link = _link(Merging(threshold=0.02), "x = 1 and y = 1", "x = 2 and y = 2", schema=schema)
+    ((_, degree),) = link.mergers.values()
+    assert degree.threshold == pytest.approx(2 / 100)
+    assert degree.imperfect == pytest.approx(2 / 4)
+
+
+def test_a_predicate_is_dropped_where_no_range_holds_both() -> None:
+    link = _link(Merging(threshold=ALL), "x = 1 and y = 1", "x = 'a' and y = 1")
+    assert _texts(link) == ["y = 1"]
+
+
+def test_merging_waits_for_so_many_changes() -> None:
+    link = ForwardingSet(Merging(every=3))
+    link.add("a", "x < 5")
+    link.add("b", "x = 5")
+    assert len(link.active) == 2
+    link.add("c", "y = 1")
+    assert len(link.active) == 2
+    assert link.mergers
+
+
+def test_what_is_wrong_is_refused_and_changes_nothing() -> None:
+    for wrong in (
+        {"threshold": -0.1},
+        {"threshold": 2},
+        {"budget": float("nan")},
+        {"intervals": 0},
+        {"every": 0},
+    ):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            Merging(**wrong)
+    with pytest.raises(ParameterError, match="source"):
+        Merging().rows()
+    link = _link(Merging(), "x < 5", "x = 5")
+    with pytest.raises(SubscriptionError, match="free"):
+        link.add("merger 1", "x = 7")
+    assert list(link.active) == ["merger 1"]
+
+
+def test_filters_of_other_attributes_or_three_differences_have_no_merger() -> None:
+    def conjunction(text: str) -> Any:
+        return thatch.parse(text).conjunctions[0]
+
+    for one, other in (("x = 1", "y = 1"), ("x = 1 and y = 1 and z = 1", "x = 2 and y = 2 and z = 2")):
+        assert merged(conjunction(one), conjunction(other), intervals=1, density=Uniform()) is None
+
+
+_any_events = st.one_of(
+    st.fixed_dictionaries(
+        {}, optional={name: st.sampled_from([0, 1, 1.5, 2, 3, "a", "ab", "B"]) for name in "xy"}
+    ),
+    events,
+)
+_any_filters = st.one_of(
+    combined(conditions(keys=("x", "y"), constants=st.integers(0, 3)), max_leaves=3), expressions
+)
+
+
+@pytest.mark.parametrize(
+    "policy", [Merging(intervals=2), Merging(threshold=1.0)], ids=["perfect", "imperfect"]
+)
+@given(asked=st.lists(_any_filters, max_size=8), some=st.lists(_any_events, max_size=6), data=st.data())
+def test_whatever_filters_ask_for_perfect_mergers_add_nothing_and_others_lose_nothing(
+    policy: Merging, asked: list[Any], some: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    link, live = ForwardingSet(policy), {}
+    for number, each in enumerate(asked):
+        try:
+            live[str(number)] = thatch.parse(each)
+        except FilterError:
+            continue
+        link.add(str(number), live[str(number)])
+    for name in data.draw(st.sets(st.sampled_from(sorted(live)))) if live else ():
+        link.remove(name)
+        del live[name]
+    for event in some:
+        try:
+            wanted = any(filter.matches(event) for filter in live.values())
+        except EventError:
+            continue
+        known = any(filter.matches(event) for filter in link.active.values())
+        assert known == wanted if policy.threshold == 0 else known >= wanted
+
+
+# --- every point of a small world --------------------------------------------------------------------------------------
+
+_SIDE = 5
+_SCHEMA = thatch.Schema({"x": thatch.Integer(0, _SIDE - 1), "y": thatch.Integer(0, _SIDE - 1)})
+_POINTS = [{"x": x, "y": y} for x, y in product(range(_SIDE), repeat=2)]
+
+_values = st.integers(0, _SIDE - 1)
+_conditions = st.one_of(
+    st.tuples(st.sampled_from(["=", "<=", ">=", "!="]), _values).map(lambda each: f"{each[0]} {each[1]}"),
+    st.tuples(_values, _values).map(lambda ends: f"between {min(ends)} and {max(ends)}"),
+)
+_filters = st.one_of(
+    st.tuples(_conditions, _conditions).map(lambda each: f"x {each[0]} and y {each[1]}"),
+    _conditions.map(lambda each: f"x {each}"),
+    st.tuples(_conditions, _conditions).map(lambda each: f"x {each[0]} or y {each[1]}"),
+).map(lambda text: thatch.parse(text, schema=_SCHEMA))
+
+
+def _held(filter: Filter) -> set[int]:
+    return {number for number, point in enumerate(_POINTS) if filter.matches(point)}
+
+
+@given(_filters, _filters, st.integers(1, 3))
+def test_a_merger_holds_its_parts_and_costs_what_is_counted(
+    one: Filter, other: Filter, intervals: int
+) -> None:
+    first, second = one.conjunctions[0], other.conjunctions[0]
+    density = Uniform(_SCHEMA)
+    found = merged(first, second, intervals=intervals, density=density, schema=_SCHEMA)
+    if found is None:
+        return
+    parts = _held(Filter((first,), _SCHEMA, ())) | _held(Filter((second,), _SCHEMA, ()))
+    whole = _held(Filter((found,), _SCHEMA, ()))
+    assert parts <= whole
+    degree = Traffic(density).degree(found, [first, second])
+    if not (degree.imperfect and len(found.constraints) < 2):  # a dropped predicate lets missing through, too
+        assert degree.threshold == pytest.approx(len(whole - parts) / len(_POINTS))
+
+
+class Link(RuleBasedStateMachine):
+    """One link; `policy` is set by the subclasses below."""
+
+    policy: Merging
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set = ForwardingSet(self.policy, schema=_SCHEMA)
+        self.live: dict[str, Filter] = {}
+        self.known: dict[str, Filter] = {}
+        self.next = 0
+
+    def _apply(self, changes: Any) -> None:
+        for name, filter in changes.forward:
+            assert name not in self.known
+            self.known[name] = filter
+        for name in changes.withdraw:
+            del self.known[name]
+
+    @rule(filter=_filters)
+    def add(self, filter: Filter) -> None:
+        name, self.next = f"s{self.next}", self.next + 1
+        self.live[name] = filter
+        self._apply(self.set.add(name, filter))
+
+    @precondition(lambda self: self.live)
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.live)))
+        del self.live[name]
+        self._apply(self.set.remove(name))
+
+    @rule(order=st.sampled_from(["arrival", "volume"]))
+    def rebuild(self, order: Any) -> None:
+        self._apply(self.set.rebuild(order))
+
+    @invariant()
+    def what_is_wanted_is_known_and_little_more(self) -> None:
+        assert self.set.active == self.known
+        wanted = set().union(*map(_held, self.live.values()))
+        known = set().union(*map(_held, self.known.values()))
+        assert wanted <= known
+        allowed = 0.0
+        for name, (parts, degree) in self.set.mergers.items():
+            assert set(parts) <= set(self.live)
+            beyond = _held(self.known[name]) - set().union(*(_held(self.live[part]) for part in parts))
+            assert len(beyond) / len(_POINTS) <= degree.threshold + 1e-9
+            assert degree.threshold <= self.policy.threshold + 1e-9
+            allowed += degree.threshold
+        assert len(known - wanted) / len(_POINTS) <= allowed + 1e-9
+        assert allowed <= self.policy.budget + 1e-9
+        assert len(self.known) <= len(self.live)
+        assert self.set.stats()["active"] == len(self.known)
+        assert {name for name in self.known if name in self.live} | set(self.set.passive) == set(self.live)
+
+
+for _name, _policy in {
+    "Perfect": Merging(),
+    "Lists": Merging(intervals=3),
+    "Imperfect": Merging(threshold=0.2),
+    "Budget": Merging(threshold=0.2, budget=0.3, every=2),
+}.items():
+    _case = type(f"Link{_name}", (Link,), {"policy": _policy}).TestCase
+    _case.__name__ = _case.__qualname__ = f"Test{_name}"
+    _case.settings = settings(max_examples=max(10, settings().max_examples // 6), stateful_step_count=30)
+    globals()[_case.__name__] = pytest.mark.slow(_case)
+del _case
