@@ -9,10 +9,12 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.placement.balance import balance
+from thatch.placement.cell_bound import cell_bound
 from thatch.placement.certificate import verify
 from thatch.placement.greedy import gr, gr_evict, gr_star, gr_without_latency
+from thatch.placement.local_search import improved
 from thatch.placement.nearest import closest, closest_without_balance
-from thatch.placement.placement import Placement, measured
+from thatch.placement.placement import Bounds, Placement, measured
 from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
 
@@ -27,6 +29,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "gr_star": gr_star,
     "gr_evict": gr_evict,
     "gr_evict_last": lambda problem, rng: gr_evict(problem, rng, evicted="last"),
+    "gr_star_search": lambda problem, rng: improved(problem, gr_star(problem, rng), rng),
     "balance": lambda problem, _: balance(problem),
     "gr_without_latency": gr_without_latency,
     "closest": closest,
@@ -39,6 +42,7 @@ def solve(
     algorithm: str = "gr_star",
     *,
     seed: int = 0,
+    bound: bool = False,
     now: Callable[[], float] | None = None,
 ) -> Placement:
     """A placement by one of the `ALGORITHMS`, verified.
@@ -46,6 +50,7 @@ def solve(
     Parameters
     ----------
     seed : decides all that is random, the order of arrival too: the same seed, the same placement
+    bound : whether the rigorous lower bound is found too
     now : a clock in seconds; without one `seconds` stays empty
 
     Raises
@@ -61,7 +66,8 @@ def solve(
     begin = clock()
     served_by, filters = ALGORITHMS[algorithm](problem, np.random.default_rng(seed))
     solved = clock()
-    placement = measured(problem, served_by, filters, algorithm=algorithm, seed=seed)
+    bounds = Bounds(rigorous=cell_bound(problem)) if bound else Bounds()
+    placement = measured(problem, served_by, filters, algorithm=algorithm, seed=seed, bounds=bounds)
     certificate = verify(placement)
     if not certificate.is_valid:
         raise AssertionError(f"{algorithm} gave what it did not say: {'; '.join(certificate.faults)}")
