@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from thatch.placement.certificate import Certificate, verify
 from thatch.placement.placement import Bounds, Delays, Placement, Status
+from thatch.placement.portfolio import PORTFOLIO, best
 from thatch.placement.problem import Problem
 from thatch.placement.solving import ALGORITHMS, solve
 from thatch.placement.tree import BrokerTree
 
 __all__ = [
     "ALGORITHMS",
+    "PORTFOLIO",
     "Bounds",
     "BrokerTree",
     "Certificate",
@@ -17,6 +19,7 @@ __all__ = [
     "Placement",
     "Problem",
     "Status",
+    "best",
     "solve",
     "verify",
 ]

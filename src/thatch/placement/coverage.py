@@ -19,18 +19,25 @@ Groups = tuple[
 ]  # leaves allowed to each group, the group of each type, subscribers in each group
 
 
-def covered(problem: Problem, filters: Sequence[Floats]) -> Bools:
-    """A row an interest, a column a leaf: whether each box of the interest lies inside one box of the leaf's filter."""
-    interests = problem.interests
-    d = interests.axes
-    answer = np.empty((len(interests), len(problem.tree.leaves)), np.bool_)
+def covered(problem: Problem, filters: Sequence[Floats], chosen: Ints | None = None) -> Bools:
+    """A row an interest, a column a leaf: whether each box of the interest lies inside one box of the leaf's filter.
+
+    Parameters
+    ----------
+    filters : those of all nodes
+    chosen : the interests that are asked for, by default all
+    """
+    chosen = np.arange(len(problem.interests)) if chosen is None else chosen
+    rows, owner = problem.interests.rows_of(chosen)
+    boxes = problem.interests.boxes[rows]
+    starts = np.searchsorted(owner, np.arange(len(chosen)))
+    d = problem.interests.axes
+    answer = np.empty((len(chosen), len(problem.tree.leaves)), np.bool_)
     for column, leaf in enumerate(problem.tree.leaves.tolist()):
-        is_inside = np.zeros(len(interests.boxes), np.bool_)
+        is_inside = np.zeros(len(boxes), np.bool_)
         for box in filters[leaf]:
-            is_inside |= ((interests.boxes[:, :d] >= box[:d]) & (interests.boxes[:, d:] <= box[d:])).all(
-                axis=1
-            )
-        answer[:, column] = np.logical_and.reduceat(is_inside, interests.start[:-1])
+            is_inside |= ((boxes[:, :d] >= box[:d]) & (boxes[:, d:] <= box[d:])).all(axis=1)
+        answer[:, column] = np.logical_and.reduceat(is_inside, starts)
     return answer
 
 

@@ -17,23 +17,37 @@ from thatch.placement.nearest import closest, closest_without_balance
 from thatch.placement.placement import Bounds, Placement, measured
 from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
+from thatch.placement.slp import slp1
 
 __all__ = ["ALGORITHMS", "solve"]
 
 Answer = tuple[Ints, tuple[Floats, ...]]
-Algorithm = Callable[[Problem, np.random.Generator], Answer]
+Found = tuple[Answer, float | None]  # the value of the linear program, where there was one
+Algorithm = Callable[[Problem, np.random.Generator], Found]
+
+
+def _slp1(
+    problem: Problem, rng: np.random.Generator, *, literal: bool = False, search: bool = False
+) -> Found:
+    found = slp1(problem, rng, literal=literal)
+    answer = (found.served_by, found.filters)
+    return improved(problem, answer, rng) if search else answer, found.fractional
+
 
 # Those that keep latency limits whenever that is possible, then the yardsticks that need not.
 ALGORITHMS: dict[str, Algorithm] = {
-    "gr": gr,
-    "gr_star": gr_star,
-    "gr_evict": gr_evict,
-    "gr_evict_last": lambda problem, rng: gr_evict(problem, rng, evicted="last"),
-    "gr_star_search": lambda problem, rng: improved(problem, gr_star(problem, rng), rng),
-    "balance": lambda problem, _: balance(problem),
-    "gr_without_latency": gr_without_latency,
-    "closest": closest,
-    "closest_without_balance": closest_without_balance,
+    "gr": lambda problem, rng: (gr(problem, rng), None),
+    "gr_star": lambda problem, rng: (gr_star(problem, rng), None),
+    "gr_evict": lambda problem, rng: (gr_evict(problem, rng), None),
+    "gr_evict_last": lambda problem, rng: (gr_evict(problem, rng, evicted="last"), None),
+    "gr_star_search": lambda problem, rng: (improved(problem, gr_star(problem, rng), rng), None),
+    "slp1": _slp1,
+    "slp1_literal": lambda problem, rng: _slp1(problem, rng, literal=True),
+    "slp1_search": lambda problem, rng: _slp1(problem, rng, search=True),
+    "balance": lambda problem, _: (balance(problem), None),
+    "gr_without_latency": lambda problem, rng: (gr_without_latency(problem, rng), None),
+    "closest": lambda problem, rng: (closest(problem, rng), None),
+    "closest_without_balance": lambda problem, rng: (closest_without_balance(problem, rng), None),
 }
 
 
@@ -64,9 +78,9 @@ def solve(
         raise ParameterError(f"one of {', '.join(ALGORITHMS)}", shown(algorithm), "algorithm")
     clock = now or (lambda: 0.0)
     begin = clock()
-    served_by, filters = ALGORITHMS[algorithm](problem, np.random.default_rng(seed))
+    (served_by, filters), fractional = ALGORITHMS[algorithm](problem, np.random.default_rng(seed))
     solved = clock()
-    bounds = Bounds(rigorous=cell_bound(problem)) if bound else Bounds()
+    bounds = Bounds(rigorous=cell_bound(problem) if bound else None, fractional=fractional)
     placement = measured(problem, served_by, filters, algorithm=algorithm, seed=seed, bounds=bounds)
     certificate = verify(placement)
     if not certificate.is_valid:

@@ -33,16 +33,20 @@ def _seed(rows, weights, draws, k, centres, squares):
         total = 0.0
         for row in range(n):
             if c == 0:
-                squares[row] = 1.0
-            else:
-                _, squares[row] = _nearest(rows, row, centres, c)
+                squares[row] = np.inf
+                total += weights[row]
+                continue
+            square = 0.0
+            for side in range(sides):
+                square += (rows[row, side] - centres[c - 1, side]) ** 2
+            squares[row] = min(squares[row], square)
             total += squares[row] * weights[row]
         if total <= 0.0:
             return c
         wanted = draws[c] * total
         chosen = n - 1
         for row in range(n):
-            wanted -= squares[row] * weights[row]
+            wanted -= weights[row] if c == 0 else squares[row] * weights[row]
             if wanted <= 0.0:
                 chosen = row
                 break
