@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from tests.placement.instances import drawn, problems
 from thatch import ParameterError
 from thatch.placement import ALGORITHMS, BrokerTree, Problem, Status, solve, verify
+from thatch.placement.filters import filters_of
+from thatch.placement.greedy import gr_star
+from thatch.placement.placement import measured
 
 BREAKS_LATENCY = ("gr_without_latency", "closest", "closest_without_balance")
 
@@ -69,19 +72,13 @@ def test_gr_star_can_be_orders_of_magnitude_worse_than_the_optimum(near):
     points = np.tile([1.0, 0.0], (near + 1, 1))
     complexity = near // 2
     problem = Problem.of(tree, points, lows, lows + 0.001, complexity=complexity, beta=1.5, beta_max=1.9)
-    from thatch.placement.greedy import gr_star
-    from thatch.placement.placement import measured
-
     answer = measured(problem, *gr_star(problem), algorithm="gr_star")
     apart = np.zeros(near + 1, np.int64)
     apart[-1] = 1
-    from thatch.placement.filters import filters_of
-
     optimum = measured(problem, apart, filters_of(problem, apart), algorithm="by hand")
     assert optimum.load_factor <= 1.9
-    if near == 2:
-        assert answer.bandwidth > 0.9
-        assert optimum.bandwidth < 2e-4
+    assert optimum.bandwidth < 2e-3
+    assert answer.bandwidth > 100 * optimum.bandwidth
 
 
 def test_what_cannot_be_served_within_limits_is_marked():

@@ -39,7 +39,7 @@ class Bounds:
     Parameters
     ----------
     rigorous : proved, for every placement that keeps nesting and latency
-    fractional : the value of the linear program on a sample, divided by nothing: a yardstick, no proof
+    fractional : the value of the linear program on a sample, of sums of boxes instead of unions: a yardstick, no proof
     """
 
     rigorous: float | None = None
