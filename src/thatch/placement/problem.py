@@ -8,8 +8,8 @@ Given are a broker tree, subscribers with locations in network space and interes
     load         a leaf with the share κ_i of all capacity has at most β κ_i m of m subscribers, at the very most β_max κ_i m
 
 Sought are an assignment and filters of least bandwidth: the sum, over all brokers, of the volume of the union of a
-filter's boxes. Volume stands for traffic, as if events were spread evenly: whoever knows better maps the axes
-beforehand by the distribution functions of the attributes.
+filter's boxes. Volume stands for traffic, as if events were spread evenly: `density` maps axes by the
+distribution functions of attributes where they are not.
 """
 
 from __future__ import annotations
