@@ -1,0 +1,58 @@
+"""Events that are not spread evenly: axes mapped so that volume is the share of events again.
+
+Where attributes are independent, the share of events in a box is its volume after each axis is mapped by the distribution
+function of its attribute. So no algorithm needs to know of densities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from thatch.errors import ParameterError, shown
+from thatch.placement.rows import Floats
+
+__all__ = ["evened"]
+
+
+def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
+    """The ends of boxes, a column an axis, each mapped to 0..1 by the distribution of its axis.
+
+    Parameters
+    ----------
+    values : low ends, or high ends
+    distributions : for each axis the rising edges of a histogram, and the share of events between neighbouring edges
+
+    Raises
+    ------
+    ParameterError
+        If there is not one histogram for each axis, or one makes no sense.
+
+    Examples
+    --------
+    >>> evened([[5.0], [10.0], [15.0]], [([0, 10, 20], [3, 1])]).tolist()
+    [[0.375], [0.75], [0.875]]
+    """
+    array = np.asarray(values, np.float64)
+    if array.ndim != 2 or array.shape[1] != len(distributions):
+        raise ParameterError(
+            f"a column for each of {len(distributions)} distributions", f"shape {array.shape}", "values"
+        )
+    mapped = np.empty_like(array)
+    for axis, (edges, shares) in enumerate(distributions):
+        ends, masses = np.asarray(edges, np.float64), np.asarray(shares, np.float64)
+        is_histogram = ends.ndim == masses.ndim == 1 and len(ends) == len(masses) + 1 > 1
+        if (
+            not is_histogram
+            or not (np.diff(ends) > 0).all()
+            or not (masses >= 0).all()
+            or not masses.sum() > 0
+        ):
+            raise ParameterError(
+                "rising edges, and a share between neighbouring ones", shown((edges, shares)), f"axis {axis}"
+            )
+        heights = np.concatenate([[0.0], np.cumsum(masses) / masses.sum()])
+        mapped[:, axis] = np.interp(array[:, axis], ends, heights)
+    return mapped

@@ -1,0 +1,200 @@
+"""Fitting few boxes around many, compiled. Boxes are rows of lows and highs; `out` gets the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.placement.growth.kernels import begin_box, enclose, holder, least_growth
+
+__all__ = ["clustered", "inserted", "is_maximal", "paired"]
+
+
+@inlined
+def _nearest(rows, row, centres, k):
+    """The centre nearest to a row, and the square of the distance."""
+    best = np.inf
+    chosen = 0
+    for c in range(k):
+        square = 0.0
+        for side in range(rows.shape[1]):
+            square += (rows[row, side] - centres[c, side]) ** 2
+        if square < best:
+            best = square
+            chosen = c
+    return chosen, best
+
+
+@inlined
+def _seed(rows, weights, draws, k, centres, squares):
+    """k-means++: each next centre is drawn by weight times squared distance from those there are."""
+    n, sides = rows.shape
+    for c in range(k):
+        total = 0.0
+        for row in range(n):
+            if c == 0:
+                squares[row] = np.inf
+                total += weights[row]
+                continue
+            square = 0.0
+            for side in range(sides):
+                square += (rows[row, side] - centres[c - 1, side]) ** 2
+            squares[row] = min(squares[row], square)
+            total += squares[row] * weights[row]
+        if total <= 0.0:
+            return c
+        wanted = draws[c] * total
+        chosen = n - 1
+        for row in range(n):
+            wanted -= weights[row] if c == 0 else squares[row] * weights[row]
+            if wanted <= 0.0:
+                chosen = row
+                break
+        for side in range(sides):
+            centres[c, side] = rows[chosen, side]
+    return k
+
+
+@kernel
+def clustered(rows, weights, draws, rounds, labels):
+    """Weighted k-means with `len(draws)` centres; `labels` gets the group of each row. How many groups there are."""
+    n, sides = rows.shape
+    most = draws.shape[0]
+    centres = np.empty((most, sides))
+    k = _seed(rows, weights, draws, most, centres, np.empty(n))
+    sums = np.empty((k, sides))
+    mass = np.empty(k)
+    for row in range(n):
+        labels[row] = -1
+    for _ in range(rounds):
+        changed = False
+        for c in range(k):
+            mass[c] = 0.0
+            for side in range(sides):
+                sums[c, side] = 0.0
+        for row in range(n):
+            c, _ = _nearest(rows, row, centres, k)
+            if labels[row] != c:
+                labels[row] = c
+                changed = True
+            mass[c] += weights[row]
+            for side in range(sides):
+                sums[c, side] += weights[row] * rows[row, side]
+        if not changed:
+            break
+        for c in range(k):
+            if mass[c] > 0.0:
+                for side in range(sides):
+                    centres[c, side] = sums[c, side] / mass[c]
+    return k
+
+
+@kernel
+def inserted(rows, order, tie, room, out):
+    """Insert rows in an order, each where the union grows least. How many boxes of `out` are used."""
+    k = 0
+    volume = 0.0
+    most = out.shape[0]
+    trial = np.empty((most + 1, rows.shape[1]))
+    for row in order:
+        if holder(out, k, rows, row) >= 0:
+            continue
+        slot, volume = least_growth(out, k, most, volume, rows, row, tie, trial, room)
+        if slot == k:
+            begin_box(out, k, rows, row)
+            k += 1
+        else:
+            enclose(out, slot, rows, row)
+    return k
+
+
+@inlined
+def _merging(rows, a, b):
+    """How much larger the box around two boxes is than the two together, what they share counted once."""
+    d = rows.shape[1] // 2
+    around = 1.0
+    first = 1.0
+    second = 1.0
+    shared = 1.0
+    for axis in range(d):
+        low_a, high_a, low_b, high_b = rows[a, axis], rows[a, d + axis], rows[b, axis], rows[b, d + axis]
+        around *= max(high_a, high_b) - min(low_a, low_b)
+        first *= high_a - low_a
+        second *= high_b - low_b
+        shared *= max(0.0, min(high_a, high_b) - max(low_a, low_b))
+    return around - first - second + shared
+
+
+@inlined
+def _inside(rows, a, b):
+    """Whether box a lies inside box b."""
+    d = rows.shape[1] // 2
+    for axis in range(d):
+        if rows[a, axis] < rows[b, axis] or rows[a, d + axis] > rows[b, d + axis]:
+            return False
+    return True
+
+
+@kernel
+def is_maximal(rows, out):
+    """Mark the rows that lie inside no other; of equal ones the first."""
+    n = rows.shape[0]
+    for a in range(n):
+        out[a] = True
+        for b in range(n):
+            if a != b and _inside(rows, a, b) and (b < a or not _inside(rows, b, a)):
+                out[a] = False
+                break
+
+
+@kernel
+def paired(rows, most):
+    """Merge the pair whose box wastes least until `most` are left; rows are changed, the answer marks those that remain.
+
+    The best partner of each row is remembered, so that a merge costs O(n) but for rows that lost theirs.
+    """
+    n = rows.shape[0]
+    alive = np.ones(n, np.bool_)
+    partner = np.full(n, -1, np.int64)
+    cost = np.full(n, np.inf)
+    left = n
+    for a in range(n):
+        for b in range(a + 1, n):
+            waste = _merging(rows, a, b)
+            if waste < cost[a]:
+                cost[a] = waste
+                partner[a] = b
+    while left > most:
+        a = -1
+        best = np.inf
+        for row in range(n):
+            if alive[row] and cost[row] < best:
+                best = cost[row]
+                a = row
+        b = partner[a]
+        enclose(rows, a, rows, b)
+        alive[b] = False
+        left -= 1
+        for row in range(n):
+            if alive[row] and row != a and _inside(rows, row, a) and left > 1:
+                alive[row] = False
+                left -= 1
+        for row in range(n):
+            if not alive[row]:
+                continue
+            lost = partner[row] >= 0 and (partner[row] == a or not alive[partner[row]])
+            if row == a or lost:
+                cost[row] = np.inf
+                partner[row] = -1
+                for other in range(row + 1, n):
+                    if alive[other]:
+                        waste = _merging(rows, row, other)
+                        if waste < cost[row]:
+                            cost[row] = waste
+                            partner[row] = other
+            elif row < a:
+                waste = _merging(rows, row, a)
+                if waste < cost[row]:
+                    cost[row] = waste
+                    partner[row] = a
+    return alive

@@ -1,0 +1,1 @@
+"""How a filter grows to contain one more box, and the filters above it with it."""

@@ -1,0 +1,302 @@
+"""Moves of the local search, compiled.
+
+A move takes a box of a leaf and one of its sides, and sends away those who hold that side out: first the outermost, then
+the next ones too, as far as it pays. They go to leaves that contain their interests already and have room; one leaf may
+be enlarged for them. The move is made if the volumes of both leaves together fall.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.placement.growth.kernels import begin_box, enclose, held, holder, least_growth
+from thatch.placement.volumes.kernels import union_of
+
+__all__ = ["sweep"]
+
+
+@inlined
+def _copy(source, k, target):
+    """Copy the first `k` boxes."""
+    for slot in range(k):
+        for side in range(source.shape[1]):
+            target[slot, side] = source[slot, side]
+
+
+@inlined
+def _insert(filter, k, most, volume, boxes, begin, end, tie, trial, room):
+    """Let a filter contain the boxes of an interest; its number of boxes and its volume then."""
+    for row in range(begin, end):
+        if holder(filter, k, boxes, row) >= 0:
+            continue
+        slot, volume = least_growth(filter, k, most, volume, boxes, row, tie, trial, room)
+        if slot == k:
+            begin_box(filter, k, boxes, row)
+            k += 1
+        else:
+            enclose(filter, slot, boxes, row)
+    return k, volume
+
+
+@inlined
+def _needing(
+    leaf, slot, filters, k, heads, nexts, interest_of, interest_start, boxes, side, who, hulls, keys
+):
+    """Whom a box is needed for: members with boxes in no other one. With the hull of those, and how far out it reaches."""
+    sides = boxes.shape[1]
+    d = sides // 2
+    n = 0
+    j = heads[leaf]
+    while j >= 0:
+        interest = interest_of[j]
+        is_needed = False
+        for row in range(interest_start[interest], interest_start[interest + 1]):
+            elsewhere = False
+            for other in range(k):
+                if other == slot:
+                    continue
+                inside = True
+                for axis in range(d):
+                    if (
+                        filters[leaf, other, axis] > boxes[row, axis]
+                        or filters[leaf, other, d + axis] < boxes[row, d + axis]
+                    ):
+                        inside = False
+                        break
+                if inside:
+                    elsewhere = True
+                    break
+            if elsewhere:
+                continue
+            if is_needed:
+                enclose(hulls, n, boxes, row)
+            else:
+                begin_box(hulls, n, boxes, row)
+                is_needed = True
+        if is_needed:
+            who[n] = j
+            keys[n] = hulls[n, side] if side < d else -hulls[n, side]
+            n += 1
+        j = nexts[j]
+    return n
+
+
+@kernel
+def sweep(
+    order,
+    depth,
+    boxes,
+    interest_start,
+    interest_of,
+    set_of,
+    set_start,
+    set_leaf,
+    capacities,
+    complexities,
+    tie,
+    room,
+    served_by,
+    filters,
+    counts,
+    volumes,
+):
+    """Try all moves at the leaves in `order`, `depth` steps each; `served_by` and filters change. How many were made."""
+    m = served_by.shape[0]
+    n_leaves, slots, sides = filters.shape
+    loads = np.zeros(n_leaves, np.int64)
+    heads = np.full(n_leaves, -1, np.int64)
+    nexts = np.full(m, -1, np.int64)
+    for j in range(m - 1, -1, -1):
+        leaf = served_by[j]
+        nexts[j] = heads[leaf]
+        heads[leaf] = j
+        loads[leaf] += 1
+    trial = np.empty((slots + 1, sides))
+    draft = np.empty((slots + 1, sides))
+    target = np.empty((slots + 1, sides))
+    best_target = np.empty((slots + 1, sides))
+    rest = np.empty((slots + 1, sides))
+    best_rest = np.empty((slots + 1, sides))
+    extra = np.zeros(n_leaves, np.int64)
+    goes_to = np.empty(m, np.int64)
+    who = np.empty(m, np.int64)
+    hulls = np.empty((m + 1, sides))
+    tails = np.empty((m + 1, sides))
+    keys = np.empty(m)
+    moves = 0
+    for leaf in order:
+        slot = 0
+        while slot < counts[leaf]:
+            side = 0
+            while side < sides and slot < counts[leaf]:
+                k = counts[leaf]
+                n = _needing(
+                    leaf,
+                    slot,
+                    filters,
+                    k,
+                    heads,
+                    nexts,
+                    interest_of,
+                    interest_start,
+                    boxes,
+                    side,
+                    who,
+                    hulls,
+                    keys,
+                )
+                if n == 0:
+                    for other in range(slot, k - 1):
+                        begin_box(filters[leaf], other, filters[leaf], other + 1)
+                    counts[leaf] = k - 1
+                    volumes[leaf] = union_of(filters[leaf], k - 1, room)
+                    side = 0
+                    continue
+                by_key = np.argsort(keys[:n])
+                begin_box(tails, n - 1, hulls, by_key[n - 1])
+                for at in range(n - 2, -1, -1):
+                    begin_box(tails, at, tails, at + 1)
+                    enclose(tails, at, hulls, by_key[at])
+                for other in range(n_leaves):
+                    extra[other] = 0
+                enlarged = -1
+                target_k = 0
+                target_volume = 0.0
+                cost = 0.0
+                gain = tie
+                leaving = 0
+                best_enlarged = -1
+                best_target_k = 0
+                best_target_volume = 0.0
+                best_k = 0
+                best_volume = 0.0
+                at = 0
+                steps = 0
+                while at < n and steps < depth:
+                    steps += 1
+                    key = keys[by_key[at]]
+                    is_stuck = False
+                    while at < n and keys[by_key[at]] == key:
+                        j = who[by_key[at]]
+                        begin, end = interest_start[interest_of[j]], interest_start[interest_of[j] + 1]
+                        chosen = -1
+                        least = np.inf
+                        for c in range(set_start[set_of[j]], set_start[set_of[j] + 1]):
+                            other = set_leaf[c]
+                            load = loads[other] + extra[other]
+                            if other == leaf or load >= capacities[other]:
+                                continue
+                            if other == enlarged:
+                                is_held = held(target, target_k, boxes, begin, end)
+                            else:
+                                is_held = held(filters[other], counts[other], boxes, begin, end)
+                            if is_held and load / capacities[other] < least:
+                                least = load / capacities[other]
+                                chosen = other
+                        if chosen < 0:
+                            for c in range(set_start[set_of[j]], set_start[set_of[j] + 1]):
+                                other = set_leaf[c]
+                                if other == leaf or loads[other] + extra[other] >= capacities[other]:
+                                    continue
+                                if enlarged >= 0 and other != enlarged:
+                                    continue
+                                if enlarged >= 0:
+                                    chosen = other
+                                    break
+                                _copy(filters[other], counts[other], draft)
+                                _, grown = _insert(
+                                    draft,
+                                    counts[other],
+                                    complexities[other],
+                                    volumes[other],
+                                    boxes,
+                                    begin,
+                                    end,
+                                    tie,
+                                    trial,
+                                    room,
+                                )
+                                if grown - volumes[other] < least:
+                                    least = grown - volumes[other]
+                                    chosen = other
+                            if chosen < 0:
+                                is_stuck = True
+                                break
+                            if enlarged < 0:
+                                enlarged = chosen
+                                target_k = counts[chosen]
+                                target_volume = volumes[chosen]
+                                _copy(filters[chosen], target_k, target)
+                            target_k, target_volume = _insert(
+                                target,
+                                target_k,
+                                complexities[enlarged],
+                                target_volume,
+                                boxes,
+                                begin,
+                                end,
+                                tie,
+                                trial,
+                                room,
+                            )
+                            cost = target_volume - volumes[enlarged]
+                        goes_to[at] = chosen
+                        extra[chosen] += 1
+                        at += 1
+                    if is_stuck or cost >= volumes[leaf]:
+                        break
+                    rest_k = 0
+                    for other in range(k):
+                        if other != slot:
+                            begin_box(rest, rest_k, filters[leaf], other)
+                            rest_k += 1
+                    if at < n:
+                        begin_box(rest, rest_k, tails, at)
+                        rest_k += 1
+                    rest_volume = union_of(rest, rest_k, room)
+                    if volumes[leaf] - rest_volume - cost > gain:
+                        gain = volumes[leaf] - rest_volume - cost
+                        leaving = at
+                        best_k = rest_k
+                        best_volume = rest_volume
+                        _copy(rest, rest_k, best_rest)
+                        best_enlarged = enlarged
+                        best_target_k = target_k
+                        best_target_volume = target_volume
+                        if enlarged >= 0:
+                            _copy(target, target_k, best_target)
+                if leaving == 0:
+                    side += 1
+                    continue
+                moves += 1
+                for place in range(leaving):
+                    served_by[who[by_key[place]]] = goes_to[place]
+                kept = -1
+                j = heads[leaf]
+                while j >= 0:
+                    after = nexts[j]
+                    other = served_by[j]
+                    if other == leaf:
+                        kept = j
+                    else:
+                        if kept < 0:
+                            heads[leaf] = after
+                        else:
+                            nexts[kept] = after
+                        nexts[j] = heads[other]
+                        heads[other] = j
+                        loads[other] += 1
+                        loads[leaf] -= 1
+                    j = after
+                counts[leaf] = best_k
+                volumes[leaf] = best_volume
+                _copy(best_rest, best_k, filters[leaf])
+                if best_enlarged >= 0:
+                    counts[best_enlarged] = best_target_k
+                    volumes[best_enlarged] = best_target_volume
+                    _copy(best_target, best_target_k, filters[best_enlarged])
+                # The box at hand came last, or is gone: what stands in its slot now is tried from its first side.
+                side = 0
+            slot += 1
+    return moves

@@ -1,0 +1,110 @@
+"""Local search with rebalancing (spec 2, B5): rounds of moves, new filters, and loads spread evenly again.
+
+Moves (told in `kernels.py`) lower bandwidth until leaves are full. Then filters are fitted anew and, with filters fixed,
+subscribers are routed at the smallest load factor, which makes room for the next round. The search ends after some
+rounds without gain. Latency limits and the load factor of the start, or β where that is larger, are kept throughout.
+
+On trees of several levels moves look at leaves alone; the filters above follow, and the best of all
+rounds is kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.placement.coverage import rebalanced
+from thatch.placement.filters import filters_of
+from thatch.placement.problem import Problem
+from thatch.placement.rows import Floats, Ints
+from thatch.placement.types import Types, types_of
+from thatch.placement.volumes import union_volume
+
+__all__ = ["improved"]
+
+Answer = tuple[Ints, tuple[Floats, ...]]
+
+_DEPTH = 60  # steps of a move
+_PATIENCE = 3  # rounds without gain
+_GAIN = 1e-4  # of the bandwidth: less is none
+_TIE = 1e-12
+
+
+def improved(
+    problem: Problem, start: Answer, rng: np.random.Generator, *, rounds: int = 20, types: Types | None = None
+) -> Answer:
+    """A placement of no more bandwidth than the start, under the same limits.
+
+    Parameters
+    ----------
+    start : the leaf of each subscriber and the filters of all nodes, as algorithms answer
+    rounds : at most so many
+    types : those of the problem, if they are known
+    """
+    served_by, filters = start
+    types = types_of(problem) if types is None else types
+    if not types.sets.matrix[types.sets.of, served_by].all():
+        return start  # it breaks latency limits: there is nothing to keep
+    loads = np.bincount(served_by, minlength=len(problem.shares))
+    factor = min(max(problem.beta, problem.load_factor(loads)), problem.beta_max)
+    capacities = np.maximum(problem.capacities(factor), loads)
+    best = start
+    least = _bandwidth(filters)
+    idle = 0
+    for _ in range(rounds):
+        served_by, filters = _swept(problem, types, (served_by, filters), capacities, rng)
+        filters = filters_of(problem, served_by, filters)
+        bandwidth = _bandwidth(filters)
+        idle = 0 if bandwidth < least * (1 - _GAIN) else idle + 1
+        if bandwidth < least:
+            best, least = (served_by, filters), bandwidth
+        if idle == _PATIENCE:
+            break
+        again = rebalanced(problem, types, filters, 1.0, factor)
+        if again is not None:
+            served_by = again[1]
+    return best
+
+
+def _bandwidth(filters: tuple[Floats, ...]) -> float:
+    return sum(union_volume(each) for each in filters)
+
+
+def _swept(
+    problem: Problem, types: Types, answer: Answer, capacities: Ints, rng: np.random.Generator
+) -> Answer:
+    """One round of moves. Filters above the leaves are left as they are, to be fitted anew."""
+    from thatch.placement.local_search import kernels
+    from thatch.placement.volumes.kernels import room_for
+
+    served_by, old = answer[0].copy(), answer[1]
+    leaves = problem.tree.leaves
+    boxes = problem.interests.boxes
+    slots = int(problem.complexities[leaves].max())
+    filters = np.zeros((len(leaves), slots, boxes.shape[1]))
+    counts = np.array([len(old[leaf]) for leaf in leaves], np.int64)
+    for number, leaf in enumerate(leaves.tolist()):
+        filters[number, : counts[number]] = old[leaf]
+    volumes = np.array([union_volume(old[leaf]) for leaf in leaves.tolist()])
+    set_start, set_leaf = types.sets.lists()
+    kernels.sweep(
+        rng.permutation(len(leaves)),
+        _DEPTH,
+        boxes,
+        problem.interests.start,
+        problem.interest_of,
+        types.sets.of,
+        set_start,
+        set_leaf,
+        capacities,
+        problem.complexities[leaves],
+        _TIE * float(volumes.sum()),
+        room_for(slots + 1, boxes.shape[1] // 2),
+        served_by,
+        filters,
+        counts,
+        volumes,
+    )
+    new = list(old)
+    for number, leaf in enumerate(leaves.tolist()):
+        new[leaf] = filters[number, : counts[number]].copy()
+    return served_by, tuple(new)

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from itertools import count, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.placement.instances import drawn, problems
+from thatch import ParameterError
+from thatch.placement import ALGORITHMS, BrokerTree, Problem, Status, solve, verify
+from thatch.placement.filters import filters_of
+from thatch.placement.greedy import gr_star
+from thatch.placement.placement import measured
+
+BREAKS_LATENCY = ("gr_without_latency", "closest", "closest_without_balance")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@given(problem=problems)
+@settings(max_examples=25)
+def test_every_answer_is_certified(algorithm, problem):
+    placement = solve(problem, algorithm)
+    assert verify(placement).is_valid
+    if algorithm not in BREAKS_LATENCY:
+        assert placement.delays.broken == 0
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_same_seed_gives_the_same_placement(algorithm):
+    problem = drawn(8, several=True, inner=2)
+    one, other = solve(problem, algorithm, seed=5), solve(problem, algorithm, seed=5)
+    assert (one.assignment == other.assignment).all()
+    assert one.bandwidth == other.bandwidth
+
+
+@given(problems)
+def test_no_placement_has_a_load_factor_below_that_of_balance(problem):
+    floor = solve(problem, "balance").load_factor
+    for algorithm in ("gr", "gr_star", "gr_evict"):
+        assert solve(problem, algorithm).load_factor >= floor - 1e-9
+
+
+@given(st.integers(0, 500))
+def test_balance_finds_the_smallest_load_factor_there_is(seed):
+    problem = drawn(seed, subscribers=6, leaves=3, max_delay=0.4)
+    ways = problem.latencies()
+    allowed = [np.flatnonzero(row) for row in ways <= problem.limits[:, None] * (1 + 1e-9)]
+    best = min(
+        problem.load_factor(np.bincount(np.array(chosen), minlength=3)) for chosen in product(*allowed)
+    )
+    assert solve(problem, "balance").load_factor == pytest.approx(best)
+
+
+def test_gr_star_serves_those_without_choice_first():
+    # The first comer may go to either broker, the other two only to one: Gr fills that one, Gr* does not.
+    tree = BrokerTree.star([0.0], [[1.0], [-1.0]])
+    points = [[0.0], [1.0], [-1.0], [1.0]]
+    box = [[0.0, 0.0]] * 4, [[1.0, 1.0]] * 4
+    problem = Problem.of(tree, points, *box, limits=[9.0, 1.5, 1.5, 1.5], beta=1.01, beta_max=1.02)
+    placement = solve(problem, "gr_star")
+    assert placement.status is Status.FEASIBLE
+    assert placement.loads.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("near", [2, 4])
+def test_gr_star_can_be_orders_of_magnitude_worse_than_the_optimum(near):
+    # Spec 2, A6: near boxes and one far away. Those who come first spread over all brokers.
+    tree = BrokerTree.star([0.0, 0.0], [[1.0, 0.0], [1.0, 0.0]])
+    lows = np.array([[0.01 * each] * 2 for each in range(near)] + [[1.0, 1.0]])
+    points = np.tile([1.0, 0.0], (near + 1, 1))
+    complexity = near // 2
+    problem = Problem.of(tree, points, lows, lows + 0.001, complexity=complexity, beta=1.5, beta_max=1.9)
+    answer = measured(problem, *gr_star(problem), algorithm="gr_star")
+    apart = np.zeros(near + 1, np.int64)
+    apart[-1] = 1
+    optimum = measured(problem, apart, filters_of(problem, apart), algorithm="by hand")
+    assert optimum.load_factor <= 1.9
+    assert optimum.bandwidth < 2e-3
+    assert answer.bandwidth > 100 * optimum.bandwidth
+
+
+def test_what_cannot_be_served_within_limits_is_marked():
+    tree = BrokerTree.star([0.0], [[1.0], [-1.0]])
+    points = [[1.0]] * 10
+    problem = Problem.of(tree, points, [[0.0]] * 10, [[1.0]] * 10, max_delay=0.1)
+    for algorithm in ("gr", "gr_star", "gr_evict", "gr_evict_last", "balance"):
+        placement = solve(problem, algorithm)
+        assert placement.status is Status.INFEASIBLE
+        assert placement.load_factor == 2
+    assert solve(problem, "closest").delays.broken == 1
+
+
+def test_a_leaf_without_capacity_serves_nobody():
+    tree = BrokerTree.star([0.0], [[1.0], [-1.0], [0.5]])
+    points = [[0.0]] * 9
+    problem = Problem.of(
+        tree, points, [[0.0]] * 9, [[1.0]] * 9, shares=[1, 0, 2], max_delay=10.0, beta=1.2, beta_max=1.5
+    )
+    for algorithm in ALGORITHMS:
+        if algorithm != "closest_without_balance":
+            assert solve(problem, algorithm).loads[1] == 0
+
+
+def test_many_subscribers_at_one_point_are_one_type():
+    tree = BrokerTree.star([0.0, 0.0], [[1.0, 0.0], [1.0, 0.1]])
+    points = np.tile([1.0, 0.05], (20_000, 1))
+    lows = np.zeros((20_000, 2))
+    problem = Problem.of(tree, points, lows, lows + 1)
+    for algorithm in ALGORITHMS:
+        placement = solve(problem, algorithm)
+        assert placement.bandwidth == pytest.approx(2.0 if placement.loads.min() else 1.0)
+
+
+def test_a_clock_tells_the_time_of_each_phase():
+    ticks = count()
+    placement = solve(drawn(1), "gr", now=lambda: float(next(ticks)))
+    assert placement.seconds == {"gr": 1.0, "certificate": 1.0}
+    assert not solve(drawn(1), "gr").seconds
+
+
+def test_an_unknown_algorithm_is_refused():
+    with pytest.raises(ParameterError, match=r"one of gr, gr_star.*got 'simplex' - at algorithm"):
+        solve(drawn(1), "simplex")
