@@ -30,7 +30,7 @@ from thatch.reduction.problem import Verdict, Work
 
 __all__ = ["BoxIndex"]
 
-_MOST_GARBAGE = 1 << 16  # words, below which leaves are not worth moving
+_MOST_GARBAGE = 1 << 13  # words, below which leaves are not worth moving
 
 
 class BoxIndex:

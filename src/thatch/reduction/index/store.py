@@ -14,8 +14,7 @@ __all__ = ["TREE", "Store"]
 TREE = ("nodes", "leaves", "rows", "ends", "roots", "state")
 _SCRATCH = ("contain", "point", "meet", "stack", "order", "slots", "sample", "shares")
 _FIELD = {name: 2 * place for place, name in enumerate((*TREE, *_SCRATCH))}
-_LEAST = 1 << 10  # words of an array
-_LEAST_LEAVES = 1 << 15  # more than one box may ever need
+_LEAST = 1 << 6  # words of an array
 
 
 class Store:
@@ -27,17 +26,17 @@ class Store:
         self.kernels = kernels
         self.description = np.zeros(f.N_FIELDS, np.int64)
         self._arrays: dict[str, Any] = {}
-        self._set("stack", np.zeros(4 * f.DEEPEST + 16, np.int64))
-        self._set("sample", np.zeros(f.SAMPLE_SIZE, np.int64))
+        self._set("stack", np.zeros(16, np.int64))  # enough for trees that are leaves
+        self._set("sample", np.zeros(2 * f.SAMPLED_ENDS, np.int64))
         self._set("order", np.zeros(_LEAST, np.int64))
         if arrays is not None:
             for name in TREE:
                 self._set(name, arrays[name])
             self._spread_questions()
+            self._reach_splits(int(self["state"][f.N_ROWS]))
             return
-        for name in ("nodes", "rows", "ends"):
+        for name in ("nodes", "leaves", "rows", "ends"):
             self._set(name, np.zeros(_LEAST, np.int64))
-        self._set("leaves", np.zeros(_LEAST_LEAVES, np.int64))
         self._set("roots", np.zeros(0, np.int64))
         self._set("state", np.zeros(f.N_STATE, np.int64))
         self._spread_questions()
@@ -106,12 +105,18 @@ class Store:
     def make_room(self, rows: int, sides: int) -> None:
         """Let there be room for so many more boxes with so many sides in all."""
         state = self["state"]
-        leaf = f.MOST_COLUMNS * 2 + (3 + f.MOST_COLUMNS) * 2 * max(int(state[f.LARGEST]), f.LEAF)
+        self._reach_splits(int(state[f.N_ROWS]) + rows)
         self._reach("nodes", (int(state[f.N_NODES]) + 3) * f.NODE)
-        self._reach("leaves", int(state[f.N_LEAVES]) + 2 * leaf)
+        self._reach("leaves", self.kernels.leaf_room(self.description, sides))
         self._reach("rows", (int(state[f.N_ROWS]) + rows) * f.ROW)
         self._reach("ends", int(state[f.N_ENDS]) + 4 * sides)
         self._reach("order", max(int(state[f.N_ROWS]) + rows, int(state[f.LARGEST])) + 1)
+
+    def _reach_splits(self, rows: int) -> None:
+        """Let so many rows be more than one leaf: only then are splits chosen and nodes stacked."""
+        if rows > f.LEAF:
+            self._reach("stack", 4 * f.DEEPEST + 16)
+            self._reach("sample", f.SAMPLE_SIZE)
 
     def _reach(self, name: str, length: int) -> None:
         """Let an array have at least this length."""
@@ -152,16 +157,17 @@ class Store:
         roots = self["roots"].reshape(-1, 2)
         roots[:] = -1, 0
         self._reach("order", n_rows + 1)
+        self._reach_splits(n_rows)
         trees = np.empty(n_rows, np.int64)
         self.kernels.choose_trees(self.description, trees)
         order = np.argsort(trees, kind="stable")
         self.rows()[:] = self.rows()[order]
         trees = trees[order]
         n_trees = len(np.unique(trees))
-        nodes, leaves = n_rows // 12 + n_trees + 4, n_rows * 24 + n_trees * 512
+        nodes, leaves = n_rows // 12 + n_trees + 4, n_rows * 24 + n_trees * 64 + _LEAST
         while True:
             self._set("nodes", np.zeros(nodes * f.NODE + _LEAST, np.int64))
-            self._set("leaves", np.zeros(leaves + _LEAST_LEAVES, np.int64))
+            self._set("leaves", np.zeros(leaves, np.int64))
             roots[:, 0] = -1
             state[[f.N_NODES, f.N_LEAVES, f.GARBAGE, f.LARGEST]] = 0
             state[f.FREE] = -1

@@ -22,7 +22,9 @@ from thatch.reduction.index.fields import (
     LARGEST,
     LEAF,
     MOST_COLUMNS,
+    N_ENDS,
     N_LEAVES,
+    N_ROWS,
     NODE,
     PARENT,
     ROW,
@@ -37,7 +39,7 @@ from thatch.reduction.index.fields import (
     VOLUME,
 )
 
-__all__ = ["NOTHING", "choose_split", "leaf_size", "make_leaf", "partition", "smallest_key"]
+__all__ = ["NOTHING", "choose_split", "leaf_size", "make_leaf", "partition", "smallest_key", "words_for"]
 
 NOTHING = np.iinfo(np.int64).max  # the first number of no boxes
 
@@ -62,6 +64,20 @@ def _key_of(rows, ends, row, end):
 def leaf_size(columns, capacity):
     """How many words a leaf takes."""
     return 2 * columns + (3 + columns) * capacity
+
+
+@inlined
+def words_for(state, sides):
+    """How many words of leaves a further box with so many sides may take: one leaf made anew, or two by a split.
+
+    A link has few boxes as a rule, and there may be thousands of links, so few boxes ask for little.
+    """
+    columns = min(MOST_COLUMNS, state[N_ENDS] // 2 + 2 * sides)
+    if state[N_ROWS] < LANES:
+        return leaf_size(columns, LANES)
+    if state[N_ROWS] < LEAF:
+        return leaf_size(columns, LEAF)
+    return 2 * leaf_size(columns, 2 * max(state[LARGEST], LEAF))
 
 
 @inlined

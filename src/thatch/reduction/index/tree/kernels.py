@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.matching.segments.compiling.kernels import brief, inlined, kernel
 from thatch.matching.segments.vectors.kernels import int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.index.fields import (
@@ -25,7 +25,6 @@ from thatch.reduction.index.fields import (
     LEAF,
     LEAVES,
     LIVE,
-    MOST_COLUMNS,
     N_AXES,
     N_ENDS,
     N_LEAVES,
@@ -45,9 +44,11 @@ from thatch.reduction.index.fields import (
     ROW_VOLUME,
     ROWS,
     SAMPLE,
+    SAMPLE_SIZE,
     SLOTS,
     SPLIT,
     STACK,
+    STATE,
     VALUE,
     VOLUME,
 )
@@ -59,9 +60,21 @@ from thatch.reduction.index.leaves.kernels import (
     make_leaf,
     partition,
     smallest_key,
+    words_for,
 )
 
-__all__ = ["ADDED", "FULL", "add", "append", "build", "choose_trees", "insert", "rebuild", "remove"]
+__all__ = [
+    "ADDED",
+    "FULL",
+    "add",
+    "append",
+    "build",
+    "choose_trees",
+    "insert",
+    "leaf_room",
+    "rebuild",
+    "remove",
+]
 
 ADDED = -1  # of `insert`: nothing more to do
 FULL = -2  # the arrays have no room for another box
@@ -169,10 +182,11 @@ def insert(desc, number, axes, lows, highs, start, end):
     size = desc[LEAVES + 1]
     if (
         (state[N_NODES] + 3) * NODE > desc[NODES + 1]
-        or size - state[N_LEAVES] < 2 * leaf_size(MOST_COLUMNS, 2 * max(state[LARGEST], LEAF))
+        or size - state[N_LEAVES] < words_for(state, end - start)
         or (state[N_ROWS] + 1) * ROW > desc[ROWS + 1]
         or state[N_ENDS] + 4 * (end - start) > desc[ENDS + 1]
         or max(state[N_ROWS], state[LARGEST]) >= desc[ORDER + 1]
+        or (state[N_ROWS] >= LEAF and desc[SAMPLE + 1] < SAMPLE_SIZE)
     ):
         return FULL
     query, order = int64_at(desc, CONTAIN), int64_at(desc, ORDER)
@@ -338,6 +352,13 @@ def rebuild(desc, root):
         desc[NODES + 1] // NODE,
         desc[LEAVES + 1],
     )
+
+
+@brief
+def leaf_room(desc, sides):
+    """How many words of leaves there must be for a further box with so many sides."""
+    state = int64_at(desc, STATE)
+    return state[N_LEAVES] + words_for(state, sides)
 
 
 @kernel
