@@ -1,0 +1,85 @@
+"""Commonalities of a set: conditions that every one of some members implies (paper C, section 2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from thatch.planning.problem import Problem
+
+__all__ = ["Cluster", "Commonality", "clusters", "commonalities", "nested_clusters"]
+
+_MOST_NAMED = 3  # members that an expression names
+
+
+@dataclass(frozen=True, slots=True)
+class Commonality:
+    """A necessary condition of some members, at least two.
+
+    Parameters
+    ----------
+    use : "conjunctive" if it is evaluated, and rejects all members where it is false; "disjunctive" if it is learned from
+        the members, and the first true one decides it
+    members : of whom it is
+    predicates : what is evaluated, all to hold; none for a disjunctive one
+    """
+
+    use: Literal["conjunctive", "disjunctive"]
+    members: tuple[int, ...]
+    predicates: tuple[int, ...] = ()
+
+    def expression(self, problem: Problem) -> str:
+        """The commonality expression of the paper, (1) or (2)."""
+        told = [f"S{member}" for member in self.members[:_MOST_NAMED]]
+        if len(self.members) > _MOST_NAMED:
+            told = [*told[:-1], "…", f"S{self.members[-1]}"]
+        if self.use == "disjunctive":
+            return f"{' ∨ '.join(told)} → answered"
+        condition = " and ".join(problem.names[each] for each in self.predicates)
+        return f"not ({condition}) → {' ∧ '.join('¬' + each if each != '…' else each for each in told)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Members that share predicates: exactly these members hold exactly these predicates in common."""
+
+    members: tuple[int, ...]
+    predicates: tuple[int, ...]
+
+
+def clusters(problem: Problem) -> list[Cluster]:
+    """All clusters of two members or more, the largest first."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for predicate, members in problem.holders.items():
+        if len(members) > 1:
+            found.setdefault(members, []).append(predicate)
+    listed = sorted(found.items(), key=lambda each: (-len(each[0]), each[0]))
+    return [Cluster(members, tuple(predicates)) for members, predicates in listed]
+
+
+def commonalities(problem: Problem) -> list[Commonality]:
+    """All commonalities: disjunctive ones, then conjunctive ones, those of most members first."""
+    of_owner: dict[int, list[int]] = {}
+    for member, owner in enumerate(problem.owners):
+        if owner in problem.repeated:
+            of_owner.setdefault(owner, []).append(member)
+    answers = [Commonality("disjunctive", tuple(members)) for members in of_owner.values()]
+    shared = [Commonality("conjunctive", each.members, each.predicates) for each in clusters(problem)]
+    return sorted(answers, key=lambda each: -len(each.members)) + shared
+
+
+def nested_clusters(problem: Problem) -> list[tuple[Cluster, int]] | None:
+    """All clusters, each with the place in this list of the smallest one around it, −1 for none.
+
+    None if two of them overlap: then no tree has every predicate once.
+    """
+    found: list[tuple[Cluster, int]] = []
+    innermost = [-1] * len(problem.members)
+    for cluster in clusters(problem):
+        around = {innermost[member] for member in cluster.members}
+        if len(around) > 1:
+            return None
+        found.append((cluster, around.pop()))
+        for member in cluster.members:
+            innermost[member] = len(found) - 1
+    return found

@@ -1,0 +1,125 @@
+"""The expected cost of steps, and the general forms of paper C, section 4 (equations 3, 5 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from thatch.planning.problem import Problem
+from thatch.planning.selectivities.chances import Chances, Independent
+from thatch.planning.steps import Step
+
+__all__ = ["cluster_cost", "conjunction_cost", "evaluation_chances", "expected_cost", "link_group_cost"]
+
+
+def conjunction_cost(selectivities: Sequence[float], costs: Sequence[float]) -> float:
+    """E(n) = c1 + p1 c2 + p1 p2 c3 + … (equation 3)."""
+    reached, cost = 1.0, 0.0
+    for selectivity, each in zip(selectivities, costs, strict=True):
+        cost += reached * each
+        reached *= selectivity
+    return cost
+
+
+def cluster_cost(shared: tuple[Sequence[float], Sequence[float]], members: Sequence[float]) -> float:
+    """E(k) + p1 … pk (sum of the members' costs) (equation 5, for members of any length).
+
+    Parameters
+    ----------
+    shared : selectivities and costs of the shared predicates
+    members : expected costs of what each member holds beyond them
+    """
+    reached = 1.0
+    for selectivity in shared[0]:
+        reached *= selectivity
+    return conjunction_cost(*shared) + reached * sum(members)
+
+
+def link_group_cost(chances: Sequence[float], costs: Sequence[float]) -> float:
+    """c'1 + (1 − p'1) c'2 + … (equation 7): members with their probabilities and expected costs, in order."""
+    return conjunction_cost([1.0 - each for each in chances], costs)
+
+
+def expected_cost(problem: Problem, step: Step, chances: Chances | None = None) -> float:
+    """What walking these steps costs in the mean.
+
+    Parameters
+    ----------
+    chances : what predicates depend on; by default they are independent
+
+    Notes
+    -----
+    Exact where every predicate stands once and is independent of others. A predicate that stands in several places is
+    evaluated once, if one of them is reached; these are taken to be independent of each other, as are different owners.
+    """
+    found = evaluation_chances(problem, step, chances)
+    return sum(problem.costs[predicate] * chance for predicate, chance in found.items())
+
+
+def evaluation_chances(problem: Problem, step: Step, chances: Chances | None = None) -> dict[int, float]:
+    """The probability that each predicate is evaluated."""
+    walk = _Walk(problem, chances or Independent(problem))
+    walk.take(walk.rated(step, ()), 1.0, dict.fromkeys(problem.repeated, 1.0))
+    return {predicate: 1.0 - missed for predicate, missed in walk.missed.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """A step that is taken: the chance of each test where those before it are true, and of owners to be satisfied."""
+
+    step: Step
+    passed: tuple[float, ...]
+    below: tuple[_Rated, ...]
+    satisfied: Mapping[int, float]
+
+
+class _Walk:
+    def __init__(self, problem: Problem, chances: Chances) -> None:
+        self._problem = problem
+        self._chances = chances
+        self.missed: dict[int, float] = {}  # the probability that no place of a predicate is reached
+
+    def rated(self, step: Step, path: tuple[int, ...]) -> _Rated:
+        passed, through = [], 1.0
+        for test in step.tests:
+            passed.append(self._chances.after(path, test))
+            through *= passed[-1]
+            path = (*path, test)
+        below = tuple(self.rated(each, path) for each in step.below)
+        open_here: dict[int, float] = {}
+        for member in step.ends:
+            if self._problem.owners[member] in self._problem.repeated:
+                open_here[self._problem.owners[member]] = 0.0
+        for each in below:
+            for owner, chance in each.satisfied.items():
+                open_here[owner] = open_here.get(owner, 1.0) * (1.0 - chance)
+        return _Rated(
+            step, tuple(passed), below, {owner: through * (1.0 - each) for owner, each in open_here.items()}
+        )
+
+    def take(self, rated: _Rated, reached: float, unsatisfied: dict[int, float]) -> None:
+        """Add what a step evaluates, that is reached so often, and then these owners are unsatisfied so often."""
+        for test, passed in zip(rated.step.tests, rated.passed, strict=True):
+            self.missed[test] = self.missed.get(test, 1.0) * (1.0 - reached)
+            reached *= passed
+        if not rated.below:
+            return
+        for member in rated.step.ends:
+            unsatisfied = {**unsatisfied, self._problem.owners[member]: 0.0}
+        for each in rated.below:
+            wanted = _wanted(each.step, unsatisfied)
+            if wanted:
+                inside = {owner: unsatisfied[owner] / wanted for owner in each.satisfied}
+                self.take(each, reached * wanted, inside)
+            for owner, chance in each.satisfied.items():
+                unsatisfied[owner] *= 1.0 - chance
+
+
+def _wanted(step: Step, unsatisfied: Mapping[int, float]) -> float:
+    """How likely it is that some owner of a step is not satisfied."""
+    if not step.owners:
+        return 1.0
+    satisfied = 1.0
+    for owner in step.owners:
+        satisfied *= 1.0 - unsatisfied[owner]
+    return 1.0 - satisfied

@@ -1,0 +1,150 @@
+"""Filters as a set to be planned, and events as truth values of its predicates.
+
+A predicate is what one conjunction demands of one attribute, or a check that is no interval with all that it says. Two
+conjunctions share it when its canonical text is the same: as in profiles, where it may have been measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from thatch.errors import ParameterError, SchemaError, shown
+from thatch.model.conjunctions import Conjunction
+from thatch.model.events import Record, read_event
+from thatch.model.filters import Filter
+from thatch.model.lines import contains
+from thatch.model.matching import holds
+from thatch.model.printing import PrintedCondition, printed_conditions
+from thatch.model.schema import Schema
+from thatch.planning.executing import Execution, execute
+from thatch.planning.plans import Plan
+from thatch.planning.problem import Answer, Problem
+from thatch.planning.selectivities.sources import Source
+from thatch.planning.selectivities.uniform import uniform_domains
+from thatch.planning.truths import columns_of
+
+__all__ = ["FilterSet"]
+
+
+class FilterSet:
+    """Filters taken apart into predicates, each once.
+
+    Parameters
+    ----------
+    filters : by what they are called
+    source : where selectivities come from; by default values are taken to be spread evenly over the declared domains,
+        or over the values that the filters name
+    answer : "list" for the filters that match, "any" for whether one does
+    costs : of predicates by their text, 1 for those that are not named
+
+    Raises
+    ------
+    ParameterError
+        If there are no filters, a selectivity is no probability or a cost is not positive.
+    SchemaError
+        If the filters have different schemas.
+
+    Examples
+    --------
+    >>> import thatch
+    >>> from thatch.planning import plan
+    >>> wanted = FilterSet({"a": thatch.parse("x = 1 and y < 5"), "b": thatch.parse("x = 1 and y > 7")})
+    >>> wanted.problem.names
+    ('x = 1', 'y < 5', 'y > 7')
+    >>> sorted(wanted.matching(plan(wanted.problem), {"x": 1, "y": 3}))
+    ['a']
+    """
+
+    def __init__(
+        self,
+        filters: Mapping[str, Filter],
+        source: Source | None = None,
+        *,
+        answer: Answer = "list",
+        costs: Mapping[str, float] | None = None,
+    ) -> None:
+        self.names = tuple(filters)
+        self.schema = _schema_of(filters)
+        numbers: dict[str, int] = {}
+        self.predicates: list[PrintedCondition] = []
+        self.conjunctions: list[Conjunction] = []
+        members, owners = [], []
+        for owner, filter in enumerate(filters.values()):
+            for conjunction in filter.conjunctions:
+                self.conjunctions.append(conjunction)
+                owners.append(owner)
+                members.append(self._numbered(printed_conditions(conjunction, self.schema), numbers))
+        if not members:
+            raise ParameterError("at least one filter", "none", "filters")
+        found = source if source is not None else uniform_domains(self.predicates, self.schema)
+        given = costs or {}
+        self.problem = Problem.of(
+            members,
+            [found.selectivity(each) for each in self.predicates],
+            costs=[given.get(each.text, 1.0) for each in self.predicates],
+            owners=owners,
+            answer=answer,
+            names=[each.text for each in self.predicates],
+        )
+
+    def _numbered(self, conditions: Sequence[PrintedCondition], numbers: dict[str, int]) -> list[int]:
+        member = []
+        for each in conditions:
+            number = numbers.setdefault(each.text, len(numbers))
+            if number == len(self.predicates):
+                self.predicates.append(each)
+            if number not in member:
+                member.append(number)
+        return member
+
+    def execute(self, plan: Plan, event: Mapping[str, Any] | Record) -> Execution:
+        """Carry out a plan of this set on an event.
+
+        Raises
+        ------
+        EventError
+            If it is none.
+        """
+        record = event if isinstance(event, Record) else read_event(event, self.schema)
+        if not record.choices:
+            return execute(plan, self._truth(record))
+        # Each predicate may be true on another element of a list: only a member as a whole tells.
+        return execute(plan, self._truth(record), lambda member: holds(self.conjunctions[member], record))
+
+    def matching(self, plan: Plan, event: Mapping[str, Any]) -> list[str]:
+        """The filters that match an event; of a plan for any of them, all or none."""
+        owners = self.execute(plan, event).owners
+        if plan.problem.owner_count < len(self.names):
+            return list(self.names) if owners else []
+        return [name for owner, name in enumerate(self.names) if owner in owners]
+
+    def columns(self, records: Sequence[Record]) -> list[int]:
+        """For each predicate the set of events on which it is true; see `columns_of`."""
+        return columns_of(self.predicates, records)
+
+    def _truth(self, record: Record) -> Callable[[int], bool]:
+        if record.choices:
+            return lambda number: holds(_alone(self.predicates[number]), record)
+        place_of, predicates = record.point, self.predicates
+
+        def truth(number: int) -> bool:
+            predicate = predicates[number]
+            for key, constraint in predicate.constraints:
+                if not contains(constraint, place_of(key)):
+                    return False
+            check = predicate.residual
+            return check is None or check.holds([place_of(key) for key in check.keys])
+
+        return truth
+
+
+def _alone(predicate: PrintedCondition) -> Conjunction:
+    return Conjunction(predicate.constraints, () if predicate.residual is None else (predicate.residual,))
+
+
+def _schema_of(filters: Mapping[str, Filter]) -> Schema | None:
+    schemas = {each.schema for each in filters.values()}
+    if len(schemas) > 1:
+        raise SchemaError("filters with the same schema", shown(list(schemas)))
+    return schemas.pop() if schemas else None
