@@ -81,7 +81,7 @@ def test_every_command_is_named_in_the_help_and_tested_here(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["", *COMMANDS])
+@pytest.mark.parametrize("name", ["", *COMMANDS, "plan explain"])
 def test_every_example_in_the_help_runs(name, run, folder):
     shown = run(*name.split(), "--help")
     assert (shown.returncode, shown.stderr) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,11 +29,19 @@ class Commonality:
     members: tuple[int, ...]
     predicates: tuple[int, ...] = ()
 
-    def expression(self, problem: Problem) -> str:
-        """The commonality expression of the paper, (1) or (2)."""
-        told = [f"S{member}" for member in self.members[:_MOST_NAMED]]
+    def expression(self, problem: Problem, names: Sequence[str] | None = None) -> str:
+        """The commonality expression of the paper, (1) or (2).
+
+        Parameters
+        ----------
+        names : of the members, S0, S1, … by default
+        """
+        listed = self.members[:_MOST_NAMED]
         if len(self.members) > _MOST_NAMED:
-            told = [*told[:-1], "…", f"S{self.members[-1]}"]
+            listed = (*listed[:-1], self.members[-1])
+        told = [f"S{member}" if names is None else names[member] for member in listed]
+        if len(self.members) > _MOST_NAMED:
+            told.insert(-1, "…")
         if self.use == "disjunctive":
             return f"{' ∨ '.join(told)} → answered"
         condition = " and ".join(problem.names[each] for each in self.predicates)

@@ -8,7 +8,7 @@ from thatch.planning.commonalities import commonalities
 from thatch.planning.plans import Plan
 from thatch.planning.steps import Step
 
-__all__ = ["commonality_lines", "plan_lines", "topology_line"]
+__all__ = ["algorithm_line", "commonality_lines", "plan_lines", "topology_line"]
 
 _WHY = {
     "arrival order": "as the subscriptions came: no plan",
@@ -19,25 +19,36 @@ _WHY = {
 
 
 def topology_line(plan: Plan) -> str:
-    """The topology, and what the plan was made by."""
+    """The topology, and how large the set is."""
     problem = plan.problem
     answer = "yes or no" if problem.owner_count == 1 else "a list"
-    text = (
-        f"{plan.topology}: {_number(len(problem.members), 'conjunction')} of "
-        f"{_number(len(problem.holders), 'predicate')}, the answer is {answer}; {plan.algorithm} "
-        f"({_WHY[plan.algorithm]})"
-    )
+    sizes = f"{_number(len(problem.members), 'conjunction')} of {_number(len(problem.holders), 'predicate')}"
+    return f"{plan.topology}: {sizes}, the answer is {answer}"
+
+
+def algorithm_line(plan: Plan) -> str:
+    """What the plan was made by, and whether it is optimal."""
+    text = f"{plan.algorithm}: {_WHY[plan.algorithm]}"
     if plan.states is None:
         return text
     beyond = "" if plan.strategy is not None else ", more than the budget"
     return f"{text}; {_number(plan.states, 'state')}{beyond}"
 
 
-def commonality_lines(plan: Plan, most: int = 10) -> Iterator[str]:
-    """The commonality expressions of a set, those of most members first."""
+def commonality_lines(plan: Plan, names: Sequence[str], most: int = 10) -> Iterator[str]:
+    """The commonality expressions of a set, those of most members first.
+
+    Parameters
+    ----------
+    names : of the members
+    most : lines that are shown
+    """
     found = commonalities(plan.problem)
     for each in found[:most]:
-        yield f"{each.use}, {_number(len(each.members), 'member')}: {each.expression(plan.problem)}"
+        told = each.expression(plan.problem, names)
+        yield f"{each.use}, {_number(len(each.members), 'member')}: {told}"
+    if not found:
+        yield "nothing"
     if len(found) > most:
         yield f"… and {len(found) - most:,} more"
 
@@ -47,7 +58,7 @@ def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
 
     Parameters
     ----------
-    names : of the owners, or of the members where one owner has all
+    names : of the members
     most : lines that are shown
     """
     lines = list(
@@ -60,7 +71,7 @@ def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
 
 def _step_lines(plan: Plan, step: Step, names: Sequence[str], depth: int) -> Iterator[str]:
     tests = " and ".join(_told(plan, each) for each in step.tests)
-    ends = ", ".join(names[plan.problem.owners[each]] for each in step.ends)
+    ends = ", ".join(names[each] for each in step.ends)
     if tests or ends:
         yield "  " * depth + " → ".join(each for each in (tests, ends) if each)
         depth += 1

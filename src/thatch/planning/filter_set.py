@@ -69,10 +69,12 @@ class FilterSet:
         numbers: dict[str, int] = {}
         self.predicates: list[PrintedCondition] = []
         self.conjunctions: list[Conjunction] = []
+        self.member_names: list[str] = []  # of the filter that each conjunction is of
         members, owners = [], []
-        for owner, filter in enumerate(filters.values()):
+        for owner, (name, filter) in enumerate(filters.items()):
             for conjunction in filter.conjunctions:
                 self.conjunctions.append(conjunction)
+                self.member_names.append(name)
                 owners.append(owner)
                 members.append(self._numbered(printed_conditions(conjunction, self.schema), numbers))
         if not members:

@@ -17,6 +17,7 @@ from thatch.app.cli.explain import explain
 from thatch.app.cli.load import load
 from thatch.app.cli.match import match
 from thatch.app.cli.output import fail, say
+from thatch.app.cli.plan import plan
 from thatch.app.cli.profile import profile
 from thatch.app.cli.reduce import reduce
 from thatch.app.cli.serve import serve
@@ -37,6 +38,7 @@ for command in (match, explain, check, demo, load, profile, reduce, simulate, se
     app.command()(command)
 app.add_typer(bench)
 app.add_typer(experiments)
+app.add_typer(plan)
 
 
 def _tell_version(is_asked: bool) -> None:

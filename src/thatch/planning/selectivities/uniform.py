@@ -1,7 +1,7 @@
 """Selectivities without any history: values spread evenly over domains.
 
 The domain of an attribute is its declared one, if the schema bounds it. Else it is what the predicates name: the numbers
-from the least to the greatest that stand in a range, or, where they name single values or texts, those values.
+around those that stand in a range, or, where they name single values or texts, those values.
 """
 
 from __future__ import annotations
@@ -108,10 +108,12 @@ def _domain(key: str, constraints: Sequence[Constraint], schema: Schema | None) 
     if low is not None and high is not None and -inf < low and high < inf:
         return _Range(low, high, is_whole=isinstance(line, Integer))
     cuts = {cut for each in constraints for cut in each}
-    numbers = [cut[1] for cut in cuts if cut[0] == RANK_NUMBER and len(cut) == 3 and abs(cut[1]) < inf]
+    numbers = {cut[1] for cut in cuts if cut[0] == RANK_NUMBER and len(cut) == 3 and abs(cut[1]) < inf}
     if any(cut[0] == RANK_TEXT and len(cut) == 3 for cut in cuts) or not numbers or _are_single(constraints):
         return _Values(tuple(sorted(_named(constraints))))
-    return _Range(min(numbers), max(numbers))
+    # As far beyond the outermost numbers as there is between two of them in the mean.
+    margin = (max(numbers) - min(numbers)) / max(len(numbers) - 1, 1)
+    return _Range(min(numbers) - margin, max(numbers) + margin)
 
 
 def _are_single(constraints: Iterable[Constraint]) -> bool:
