@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +14,7 @@ import thatch
 from benchmarks.child import ask
 from benchmarks.console import note
 from benchmarks.matching.rows import Row, at_least, at_most
+from benchmarks.real_events import ATTRIBUTES, real_events
 from benchmarks.reduction.streams import Stream, best_time, by_index, comparison_stream, zipf_stream
 from thatch.reduction import (
     ApproximateNegativeSpace,
@@ -300,24 +298,6 @@ def spark_rows(bench: Bench) -> list[Row]:
     return rows
 
 
-_REAL = {
-    "stock-quotes.csv.gz": ("symbol", "open", "high", "low", "close", "volume"),
-    "wikipedia-edits.json.gz": (
-        "channel",
-        "namespace",
-        "page",
-        "user",
-        "countryName",
-        "isAnonymous",
-        "isMinor",
-        "isNew",
-        "isRobot",
-        "delta",
-        "added",
-        "deleted",
-    ),
-}
-
 _INTERESTS: dict[str, dict[str, Any]] = {
     "1-3 attributes, half of the ranges one-sided": {},
     "3-4 attributes, ranges two-sided": {"sizes": (3, 4), "one_sided": 0.0},
@@ -328,8 +308,8 @@ def real_rows(bench: Bench) -> list[Row]:
     """How much sets shrink: subscriptions derived from real events (`workloads/interests.py`), and W1 to W4."""
     sets: dict[str, list[thatch.Filter]] = {}
     count = bench.size(20_000)
-    for name, attributes in _REAL.items() if bench.data is not None else ():
-        events = _real_events(bench.data / name)
+    for name, attributes in ATTRIBUTES.items() if bench.data is not None else ():
+        events = real_events(bench.data / name)
         for kind, options in _INTERESTS.items():
             rng = np.random.default_rng(bench.seed)
             title = f"of {name.partition('.')[0]}, {kind}"
@@ -360,17 +340,6 @@ def real_rows(bench: Bench) -> list[Row]:
             )
         )
     return rows
-
-
-def _real_events(path: Path) -> list[dict[str, object]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        if path.name.endswith(".json.gz"):
-            return [json.loads(line) for line in file]
-        rows = csv.DictReader(file)
-        return [
-            {name: value if name in {"symbol", "date"} else float(value) for name, value in row.items()}
-            for row in rows
-        ]
 
 
 SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
