@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from thatch.errors import ParameterError, shown
-from thatch.experiments import jafarpour2008, ouksel2006, overlay
+from thatch.experiments import commonality, jafarpour2008, ouksel2006, overlay
 from thatch.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "PAPERS", "chosen"]
@@ -16,10 +16,18 @@ PAPERS = {
     "jafarpour2008": "Jafarpour, Hore, Mehrotra, Venkatasubramanian: Subscription subsumption evaluation for "
     "content-based publish/subscribe systems, Middleware 2008",
     "overlay": "Networks of brokers: what reduction on each link does to all of them (Ouksel and others, sections 1, 2 and 5)",
+    "commonality": "Commonalities of subscriptions and matching plans made from them, a work-in-progress paper of the PADRES "
+    "group",
 }
 
 EXPERIMENTS: dict[str, Experiment] = {
-    each.name: each for each in (*ouksel2006.EXPERIMENTS, *jafarpour2008.EXPERIMENTS, *overlay.EXPERIMENTS)
+    each.name: each
+    for each in (
+        *ouksel2006.EXPERIMENTS,
+        *jafarpour2008.EXPERIMENTS,
+        *overlay.EXPERIMENTS,
+        *commonality.EXPERIMENTS,
+    )
 }
 
 

@@ -16,7 +16,7 @@ from thatch.planning.topology import topology_of
 
 __all__ = ["BUDGET", "plan", "unplanned"]
 
-BUDGET = 100_000  # states of the dynamic programme: about a second
+BUDGET = 500_000  # states of the dynamic programme: less than a second, and about 100 MB
 _DEPTH_FIRST = ("conjunction", "link-group", "separate")
 _BY_STATES = ("link-cluster", "multicluster-link")
 

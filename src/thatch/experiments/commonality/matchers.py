@@ -1,0 +1,95 @@
+"""The matchers of figure 3(b): each is called with the place of an event, and counts what it evaluates on many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from thatch.matching.diagrams import DiagramIndex
+from thatch.matching.diagrams.ordering import order_from_filters
+from thatch.model.events import Record, read_event
+from thatch.model.filters import Filter
+from thatch.model.printing import PrintedCondition
+from thatch.planning import FilterSet, count, plan
+from thatch.planning.truths import columns_of
+
+__all__ = ["MATCHERS", "Matcher"]
+
+Event = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """Filters that are matched one way.
+
+    Parameters
+    ----------
+    match : the number of filters that match an event, by its place
+    evaluations : predicates evaluated on an event, in the mean over other events; None if that is not what it does
+    """
+
+    match: Callable[[int], int]
+    evaluations: Callable[[Sequence[Record]], float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A source for predicates that all have one selectivity."""
+
+    p: float
+
+    def selectivity(self, predicate: object) -> float:  # noqa: ARG002 - all are alike
+        return self.p
+
+
+def _planned(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Matcher:
+    wanted = FilterSet({str(place): filter for place, filter in enumerate(filters)}, _Known(p))
+    found = plan(wanted.problem)
+    records = [read_event(event) for event in events]
+
+    def evaluations(others: Sequence[Record]) -> float:
+        return count(found, wanted.columns(others), len(others)).evaluations / len(others)
+
+    return Matcher(lambda place: len(wanted.execute(found, records[place]).owners), evaluations)
+
+
+def _diagrams(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Matcher:  # noqa: ARG001
+    index = DiagramIndex(order_from_filters(filters))
+    for place, filter in enumerate(filters):
+        index.add(place, filter)
+    records = [read_event(event) for event in events]
+    return Matcher(
+        lambda place: len(index.match(records[place])), lambda others: _nodes_tested(index, others)
+    )
+
+
+def _nodes_tested(index: DiagramIndex, records: Sequence[Record]) -> float:
+    """Nodes whose variable is asked on the way up from the terminal: those above what is true."""
+    columns = index.chains.columns
+    variables, children = columns.variable.tolist(), columns.child.tolist()
+    asked = sorted(set(variables[1:]))
+    predicates = [PrintedCondition("", (index.predicates.predicate(each),)) for each in asked]
+    holds = dict(zip(asked, columns_of(predicates, records), strict=True))
+    true = [(1 << len(records)) - 1]
+    tested = 0
+    for variable, child in zip(variables[1:], children[1:], strict=True):  # children have lower numbers
+        tested += true[child].bit_count()
+        true.append(true[child] & holds[variable])
+    return tested / len(records)
+
+
+def _engine(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Matcher:  # noqa: ARG001
+    from thatch.engine import Engine
+
+    engine = Engine(background=False)
+    for place, filter in enumerate(filters):
+        engine.subscribe(str(place), filter)
+    engine.compact()
+    return Matcher(lambda place: len(engine.match(events[place])))
+
+
+MATCHERS: dict[str, Callable[[Sequence[Filter], Sequence[Event], float], Matcher]] = {
+    "planned": _planned,
+    "diagrams": _diagrams,
+    "engine": _engine,
+}
