@@ -7,6 +7,7 @@ from thatch.planning.counting import Count, count
 from thatch.planning.executing import Execution, execute
 from thatch.planning.expected import expected_cost
 from thatch.planning.filter_set import FilterSet
+from thatch.planning.hints import access_hints, attribute_order
 from thatch.planning.planning import BUDGET, plan, unplanned
 from thatch.planning.plans import Plan
 from thatch.planning.problem import Problem
@@ -24,6 +25,8 @@ __all__ = [
     "ProfileSource",
     "Sample",
     "Topology",
+    "access_hints",
+    "attribute_order",
     "commonalities",
     "count",
     "execute",

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, inf
 
+import numpy as np
+
+from thatch.matching.problem import Spread
 from thatch.model.lines import (
     NUMBERS,
     PRESENT,
@@ -30,6 +33,7 @@ from thatch.model.schema import Enum, Integer, Schema, line_of
 
 __all__ = ["UniformDomains", "uniform_domains"]
 
+_PARTS = 200  # of a range, as an index is told it
 _UNKNOWN = 0.5  # of a condition that names no value, such as any text
 
 
@@ -49,6 +53,11 @@ class _Range:
         for low, high in intervals(intersect(constraint, NUMBERS)):
             inside += max(min(self._position(high), end) - max(self._position(low), self.low), 0.0)
         return min(inside / (end - self.low), 1.0)
+
+    def spread(self) -> Spread:
+        middles = (np.arange(_PARTS) + 0.5) / _PARTS  # of equal parts
+        numbers = np.asarray(self.low + (self.high - self.low) * middles, np.float64)
+        return Spread(np.zeros(RANK_NUMBER), numbers, np.full(_PARTS, 1.0 / _PARTS), (), np.zeros(0))
 
     def _position(self, cut: Cut) -> float:
         """The number at a cut; of whole ones, the first above it."""
@@ -71,6 +80,16 @@ class _Values:
             return _UNKNOWN
         return sum(contains(constraint, place) for place in self.places) / len(self.places)
 
+    def spread(self) -> Spread:
+        share = 1.0 / max(len(self.places), 1)
+        singles = np.zeros(RANK_NUMBER)
+        for place in self.places:
+            if place[0] < RANK_NUMBER:
+                singles[place[0]] = share
+        numbers = np.array(sorted(float(place[1]) for place in self.places if place[0] == RANK_NUMBER))
+        texts = tuple(sorted(place[1].encode() for place in self.places if place[0] == RANK_TEXT))
+        return Spread(singles, numbers, np.full(len(numbers), share), texts, np.full(len(texts), share))
+
 
 class UniformDomains:
     """A source that spreads values evenly; `uniform_domains` makes one."""
@@ -89,6 +108,11 @@ class UniformDomains:
         for key, constraint in predicate.constraints:
             share *= 1.0 if constraint == PRESENT else self._domains[key].share(constraint)
         return share
+
+    def spread(self, key: str) -> Spread | None:
+        """How an attribute's values lie, as an index is told it; None if nothing is known of it."""
+        domain = self._domains.get(key)
+        return None if domain is None else domain.spread()
 
 
 def uniform_domains(predicates: Sequence[PrintedCondition], schema: Schema | None = None) -> UniformDomains:
