@@ -105,7 +105,7 @@ class _Walk:
         if not rated.below:
             return
         for member in rated.step.ends:
-            unsatisfied = {**unsatisfied, self._problem.owners[member]: 0.0}
+            unsatisfied[self._problem.owners[member]] = 0.0
         for each in rated.below:
             wanted = _wanted(each.step, unsatisfied)
             if wanted:

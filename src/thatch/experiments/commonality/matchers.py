@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from thatch.matching.diagrams import DiagramIndex
+from thatch.matching.diagrams.kernels import top_down
 from thatch.matching.diagrams.ordering import order_from_filters
 from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
@@ -54,13 +57,38 @@ def _planned(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Ma
 
 
 def _diagrams(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Matcher:  # noqa: ARG001
-    index = DiagramIndex(order_from_filters(filters))
-    for place, filter in enumerate(filters):
-        index.add(place, filter)
+    index = _index_of(filters)
     records = [read_event(event) for event in events]
     return Matcher(
         lambda place: len(index.match(records[place])), lambda others: _nodes_tested(index, others)
     )
+
+
+def _chains(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Matcher:  # noqa: ARG001
+    """Diagrams without their first phase: which predicates are true is known."""
+    index = _index_of(filters)
+    true = [index.predicates.true_variables(read_event(event)) for event in events]
+    columns = index.chains.columns
+    seen = (columns.variable, columns.first, columns.after, columns.outputs)
+    size = len(columns.variable)
+    truth, stack, found = (
+        np.zeros(index.predicates.size, np.uint8),
+        np.zeros(size, np.int32),
+        np.zeros(size, np.int32),
+    )
+
+    def match(place: int) -> int:
+        outputs = top_down(seen, true[place], truth, stack, found, size)
+        return int(columns.outputs[found[:outputs]].sum())
+
+    return Matcher(match)
+
+
+def _index_of(filters: Sequence[Filter]) -> DiagramIndex:
+    index = DiagramIndex(order_from_filters(filters))
+    for place, filter in enumerate(filters):
+        index.add(place, filter)
+    return index
 
 
 def _nodes_tested(index: DiagramIndex, records: Sequence[Record]) -> float:
@@ -91,5 +119,6 @@ def _engine(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Mat
 MATCHERS: dict[str, Callable[[Sequence[Filter], Sequence[Event], float], Matcher]] = {
     "planned": _planned,
     "diagrams": _diagrams,
+    "chains": _chains,
     "engine": _engine,
 }
