@@ -21,7 +21,7 @@ _COUNTING = ("planned", "diagrams")
 _NAMED = {
     "planned": "planned executor",
     "diagrams": "diagrams, shared predicates at the bottom",
-    "chains": "the same, once it is known which predicates are true",
+    "chains": "diagrams, once it is known which predicates are true",
     "engine": "segment engine",
 }
 _COUNTED = 10  # times as many events for counts: those that come far are rare and dear
@@ -150,7 +150,7 @@ FIG3B = Experiment(
         ),
         *(
             Plot(
-                title=f"Time of the {_NAMED[way]}",
+                title=f"Time an event, {_NAMED[way]}",
                 across="shared",
                 up="microseconds",
                 by=("p",),
