@@ -182,3 +182,17 @@ def test_shared_predicates_reject_members_together():
 def test_a_budget_below_nothing_is_refused():
     with pytest.raises(ParameterError, match=r"states from 0 on, got -1 - at budget"):
         plan(LINK_CLUSTER, budget=-1)
+
+
+def test_the_heuristic_is_near_the_best_strategy_on_small_sets():
+    rng = np.random.default_rng(7)
+    above = []
+    for _ in range(80):
+        sizes = rng.integers(1, 4, size=3)
+        members = [rng.choice(6, size=size, replace=False).tolist() for size in sizes]
+        problem = Problem.of(members, rng.random(6).tolist(), costs=rng.choice([1.0, 3.0], size=6).tolist())
+        found = plan(problem)
+        if not found.is_optimal:
+            above.append(cost_of(found) / best_cost(problem))
+    assert len(above) > 40
+    assert np.mean(above) < 1.05
