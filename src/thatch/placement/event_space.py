@@ -91,9 +91,7 @@ class EventSpace:
         """
         if not len(boxes):
             return None
-        found = dict.fromkeys(self._conjunction(box) for box in boxes)
-        if Conjunction(()) in found:
-            found = {Conjunction(()): None}
+        found = {self._conjunction(box) for box in _outermost(boxes)}
         return Filter(tuple(sorted(found, key=Conjunction.sort_key)), self.schema, ())
 
     def _conjunction(self, box: Floats) -> Conjunction:
@@ -104,6 +102,16 @@ class EventSpace:
             if constraint != WHOLE:
                 sides.append((axis.key, _sayable(constraint, line_of(axis.key, self.schema))))
         return Conjunction(tuple(sorted(sides)))
+
+
+def _outermost(boxes: Floats) -> list[Floats]:
+    """Those that lie in no other."""
+    d = boxes.shape[1] // 2
+    kept: list[Floats] = []
+    for box in boxes[np.argsort(-np.prod(boxes[:, d:] - boxes[:, :d], axis=1), kind="stable")]:
+        if not any((box[:d] >= other[:d]).all() and (box[d:] <= other[d:]).all() for other in kept):
+            kept.append(box)
+    return kept
 
 
 def _sayable(constraint: Constraint, line: Line | None) -> Constraint:
