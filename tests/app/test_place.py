@@ -105,5 +105,5 @@ def test_what_cannot_be_is_one_message_and_no_folder(folder, more, message):
 def test_help_has_an_example(folder):
     ended = run_here(folder, "place", "--help")
     assert (
-        "thatch place subscriptions.csv --tree tree.yaml --locations locations.csv --out plan" in ended.stdout
+        "thatch place subscriptions.csv --tree tree.json --locations locations.csv --out plan" in ended.stdout
     )

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from tests.app.here import run_here
 from tests.placement.test_placing import log, people, sites
 from thatch.errors import SubscriptionError
-from thatch.formats.plan import read_plan
 from thatch.model.profile import Profile
 from thatch.pipeline import place
 from thatch.placement import Subscriptions, Wanted
@@ -50,24 +46,3 @@ def test_rows_that_are_no_subscriptions_are_refused(spark):
     located = spark.createDataFrame([("a", 0.0)], "subscriber string, x double")
     with pytest.raises(SubscriptionError, match="a table in which every row is a subscription"):
         place(table, sites(), located)
-
-
-def test_the_command_reads_files_on_spark(spark, tmp_path):
-    rows, places = people(3, 12)
-    told = [f'i{number},{who},"{filter}"' for number, (who, filter) in enumerate(rows)]
-    (tmp_path / "subscriptions.csv").write_text(
-        "\n".join(["subscription,subscriber,filter", *told, "x,,price >"])
-    )
-    points = [f"{who},{float(places.points[at, 0])}" for who, at in places.places.items()]
-    (tmp_path / "at.csv").write_text("\n".join(["subscriber,x", *points]))
-    brokers = [{"name": name, "location": [at]} for name, at in (("hub", 0), ("w", -2), ("e", 2))]
-    tree = {"root": "hub", "brokers": brokers, "links": [["hub", "w"], ["hub", "e"]]}
-    (tmp_path / "tree.json").write_text(json.dumps(tree))
-    options = ("--tree", "tree.json", "--locations", "at.csv", "--max-delay", "3", "--algorithm", "gr_star")
-    run = run_here(tmp_path, "place", "subscriptions.csv", *options, "--out", "plan", "--spark")
-    alone = run_here(tmp_path, "place", "subscriptions.csv", *options, "--out", "alone")
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines()[:2] == alone.stdout.splitlines()[:2]
-    assert "1 rows of subscriptions.csv were refused" in run.stderr
-    assert read_plan(tmp_path / "plan").filters == read_plan(tmp_path / "alone").filters
-    assert (tmp_path / "plan" / "report.html").stat().st_size > 10_000

@@ -71,9 +71,9 @@ def place(  # noqa: PLR0913 - an option each
 
     \b
     Examples:
-      $ thatch place subscriptions.csv --tree tree.yaml --locations locations.csv --out plan
-      $ thatch place subscriptions.csv --tree tree.yaml --locations locations.csv --out plan --overwrite --profile profile
-      $ thatch place subscriptions.csv --tree tree.yaml --locations locations.csv --out spark-plan --spark
+      $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out plan
+      $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out other --max-delay 1 --axes 2
+      $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
     declared = load_schema(schema)
     from thatch.pipeline.jobs.place import Inputs, place_here
