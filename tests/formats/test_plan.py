@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from tests.placement.test_placing import homes, people, sites
+from tests.placement.subscribers import homes, people, sites
 from thatch import Integer, Schema, parse
 from thatch.errors import TableError
 from thatch.formats.manifest import read_manifest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.placement.test_placing import log, people, sites
+from tests.placement.subscribers import log, people, sites
 from thatch.errors import SubscriptionError
 from thatch.model.profile import Profile
 from thatch.pipeline import place
