@@ -9,11 +9,13 @@ Given are a broker tree, subscribers with locations in network space and interes
 
 Sought are an assignment and filters of least bandwidth: the sum, over all brokers, of the volume of the union of a
 filter's boxes. Volume stands for traffic, as if events were spread evenly: `density` maps axes by the
-distribution functions of attributes where they are not.
+distribution functions of attributes where they are not. `tables.py` reads a problem from a table, `placing.py` makes one
+of real subscriptions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.errors import BoxError, ParameterError, shown
+from thatch.placement.density import evened
 from thatch.placement.interests import Interests
 from thatch.placement.rows import Floats, Ints, distinct_rows
 from thatch.placement.tree import BrokerTree
@@ -107,6 +110,7 @@ class Problem:
         limits: Any = None,
         latency: Latency = "path",
         domain: tuple[Any, Any] | None = None,
+        density: Sequence[tuple[Any, Any]] | None = None,
     ) -> Problem:
         """The problem with these parts.
 
@@ -119,6 +123,8 @@ class Problem:
         max_delay : a way may be longer than the shortest one by this factor; 0.3 unless `limits` are given
         limits : the longest way for each subscriber, instead of `max_delay`
         domain : low and high ends of event space; boxes outside are refused
+        density : how events are distributed on each axis, as histograms (see `evened`, and `histogram` for those of a
+            profile); evenly if not given. Boxes are then in shares of events, and so is bandwidth
 
         Raises
         ------
@@ -131,6 +137,9 @@ class Problem:
         interests, interest_of = Interests.read(lows, highs, owners, len(points))
         if domain is not None:
             _check_domain(interests, domain)
+        if density is not None:
+            ends = evened(lows, density), evened(highs, density)
+            interests, interest_of = Interests.read(*ends, owners, len(points))
         if latency not in ("path", "last_hop"):
             raise ParameterError('"path" or "last_hop"', shown(latency), "latency")
         if not (1 < beta < beta_max < np.inf):
