@@ -48,9 +48,10 @@ FILES = ("subscriptions.csv", "--tree", "tree.json", "--locations", "locations.c
 def test_a_plan_is_written_and_told(folder):
     events = [{"price": number, "symbol": "IBM" if number % 2 else "SAP"} for number in range(100)]
     write_profile(folder / "profile", Profile.of(events))
+    (folder / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events) + "nothing\n")
     ended = run_here(
         folder, "place", *FILES, "--out", "plan", "--profile", "profile", "--map", "price,symbol",
-        "--algorithm", "gr_star",
+        "--algorithm", "gr_star", "--events", "events.jsonl",
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("4 subscribers on 2 brokers, feasible: load factor 1")
@@ -58,6 +59,13 @@ def test_a_plan_is_written_and_told(folder):
     plan = read_plan(folder / "plan")
     assert plan.subscribers == ("desk-1", "desk-2", "alone", "desk-3")
     assert {plan.broker_of("desk-1"), plan.broker_of("desk-3")} == {"west"}
+    assert "counted in 100 events of events.jsonl" in ended.stdout
+    # What is counted knows how attributes hang together, and no interval of quantiles.
+    expected = [
+        sum(each is not None and each.matches(event) for event in events) / 100 for each in plan.filters
+    ]
+    assert plan.counted.tolist() == pytest.approx(expected)
+    assert plan.counted.tolist() == pytest.approx(plan.volumes.tolist(), abs=0.1)
     html = (folder / "plan" / "report.html").read_text()
     for expected in ("Three costs at once", "Loads", "Delays", "Filters", "west, box 1", "row"):
         assert expected in html

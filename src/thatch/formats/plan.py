@@ -1,9 +1,11 @@
 """A plan as a folder: Parquet tables and a manifest.
 
 ===================  ===========================================================================================
-`tree`               a row a broker, the publisher with them: its parent, location, share of the capacity, load, volume
+`tree`               a row a broker, the publisher with them: its parent, location, share of the capacity, load, and the
+                     share of events that its filter lets through: by volume, and counted in a log if there was one
 `assignment`         a row a subscriber: its broker, the length of the way, how much longer than the shortest that is
-`filters`            a row a broker that lets something through: the filter as text that `thatch.parse` reads
+`filters`            a row a broker that lets something through: its name as `subscription`, and its filter as text; so
+                     this is a table of subscriptions, which can be matched, loaded and reduced
 `boxes`              the same as boxes, an interval of shares of events for each axis
 `axes`               the attributes that boxes are made of
 `statistics`         one row: status, algorithm, bandwidth, bounds, loads, delays, seconds
@@ -52,10 +54,11 @@ _SCHEMAS = {
             ("share", _DOUBLE),
             ("load", _WHOLE),
             ("volume", _DOUBLE),
+            ("counted", _DOUBLE),
         ]
     ),
     "assignment": pa.schema([("subscriber", _TEXT), ("broker", _TEXT), ("way", _DOUBLE), ("delay", _DOUBLE)]),
-    "filters": pa.schema([("broker", _TEXT), ("filter", _TEXT)]),
+    "filters": pa.schema([("subscription", _TEXT), ("filter", _TEXT)]),
     "boxes": pa.schema([("broker", _TEXT), ("lows", pa.list_(_DOUBLE)), ("highs", pa.list_(_DOUBLE))]),
     "axes": pa.schema([("attribute", _TEXT)]),
     "certificate": pa.schema(
@@ -82,7 +85,9 @@ def plan_tables(plan: Plan) -> dict[str, pa.Table]:
             "delay": plan.delays,
         },
         "filters": {
-            "broker": [name for name, each in zip(names, plan.filters, strict=True) if each is not None],
+            "subscription": [
+                name for name, each in zip(names, plan.filters, strict=True) if each is not None
+            ],
             "filter": [str(each) for each in plan.filters if each is not None],
         },
         "boxes": {
@@ -118,6 +123,7 @@ def _tree_columns(plan: Plan) -> dict[str, Any]:
         "share": [None if each is None else float(plan.shares[each]) for each in at],
         "load": [None if each is None else int(plan.loads[each]) for each in at],
         "volume": plan.volumes,
+        "counted": [None] * len(tree.names) if plan.counted is None else plan.counted,
     }
 
 
@@ -206,6 +212,7 @@ def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> Plan:
         ),
         statistics=tables["statistics"].to_pylist()[0],
         yardsticks=tuple(tables["yardsticks"].to_pylist()),
+        counted=None if None in nodes["counted"] else np.array(nodes["counted"]),
     )
 
 

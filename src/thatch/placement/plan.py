@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,8 @@ class Plan:
     axes : the attributes that boxes are made of
     boxes : of each node, in shares of events: the low ends on all axes, then the high ends
     filters : the same as filters; None for a broker that serves nobody, and for the publisher
-    volumes : the share of events that each filter lets through
+    volumes : the share of events that each filter lets through, where attributes are independent
+    counted : the same counted in a log, however attributes hang together; None if there was none
     certificate : what the independent check found
     statistics : status, algorithm, bandwidth, bounds and the like, by name
     yardsticks : the same of what simpler ways to place would give
@@ -58,6 +59,13 @@ class Plan:
     certificate: Certificate
     statistics: Statistics
     yardsticks: tuple[Statistics, ...] = ()
+    counted: Floats | None = None
+
+    def counted_in(self, events: int, passing: Mapping[str, int]) -> Plan:
+        """The plan with what a log tells of it: how many of so many events pass the filter of each broker."""
+        shares = np.array([passing.get(name, 0) / max(events, 1) for name in self.tree.names])
+        statistics = {**self.statistics, "counted_events": events, "counted_bandwidth": float(shares.sum())}
+        return replace(self, counted=shares, statistics=statistics)
 
     def broker_of(self, subscriber: str) -> str:
         """The name of the broker that serves a subscriber; KeyError for an unknown one."""

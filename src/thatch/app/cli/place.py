@@ -35,6 +35,9 @@ def place(  # noqa: PLR0913 - an option each
     profile: Annotated[
         Path | None, typer.Option(help="Profile of the log (`thatch profile`): which events are frequent.")
     ] = None,
+    events: Annotated[
+        str | None, typer.Option(help="Log of events, to count what each broker would get of it.")
+    ] = None,
     algorithm: Annotated[
         str,
         typer.Option(help="gr_star, gr_star_search, slp1_search, balance …; best takes the best of several."),
@@ -72,7 +75,7 @@ def place(  # noqa: PLR0913 - an option each
     \b
     Examples:
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out plan
-      $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out other --max-delay 1 --axes 2
+      $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out other --events events.jsonl
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
     declared = load_schema(schema)
@@ -93,6 +96,7 @@ def place(  # noqa: PLR0913 - an option each
         tree=str(tree),
         locations=locations,
         profile=None if profile is None else str(profile),
+        events=events,
         schema=declared,
         boxes=boxes,
         map=tuple(each.strip() for each in map.split(",") if each.strip()),
@@ -154,6 +158,10 @@ def _tell(placed: Placed, inputs: Inputs, out: str) -> None:
         f"{told['bandwidth']:.4g} events are sent to brokers for each that is published; "
         f"{nearest['bandwidth']:.4g} if everybody were served nearby, {told['rigorous_bound']:.4g} at the very least"
     )
+    if plan.counted is not None:
+        say(
+            f"{told['counted_bandwidth']:.4g} counted in {told['counted_events']:,} events of {inputs.events}"
+        )
     parts = {
         "assignment.parquet": "who is served by which broker",
         "filters.parquet": "what each broker asks of the one above it",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -17,10 +17,11 @@ from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, watched
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.folders import work_folder
+from thatch.pipeline.jobs.load import read_loaded
 from thatch.pipeline.jobs.place_report import report_of
+from thatch.pipeline.jobs.place_traffic import counted_here, counted_on_spark
 from thatch.pipeline.schemas import REASON, ROW
 from thatch.pipeline.sinks import REPORT, Folder, folder_written
-from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.transforms.loading import apart, judged
 from thatch.pipeline.transforms.placing.place import place as place_on_spark
 from thatch.placement.demand import Subscriptions
@@ -42,10 +43,11 @@ class Inputs:
 
     Parameters
     ----------
-    subscriptions : a file; on Spark a file, a folder of files or a glob
+    subscriptions : a file; on Spark also a folder of files, a glob, or a folder of `thatch load` with its schema
     tree : a file; see `thatch.formats.broker_tree`
     locations : a file; see `thatch.formats.locations`
     profile : a folder of `thatch profile`, None for no profile
+    events : files of events in which the traffic of the plan is counted, None for none
     schema : declared types of attributes
     boxes : most in the filter of a broker that says nothing else
     map : two attributes in which the report draws filters
@@ -55,6 +57,7 @@ class Inputs:
     tree: str
     locations: str
     profile: str | None = None
+    events: str | None = None
     schema: Schema | None = None
     boxes: int = 3
     map: tuple[str, ...] = ()
@@ -68,9 +71,8 @@ class Inputs:
     def parameters(self, wanted: Wanted) -> dict[str, Any]:
         """All of it for a manifest."""
         schema = self.schema.describe() if self.schema is not None else None
-        files = {
-            name: getattr(self, name) for name in ("subscriptions", "tree", "locations", "profile", "boxes")
-        }
+        names = ("subscriptions", "tree", "locations", "profile", "events", "boxes")
+        files = {name: getattr(self, name) for name in names}
         return {**files, **asdict(wanted), "schema": schema}
 
 
@@ -112,6 +114,8 @@ def place_here(  # noqa: PLR0913 - what can be told to it
         now=now,
         tell=tell,
     )
+    if inputs.events is not None:
+        found = counted_here(found, inputs.events, inputs.schema)
     page = report_of(found, inputs.subscriptions, command, attributes=inputs.map, refused=refused)
     write_plan(
         out,
@@ -148,9 +152,9 @@ def place_files(
         watched(spark, report),
         failures_told(f"placing the subscribers of {inputs.subscriptions}"),
     ):
-        table = read_subscriptions(spark, inputs.subscriptions)
+        table, schema = read_loaded(spark, inputs.subscriptions, inputs.schema)
         # Kept, since it is read three times.
-        rows = judged(table, schema=inputs.schema).persist()
+        rows = judged(table, schema=schema).persist()
         try:
             loaded = apart(rows)
             found = place_on_spark(
@@ -159,17 +163,20 @@ def place_files(
                 homes,
                 wanted,
                 profile=profile,
-                schema=inputs.schema,
+                schema=schema,
                 now=now,
             )
             rejects = loaded.rejects.select(ROW, REASON).orderBy(ROW).toArrow().to_pylist()
         finally:
             rows.unpersist()
+        if inputs.events is not None:
+            found = counted_on_spark(spark, found, inputs.events, schema)
         refused = [(each[ROW], each[REASON]) for each in rejects]
         page = report_of(found, inputs.subscriptions, command, attributes=inputs.map, refused=refused)
         folder.put(REPORT, page.html())
         told = _written(folder, found)
-        folder.describe(KIND, command=command, parameters=inputs.parameters(wanted), rows=told)
+        parameters = replace(inputs, schema=schema).parameters(wanted)
+        folder.describe(KIND, command=command, parameters=parameters, rows=told)
     return Placed(found, refused)
 
 

@@ -60,6 +60,7 @@ def report_of(
             "status": told["status"],
             "events sent to brokers, for each published": told["bandwidth"],
             "at least": told["rigorous_bound"],
+            **({} if plan.counted is None else {"counted in the log": told["counted_bandwidth"]}),
             "load factor": told["load_factor"],
             "largest delay": told["largest_delay"],
             "limits broken": told["broken_limits"],
@@ -171,6 +172,7 @@ def _add_filters(report: Report, plan: Plan) -> None:
             "above it": "" if plan.tree.parents[node] < 0 else plan.tree.names[plan.tree.parents[node]],
             "serves": leaf_load.get(node),
             "share of events": float(plan.volumes[node]),
+            **({} if plan.counted is None else {"in the log": float(plan.counted[node])}),
             "filter": "" if plan.filters[node] is None else str(plan.filters[node]),
         }
         for node, name in enumerate(plan.tree.names)
@@ -179,5 +181,5 @@ def _add_filters(report: Report, plan: Plan) -> None:
         rows,
         caption="What each broker asks of the one above it",
         most=_MOST,
-        formats={"share of events": "percent"},
+        formats={"share of events": "percent", "in the log": "percent"},
     )
