@@ -40,6 +40,11 @@ def test_parquet_may_have_a_list(tmp_path):
     assert read_locations(str(path), TREE).points.tolist() == [[1.0, 2.0]]
 
 
+def test_a_file_may_hold_nobody(tmp_path):
+    homes = read(tmp_path / "at.csv", "subscriber,x,y\n")
+    assert (len(homes.places), homes.points.shape, homes.limits) == (0, (0, 2), None)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

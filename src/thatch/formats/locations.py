@@ -57,7 +57,7 @@ def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where
     bounds = np.array(limits)
     return Homes(
         places=places,
-        points=np.array(points).reshape(len(points), -1),
+        points=np.array(points, np.float64).reshape(len(points), tree.locations.shape[1]),
         limits=None if np.isnan(bounds).all() else bounds,
     )
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, pi, sin
+from zlib import crc32
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.placement.plan import Plan, Statistics
+from thatch.placement.rows import Ints
 from thatch.reports import Report
 
 __all__ = ["checked_map", "report_of"]
 
 _MOST = 200  # brokers, in a table
 _MAPPED = 40  # boxes, in a map
+_SAMPLED = 2_000  # subscribers, in a cloud
 _CORNERS = {  # of the triangle: what is measured, and where it points
     "bandwidth": pi / 2,
     "rms_delay": pi / 2 + 2 * pi / 3,
@@ -140,6 +143,22 @@ def _add_delays(report: Report, plan: Plan) -> None:
     report.histogram(
         edges.tolist(), counts.tolist(), title="Subscribers by delay", x="delay", y="subscribers"
     )
+    some = _sample(plan)
+    report.scatter(
+        {"subscribers": ((plan.ways[some] / (1 + plan.delays[some])).tolist(), plan.delays[some].tolist())},
+        title="Who waits: those near the publisher have few brokers to choose from",
+        x="shortest way",
+        y="delay",
+    )
+
+
+def _sample(plan: Plan) -> Ints:
+    """Some subscribers, chosen by their names, whatever their order."""
+    if len(plan.subscribers) <= _SAMPLED:
+        return np.flatnonzero(np.isfinite(plan.delays))
+    hashes = np.array([crc32(name.encode()) for name in plan.subscribers])
+    some = np.lexsort((np.array(plan.subscribers), hashes))[:_SAMPLED]
+    return np.sort(some[np.isfinite(plan.delays[some])])
 
 
 def _add_map(report: Report, plan: Plan, attributes: tuple[str, ...]) -> None:
