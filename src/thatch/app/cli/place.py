@@ -75,7 +75,6 @@ def place(  # noqa: PLR0913 - an option each
     \b
     Examples:
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out plan
-      $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out other --events events.jsonl
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
     declared = load_schema(schema)
