@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 import thatch
-from thatch.app.placing import place_network
+from thatch.app.placing import moves, place_network
 from thatch.errors import ParameterError
 from thatch.model.topology import Link, Topology
 from thatch.placement import Plan, Wanted
@@ -18,7 +18,7 @@ OFFICES = Topology(
 )
 
 
-async def planned(**more) -> Plan:
+async def planned() -> tuple[Plan, list[tuple[str, str, str]]]:
     async with thatch.network(OFFICES, routing=thatch.Routing(way="subscriptions")) as net:
         desks = [
             await net.connect(broker, f"desk-{number}")
@@ -31,11 +31,14 @@ async def planned(**more) -> Plan:
             await stream
         await gone.close()
         await net.settled()
-        return place_network(net, "hub", Wanted(algorithm="gr_star", max_delay=5.0), **more)
+        plan = place_network(net, "hub", Wanted(algorithm="gr_star", max_delay=5.0))
+        return plan, moves(net, plan)
 
 
 def test_the_clients_of_a_network_are_placed_on_its_leaves():
-    plan = asyncio.run(planned())
+    plan, wanted = asyncio.run(planned())
+    assert ("desk-1", "hub", plan.broker_of("desk-1")) in wanted  # inner brokers take nobody
+    assert all(there == plan.broker_of(who) != now for who, now, there in wanted)
     assert set(plan.subscribers) == {"desk-0", "desk-1", "desk-2"}
     assert plan.tree.names == ("hub", "west", "east")
     assert plan.tree.distances.tolist() == pytest.approx([0.0, 0.02, 0.03])

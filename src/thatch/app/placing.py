@@ -15,7 +15,7 @@ from thatch.model.topology import Topology
 from thatch.placement import BrokerTree, Homes, Plan, Sites, Subscriptions, Wanted, place
 from thatch.placement.sites import COMPLEXITY, latency_locations, tree_parents
 
-__all__ = ["LiveNetwork", "place_network", "sites_of_network", "subscriptions_of_network"]
+__all__ = ["LiveNetwork", "moves", "place_network", "sites_of_network", "subscriptions_of_network"]
 
 
 class LiveNetwork(Protocol):
@@ -84,3 +84,14 @@ def place_network(
     subscriptions, at = subscriptions_of_network(network)
     homes = homes or Homes.at_brokers(at, sites.tree)
     return place(subscriptions, sites, homes, wanted, profile=profile, schema=network.schema, now=now)
+
+
+def moves(network: LiveNetwork, plan: Plan) -> list[tuple[str, str, str]]:
+    """The clients that a plan wants elsewhere: each with its broker now and the one that should serve it."""
+    at = subscriptions_of_network(network)[1]
+    wanted = zip(plan.subscribers, plan.assignment.tolist(), strict=True)
+    return [
+        (client, at[client], plan.tree.names[node])
+        for client, node in wanted
+        if client in at and at[client] != plan.tree.names[node]
+    ]

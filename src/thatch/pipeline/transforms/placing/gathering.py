@@ -25,6 +25,7 @@ from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
 from thatch.placement.demand import Demand
 from thatch.placement.event_space import EventSpace, Sides, counted
 from thatch.placement.knots import Interval
+from thatch.placement.rows import Ints, distinct_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -92,10 +93,9 @@ class SparkSubscriptions:
 
 
 def _demand(distinct: pa.Table, people: pa.Table, width: int) -> Demand:
-    number = {tuple(each.values()): at for at, each in enumerate(distinct.column(_INTEREST).to_pylist())}
-    interest_of = np.array(
-        [number[tuple(each.values())] for each in people.column(_INTEREST).to_pylist()], np.int64
-    )
+    # Distinct interests come first, so that they are numbered by their places.
+    hashes = np.concatenate([_hashes(distinct), _hashes(people)])
+    interest_of = distinct_rows(hashes)[1][distinct.num_rows :]
     lists = distinct.column(_BOX).combine_chunks()
     rows = np.frombuffer(b"".join(lists.flatten().to_pylist())).reshape(-1, width)
     sizes = np.diff(lists.offsets.to_numpy()).astype(np.int64)
@@ -104,6 +104,12 @@ def _demand(distinct: pa.Table, people: pa.Table, width: int) -> Demand:
     begun = np.repeat(np.cumsum(sizes[interest_of]) - sizes[interest_of], sizes[interest_of])
     chosen = np.arange(len(owners)) - begun + np.repeat(starts[interest_of], sizes[interest_of])
     return Demand.of(people.column(SUBSCRIBER).to_pylist(), rows[chosen], owners)
+
+
+def _hashes(table: pa.Table) -> Ints:
+    """The two hashes that name the interest of each row."""
+    fields = table.column(_INTEREST).combine_chunks().flatten()
+    return np.column_stack([each.to_numpy() for each in fields])
 
 
 def _filters(batch: pa.RecordBatch, schema: Schema | None) -> Iterator[Filter]:
