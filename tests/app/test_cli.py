@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow  # a process each
 QUOTES = Path(__file__).parents[2] / "examples" / "quotes"
 THATCH = Path(sys.executable).with_name("thatch")
 ON_SPARK = ("load", "profile", "reduce")
-COMMANDS = ("match", "explain", "check", "demo", "load", "profile", "reduce", "simulate", "serve")
+COMMANDS = ("match", "explain", "check", "demo", "load", "profile", "reduce", "place", "simulate", "serve")
 
 MATCHES = [
     {"event": 0, "matches": ["cheap-ibm"]},

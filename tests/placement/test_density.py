@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from thatch import ParameterError
-from thatch.placement.density import evened
+from thatch.model.profile import Profile
+from thatch.placement import BrokerTree, Problem, solve
+from thatch.placement.density import evened, histogram
 from thatch.placement.volumes import union_volume
 
 
@@ -35,3 +37,22 @@ def test_what_is_no_histogram_is_refused(distribution):
 def test_every_axis_needs_a_distribution():
     with pytest.raises(ParameterError, match="a column for each of 1 distributions"):
         evened([[0.5, 0.5]], [([0, 1], [1])])
+
+
+def test_the_histogram_of_a_profile_gives_shares_of_events():
+    rng = np.random.default_rng(2)
+    values = np.concatenate([rng.exponential(1.0, 3_000), np.full(1_000, 5.0)])
+    profile = Profile.of([{"price": float(each)} for each in values])
+    ends = evened([[1.0], [4.9], [5.1]], [histogram(profile, "price")]).ravel()
+    assert ends.tolist() == pytest.approx([(values < each).mean() for each in (1.0, 4.9, 5.1)], abs=0.01)
+    constant = histogram(Profile.of([{"price": 5}]), "price")
+    assert evened([[4.0], [6.0]], [constant]).ravel().tolist() == [0.0, 1.0]
+    with pytest.raises(ParameterError, match="of which the profile knows numbers"):
+        histogram(profile, "volume")
+
+
+def test_bandwidth_is_in_shares_of_events_where_a_problem_has_a_density():
+    tree = BrokerTree.star([0.0], [[1.0]])
+    density = [([0, 10, 20], [3, 1])]
+    problem = Problem.of(tree, [[1.0]], [[0.0]], [[10.0]], density=density, domain=([0.0], [20.0]))
+    assert solve(problem, "gr_star").bandwidth == pytest.approx(0.75)

@@ -17,18 +17,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.errors import TableError, shown
-from thatch.formats.manifest import MANIFEST, file_told, manifest_text, read_manifest
+from thatch.formats.folders import describe, new_folder
+from thatch.formats.manifest import read_manifest
 from thatch.model.profile import (
     AttributePair,
     AttributeProfile,
@@ -161,21 +160,9 @@ def write_profile(
     TableError
         If something is there already, or nothing can be written there.
     """
-    whole = Path(folder)
-    if whole.exists():
-        raise TableError("a folder that is not there yet", "one that is", str(whole))
-    hidden = whole.with_name(f".{whole.name[:80]}.{uuid4().hex[:12]}")
-    try:
-        hidden.mkdir(parents=True)
+    with new_folder(folder) as hidden:
         rows = write_tables(hidden, profile)
-        files = {path.name: file_told(path.read_bytes()) for path in sorted(hidden.iterdir())}
-        text = manifest_text(KIND, command=command, parameters=parameters or {}, rows=rows, files=files)
-        (hidden / MANIFEST).write_text(text, encoding="utf-8")
-        hidden.rename(whole)
-    except OSError as error:
-        raise TableError("a place where a folder can be written", str(error), str(whole)) from error
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+        describe(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
 
 
 def read_profile(folder: str | os.PathLike[str]) -> Profile:

@@ -6,6 +6,7 @@
       - {between: [hub, south], latency: 0.02, bandwidth: 1e6}
     generate: {shape: regions, regions: 4, brokers: 25, seed: 7}    # instead of brokers and links
 
+What placement must know may stand there too, and is no part of the topology: see `thatch.formats.broker_tree`.
 Latencies are seconds, bandwidths bytes a second. Shapes are `line`, `star`, `tree`, `random` and `regions`.
 """
 
@@ -22,10 +23,11 @@ import numpy as np
 from thatch.errors import MissingPackageError, ParameterError, TableError, shown
 from thatch.model.topology import Link, Topology
 
-__all__ = ["SHAPES", "generated", "read_topology", "topology_of", "topology_text"]
+__all__ = ["SHAPES", "file_content", "generated", "read_topology", "topology_of", "topology_text"]
 
 _YAML = (".yaml", ".yml")
-_FIELDS = ("brokers", "links")
+_FIELDS = ("brokers", "links", "root")
+_BROKER_FIELDS = ("name", "location", "capacity", "boxes")
 _LINK_FIELDS = ("between", "latency", "bandwidth")
 
 # shape -> what makes it, and the names of what it may be told
@@ -49,6 +51,16 @@ def read_topology(path: str | Path) -> Topology:
     MissingPackageError
         If it is YAML and PyYAML is not installed.
     """
+    content = file_content(path)
+    try:
+        return topology_of(content)
+    except TableError as error:
+        where = f"{path}, {error.where}" if error.where else str(path)
+        raise TableError(error.expected, error.got, where) from error
+
+
+def file_content(path: str | Path) -> object:
+    """What a YAML or JSON file holds."""
     suffix = Path(path).suffix.lower()
     if suffix not in (*_YAML, ".json"):
         raise TableError("a file ending in .yaml, .yml or .json", str(path))
@@ -56,12 +68,7 @@ def read_topology(path: str | Path) -> Topology:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TableError("a file that can be read", str(error), str(path)) from error
-    content = _yaml(text, str(path)) if suffix in _YAML else _json(text, str(path))
-    try:
-        return topology_of(content)
-    except TableError as error:
-        where = f"{path}, {error.where}" if error.where else str(path)
-        raise TableError(error.expected, error.got, where) from error
+    return _yaml(text, str(path)) if suffix in _YAML else _json(text, str(path))
 
 
 def topology_of(content: object) -> Topology:
@@ -81,7 +88,8 @@ def topology_of(content: object) -> Topology:
         _check_names(content, _FIELDS, "")
         links = tuple(_link(each, f"link {number}") for number, each in enumerate(_list(content, "links"), 1))
         named = tuple(name for link in links for name in link.ends)
-        brokers = _list(content, "brokers") if "brokers" in content else tuple(dict.fromkeys(named))
+        given = [_name(each, f"broker {number}") for number, each in enumerate(_list(content, "brokers"), 1)]
+        brokers = given if "brokers" in content else tuple(dict.fromkeys(named))
         if not brokers:
             raise TableError("at least one broker", "none", "brokers")
         return Topology(tuple(brokers), links)
@@ -128,6 +136,16 @@ def _generated(told: object) -> Topology:
     if not isinstance(told, Mapping) or "shape" not in told:
         raise TableError("an object with a `shape`", shown(told), "generate")
     return generated(**{str(name): value for name, value in told.items()})
+
+
+def _name(told: object, where: str) -> Any:
+    """The name of a broker: it may stand for itself, or beside what placement must know."""
+    if not isinstance(told, Mapping):
+        return told
+    _check_names(told, _BROKER_FIELDS, where)
+    if "name" not in told:
+        raise TableError("a broker with a `name`", shown(told), where)
+    return told["name"]
 
 
 def _link(told: object, where: str) -> Link:

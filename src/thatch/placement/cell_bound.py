@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.placement.each import Each, here
 from thatch.placement.problem import Problem
 from thatch.placement.rows import Bools, Floats, Ints, distinct_rows
 from thatch.placement.types import Types, types_of
@@ -22,27 +23,32 @@ _MOST_CELLS = 16_384  # more ends than these make: a grid of that many cells, wh
 _MOST_SETS = (
     512  # candidate sets, of the most subscribers: to look at fewer subscribers lowers the bound, if anything
 )
+_PART = 1_024  # demands that are looked at together
 
 
-def cell_bound(problem: Problem, types: Types | None = None) -> float:
-    """What no placement within its latency limits can undercut."""
+def cell_bound(problem: Problem, types: Types | None = None, each: Each = here) -> float:
+    """What no placement within its latency limits can undercut; `each` finds how many brokers cells must enter."""
     types = types_of(problem) if types is None else types
     ends = _ends(problem)
     chosen, wanted = _demands(problem, types, ends)
     volumes = np.ones(())
-    for each in ends:
-        volumes = np.multiply.outer(volumes, np.diff(each))
+    for axis in ends:
+        volumes = np.multiply.outer(volumes, np.diff(axis))
     packed = np.packbits(wanted.reshape(volumes.size, -1), axis=1)
     first, number = distinct_rows(packed)
-    mass = np.bincount(number, volumes.reshape(-1), minlength=len(first))
-    demands = np.unpackbits(packed[first], axis=1, count=len(chosen)).astype(np.bool_)
+    mass: Floats = np.bincount(number, volumes.reshape(-1), minlength=len(first)).astype(np.float64)
+    demands: Bools = np.unpackbits(packed[first], axis=1, count=len(chosen)).astype(np.bool_)
+    levels = _levels(problem, types.sets.matrix[chosen])
+    parts = [(at, min(at + _PART, len(demands))) for at in range(0, len(demands), _PART)]
+    return float(sum(each((levels, mass, demands), _least, parts)))
+
+
+def _least(shared: tuple[list[Bools], Floats, Bools], part: tuple[int, int]) -> float:
+    """What some distinct demands cost at least, on all levels."""
+    levels, mass, demands = shared
     total = 0.0
-    for level in _levels(problem, types.sets.matrix[chosen]):
-        total += sum(
-            weight * _disjoint(level[demand])
-            for weight, demand in zip(mass.tolist(), demands, strict=True)
-            if demand.any()
-        )
+    for weight, demand in zip(mass[slice(*part)].tolist(), demands[slice(*part)], strict=True):
+        total += weight * sum(_disjoint(level[demand]) for level in levels) if demand.any() else 0.0
     return total
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import ParameterError, shown
+from thatch.model.profile import Profile
 from thatch.placement.rows import Floats
 
-__all__ = ["evened"]
+__all__ = ["evened", "histogram"]
 
 
 def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
@@ -56,3 +57,29 @@ def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
         heights = np.concatenate([[0.0], np.cumsum(masses) / masses.sum()])
         mapped[:, axis] = np.interp(array[:, axis], ends, heights)
     return mapped
+
+
+def histogram(profile: Profile, key: str) -> tuple[Floats, Floats]:
+    """The numbers of an attribute as `evened` takes them, by the quantiles of a profile.
+
+    A value that several quantiles share is as wide as a double can tell.
+
+    Raises
+    ------
+    ParameterError
+        If the profile knows no finite numbers of the attribute.
+    """
+    known = profile.attribute(key)
+    quantiles = np.array([each for each in (known.quantiles if known else ()) if np.isfinite(each)])
+    if not len(quantiles):
+        raise ParameterError("an attribute of which the profile knows numbers", shown(key), "density")
+    values, counts = np.unique(quantiles, return_counts=True)
+    edges: list[float] = []
+    shares: list[float] = []
+    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        shares += [1.0] if edges else []  # from the value before: one step
+        edges.append(value)
+        if count > 1 or len(values) == 1:
+            shares.append(max(count - 1.0, 1.0))
+            edges.append(float(np.nextafter(value, np.inf)))
+    return np.array(edges), np.array(shares)

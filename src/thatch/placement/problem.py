@@ -9,19 +9,23 @@ Given are a broker tree, subscribers with locations in network space and interes
 
 Sought are an assignment and filters of least bandwidth: the sum, over all brokers, of the volume of the union of a
 filter's boxes. Volume stands for traffic, as if events were spread evenly: `density` maps axes by the
-distribution functions of attributes where they are not.
+distribution functions of attributes where they are not. `tables.py` reads a problem from a table, `placing.py` makes one
+of real subscriptions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from thatch.errors import BoxError, ParameterError, shown
+from thatch.placement.density import evened
 from thatch.placement.interests import Interests
-from thatch.placement.rows import Floats, Ints
+from thatch.placement.rows import Floats, Ints, distinct_rows
 from thatch.placement.tree import BrokerTree
 
 __all__ = ["LATENCY_SLACK", "Latency", "Problem"]
@@ -33,6 +37,28 @@ Latency = Literal["path", "last_hop"]
 LATENCY_SLACK = 1e-9
 _WHOLE_SLACK = 1e-9  # capacities are rounded down, but 2.9999999999 is 3
 _CHUNK = 1 << 22  # lengths that are held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class KnownCandidates:
+    """Candidate sets that were found beforehand, for just this tree, these locations and these limits.
+
+    Parameters
+    ----------
+    bits : a row for each distinct set, with a bit for each leaf
+    of : the set of each subscriber
+    """
+
+    tree: BrokerTree
+    locations: Floats
+    limits: Floats
+    bits: npt.NDArray[np.uint8]
+    of: Ints
+
+    def are_of(self, problem: Problem) -> bool:
+        """Whether they hold for a problem, which may have been made of another one."""
+        mine, theirs = ((each.tree, each.locations, each.limits) for each in (self, problem))
+        return all(one is other for one, other in zip(mine, theirs, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -51,6 +77,7 @@ class Problem:
     limits : the longest way that each subscriber bears [δ_j]
     shortest : the shortest way that there is for each [Δ_j]
     latency : whether ways begin at the publisher ("path") or at the leaf ("last_hop")
+    candidates : who may be served by which leaf, if that was found beforehand
     """
 
     tree: BrokerTree
@@ -64,6 +91,7 @@ class Problem:
     limits: Floats
     shortest: Floats
     latency: Latency
+    candidates: KnownCandidates | None = None
 
     @classmethod
     def of(  # noqa: PLR0913 - the problem has this many parts, all named
@@ -82,6 +110,7 @@ class Problem:
         limits: Any = None,
         latency: Latency = "path",
         domain: tuple[Any, Any] | None = None,
+        density: Sequence[tuple[Any, Any]] | None = None,
     ) -> Problem:
         """The problem with these parts.
 
@@ -94,6 +123,8 @@ class Problem:
         max_delay : a way may be longer than the shortest one by this factor; 0.3 unless `limits` are given
         limits : the longest way for each subscriber, instead of `max_delay`
         domain : low and high ends of event space; boxes outside are refused
+        density : how events are distributed on each axis, as histograms (see `evened`, and `histogram` for those of a
+            profile); evenly if not given. Boxes are then in shares of events, and so is bandwidth
 
         Raises
         ------
@@ -106,6 +137,9 @@ class Problem:
         interests, interest_of = Interests.read(lows, highs, owners, len(points))
         if domain is not None:
             _check_domain(interests, domain)
+        if density is not None:
+            ends = evened(lows, density), evened(highs, density)
+            interests, interest_of = Interests.read(*ends, owners, len(points))
         if latency not in ("path", "last_hop"):
             raise ParameterError('"path" or "last_hop"', shown(latency), "latency")
         if not (1 < beta < beta_max < np.inf):
@@ -129,6 +163,10 @@ class Problem:
     def subscribers(self) -> int:
         """How many subscribers there are [m]."""
         return len(self.interest_of)
+
+    def limited(self, limits: Floats) -> Problem:
+        """The same problem with other limits, which some leaf must be able to meet; see `of`."""
+        return _limited(self, None, limits)
 
     def latencies(self, first: int = 0, last: int | None = None) -> Floats:
         """The way of subscribers `first` to `last` − 1 through each leaf: a row a subscriber, a column a leaf."""
@@ -215,11 +253,18 @@ def _shares(values: Any, leaves: int) -> Floats:
     return shares
 
 
+def _shortest(draft: Problem) -> Floats:
+    """The shortest way of each subscriber, found once for all at one place."""
+    first, place_of = distinct_rows(draft.locations)
+    places = replace(draft, locations=draft.locations[first], interest_of=draft.interest_of[first])
+    return np.concatenate([places.latencies(*each).min(axis=1) for each in places.chunks()])[place_of]
+
+
 def _limited(draft: Problem, max_delay: float | None, limits: Any) -> Problem:
     """The problem with its latency limits."""
     if max_delay is not None and limits is not None:
         raise ParameterError("either max_delay or limits", "both", "limits")
-    shortest = np.concatenate([draft.latencies(*each).min(axis=1) for each in draft.chunks()])
+    shortest = draft.shortest if len(draft.shortest) else _shortest(draft)
     if limits is None:
         delay = 0.3 if max_delay is None else max_delay
         if not (0 <= delay < np.inf):

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thatch.placement.problem import LATENCY_SLACK, Problem
+from thatch.placement.candidates import with_candidates
+from thatch.placement.problem import Problem
 from thatch.placement.rows import Bools, Ints, distinct_rows
 
 __all__ = ["CandidateSets", "Types", "candidate_sets", "types_of"]
@@ -65,22 +66,12 @@ class Types:
 
 def candidate_sets(problem: Problem) -> CandidateSets:
     """The leaves that each subscriber may be assigned to without breaking its latency limit; never none."""
-    places, place_of = distinct_rows(np.column_stack([problem.locations, problem.limits]))
-    packed = []
-    leaves = problem.tree.locations[problem.tree.leaves]
-    offsets = problem.tree.distances[problem.tree.leaves] if problem.latency == "path" else 0.0
-    step = max(1, (1 << 22) // len(leaves))
-    for at in range(0, len(places), step):
-        chosen = places[at : at + step]
-        squares = np.zeros((len(chosen), len(leaves)))
-        for axis in range(leaves.shape[1]):
-            squares += (problem.locations[chosen, axis, None] - leaves[None, :, axis]) ** 2
-        ways = np.sqrt(squares) + offsets
-        packed.append(np.packbits(ways <= problem.limits[chosen, None] * (1 + LATENCY_SLACK), axis=1))
-    bits = np.concatenate(packed)
-    first, number = distinct_rows(bits)
-    matrix = np.unpackbits(bits[first], axis=1, count=len(leaves)).astype(np.bool_)
-    return CandidateSets(matrix=matrix, of=number[place_of])
+    if problem.candidates is None or not problem.candidates.are_of(problem):
+        problem = with_candidates(problem)
+    known = problem.candidates
+    assert known is not None
+    matrix = np.unpackbits(known.bits, axis=1, count=len(problem.tree.leaves)).astype(np.bool_)
+    return CandidateSets(matrix=matrix, of=known.of)
 
 
 def types_of(problem: Problem, sets: CandidateSets | None = None) -> Types:

@@ -17,6 +17,7 @@ from thatch.app.cli.explain import explain
 from thatch.app.cli.load import load
 from thatch.app.cli.match import match
 from thatch.app.cli.output import fail, say
+from thatch.app.cli.place import place
 from thatch.app.cli.plan import plan
 from thatch.app.cli.profile import profile
 from thatch.app.cli.reduce import reduce
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (match, explain, check, demo, load, profile, reduce, simulate, serve):
+for command in (match, explain, check, demo, load, profile, reduce, place, simulate, serve):
     app.command()(command)
 app.add_typer(bench)
 app.add_typer(experiments)

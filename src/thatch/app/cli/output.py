@@ -59,6 +59,11 @@ class Meter:
             self._bar.advance(self._task, self._pending)
             self._pending = 0
 
+    def tell(self, what: str) -> None:
+        """What is being done now."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=what)
+
 
 @contextmanager
 def progress(what: str, total: int | None = None, *, beside_results: bool = False) -> Iterator[Meter]:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from thatch import Engine, Schema
+from thatch import Engine, Filter, Schema, ThatchError
 from thatch.app.cli.output import note, progress
-from thatch.errors import SchemaError
+from thatch.engine.intake import read_subscription
+from thatch.errors import FilterError, SchemaError, SubscriptionError, shown
 from thatch.formats.subscriptions import Subscriptions, read_subscriptions
 
-__all__ = ["load_engine", "load_schema"]
+__all__ = ["load_engine", "load_filters", "load_schema"]
 
 _AT_ONCE = 10_000
 _SHOWN = 5
@@ -52,6 +53,37 @@ def load_engine(path: str, schema: Schema | None) -> Engine:
         for row, reason in sorted(rejects)[:_SHOWN]:
             note(f"  row {row}: {reason}")
     return engine
+
+
+def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filter]], list[tuple[int, str]]]:
+    """Each subscription of a file that can be accepted, as its subscriber and its filter; and the others, with reasons.
+
+    Who has no subscriber is one of its own. Of several good rows with one id the first is accepted.
+    """
+    loaded = read_subscriptions(path)
+    accepted: list[tuple[str, Filter]] = []
+    rejects = list(loaded.rejects)
+    seen: set[str] = set()
+    names = loaded.table.column_names
+    columns = [
+        loaded.table.column(name).to_pylist() if name in names else [None] * loaded.table.num_rows
+        for name in ("subscription", "subscriber", "filter", "expires")
+    ]
+    with progress("subscriptions", loaded.table.num_rows) as meter:
+        for row, identity, subscriber, text, expires in zip(loaded.rows, *columns, strict=True):
+            meter.step()
+            try:
+                if text is None:
+                    raise FilterError("filter text", "null")
+                made = read_subscription(identity, text, subscriber, expires, schema)
+                if identity in seen:
+                    raise SubscriptionError("each id once in the table", f"{shown(identity)} again")
+            except ThatchError as error:
+                rejects.append((row, str(error)))
+                continue
+            seen.add(identity)
+            accepted.append((subscriber or identity, made[1]))
+    return accepted, sorted(rejects)
 
 
 def _without_doubles(

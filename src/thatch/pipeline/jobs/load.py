@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from thatch.errors import TableError
+from thatch.formats.manifest import MANIFEST, read_manifest
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, watched
 from thatch.pipeline.failures import failures_told
@@ -19,7 +22,7 @@ from thatch.pipeline.transforms.loading import apart, judged
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["INDEX", "REJECTS", "SUBSCRIPTIONS", "load_files"]
+__all__ = ["INDEX", "REJECTS", "SUBSCRIPTIONS", "load_files", "read_loaded"]
 
 SUBSCRIPTIONS = "subscriptions"
 REJECTS = "rejects"
@@ -82,3 +85,15 @@ def _written(folder: Folder, rows: DataFrame, schema: Schema | None, *, with_ind
         engine_of(accepted, schema).save(made)
         folder.put(INDEX, made)
     return facts_of(rows, loaded)
+
+
+def read_loaded(spark: SparkSession, path: str, schema: Schema | None) -> tuple[DataFrame, Schema | None]:
+    """The subscriptions of files with the schema given, or of a folder that `load_files` wrote, with its own."""
+    local = Path(path).resolve()  # Spark may have been started in another folder
+    if not (local / MANIFEST).is_file():
+        return read_subscriptions(spark, path), schema
+    if schema is not None:
+        raise TableError("no schema beside subscriptions that were loaded with theirs", "one", path)
+    described = read_manifest(local, "load")["parameters"].get("schema")
+    known = Schema.from_description(described) if described is not None else None
+    return spark.read.parquet(str(local / SUBSCRIPTIONS)), known

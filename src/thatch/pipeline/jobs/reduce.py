@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thatch.errors import TableError
-from thatch.formats.manifest import MANIFEST, read_manifest
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, watched
 from thatch.pipeline.failures import failures_told
-from thatch.pipeline.jobs.load import REJECTS, SUBSCRIPTIONS
+from thatch.pipeline.jobs.load import REJECTS, read_loaded
 from thatch.pipeline.jobs.reduce_report import Facts, facts_of, report_of
 from thatch.pipeline.schemas import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
 from thatch.pipeline.sinks import REPORT, Folder, folder_written
-from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.transforms.loading import apart, judged
 from thatch.pipeline.transforms.reducing.arranged import Order
 from thatch.pipeline.transforms.reducing.deciding import PolicyName
@@ -69,7 +65,7 @@ def reduce_files(
         watched(spark, report),
         failures_told(f"reducing {path}"),
     ):
-        table, schema = _read(spark, path, wanted.schema)
+        table, schema = read_loaded(spark, path, wanted.schema)
         # Kept, since several passes and tables need it.
         rows = judged(table, schema=schema).persist()
         try:
@@ -97,17 +93,6 @@ def reduce_files(
         told = {ACTIVE: facts.active, PASSIVE: facts.passive, REJECTS: facts.refused}
         folder.describe("reduce", command=command, parameters=parameters, rows=told)
     return facts
-
-
-def _read(spark: SparkSession, path: str, schema: Schema | None) -> tuple[DataFrame, Schema | None]:
-    local = Path(path).resolve()  # Spark may have been started in another folder
-    if not (local / MANIFEST).is_file():
-        return read_subscriptions(spark, path), schema
-    if schema is not None:
-        raise TableError("no schema beside subscriptions that were loaded with theirs", "one", path)
-    described = read_manifest(local, "load")["parameters"].get("schema")
-    known = Schema.from_description(described) if described is not None else None
-    return spark.read.parquet(str(local / SUBSCRIPTIONS)), known
 
 
 def _write(folder: Folder, found: DataFrame, accepted: DataFrame) -> None:

@@ -1,0 +1,119 @@
+"""Where subscribers are, in files: `subscriber` with coordinates, or with the `broker` that it is beside.
+
+CSV and Parquet have a column for each coordinate, in their order, or Parquet one list `location`, as an object of JSON lines
+has. Who bears no longer way than so much has a `limit`. Unlike subscriptions, a bad row is refused with the whole file:
+nobody can be placed who is nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from thatch.errors import TableError, shown
+from thatch.formats.columns import read_csv, read_parquet, typed
+from thatch.formats.files import kind_of
+from thatch.formats.lines import read_lines
+from thatch.placement.sites import Homes
+from thatch.placement.tree import BrokerTree
+
+__all__ = ["homes_of", "read_locations"]
+
+_SUBSCRIBER, _LOCATION, _BROKER, _LIMIT = "subscriber", "location", "broker", "limit"
+
+
+def read_locations(path: str, tree: BrokerTree) -> Homes:
+    """The locations in a file ending in `.jsonl`, `.csv` or `.parquet`.
+
+    Parameters
+    ----------
+    tree : whose space the coordinates are in, and whose brokers may be named
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read, or a row has no subscriber, no location, or one that has another number of coordinates.
+    """
+    return homes_of(_rows(path), tree, path)
+
+
+def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where: str) -> Homes:
+    """The locations that numbered objects tell."""
+    places: dict[str, int] = {}
+    points: list[Sequence[float]] = []
+    limits: list[float] = []
+    nodes = dict(zip(tree.names, tree.locations.tolist(), strict=True))
+    for row, told in rows:
+        name = told.get(_SUBSCRIBER)
+        if not isinstance(name, str):
+            raise TableError("text as `subscriber`", shown(name), f"{where}, row {row}")
+        if name in places:
+            raise TableError("each subscriber once", f"{shown(name)} again", f"{where}, row {row}")
+        places[name] = len(points)
+        points.append(_point(told, nodes, tree.locations.shape[1], f"{where}, row {row}"))
+        limits.append(_limit(told.get(_LIMIT), f"{where}, row {row}"))
+    bounds = np.array(limits)
+    return Homes(
+        places=places,
+        points=np.array(points, np.float64).reshape(len(points), tree.locations.shape[1]),
+        limits=None if np.isnan(bounds).all() else bounds,
+    )
+
+
+def _point(told: dict[str, Any], nodes: dict[str, list[float]], axes: int, where: str) -> Sequence[float]:
+    broker = told.get(_BROKER)
+    if broker is not None:
+        if broker not in nodes:
+            raise TableError("a broker of the tree", shown(broker), where)
+        return nodes[broker]
+    point = told.get(_LOCATION)
+    if point is None:
+        point = [value for name, value in told.items() if name not in (_SUBSCRIBER, _BROKER, _LIMIT)]
+    if not isinstance(point, list) or len(point) != axes or not all(map(_is_finite, point)):
+        raise TableError(f"a location of {axes} finite numbers", shown(point), where)
+    return point
+
+
+def _limit(value: Any, where: str) -> float:
+    if value is None:
+        return float("nan")
+    if not _is_finite(value) or value < 0:
+        raise TableError("a latency from 0 as `limit`", shown(value), where)
+    return float(value)
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    rejects: list[tuple[int, str]] = []
+
+    def reject(row: int, reason: str) -> None:
+        rejects.append((row, reason))
+
+    kind = kind_of(path)
+    if kind == "jsonl":
+        for each in read_lines(path, reject):
+            _check_none(rejects, path)
+            yield each
+        _check_none(rejects, path)
+        return
+    table, rows = (read_csv if kind == "csv" else read_parquet)(path, reject)
+    _check_none(rejects, path)
+    if _SUBSCRIBER not in table.column_names:
+        raise TableError(f"a column `{_SUBSCRIBER}`", ", ".join(table.column_names), path)
+    if kind == "csv":
+        names = [name for name in table.column_names if name not in (_SUBSCRIBER, _BROKER)]
+        numbers = typed(table.select(names))
+        for name in names:
+            table = table.set_column(table.column_names.index(name), name, numbers.column(name))
+    yield from zip(rows, table.to_pylist(), strict=True)
+
+
+def _check_none(rejects: list[tuple[int, str]], path: str) -> None:
+    if rejects:
+        row, reason = rejects[0]
+        raise TableError("rows that can be read", reason, f"{path}, row {row}")

@@ -1,0 +1,204 @@
+"""Who is served by whom, to look at: figures of a plan, and the page that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, pi, sin
+from zlib import crc32
+
+import numpy as np
+
+from thatch.errors import ParameterError, shown
+from thatch.placement.plan import Plan, Statistics
+from thatch.placement.rows import Ints
+from thatch.reports import Report
+
+__all__ = ["checked_map", "report_of"]
+
+_MOST = 200  # brokers, in a table
+_MAPPED = 40  # boxes, in a map
+_SAMPLED = 2_000  # subscribers, in a cloud
+_CORNERS = {  # of the triangle: what is measured, and where it points
+    "bandwidth": pi / 2,
+    "rms_delay": pi / 2 + 2 * pi / 3,
+    "load_deviation": pi / 2 + 4 * pi / 3,
+}
+_WORDS = {
+    "bandwidth": "bandwidth",
+    "rms_delay": "root mean square of delays",
+    "load_deviation": "deviation of loads",
+}
+
+
+def checked_map(attributes: Sequence[str], axes: Sequence[str]) -> tuple[str, ...]:
+    """Two attributes to draw filters in: those asked for, or else the first two axes; one if there is only one."""
+    for each in attributes:
+        if each not in axes:
+            raise ParameterError(f"attributes of {', '.join(axes)}", shown(each), "map")
+    return tuple(attributes)[:2] or tuple(axes)[:2]
+
+
+def report_of(
+    plan: Plan,
+    path: str,
+    command: str,
+    *,
+    attributes: Sequence[str] = (),
+    refused: Sequence[tuple[int, str]] = (),
+) -> Report:
+    """The page.
+
+    Parameters
+    ----------
+    path : the subscriptions, as they were named
+    attributes : two axes in which filters are drawn
+    refused : rows that are no subscriptions, with the reasons
+    """
+    report = Report(f"A placement of the subscribers of {path}", command=command)
+    told = plan.statistics
+    report.facts(
+        {
+            "subscribers": told["subscribers"],
+            "brokers that take them": len(plan.loads),
+            "status": told["status"],
+            "events sent to brokers, for each published": told["bandwidth"],
+            "at least": told["rigorous_bound"],
+            **({} if plan.counted is None else {"counted in the log": told["counted_bandwidth"]}),
+            "load factor": told["load_factor"],
+            "largest delay": told["largest_delay"],
+            "limits broken": told["broken_limits"],
+            "rows refused": len(refused),
+        },
+        formats={"largest delay": "percent"},
+    )
+    _add_triangle(report, plan)
+    _add_loads(report, plan)
+    _add_delays(report, plan)
+    _add_map(report, plan, checked_map(attributes, plan.axes))
+    _add_filters(report, plan)
+    if refused:
+        report.section("Rows that are no subscriptions")
+        rows = [{"row": row, "reason": reason} for row, reason in refused[:_MOST]]
+        report.table(rows, caption="The first of them", total=len(refused))
+    return report
+
+
+def _add_triangle(report: Report, plan: Plan) -> None:
+    report.section(
+        "Three costs at once",
+        "Bandwidth points up, delays to the left, uneven loads to the right, each relative to the worst: the smaller the "
+        "triangle, the better. `closest` serves everybody at the nearest broker with room, `closest_without_balance` at "
+        "the nearest.",
+    )
+    every = [plan.statistics, *plan.yardsticks]
+    worst = {name: max(_value(each, name) for each in every) or 1.0 for name in _CORNERS}
+    series: dict[str, tuple[list[float], list[float]]] = {}
+    for each in every:
+        reach = [_value(each, name) / worst[name] for name in _CORNERS]
+        angles = list(_CORNERS.values())
+        corners = [(r * cos(a), r * sin(a)) for r, a in zip(reach, angles, strict=True)]
+        corners.append(corners[0])
+        series[str(each["algorithm"])] = ([x for x, _ in corners], [y for _, y in corners])
+    report.lines(series, title="Bandwidth, delay and balance", x="delays ← → loads", y="bandwidth →")
+    rows = [
+        {
+            "algorithm": each["algorithm"],
+            "status": each["status"],
+            **{_WORDS[name]: each[name] for name in _CORNERS},
+            "load factor": each["load_factor"],
+            "limits broken": each["broken_limits"],
+        }
+        for each in every
+    ]
+    report.table(rows, caption="This plan beside simpler ones")
+
+
+def _value(told: Statistics, name: str) -> float:
+    value = told[name]
+    return float(value) if isinstance(value, (int, float)) and np.isfinite(value) else 0.0
+
+
+def _add_loads(report: Report, plan: Plan) -> None:
+    report.section("Loads", "How many subscribers each broker serves, and how many it should at most.")
+    names = [plan.tree.names[leaf] for leaf in plan.tree.leaves.tolist()]
+    beta = _value(plan.statistics, "beta")
+    wanted = np.floor(beta * plan.shares * len(plan.subscribers) + 1e-9).astype(np.int64)
+    order = np.argsort(-plan.loads, kind="stable")[:50]
+    report.bars(
+        [names[each] for each in order],
+        {"serves": plan.loads[order].tolist(), "should at most": wanted[order].tolist()},
+        title="Subscribers by broker",
+        label="broker",
+        value="subscribers",
+    )
+
+
+def _add_delays(report: Report, plan: Plan) -> None:
+    report.section(
+        "Delays", "How much longer ways are than the shortest that there is for the same subscriber."
+    )
+    finite = plan.delays[np.isfinite(plan.delays)]
+    top = float(finite.max()) if len(finite) and finite.max() > 0 else 1.0
+    counts, edges = np.histogram(finite, bins=20, range=(0.0, top))
+    report.histogram(
+        edges.tolist(), counts.tolist(), title="Subscribers by delay", x="delay", y="subscribers"
+    )
+    some = _sample(plan)
+    report.scatter(
+        {"subscribers": ((plan.ways[some] / (1 + plan.delays[some])).tolist(), plan.delays[some].tolist())},
+        title="Who waits: those near the publisher have few brokers to choose from",
+        x="shortest way",
+        y="delay",
+    )
+
+
+def _sample(plan: Plan) -> Ints:
+    """Some subscribers, chosen by their names, whatever their order."""
+    if len(plan.subscribers) <= _SAMPLED:
+        return np.flatnonzero(np.isfinite(plan.delays))
+    hashes = np.array([crc32(name.encode()) for name in plan.subscribers])
+    some = np.lexsort((np.array(plan.subscribers), hashes))[:_SAMPLED]
+    return np.sort(some[np.isfinite(plan.delays[some])])
+
+
+def _add_map(report: Report, plan: Plan, attributes: tuple[str, ...]) -> None:
+    report.section(
+        "Filters",
+        "What brokers let through, drawn in two attributes: from 0, below all events, to 1, above all of them.",
+    )
+    numbers = [plan.axes.index(each) for each in attributes]
+    d = len(plan.axes)
+    series: dict[str, tuple[list[float], list[float]]] = {}
+    for leaf in plan.tree.leaves[np.argsort(-plan.loads, kind="stable")].tolist():
+        for number, box in enumerate(plan.boxes[leaf], start=1):
+            left, right = (float(box[numbers[0] + shift]) for shift in (0, d))
+            low, high = (
+                (float(box[numbers[-1] + shift]) for shift in (0, d)) if len(numbers) > 1 else (0.0, 1.0)
+            )
+            if len(series) < _MAPPED:
+                corners = ([left, right, right, left, left], [low, low, high, high, low])
+                series[f"{plan.tree.names[leaf]}, box {number}"] = corners
+    across = f"{attributes[0]}, share of events below" if attributes[0] else "events"
+    up = f"{attributes[1]}, share of events below" if len(attributes) > 1 else ""
+    report.lines(series, title="Boxes of the brokers that serve most", x=across, y=up)
+
+
+def _add_filters(report: Report, plan: Plan) -> None:
+    leaf_load = dict(zip(plan.tree.leaves.tolist(), plan.loads.tolist(), strict=True))
+    rows = [
+        {
+            "broker": name,
+            "above it": "" if plan.tree.parents[node] < 0 else plan.tree.names[plan.tree.parents[node]],
+            "serves": leaf_load.get(node),
+            "share of events": float(plan.volumes[node]),
+            **({} if plan.counted is None else {"in the log": float(plan.counted[node])}),
+            "filter": "" if plan.filters[node] is None else str(plan.filters[node]),
+        }
+        for node, name in enumerate(plan.tree.names)
+    ]
+    report.table(
+        rows,
+        caption="What each broker asks of the one above it",
+        most=_MOST,
+        formats={"share of events": "percent", "in the log": "percent"},
+    )

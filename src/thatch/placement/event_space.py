@@ -1,0 +1,217 @@
+"""From filters to boxes of numbers, and back: the event space of real subscriptions (spec 2, A1b).
+
+An axis is an attribute that subscriptions constrain. Its line is mapped to 0..1 by the share of events below each cut, so that
+the volume of a box is the share of events inside, where attributes are independent. Only cuts that some subscription has
+are needed; between knots of the distribution a number lies in proportion to its value, and anything else to its rank. Cuts
+with no events between them are told apart by a share that is too small to count, so that the way back rounds nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isfinite
+
+import numpy as np
+
+from thatch.errors import ParameterError, shown
+from thatch.model.conjunctions import Conjunction
+from thatch.model.filters import Filter
+from thatch.model.lines import BOTTOM, RANK_NUMBER, TOP, WHOLE, Constraint, Cut
+from thatch.model.profile import Profile
+from thatch.model.schema import Line, Schema, line_of, tighten
+from thatch.placement.knots import Interval, Knots, assumed, measured
+from thatch.placement.rows import Floats
+
+__all__ = ["MOST_AXES", "MOST_BOXES", "Axis", "EventSpace", "Sides", "counted", "event_space", "sides_of"]
+
+MOST_AXES = 6  # work on unions of boxes grows with a power of the axes
+MOST_BOXES = 64  # a filter with more is taken as one box a conjunction, around its unions
+
+_APART = 1e-12  # between neighbouring cuts at least; doubles below 1 are a ten-thousandth of it apart
+_NAN: Constraint = ((4,), (5,))
+
+Sides = Mapping[
+    str, Mapping[Interval, int]
+]  # by attribute: the intervals that boxes have there, and how many have them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """An attribute whose line is mapped to 0..1.
+
+    Parameters
+    ----------
+    key : the attribute; empty for the one axis of a space in which nobody constrains anything
+    cuts : all that subscriptions have, rising, the ends of the line with them
+    places : where each lies, from 0 to 1, rising
+    """
+
+    key: str
+    cuts: tuple[Cut, ...]
+    places: Floats
+    place_of: Mapping[Cut, float] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "place_of", dict(zip(self.cuts, self.places.tolist(), strict=True)))
+
+    def between(self, low: float, high: float) -> Constraint:
+        """The interval that holds all intervals of subscriptions that lie between two places."""
+        first = int(np.searchsorted(self.places, low, "left"))
+        last = int(np.searchsorted(self.places, high, "right")) - 1
+        return (self.cuts[first], self.cuts[last])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventSpace:
+    """The axes of a set of subscriptions."""
+
+    axes: tuple[Axis, ...]
+    schema: Schema | None = None
+
+    def boxes_of(self, filter: Filter) -> Floats:
+        """The boxes around a filter, a row each: the low ends on all axes, then the high ends."""
+        rows = []
+        for sides in sides_of(filter):
+            ends = [sides.get(axis.key, WHOLE) for axis in self.axes]
+            placed = [
+                [axis.place_of[end[which]] for axis, end in zip(self.axes, ends, strict=True)]
+                for which in (0, 1)
+            ]
+            rows.append(placed[0] + placed[1])
+        return np.array(rows)
+
+    def filter_of(self, boxes: Floats) -> Filter | None:
+        """A filter that lets through all subscriptions whose boxes lie inside these; None for no boxes.
+
+        Checks that are no intervals, and attributes that are no axes, are left out: it lets through more, never less.
+        """
+        if not len(boxes):
+            return None
+        found = {self._conjunction(box) for box in _outermost(boxes)}
+        return Filter(tuple(sorted(found, key=Conjunction.sort_key)), self.schema, ())
+
+    def _conjunction(self, box: Floats) -> Conjunction:
+        d = len(self.axes)
+        sides = []
+        for number, axis in enumerate(self.axes):
+            constraint = axis.between(float(box[number]), float(box[d + number]))
+            if constraint != WHOLE:
+                sides.append((axis.key, _sayable(constraint, line_of(axis.key, self.schema))))
+        return Conjunction(tuple(sorted(sides)))
+
+
+def _outermost(boxes: Floats) -> list[Floats]:
+    """Those that lie in no other."""
+    d = boxes.shape[1] // 2
+    kept: list[Floats] = []
+    for box in boxes[np.argsort(-np.prod(boxes[:, d:] - boxes[:, :d], axis=1), kind="stable")]:
+        if not any((box[:d] >= other[:d]).all() and (box[d:] <= other[d:]).all() for other in kept):
+            kept.append(box)
+    return kept
+
+
+def _sayable(constraint: Constraint, line: Line | None) -> Constraint:
+    """An interval that filters can say, around one. What holds on NaN leaves out single values, or texts, and no numbers."""
+    first, last = constraint
+    has_nan = first <= (4,) and last >= (5,) and tighten(_NAN, line)
+    return (first, (6,)) if has_nan and last < (6,) else constraint
+
+
+def sides_of(filter: Filter) -> list[dict[str, Interval]]:
+    """The boxes around a filter, each as one interval for every attribute that it constrains."""
+    if filter.box_count() <= MOST_BOXES:
+        return [{key: (low, high) for key, low, high in box.intervals} for box in filter.boxes()]
+    return [
+        {key: (constraint[0], constraint[-1]) for key, constraint in each.constraints}
+        for each in filter.conjunctions
+    ]
+
+
+def counted(filters: Iterable[Filter]) -> dict[str, Counter[Interval]]:
+    """The sides of all boxes around filters."""
+    sides: dict[str, Counter[Interval]] = {}
+    for filter in filters:
+        for box in sides_of(filter):
+            for key, interval in box.items():
+                sides.setdefault(key, Counter())[interval] += 1
+    return sides
+
+
+def event_space(
+    sides: Sides,
+    profile: Profile | None = None,
+    *,
+    schema: Schema | None = None,
+    most: int = MOST_AXES,
+    keys: Sequence[str] | None = None,
+) -> EventSpace:
+    """The space of subscriptions whose boxes have these sides.
+
+    Parameters
+    ----------
+    profile : of the log of events; without one distributions are assumed
+    most : axes that are kept, those that narrow boxes most in the mean; what others ask is left to brokers
+    keys : the attributes to take as axes, instead of a choice
+
+    Raises
+    ------
+    ParameterError
+        If no axes are wanted, or a key that nobody constrains.
+    """
+    if most < 1 or (keys is not None and not keys):
+        raise ParameterError("at least one axis", shown(most if keys is None else keys), "axes")
+    for key in keys or ():
+        if key not in sides:
+            raise ParameterError("attributes that subscriptions constrain", shown(key), "axes")
+    axes = [_axis(key, sides[key], profile, schema) for key in sorted(sides if keys is None else set(keys))]
+    if keys is None:
+        axes = sorted(axes, key=lambda axis: (-_narrowing(axis, sides[axis.key]), axis.key))[:most]
+    if not axes:
+        axes = [Axis("", WHOLE, np.array([0.0, 1.0]))]
+    return EventSpace(tuple(sorted(axes, key=lambda axis: axis.key)), schema)
+
+
+def _axis(key: str, asked: Mapping[Interval, int], profile: Profile | None, schema: Schema | None) -> Axis:
+    cuts = tuple(sorted({BOTTOM, TOP, *(end for side in asked for end in side)}))
+    knots = assumed(key, asked, schema) if profile is None else measured(key, profile)
+    return Axis(key, cuts, _places(cuts, knots))
+
+
+def _places(cuts: Sequence[Cut], knots: Knots) -> Floats:
+    """The share of events below each cut, by what is known at knots; both rise."""
+    ends = [cut for cut, _ in knots]
+    places = np.empty(len(cuts))
+    gap_of = [bisect_right(ends, cut) - 1 for cut in cuts]
+    starts = [0, *(at for at in range(1, len(cuts)) if gap_of[at] != gap_of[at - 1]), len(cuts)]
+    for start, stop in pairwise(starts):
+        gap = gap_of[start]
+        (low, height), above = knots[gap], knots[min(gap + 1, len(knots) - 1)]
+        at_knot = int(cuts[start] == low)
+        places[start] = height
+        inside = cuts[start + at_knot : stop]
+        places[start + at_knot : stop] = height + (above[1] - height) * _within(inside, low, above[0])
+    rising = np.maximum.accumulate(places) + _APART * np.arange(len(cuts))
+    return np.asarray(rising / rising[-1])
+
+
+def _within(cuts: Sequence[Cut], low: Cut, high: Cut) -> Floats:
+    """How far between two knots each cut lies, as a share."""
+    if _is_number(low) and _is_number(high) and high[1] > low[1]:
+        values = np.array([float(cut[1]) for cut in cuts])
+        return np.asarray(np.clip((values - low[1]) / (high[1] - low[1]), 0.0, 1.0))
+    return np.arange(1, len(cuts) + 1) / (len(cuts) + 1)
+
+
+def _is_number(cut: Cut) -> bool:
+    return len(cut) > 1 and cut[0] == RANK_NUMBER and isfinite(cut[1])
+
+
+def _narrowing(axis: Axis, asked: Mapping[Interval, int]) -> float:
+    """What all boxes together leave out on an axis."""
+    return sum(
+        count * (1.0 - (axis.place_of[high] - axis.place_of[low])) for (low, high), count in asked.items()
+    )

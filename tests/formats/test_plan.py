@@ -1,0 +1,84 @@
+"""Plans as folders."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from tests.placement.subscribers import homes, people, sites
+from thatch import Integer, Schema, parse
+from thatch.errors import TableError
+from thatch.formats.manifest import read_manifest
+from thatch.formats.plan import read_plan, write_plan
+from thatch.placement import Subscriptions, Wanted, place
+
+QUICK = Wanted(algorithm="gr_star", max_delay=3.0)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    rows, places = people(5, 40)
+    return place(Subscriptions(rows), sites(inner=2), places, QUICK)
+
+
+def test_a_plan_comes_back_from_its_folder(plan, tmp_path):
+    write_plan(tmp_path / "plan", plan, report="<p>", command="thatch place", parameters={"seed": 0})
+    again = read_plan(tmp_path / "plan")
+    assert again.subscribers == plan.subscribers
+    assert again.tree.names == plan.tree.names
+    assert again.axes == plan.axes
+    assert again.certificate == plan.certificate
+    assert dict(again.statistics) == dict(plan.statistics)
+    assert again.yardsticks == plan.yardsticks
+    for name in ("shares", "loads", "complexities", "assignment", "ways", "delays", "volumes"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(plan, name))
+    for mine, theirs in zip(again.boxes, plan.boxes, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    for mine, theirs in zip(again.filters, plan.filters, strict=True):
+        assert (mine is None) == (theirs is None)
+        assert mine is None or (mine.covers(theirs) and theirs.covers(mine))
+    manifest = read_manifest(tmp_path / "plan", "plan")
+    assert manifest["rows"]["assignment"] == 40
+    assert manifest["command"] == "thatch place"
+
+
+def test_a_plan_keeps_its_schema(tmp_path):
+    schema = Schema({"qty": Integer(0, 9)})
+    rows = [("a", parse("qty <= 4", schema=schema))]
+    plan = place(Subscriptions(rows), sites(), homes("a", [0.0]), QUICK, schema=schema)
+    write_plan(tmp_path / "plan", plan, parameters={"schema": schema.describe()})
+    asked = [each for each in read_plan(tmp_path / "plan").filters if each is not None]
+    assert asked == [rows[0][1]]
+    assert plan.statistics["bandwidth"] == pytest.approx(0.5)
+
+
+def test_folders_are_replaced_only_when_asked_and_only_if_a_command_wrote_them(plan, tmp_path):
+    write_plan(tmp_path / "plan", plan)
+    with pytest.raises(TableError, match="not there yet"):
+        write_plan(tmp_path / "plan", plan)
+    write_plan(tmp_path / "plan", plan, overwrite=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("dear")
+    with pytest.raises(TableError, match=r"manifest\.json"):
+        write_plan(tmp_path / "other", plan, overwrite=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TableError, match=r"manifest\.json"):
+        write_plan(tmp_path / "file", plan, overwrite=True)
+    with pytest.raises(TableError, match="a place where a folder can be written"):
+        write_plan(tmp_path / "file" / "plan", plan)
+    assert {each.name for each in tmp_path.iterdir()} == {"plan", "other", "file"}
+
+
+def test_a_plan_that_was_changed_is_refused(plan, tmp_path):
+    write_plan(tmp_path / "plan", plan)
+    pq.write_table(pq.read_table(tmp_path / "plan/tree.parquet").slice(1), tmp_path / "plan/tree.parquet")
+    with pytest.raises(TableError, match="the file that the manifest describes"):
+        read_plan(tmp_path / "plan")
+    manifest = json.loads((tmp_path / "plan/manifest.json").read_text())
+    manifest["kind"] = "profile"
+    (tmp_path / "plan/manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(TableError, match="a folder of kind plan"):
+        read_plan(tmp_path / "plan")
