@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import thatch
 from thatch.errors import ParameterError
 from thatch.reduction import Diagrams, ForwardingSet
 from thatch.reduction.boxes import Boxes
@@ -95,6 +100,51 @@ def test_diagrams_are_built_anew_when_most_of_their_groups_are_empty() -> None:
     assert known._diagrams.groups < 200
     assert known.decide(*_box({195: (0, 0), 196: (1, 1), 3: (0, 0)})).used == (195,)
     assert not known.decide(*_box({3: (0, 0), 4: (0, 0)})).covered
+
+
+_conditions = st.dictionaries(
+    st.sampled_from("abc"),
+    st.tuples(st.sampled_from(["<", "<=", "=", ">=", ">", "!="]), st.integers(0, 4)),
+    min_size=1,
+)
+_filters = _conditions.map(
+    lambda found: thatch.parse(
+        " and ".join(f"{name} {sign} {value}" for name, (sign, value) in found.items())
+    )
+)
+
+
+@given(_filters, _filters)
+def test_a_link_leaves_out_and_withdraws_what_the_other_filter_covers(
+    old: thatch.Filter, new: thatch.Filter
+) -> None:
+    link = ForwardingSet(Diagrams())
+    link.add("old", old)
+    changes = link.add("new", new)
+    assert bool(changes.forward) == (not old.covers(new))
+    assert bool(changes.withdraw) == (new.covers(old) and not old.covers(new))
+
+
+def test_kernels_answer_the_same_as_plain_python() -> None:
+    program = """
+import numpy as np
+from thatch.reduction.boxes import Boxes
+from thatch.reduction.diagrams import DiagramJudge, covers_of
+from thatch.reduction.diagrams.reference import covered_boxes
+
+ends = np.sort(np.random.default_rng(2).integers(0, 4, (60, 5, 2)), axis=2)
+boxes = Boxes.of(np.where(ends[..., 0] == 0, -(2**61), ends[..., 0]), np.where(ends[..., 1] == 3, 2**61 - 1, ends[..., 1]))
+for phases in (1, 2):
+    assert set(np.flatnonzero(covers_of(boxes, phases=phases) >= 0).tolist()) == covered_boxes(boxes)
+judge = DiagramJudge()
+for number, box in enumerate(boxes):
+    judge.add(number, *box)
+for number in range(60):
+    judge.remove(number)
+assert not judge._node_of
+"""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=300)
 
 
 def test_the_paper_s_new_subscription_is_covered() -> None:

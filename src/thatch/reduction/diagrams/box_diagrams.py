@@ -19,7 +19,7 @@ Axes = npt.NDArray[np.int32]
 
 _T = TypeVar("_T", np.int32, np.int64)
 
-_LEAST = 64  # nodes, groups and axes that there is room for
+_LEAST = 16  # nodes, groups and axes that there is room for: most links have few boxes
 
 
 class BoxDiagrams:
@@ -90,8 +90,8 @@ class BoxDiagrams:
 
     def _make_room(self, sides: int) -> None:
         """For one box with so many sides."""
-        arrays, state = self._arrays, self._arrays.state
         self._reach(sides)
+        arrays, state = self._arrays, self._arrays.state
         if state[f.N_NODES] + sides + 1 > len(arrays.nodes):
             size = 2 * len(arrays.nodes) + sides
             nodes = _longer(arrays.nodes, size)
