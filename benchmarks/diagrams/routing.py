@@ -138,17 +138,15 @@ def _filled(index: DiagramIndex, filters: list[thatch.Filter]) -> DiagramIndex:
 
 
 def segment_rows(bench: Bench) -> list[Row]:
-    """W1 to W4, an event a call, both as a user calls them: a dict in, subscriptions out."""
+    """W1 to W4 and the paper's sets, an event a call, both as a user calls them: a dict in, subscriptions out."""
     rows = []
-    for name in _WORKLOADS:
-        workload = generate(name, bench.size(50_000), 100, bench.seed)
+    for name in (*_WORKLOADS, "set A", "set B"):
         note(f"diagrams beside segments, {name}")
-        filters = workload.filters()
+        filters, events = _loaded(bench, name)
         index = _filled(DiagramIndex(order_from_filters(filters)), filters)
-        engine = thatch.Engine(background=False)
+        engine = thatch.Engine(filters[0].schema, background=False)
         for place, each in enumerate(filters):
             engine.subscribe(str(place), each)
-        events = workload.events()
         taken, answers = timed_in_turn(
             {
                 "diagrams": lambda i=index, e=events: [i.match(read_event(each)) for each in e],
@@ -177,3 +175,14 @@ def segment_rows(bench: Bench) -> list[Row]:
             )
         )
     return rows
+
+
+def _loaded(bench: Bench, name: str) -> tuple[list[thatch.Filter], list[Any]]:
+    """The filters and events of a workload."""
+    count = bench.size(50_000)
+    if name in _WORKLOADS:
+        workload = generate(name, count, 100, bench.seed)
+        return workload.filters(), workload.events()
+    some = bench.drawn(name.removeprefix("set "), count)
+    publications = some.publications(np.random.default_rng(bench.seed + 1), 100).tolist()
+    return some.filters(np.arange(count)), [dict(zip(NAMES, each, strict=True)) for each in publications]
