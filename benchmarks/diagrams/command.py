@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.console import note
 from benchmarks.diagrams.bench import Bench
-from benchmarks.diagrams.covering import covering_rows, dependency_rows
+from benchmarks.diagrams.covering import covering_rows, dependency_rows, pair_rows
 from benchmarks.diagrams.routing import routing_rows, segment_rows
 from benchmarks.machine import machine
 from benchmarks.matching.rows import Row
@@ -19,6 +19,7 @@ __all__ = ["SECTIONS", "main"]
 SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "routing": routing_rows,
     "covering": covering_rows,
+    "pairs": pair_rows,
     "dependencies": dependency_rows,
     "segments": segment_rows,
 }

@@ -11,11 +11,13 @@ from benchmarks.diagrams.bench import MICRO, Bench, timed_in_turn
 from benchmarks.diagrams.kernels import two_phases
 from benchmarks.diagrams.workload import SETS, Subscriptions
 from benchmarks.matching.rows import Row, at_least, at_most
+from benchmarks.reduction.streams import zipf_stream
 from thatch.reduction.diagrams import covers_of
 from thatch.reduction.diagrams.dependencies import DependencyTable, Side, holds_side
 from thatch.reduction.diagrams.sorted_chains import SortedChains
+from thatch.reduction.index import BoxIndex
 
-__all__ = ["covering_rows", "dependency_rows"]
+__all__ = ["covering_rows", "dependency_rows", "pair_rows"]
 
 _SCAN = "two phases, groups by axes, no diagrams"
 _SHARES = {
@@ -96,6 +98,36 @@ def _share_row(name: str, is_active: Any) -> Row:
         goal=at_most(3),
         details={"kept, %": share},
     )
+
+
+def pair_rows(bench: Bench) -> list[Row]:
+    """The same microseconds beside the index of boxes behind `Pairwise`, which withdraws nothing: where diagrams suit."""
+    count = bench.size(20_000)
+    streams = {f"set {name}": bench.drawn(name, count).boxes for name in _SHARES}
+    for axes, form, exponent in ((3, "scattered", 0.5), (6, "power law", 1.5)):
+        stream = zipf_stream(count, axes, form, exponent, bench.seed)
+        streams[f"paper 001, {stream.name}"] = stream.boxes
+    rows = []
+    for name, boxes in streams.items():
+        note(f"diagrams beside the index of boxes, {name}")
+        ways = {
+            "diagrams": lambda b=boxes: covers_of(b),
+            "index": lambda b=boxes: BoxIndex().stream(b, pairwise_only=True),
+        }
+        taken, answers = timed_in_turn(ways, bench.rounds)
+        rows.append(
+            Row(
+                what=f"covering in one walk, {name}",
+                subscriptions=count,
+                ours=taken["diagrams"] / count * MICRO,
+                unit="µs",
+                peer="index of boxes",
+                theirs=taken["index"] / count * MICRO,
+                ratio=taken["index"] / taken["diagrams"],
+                details={"kept": int((answers["diagrams"] < 0).sum())},
+            )
+        )
+    return rows
 
 
 def dependency_rows(bench: Bench) -> list[Row]:
