@@ -14,6 +14,7 @@ from itertools import takewhile
 from benchmarks import parsing
 from benchmarks.brokers import command as brokers
 from benchmarks.curves import command as curves
+from benchmarks.diagrams import command as diagrams
 from benchmarks.matching import command as matching
 from benchmarks.pipeline import command as pipeline
 from benchmarks.planning import command as planning
@@ -27,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "curves": curves.main,
     "pipeline": pipeline.main,
     "reduction": reduction.main,
+    "diagrams": diagrams.main,
     "brokers": brokers.main,
     "planning": planning.main,
 }

@@ -18,15 +18,15 @@ def test_names_choose_benchmarks_and_options_go_to_them(monkeypatch):
     assert asked == [
         ("curves", ["--quick", "--count", "5"]),
         ("parsing", ["--quick"]), ("matching", ["--quick"]), ("curves", ["--quick"]),
-        ("pipeline", ["--quick"]), ("reduction", ["--quick"]), ("brokers", ["--quick"]),
-        ("planning", ["--quick"]),
+        ("pipeline", ["--quick"]), ("reduction", ["--quick"]), ("diagrams", ["--quick"]),
+        ("brokers", ["--quick"]), ("planning", ["--quick"]),
     ]  # fmt: skip
 
 
 def test_an_unknown_name_is_told_before_anything_runs():
     with pytest.raises(
         SystemExit,
-        match="No benchmark 'speed'; there are parsing, matching, curves, pipeline, reduction, brokers",
+        match="No benchmark 'speed'; there are parsing, matching, curves, pipeline, reduction, diagrams, brokers",
     ):
         run.main(["parsing", "speed"])
 

@@ -5,8 +5,8 @@ operator and value is that of cuts. Every variable is positive, that of `!=` too
 where the attribute is missing. Variable 0 is never true.
 
 Which variables are true at a place of a line is asked of each attribute: those of single values by a hash, all others by
-comparing ranks of cuts at once. Ranks are taken anew only when many predicates came or went; the newest few are tested
-one by one until then.
+comparing ranks of cuts at once, and what is true between two cuts is kept. Ranks are taken anew only when many predicates
+came or went; the newest few are tested one by one until then.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from thatch.model.names import base_of
 __all__ = ["NEVER", "Predicate", "PredicateIndex", "Variables"]
 
 NEVER = 0
-_FRESH = 64  # predicates that are tested one by one, at least, before ranks are taken anew
+_FRESH = 8  # predicates that are tested one by one, at least, before ranks are taken anew
+_KEPT = 1 << 16  # variables that answers which are kept may hold, for each attribute
 
 Variables = npt.NDArray[np.int32]
 Predicate = tuple[str, Constraint]
@@ -82,14 +83,16 @@ class PredicateIndex:
             self._true_at(base, some, parts)
             for key in self._derived.get(base, ()):
                 self._true_at(key, [derive(key, place) for place in some], parts)
-        absent = (key for key in self._lenient if base_of(key) not in places)
-        parts.extend(self._attributes[key].true_at(BOTTOM) for key in absent)
+        for key in self._lenient:
+            if base_of(key) not in places:
+                self._attributes[key].true_at(BOTTOM, parts)
         return np.concatenate(parts) if parts else _NONE
 
     def _true_at(self, key: str, places: Iterable[Cut], parts: list[Variables]) -> None:
         attribute = self._attributes.get(key)
         if attribute is not None:
-            parts.extend(attribute.true_at(place) for place in places)
+            for place in places:
+                attribute.true_at(place, parts)
 
     def _new(self, predicate: Predicate) -> int:
         key, constraint = predicate
@@ -142,6 +145,8 @@ class _Attribute:
         self._fresh: dict[int, Constraint] = {}  # of them, those that have no ranks yet
         self._cuts: list[Cut] = []
         self._sides: tuple[Variables, Variables, Variables] = (_NONE, _NONE, _NONE)  # variables, lows, highs
+        self._kept: dict[int, Variables] = {}  # by cell: what is true there
+        self._room = _KEPT
 
     def __len__(self) -> int:
         return len(self._points) + len(self._spans)
@@ -165,20 +170,29 @@ class _Attribute:
         if len(self.retired) > max(_FRESH, len(self._spans)):
             self._rank()
 
-    def true_at(self, place: Cut) -> Variables:
-        """The variables of all predicates that hold at a place, and of some that are gone."""
+    def true_at(self, place: Cut, parts: list[Variables]) -> None:
+        """Append the variables of all predicates that hold at a place, and of some that are gone."""
         if len(self._fresh) > max(_FRESH, len(self._spans) // 8):
             self._rank()
-        point = self._points.get(place, _NONE)
-        variables, lows, highs = self._sides
-        if len(variables):
-            cell = bisect_right(self._cuts, place)
-            spans = variables[(lows < cell) & (cell <= highs)]
-            point = np.concatenate((point, spans)) if len(point) else spans
+        point = self._points.get(place)
+        if point is not None:
+            parts.append(point)
+        if self._cuts:
+            parts.append(self._spans_in(bisect_right(self._cuts, place)))
         if self._fresh:
             fresh = [each for each, constraint in self._fresh.items() if contains(constraint, place)]
-            point = np.concatenate((point, np.array(fresh, np.int32)))
-        return point
+            parts.append(np.array(fresh, np.int32))
+
+    def _spans_in(self, cell: int) -> Variables:
+        """The variables of ranked predicates that hold between two cuts."""
+        found = self._kept.get(cell)
+        if found is None:
+            variables, lows, highs = self._sides
+            found = variables[(lows < cell) & (cell <= highs)]
+            if self._room >= len(found):
+                self._room -= len(found)
+                self._kept[cell] = found
+        return found
 
     def _rank(self) -> None:
         """Take the ranks of all cuts: a place after `n` cuts lies between those of ranks `n - 1` and `n`."""
@@ -192,6 +206,7 @@ class _Attribute:
         columns = np.array(rows, np.int32).reshape(-1, 3)
         variables, lows, highs = (np.ascontiguousarray(columns[:, each]) for each in range(3))
         self._sides = (variables, lows, highs)
+        self._kept, self._room = {}, _KEPT
         self._fresh = {}
         self.spare += self.retired
         self.retired = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thatch.reduction.diagrams.box_diagrams import covers_of
 from thatch.reduction.diagrams.judge import DiagramJudge
 
-__all__ = ["DiagramJudge"]
+__all__ = ["DiagramJudge", "covers_of"]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from thatch.reduction.boxes import Ints
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["contains", "sides_of"]
+from thatch.reduction.boxes import Boxes, Ints
+
+__all__ = ["contains", "covered_boxes", "sides_of"]
 
 
 def contains(outer: Mapping[int, tuple[int, int]], inner: Mapping[int, tuple[int, int]]) -> bool:
@@ -17,7 +20,18 @@ def contains(outer: Mapping[int, tuple[int, int]], inner: Mapping[int, tuple[int
     )
 
 
-def sides_of(axes: Ints, lows: Ints, highs: Ints) -> dict[int, tuple[int, int]]:
+def sides_of(axes: npt.NDArray[np.int32], lows: Ints, highs: Ints) -> dict[int, tuple[int, int]]:
     """A box by its axes."""
     ends = zip(lows.tolist(), highs.tolist(), strict=True)
     return dict(zip(axes.tolist(), ends, strict=True))
+
+
+def covered_boxes(boxes: Boxes) -> set[int]:
+    """The boxes that another covers; of equal ones all but the first."""
+    sides = [sides_of(*each) for each in boxes]
+    return {
+        inner
+        for inner, its in enumerate(sides)
+        for outer, other in enumerate(sides)
+        if contains(other, its) and (other != its or outer < inner)
+    }

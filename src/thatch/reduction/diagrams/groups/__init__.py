@@ -1,0 +1,1 @@
+"""Which groups of boxes may cover others, by their axes."""
