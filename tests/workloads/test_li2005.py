@@ -14,6 +14,7 @@ from thatch.workloads.li2005 import (
     ATTRIBUTES,
     INDEPENDENT,
     NAMES,
+    OPERATORS,
     TEMPLATES,
     Predicates,
     drawn,
@@ -67,6 +68,17 @@ def test_operators_come_as_often_as_the_shape_says():
     found = drawn(random(3), 40_000, shape)
     top = found.operator[found.offsets[:-1]]
     assert np.bincount(top, minlength=6) / len(top) == pytest.approx(shape.top, abs=0.01)
+
+
+def test_comparisons_in_tails_hold_half_of_the_values_and_not_all():
+    shape = TEMPLATES["A"]
+    found = drawn(random(5), 20_000, shape)
+    is_tail = found.attribute >= ATTRIBUTES // 2
+    operator, value = found.operator[is_tail], found.value[is_tail]
+    held = np.where(operator == OPERATORS.index("<="), value + 1, shape.values - value) / shape.values
+    assert set(operator.tolist()) == {OPERATORS.index("<="), OPERATORS.index(">=")}
+    assert 0.5 <= held.min() < held.max() < 1
+    assert held.mean() == pytest.approx(0.75, abs=0.02)
 
 
 def test_texts_say_what_the_columns_say():
