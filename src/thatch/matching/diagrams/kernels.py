@@ -11,7 +11,7 @@ __all__ = ["full_pass", "top_down"]
 def full_pass(variable, child, outputs, true, truth, value, found):
     """Evaluate every node once, from the bottom to the top; `found` gets the outputs that are true. Gives their number.
 
-    A node's child has a lower number. `truth` is all zero before and after.
+    A node's child has a lower number. `truth` is all zero before and after; `found` has room for every node.
     """
     for each in true:
         truth[each] = 1
@@ -23,9 +23,8 @@ def full_pass(variable, child, outputs, true, truth, value, found):
     for node in range(1, variable.shape[0]):
         holds = truth[variable[node]] & value[child[node]]
         value[node] = holds
-        if holds and outputs[node] > 0:
-            found[count] = node
-            count += 1
+        found[count] = node  # without a branch: where this way is taken much holds, and no one can tell what
+        count += int(holds & (outputs[node] > 0))
     for each in true:
         truth[each] = 0
     return count
