@@ -12,7 +12,7 @@ from thatch.experiments.trials import grid
 __all__ = ["FIG15"]
 
 _SHAPES = ("A", "B", "A, tails of =")
-_PUBLICATIONS = 50_000
+_PUBLICATIONS = 10_000
 
 
 def _compare(results: Results) -> list[Compared]:
@@ -48,7 +48,7 @@ FIG15 = Experiment(
     title="false positives of imperfect merging",
     statement="More publications match as IMT grows, some of them in vain; up to IMT 0.1 not more than 2.5 %.",
     setting=SETTING
-    + "100,000 subscriptions, 50,000 publications. A match is one of a publication and a diagram, whichever of "
+    + "100,000 subscriptions, 10,000 publications of the paper's 50,000. A match is one of a publication and a diagram, whichever of "
     "its subscriptions match; publications that match anything are told too. One seed.",
     simulation=FALSE_POSITIVES,
     full=grid(1, shape=_SHAPES, count=(100_000,), scale=(1,), publications=(_PUBLICATIONS,)),

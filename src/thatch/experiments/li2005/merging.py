@@ -9,8 +9,11 @@ topmost, ranges around values, groups that cover.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import inf
+from operator import itemgetter
 
 import numpy as np
 
@@ -125,10 +128,10 @@ class _Outputs:
     """
 
     def __init__(self, diagram: Diagram, last: int, weights: Floats | None) -> None:
-        self._attribute, self._last = diagram.attribute, last
+        self._attribute = diagram.attribute
         self._low: _End | None = None
         self._high: _End | None = None
-        self._points: list[tuple[int, int]] = []
+        self._points: list[tuple[int, int]] = []  # value and row
         self._whole: Merger | None = None
         for low, high, row in sorted(diagram.outputs):
             if low == 0:
@@ -141,10 +144,10 @@ class _Outputs:
 
     def merge(self, most: float) -> bool:
         """Do what costs least, if that is little enough; False if nothing is."""
-        ways = [(cost, way) for way, cost in enumerate(self._costs()) if cost is not None and cost <= most]
-        if self._whole is not None or not ways:
+        cost, change = min(self._ways(), key=itemgetter(0), default=(inf, None))
+        if change is None or cost > most:
             return False
-        (self._to_all, self._to_all_but_one, self._raise_low, self._lower_high)[min(ways)[1]]()
+        change(cost)
         return True
 
     def mergers(self) -> Iterator[Merger]:
@@ -158,50 +161,38 @@ class _Outputs:
         for value, row in self._points:
             yield self._merger(EQUAL, value, (row,), 0.0)
 
-    def _costs(self) -> tuple[float | None, float | None, float | None, float | None]:
-        """What it costs to hold all values, all but one, one value more from below, and one more from above."""
+    def _ways(self) -> Iterator[tuple[float, Callable[[float], None]]]:
+        """What may be done, and the IMT of the merger that this makes."""
         low, high, points = self._low, self._high, self._points
-        whole = but_one = None
+        if self._whole is not None:
+            return
         if low is not None and high is not None:
-            between = self._between(low.place, high.place) - sum(self._weight(value) for value, _ in points)
-            whole = low.cost + high.cost + max(between, 0.0)
-            but_one = low.cost + high.cost if high.place - low.place == 2 and not points else None
-        raised = None if low is None or not points else low.cost + self._between(low.place, points[0][0])
-        lowered = None if high is None or not points else high.cost + self._between(points[-1][0], high.place)
-        return whole, but_one, raised, lowered
+            ends = low.cost + high.cost
+            held = sum(self._between(value - 1, value + 1) for value, _ in points)
+            rows = (*low.rows, *high.rows, *(row for _, row in points))
+            between = max(self._between(low.place, high.place) - held, 0.0)
+            yield ends + between, partial(self._unite, AT_LEAST, 0, rows)
+            if high.place - low.place == 2 and not points:
+                yield ends, partial(self._unite, UNEQUAL, low.place + 1, rows)
+        if low is not None and points:
+            yield low.cost + self._between(low.place, points[0][0]), partial(self._raise, low)
+        if high is not None and points:
+            yield high.cost + self._between(points[-1][0], high.place), partial(self._lower, high)
 
-    def _to_all(self) -> None:
-        self._whole = self._around(AT_LEAST, 0, self._costs()[0])
+    def _unite(self, operator: int, value: int, rows: tuple[int, ...], cost: float) -> None:
+        self._whole = self._merger(operator, value, rows, cost)
 
-    def _to_all_but_one(self) -> None:
-        assert self._low is not None
-        self._whole = self._around(UNEQUAL, self._low.place + 1, self._costs()[1])
-
-    def _around(self, operator: int, value: int, cost: float | None) -> Merger:
-        assert self._low is not None
-        assert self._high is not None
-        assert cost is not None
-        rows = (*self._low.rows, *self._high.rows, *(row for _, row in self._points))
-        return self._merger(operator, value, rows, cost)
-
-    def _raise_low(self) -> None:
-        assert self._low is not None
+    def _raise(self, low: _End, cost: float) -> None:
         value, row = self._points.pop(0)
-        cost = self._low.cost + self._between(self._low.place, value)
-        self._low = _End(value, (*self._low.rows, row), cost)
+        self._low = _End(value, (*low.rows, row), cost)
 
-    def _lower_high(self) -> None:
-        assert self._high is not None
+    def _lower(self, high: _End, cost: float) -> None:
         value, row = self._points.pop()
-        cost = self._high.cost + self._between(value, self._high.place)
-        self._high = _End(value, (*self._high.rows, row), cost)
+        self._high = _End(value, (*high.rows, row), cost)
 
     def _between(self, low: int, high: int) -> float:
         """The probability of the values between two places, these not among them."""
         return self._sums[high] - self._sums[low + 1] if high > low else 0.0
-
-    def _weight(self, value: int) -> float:
-        return self._sums[value + 1] - self._sums[value]
 
     def _merger(self, operator: int, value: int, rows: tuple[int, ...], cost: float) -> Merger:
         return Merger(self._attribute, operator, value, tuple(sorted(rows)), cost)

@@ -17,7 +17,7 @@ from thatch.experiments.trials import Parameters, Row, Simulation, grid
 __all__ = ["POLICIES"]
 
 _SETS = ("A", "B", "A, tails of =", "B, tails of =")
-_COUNT = 10_000
+_COUNT = 5_000
 _WHY = {
     0.0: "what groups cover and what differs below the top comes on top of the paper's",
     THRESHOLD: "the policy also keeps to a budget: all mergers of a link together let through one event for each, at most",
@@ -71,7 +71,7 @@ POLICIES = Experiment(
     "says that there may be more rules.",
     setting=SETTING
     + "The policy merges while subscriptions come, over any attribute, under a budget of false positives for "
-    "the whole link, and leaves out what groups cover. Ten thousand subscriptions of a pool that is smaller by as much, one seed.",
+    "the whole link, and leaves out what groups cover. Five thousand subscriptions of a pool that is smaller by as much, one seed.",
     simulation=Simulation(
         name="li2005/policies",
         trial=_trial,
