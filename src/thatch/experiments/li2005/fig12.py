@@ -14,8 +14,8 @@ __all__ = ["FIG12"]
 # Table 2's times of the naive scan, which is linear in the size of the table, stand for the bars, which are lost.
 PAPER = {"A": "24.4 / 16.6 / 14.6 %", "B": "55.0 / 50.6 / 46.9 %"}
 _WHY = {
-    "A": "fitted: pool and operators",
-    "B": "fitted: pool and operators",
+    "A": "the pool and the operators were fitted to this",
+    "B": "the pool and the operators were fitted to this",
     "A, tails of =": "with `=` below, hardly a publication reaches the top: the threshold keeps nothing apart",
     "B, tails of =": "likewise, and more so: three `=` of 84 values each hold one publication of 592,704",
     "A, independent": "the paper's covering rate, but no two tails are alike: nothing to merge",

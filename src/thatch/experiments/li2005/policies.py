@@ -19,8 +19,8 @@ __all__ = ["POLICIES"]
 _SETS = ("A", "B", "A, tails of =", "B, tails of =")
 _COUNT = 5_000
 _WHY = {
-    0.0: "what groups cover and what differs below the top comes on top of the paper's",
-    THRESHOLD: "the policy also keeps to a budget: all mergers of a link together let through one event for each, at most",
+    0.0: "groups cover more, and more may be merged; but what a later subscription covers stays",
+    THRESHOLD: "the policy has a budget, too: of what all its mergers let through in vain, together",
 }
 
 

@@ -36,10 +36,10 @@ def _false_positives(parameters: Parameters, seed: int) -> Sequence[Row]:
     kinds = len(THRESHOLDS) + 1  # what subscriptions hold, then what mergers hold
     pairs, is_matched = np.zeros(kinds, np.int64), np.zeros((kinds, len(events)), bool)
     for diagram, reached in _reached(diagrams_of(table), events):
-        held = _held(diagram, table.values)
-        found = held[:, events[reached, diagram.attribute]]
-        pairs += found.sum(axis=1)
-        is_matched[:, reached] |= found
+        held, value = _held(diagram, table.values), events[:, diagram.attribute]
+        pairs += held @ np.bincount(value[reached], minlength=table.values)
+        undecided = reached[~is_matched[0, reached]]  # what subscriptions hold, mergers hold too
+        is_matched[:, undecided] |= held[:, value[undecided]]
     return [
         {
             "threshold": threshold,
