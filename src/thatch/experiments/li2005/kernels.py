@@ -82,13 +82,11 @@ def evaluate(columns, state, wanted, size, value, found):
         holds = below & own & wanted
         met = (below - (below & 3)) + (own & MET)
         value[node] = holds | met
-        if holds and outputs[node] > 0:
+        # One branch that is seldom taken: what holds along half of a chain cannot be foretold.
+        if holds & (COVERED | (COVERS * (met == size * MET))) and outputs[node] > 0:
             if holds & COVERED:
                 return node, 0, node
-            if met == size * MET:
-                found[count] = node
-                count += 1
-                wanted = (
-                    COVERS  # none of what exists covers another: what covers one of them is covered by none
-                )
+            found[count] = node
+            count += 1
+            wanted = COVERS  # no one that exists covers another, so none covers what covers one
     return -1, count, variable.shape[0] - 1
