@@ -16,8 +16,8 @@ from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.peers.scans import NAIVE, naive
 from thatch.matching.diagrams import DiagramIndex
 from thatch.matching.diagrams.index import Way
-from thatch.matching.diagrams.kernels import full_pass
 from thatch.matching.diagrams.ordering import order_from_filters
+from thatch.matching.diagrams.passes import FullPass
 from thatch.model.events import read_event
 from thatch.reduction.diagrams import covers_of
 from thatch.workloads import generate
@@ -115,16 +115,11 @@ def _routed(bench: Bench, some: Subscriptions, chosen: Any) -> dict[str, float]:
 
 
 def _full_pass(index: DiagramIndex) -> Callable[[Any], int]:
-    """The kernel on the chains of an index, as the index calls it: true variables in, how many outputs are true."""
-    columns = index.chains.columns
-    variable, child = (each.view(np.uint32) for each in (columns.variable, columns.child))
-    truth = np.zeros(index.predicates.size, np.uint8)
-    value, found = np.zeros(len(variable), np.uint8), np.zeros(len(variable), np.int32)
-
-    def full(true: Any) -> int:
-        return full_pass(variable, child, columns.outputs, true, truth, value, found)  # type: ignore[no-any-return]
-
-    return full
+    """A pass over the chains of an index, as the index does it: true variables in, how many outputs are true."""
+    columns, evaluate = index.chains.columns, FullPass()
+    truth, nodes = np.zeros(index.predicates.size, np.uint8), len(columns.variable)
+    value, found = np.zeros(nodes, np.uint8), np.zeros(nodes, np.int32)
+    return lambda true: evaluate(columns, true, truth, value, found)
 
 
 def _filled(index: DiagramIndex, filters: list[thatch.Filter]) -> DiagramIndex:

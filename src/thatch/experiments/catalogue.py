@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from thatch.errors import ParameterError, shown
-from thatch.experiments import commonality, jafarpour2008, ouksel2006, overlay
+from thatch.experiments import commonality, jafarpour2008, li2005, ouksel2006, overlay
 from thatch.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "PAPERS", "chosen"]
@@ -15,6 +15,8 @@ PAPERS = {
     "publish/subscribe systems, Middleware 2006",
     "jafarpour2008": "Jafarpour, Hore, Mehrotra, Venkatasubramanian: Subscription subsumption evaluation for "
     "content-based publish/subscribe systems, Middleware 2008",
+    "li2005": "Li, Hou, Jacobsen: A unified approach to routing, covering and merging in publish/subscribe systems based on "
+    "modified binary decision diagrams, ICDCS 2005",
     "overlay": "Networks of brokers: what reduction on each link does to all of them (Ouksel and others, sections 1, 2 and 5)",
     "commonality": "Commonalities of subscriptions and matching plans made from them, a work-in-progress paper of the PADRES "
     "group",
@@ -25,6 +27,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for each in (
         *ouksel2006.EXPERIMENTS,
         *jafarpour2008.EXPERIMENTS,
+        *li2005.EXPERIMENTS,
         *overlay.EXPERIMENTS,
         *commonality.EXPERIMENTS,
     )

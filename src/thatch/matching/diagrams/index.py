@@ -17,7 +17,8 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.matching.diagrams.chains import Chains, Int32s
-from thatch.matching.diagrams.kernels import full_pass, top_down
+from thatch.matching.diagrams.kernels import top_down
+from thatch.matching.diagrams.passes import FullPass
 from thatch.matching.diagrams.predicates import PredicateIndex, Variables
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record
@@ -67,6 +68,7 @@ class DiagramIndex:
         self._value = np.zeros(64, np.uint8)  # by node
         self._stack = np.zeros(64, np.int32)
         self._found = np.zeros(64, np.int32)
+        self._full_pass = FullPass()
         self._counters = {"events": 0, "full_passes": 0, "verified": 0, "matches": 0}
 
     def add(self, place: int, filter: Filter) -> None:
@@ -141,20 +143,18 @@ class DiagramIndex:
 
     def _true_outputs(self, true: Variables) -> Int32s:
         columns = self.chains.columns
-        # Without a sign, so that kernels need not ask whether a number counts from the end: a pass takes 0.6 of the time.
-        variable, child, first, after = (
-            each.view(np.uint32) for each in (columns.variable, columns.child, columns.first, columns.after)
-        )
-        size = len(variable)
+        size = len(columns.variable)
         self._make_room(size)
         count = -1
         if self._way != "full pass":
-            seen = (variable, first, after, columns.outputs)
+            # Without a sign, so that kernels need not ask whether a number counts from the end.
+            walked = (columns.variable, columns.first, columns.after)
+            seen = (*(each.view(np.uint32) for each in walked), columns.outputs)
             most = size if self._way == "top-down" else max(_FEW, size // _FULL_SHARE)
             count = top_down(seen, true, self._truth, self._stack, self._found, most)
         if count < 0:
             self._counters["full_passes"] += 1
-            count = full_pass(variable, child, columns.outputs, true, self._truth, self._value, self._found)
+            count = self._full_pass(columns, true, self._truth, self._value, self._found)
         return self._found[:count].copy()  # whoever reads them may ask for another event meanwhile
 
     def _make_room(self, nodes: int) -> None:

@@ -8,10 +8,11 @@ __all__ = ["full_pass", "top_down"]
 
 
 @kernel
-def full_pass(variable, child, outputs, true, truth, value, found):
+def full_pass(variable, child, outputs, true, truth, value, found, much):
     """Evaluate every node once, from the bottom to the top; `found` gets the outputs that are true. Gives their number.
 
-    A node's child has a lower number. `truth` is all zero before and after.
+    A node's child has a lower number. `truth` is all zero before and after; `found` has room for every node. Where
+    `much` holds no one can tell what, and a pass without branches is the quicker one.
     """
     for each in true:
         truth[each] = 1
@@ -20,12 +21,19 @@ def full_pass(variable, child, outputs, true, truth, value, found):
     if outputs[0] > 0:
         found[0] = 0
         count = 1
-    for node in range(1, variable.shape[0]):
-        holds = truth[variable[node]] & value[child[node]]
-        value[node] = holds
-        if holds and outputs[node] > 0:
+    if much:
+        for node in range(1, variable.shape[0]):
+            holds = truth[variable[node]] & value[child[node]]
+            value[node] = holds
             found[count] = node
-            count += 1
+            count += int(holds & (outputs[node] > 0))
+    else:
+        for node in range(1, variable.shape[0]):
+            holds = truth[variable[node]] & value[child[node]]
+            value[node] = holds
+            if holds and outputs[node] > 0:
+                found[count] = node
+                count += 1
     for each in true:
         truth[each] = 0
     return count

@@ -1,0 +1,72 @@
+"""Which subscriptions of a table no other covers: what covering of pairs leaves of it (paper L, section 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thatch.workloads.li2005 import (
+    AT_LEAST,
+    AT_MOST,
+    ATTRIBUTES,
+    EQUAL,
+    GREATER,
+    LESS,
+    UNEQUAL,
+    Ints,
+    Predicates,
+)
+
+if TYPE_CHECKING:
+    from thatch.reduction.boxes import Boxes
+
+__all__ = ["boxes_of", "ends_of", "uncovered"]
+
+
+def ends_of(table: Predicates) -> tuple[Ints, Ints]:
+    """The least and the greatest value between which each predicate holds; for `!=` those of all values."""
+    operator, value = table.operator, table.value
+    starts = [value, value, value + 1]
+    lows = np.select([operator == EQUAL, operator == AT_LEAST, operator == GREATER], starts, 0)
+    ends = [value - 1, value, value]
+    highs = np.select([operator == LESS, operator == AT_MOST, operator == EQUAL], ends, table.values - 1)
+    return lows, highs
+
+
+def uncovered(table: Predicates) -> Predicates:
+    """The subscriptions that no other covers, of equal ones the first, in the order in which they came.
+
+    Notes
+    -----
+    Whoever holds more is asked first, so that one pass finds all. What a `!=` covers besides its like is not found: only
+    mergers have it, and what they cover under their own tail is gone before.
+    """
+    from thatch.reduction.index import BoxIndex
+
+    lows, highs = ends_of(table)
+    held = np.log((highs - lows + 1 - (table.operator == UNEQUAL)) / table.values)
+    rows, counts = _rows_of(table), np.diff(table.offsets)
+    order = np.lexsort((counts, -np.round(np.bincount(rows, held, minlength=len(table)), 9)))
+    answers = BoxIndex().stream(boxes_of(table.chosen(order)), pairwise_only=True)
+    return table.chosen(np.sort(order[answers.codes != 1]))
+
+
+def boxes_of(table: Predicates) -> Boxes:
+    """Every subscription as a box; `!=` has a second side, on an axis of its own, which only its like has."""
+    from thatch.reduction.boxes import Boxes
+
+    lows, highs = ends_of(table)
+    unequal = np.flatnonzero(table.operator == UNEQUAL)
+    rows = _rows_of(table)
+    rows = np.concatenate([rows, rows[unequal]])
+    axes = np.concatenate([table.attribute, table.attribute[unequal] + ATTRIBUTES])
+    order = np.lexsort((axes, rows))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(table)))])
+    ends = (np.concatenate([end, table.value[unequal]])[order] for end in (lows, highs))
+    return Boxes(offsets, axes[order].astype(np.int32), *ends)
+
+
+def _rows_of(table: Predicates) -> Ints:
+    """Which subscription each predicate is of."""
+    return np.repeat(np.arange(len(table)), np.diff(table.offsets))
