@@ -1,0 +1,240 @@
+"""How much smaller a table becomes for which false positives: figures for people, and the page that shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from thatch.pipeline.jobs.reduce_report import Facts as Covering
+from thatch.pipeline.jobs.reduce_report import report_of as covering_report_of
+from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIPTION
+from thatch.pipeline.transforms.merging.candidates import KEY, PARTS
+from thatch.pipeline.transforms.merging.closing import IN_VAIN
+from thatch.pipeline.transforms.merging.confidence import fewest_trials
+from thatch.pipeline.transforms.merging.merge import Merged
+from thatch.reports import Report
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Attribute", "Facts", "Largest", "facts_of", "remarks_on", "report_of"]
+
+_MOST = 200  # attributes and mergers, in a table
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What was merged along one attribute: how many mergers, of how many parts, and what they let through in vain."""
+
+    key: str
+    mergers: int
+    parts: int
+    in_vain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """A merger: its id, its filter, how many parts it has, what it lets through in vain."""
+
+    subscription: str
+    filter: str
+    parts: int
+    in_vain: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What was found.
+
+    Parameters
+    ----------
+    covering : what `reduce` found
+    size : rows that are forwarded
+    mergers, perfect, parts : of these, mergers; those that let through nothing in vain; and what they are made of
+    components : rows that would be forwarded with perfect mergers only
+    closed, limit : gaps that are closed, and how many the first half of the log allows
+    trained, held, refused : events in the halves of the log, and rows that are none
+    measured, bound : the rate of false positives in the second half, and its upper 95 % bound; None without a log
+    estimated : the sum of what was thought of the gaps that are closed
+    frontier : what could be chosen, see `Frontier.table`
+    attributes : by the number of parts
+    largest : the mergers of most parts
+    """
+
+    covering: Covering
+    size: int
+    mergers: int
+    perfect: int
+    parts: int
+    components: int
+    closed: int
+    limit: int
+    trained: int
+    held: int
+    refused: int
+    measured: float | None
+    bound: float | None
+    estimated: float
+    frontier: pa.Table
+    attributes: tuple[Attribute, ...] = ()
+    largest: tuple[Largest, ...] = ()
+
+
+def facts_of(merged: Merged, covering: Covering) -> Facts:
+    """The figures of what `merge` gave."""
+    from pyspark.sql import functions as f
+
+    frontier = merged.frontier
+    mergers = merged.forwarded.where(f.size(PARTS) > 0)
+    counted = mergers.agg(
+        f.count("*").alias("mergers"),
+        f.count_if(f.col(IN_VAIN) == 0).alias("perfect"),
+        f.coalesce(f.sum(f.size(PARTS)), f.lit(0)).alias("parts"),
+    ).first()
+    assert counted is not None
+    held = frontier.held.events
+    in_vain = int(frontier.held.first[: frontier.closed].sum())
+    return Facts(
+        **counted.asDict(),
+        covering=covering,
+        size=frontier.size,
+        components=frontier.components,
+        closed=frontier.closed,
+        limit=frontier.limit,
+        trained=frontier.trained.events,
+        held=held,
+        refused=merged.refused,
+        measured=in_vain / held if held else None,
+        bound=frontier.bound(frontier.closed),
+        estimated=float(frontier.estimated[frontier.closed]),
+        frontier=frontier.table(),
+        attributes=_attributes(mergers),
+        largest=_largest(mergers),
+    )
+
+
+def _attributes(mergers: DataFrame) -> tuple[Attribute, ...]:
+    from pyspark.sql import functions as f
+
+    by_key = mergers.groupBy(KEY).agg(
+        f.count("*").alias("mergers"), f.sum(f.size(PARTS)).alias("parts"), f.sum(IN_VAIN).alias("in_vain")
+    )
+    return tuple(Attribute(*each) for each in by_key.orderBy(f.desc("parts"), KEY).limit(_MOST).collect())
+
+
+def _largest(mergers: DataFrame) -> tuple[Largest, ...]:
+    from pyspark.sql import functions as f
+
+    first = mergers.orderBy(f.desc(f.size(PARTS)), ROW).limit(_MOST)
+    rows = first.select(SUBSCRIPTION, FILTER, f.size(PARTS), IN_VAIN).collect()
+    return tuple(Largest(*each) for each in rows)
+
+
+def report_of(facts: Facts, budget: float, path: str, command: str) -> Report:
+    """The page: what `reduce` tells, and what merging adds."""
+    report = covering_report_of(facts.covering, path, command)
+    report.section(
+        "Merged",
+        "Subscriptions that differ in one attribute only are forwarded as one filter around them. It wants all that its "
+        "parts want. A false positive is an event that passes though no subscription wants it, as a share of all events.",
+    )
+    report.facts(
+        {
+            "rows forwarded": facts.size,
+            "of all subscriptions": facts.size / max(facts.covering.subscriptions, 1),
+            "mergers": facts.mergers,
+            "of them perfect": facts.perfect,
+            "merged subscriptions": facts.parts,
+            "budget of false positives": budget,
+            "false positives, estimated": facts.estimated,
+            "measured on held-out events": facts.measured,
+            "upper 95 % bound": facts.bound,
+            "events to choose by": facts.trained,
+            "events held out": facts.held,
+        },
+        formats=dict.fromkeys(
+            (
+                "of all subscriptions",
+                "budget of false positives",
+                "false positives, estimated",
+                "measured on held-out events",
+                "upper 95 % bound",
+            ),
+            "percent",
+        ),
+    )
+    for text in remarks_on(facts, budget):
+        report.note(text)
+    _add_frontier(report, facts)
+    _add_mergers(report, facts)
+    return report
+
+
+def remarks_on(facts: Facts, budget: float) -> list[str]:
+    """What to know about the choice."""
+    remarks = []
+    if budget and not facts.held and facts.frontier.num_rows > 1:
+        remarks.append(
+            "There was no log: false positives are estimated, with attributes taken as independent."
+        )
+    if facts.held and facts.held < fewest_trials(budget):
+        remarks.append(
+            f"The log is too short to show that false positives are within the budget: it takes {fewest_trials(budget):,} "
+            f"events in its second half, and there are {facts.held:,}. Only perfect mergers were made."
+        )
+    elif facts.closed < facts.limit:
+        remarks.append(
+            f"The first half of the log allows {facts.limit:,} gaps to be closed, the second confirms {facts.closed:,}."
+        )
+    return remarks
+
+
+def _add_frontier(report: Report, facts: Facts) -> None:
+    report.section(
+        "What can be chosen",
+        "Each point is a table that could be forwarded: its size, and the false positives that it costs. `frontier.parquet` "
+        "has the points; run again with another budget to have another of them.",
+    )
+    table = facts.frontier
+    sizes = table.column("size").to_pylist()
+    kinds = {
+        "estimated": "estimated",
+        "measured": "measured on held-out events",
+        "upper_bound": "upper 95 % bound",
+        "measured_sum": "measured, each merger by itself",
+    }
+    series = {
+        told: (sizes, table.column(name).to_pylist())
+        for name, told in kinds.items()
+        if table.column(name).null_count < table.num_rows and (name == "estimated") == (not facts.held)
+    }
+    chosen = table.column("measured" if facts.held else "estimated").filter(table.column("chosen"))
+    series["chosen"] = ([facts.size], chosen.to_pylist())
+    report.scatter(
+        series, title="Table size and false positives", x="rows forwarded", y="share of events in vain"
+    )
+    rows = [row for row in table.to_pylist() if row["chosen"]]
+    report.table(rows, caption="What was chosen")
+
+
+def _add_mergers(report: Report, facts: Facts) -> None:
+    if not facts.mergers:
+        return
+    report.section("Mergers", "What was merged along which attribute, and the mergers of most parts.")
+    rows = [
+        {"attribute": each.key, "mergers": each.mergers, "parts": each.parts, "in vain": each.in_vain}
+        for each in facts.attributes
+    ]
+    report.table(rows, caption="By attribute", formats={"in vain": "percent"})
+    rows = [
+        {
+            "merger": each.subscription,
+            "filter": each.filter,
+            "parts": each.parts,
+            "in vain": each.in_vain,
+        }
+        for each in facts.largest
+    ]
+    report.table(rows, caption="Those of most parts", total=facts.mergers, formats={"in vain": "percent"})
