@@ -16,12 +16,12 @@ from tests.pipeline.test_reducing import DECLARED, DERIVED, PLAIN, SCHEMA, sets_
 from thatch.errors import ParameterError, SubscriptionError, TableError
 from thatch.model.profile import Profile
 from thatch.pipeline import merge
-from thatch.pipeline.transforms.merging.candidates import CANDIDATES, GROUPED, Join
 from thatch.pipeline.transforms.merging.closing import joined_text
 from thatch.pipeline.transforms.merging.confidence import fewest_trials, most_allowed, upper_bound
 from thatch.pipeline.transforms.merging.describing import Describe, joined
 from thatch.pipeline.transforms.merging.domains import Domains, density_of
 from thatch.pipeline.transforms.merging.frontier import Counts, costs_of, frontier_of, order_of
+from thatch.pipeline.transforms.merging.gaps import GROUPED, TOLD, Join
 from thatch.pipeline.transforms.merging.grouping import chosen_tails, reference_tails
 from thatch.pipeline.transforms.reducing.pieces import INPUT
 
@@ -61,7 +61,7 @@ def told_of(filters: list[str], schema: thatch.Schema | None = None, parts: int 
     taken = batch.take(pa.array(order))
     grouped = pa.record_batch([*taken.columns, pa.array(known.groups[order])], schema=GROUPED)
     task = Join(schema, density_of(known.domains, None, schema))
-    return pa.Table.from_batches(task(iter([grouped])), CANDIDATES).to_pylist()
+    return pa.Table.from_batches(task(iter([grouped])), TOLD).to_pylist()
 
 
 def members(row: dict) -> list[str]:

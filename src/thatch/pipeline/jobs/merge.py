@@ -19,7 +19,7 @@ from thatch.pipeline.jobs.reduce_report import facts_of as reduce_facts_of
 from thatch.pipeline.schemas import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
 from thatch.pipeline.sinks import REPORT, Folder, folder_written
 from thatch.pipeline.sources import read_events
-from thatch.pipeline.transforms.merging.candidates import PARTS
+from thatch.pipeline.transforms.merging.gaps import PARTS
 from thatch.pipeline.transforms.merging.merge import Merged, checked_share, merge
 
 if TYPE_CHECKING:

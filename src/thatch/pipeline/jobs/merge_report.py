@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from thatch.pipeline.jobs.reduce_report import Facts as Covering
-from thatch.pipeline.jobs.reduce_report import report_of as covering_report_of
+from thatch.pipeline.jobs.reduce_report import add_sections
 from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIPTION
-from thatch.pipeline.transforms.merging.candidates import KEY, PARTS
 from thatch.pipeline.transforms.merging.closing import IN_VAIN
 from thatch.pipeline.transforms.merging.confidence import fewest_trials
+from thatch.pipeline.transforms.merging.gaps import KEY, PARTS
 from thatch.pipeline.transforms.merging.merge import Merged
-from thatch.reports import Report
+from thatch.reports import Axis, Report
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["Attribute", "Facts", "Largest", "facts_of", "remarks_on", "report_of"]
 
 _MOST = 200  # attributes and mergers, in a table
+_MEASURED = {
+    "measured": "measured on held-out events",
+    "upper_bound": "upper 95 % bound",
+    "measured_sum": "measured, each merger by itself",
+}
+_SHARES = (
+    "of all",
+    "budget of false positives",
+    "false positives, estimated",
+    "measured on held-out events",
+    "upper 95 % bound",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,42 +145,35 @@ def _largest(mergers: DataFrame) -> tuple[Largest, ...]:
 
 
 def report_of(facts: Facts, budget: float, path: str, command: str) -> Report:
-    """The page: what `reduce` tells, and what merging adds."""
-    report = covering_report_of(facts.covering, path, command)
-    report.section(
-        "Merged",
-        "Subscriptions that differ in one attribute only are forwarded as one filter around them. It wants all that its "
-        "parts want. A false positive is an event that passes though no subscription wants it, as a share of all events.",
-    )
-    report.facts(
-        {
-            "rows forwarded": facts.size,
-            "of all subscriptions": facts.size / max(facts.covering.subscriptions, 1),
-            "mergers": facts.mergers,
-            "of them perfect": facts.perfect,
-            "merged subscriptions": facts.parts,
-            "budget of false positives": budget,
-            "false positives, estimated": facts.estimated,
+    """The page: what is forwarded, what could be, and below it what covers what."""
+    report = Report(f"What may be forwarded of {path}", command=command)
+    covering = facts.covering
+    figures: dict[str, object] = {
+        "subscriptions": covering.subscriptions,
+        "that are enough": covering.active,
+        "rows forwarded": facts.size,
+        "of all": facts.size / max(covering.subscriptions, 1),
+        "mergers": facts.mergers,
+        "of them perfect": facts.perfect,
+        "merged subscriptions": facts.parts,
+        "budget of false positives": budget,
+        "false positives, estimated": facts.estimated,
+    }
+    if facts.held:
+        figures |= {
             "measured on held-out events": facts.measured,
             "upper 95 % bound": facts.bound,
             "events to choose by": facts.trained,
             "events held out": facts.held,
-        },
-        formats=dict.fromkeys(
-            (
-                "of all subscriptions",
-                "budget of false positives",
-                "false positives, estimated",
-                "measured on held-out events",
-                "upper 95 % bound",
-            ),
-            "percent",
-        ),
-    )
+        }
+    if covering.refused:
+        figures["rows refused"] = covering.refused
+    report.facts(figures, formats=dict.fromkeys(_SHARES, "percent"))
     for text in remarks_on(facts, budget):
         report.note(text)
     _add_frontier(report, facts)
     _add_mergers(report, facts)
+    add_sections(report, covering)
     return report
 
 
@@ -194,29 +199,22 @@ def remarks_on(facts: Facts, budget: float) -> list[str]:
 def _add_frontier(report: Report, facts: Facts) -> None:
     report.section(
         "What can be chosen",
-        "Each point is a table that could be forwarded: its size, and the false positives that it costs. `frontier.parquet` "
-        "has the points; run again with another budget to have another of them.",
+        "Subscriptions that differ in one attribute only are forwarded as one filter around them, which wants all that they "
+        "want. A false positive is an event that passes though no subscription wants it, as a share of all events. Each "
+        "point is a table that could be forwarded: its size, and the false positives that it costs. Run again with another "
+        "budget to have another of them; `frontier.parquet` has all figures.",
     )
     table = facts.frontier
     sizes = table.column("size").to_pylist()
-    kinds = {
-        "estimated": "estimated",
-        "measured": "measured on held-out events",
-        "upper_bound": "upper 95 % bound",
-        "measured_sum": "measured, each merger by itself",
-    }
-    series = {
-        told: (sizes, table.column(name).to_pylist())
-        for name, told in kinds.items()
-        if table.column(name).null_count < table.num_rows and (name == "estimated") == (not facts.held)
-    }
-    chosen = table.column("measured" if facts.held else "estimated").filter(table.column("chosen"))
-    series["chosen"] = ([facts.size], chosen.to_pylist())
-    report.scatter(
-        series, title="Table size and false positives", x="rows forwarded", y="share of events in vain"
-    )
-    rows = [row for row in table.to_pylist() if row["chosen"]]
-    report.table(rows, caption="What was chosen")
+    drawn = _MEASURED if facts.held else {"estimated": "estimated"}
+    series = {told: (sizes, table.column(name).to_pylist()) for name, told in drawn.items()}
+    chosen = table.filter(table.column("chosen"))
+    height = chosen.column("measured" if facts.held else "estimated")
+    series["chosen"] = (chosen.column("size").to_pylist(), height.to_pylist())
+    in_vain = Axis("events in vain", format="percent")
+    report.scatter(series, title="Table size and false positives", x="rows forwarded", y=in_vain)
+    rates = ("estimated", "trained", *_MEASURED)
+    report.table(chosen, caption="What was chosen", formats=dict.fromkeys(rates, "percent"))
 
 
 def _add_mergers(report: Report, facts: Facts) -> None:

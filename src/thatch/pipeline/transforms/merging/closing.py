@@ -23,7 +23,7 @@ from thatch.model.schema import Schema, line_of, tighten
 from thatch.pipeline.adapter import Carried, carry
 from thatch.pipeline.folders import work_folder
 from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.pipeline.transforms.merging.candidates import KEY, PARTS
+from thatch.pipeline.transforms.merging.gaps import KEY, PARTS
 from thatch.reduction.boxes import Ints
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def forwarded(
 
     Parameters
     ----------
-    found : as `candidates` gives it
+    found : as `gaps_between` gives it
     closed, costs : the rows of components before which the gap is closed, rising, and what each costs
     prefix : what the ids of mergers begin with
     """

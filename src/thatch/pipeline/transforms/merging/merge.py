@@ -1,7 +1,7 @@
 """`merge`: one filter around several, wherever that lets through few events that nobody wants (paper L, section 5).
 
 Subscriptions that differ in one attribute only come together in one task. There, those that touch become one without
-any loss; and every gap between the others is a candidate: to close it saves a row, and costs the events in it that no
+any loss; and every gap between the others may be closed, which saves a row, and costs the events in it that no
 subscription wants. What gaps cost is measured on half of a log, or estimated; the cheapest are closed, as many as the
 budget allows; the other half of the log must confirm it. This process sees of subscriptions only numbers: their tails,
 the costs of gaps, and which of them are closed. Work grows with the rows, and with the log times what it matches.
@@ -22,11 +22,11 @@ from thatch.pipeline.failures import failures_told
 from thatch.pipeline.indexes import indexed
 from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIPTION
 from thatch.pipeline.transforms.events import Reading, prepared
-from thatch.pipeline.transforms.merging.candidates import GAP, MASS, candidates
 from thatch.pipeline.transforms.merging.closing import forwarded
 from thatch.pipeline.transforms.merging.describing import carried_choices, described
 from thatch.pipeline.transforms.merging.domains import density_of
 from thatch.pipeline.transforms.merging.frontier import Counts, Frontier, costs_of, frontier_of, order_of
+from thatch.pipeline.transforms.merging.gaps import GAP, MASS, gaps_between
 from thatch.pipeline.transforms.merging.measuring import Measured, counted, measured, split
 from thatch.pipeline.transforms.reducing.pieces import input_rows
 
@@ -125,7 +125,7 @@ def merge(  # noqa: PLR0913 - what is merged, what is known of events, how they 
     density = density_of(known.domains, profile, schema)
     partitions = _PARTITIONS * parallelism(spark)
     # Kept, since the gaps, the indexes and the last pass need it.
-    found = candidates(rows, carried_choices(spark, known), density, schema, partitions).persist()
+    found = gaps_between(rows, carried_choices(spark, known), density, schema, partitions).persist()
     try:
         with failures_told("merging subscriptions"):
             return _merged(found, log, share, known.prefix, schema)
@@ -141,7 +141,7 @@ def checked_share(budget: float) -> float:
 
 
 def _merged(found: DataFrame, log: Log | None, budget: float, prefix: str, schema: Schema | None) -> Merged:
-    """Choose among candidates, and merge."""
+    """Choose which gaps are closed, and merge."""
     spark = found.sparkSession
     gaps = found.where(f"{MASS} is not null").select(ROW, MASS).toArrow().sort_by(ROW)
     row, mass = (gaps.column(name).to_numpy() for name in (ROW, MASS))

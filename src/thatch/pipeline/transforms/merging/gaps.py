@@ -29,14 +29,14 @@ from thatch.reduction.merging import Density
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["CANDIDATES", "GAP", "GROUPED", "KEY", "MASS", "PARTS", "Join", "candidates"]
+__all__ = ["GAP", "GROUPED", "KEY", "MASS", "PARTS", "TOLD", "Join", "gaps_between"]
 
 PARTS = "parts"  # ids of what was merged, in the order of rows; none of a subscription that is alone
 KEY = "merged_on"
 GAP = "gap"
 MASS = "mass"
 
-CANDIDATES = pa.schema(
+TOLD = pa.schema(
     [
         (ROW, pa.int64()),
         (SUBSCRIPTION, pa.string()),
@@ -58,10 +58,10 @@ _AT_ONCE = 5_000  # rows of a batch
 Batches = Iterator[pa.RecordBatch]
 
 
-def candidates(
+def gaps_between(
     rows: DataFrame, choices: Choices, density: Density, schema: Schema | None, partitions: int
 ) -> DataFrame:
-    """The components of all rows: those of one line are neighbours, lowest first.
+    """The components of all rows, with the gaps between them: those of one line are neighbours, lowest first.
 
     Returns
     -------
@@ -175,6 +175,6 @@ def _told_of(
 
 
 def _batch(rows: list[_Told]) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True) if rows else [()] * len(CANDIDATES)
-    arrays = [pa.array(each, kind) for each, kind in zip(columns, CANDIDATES.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=CANDIDATES)
+    columns = zip(*rows, strict=True) if rows else [()] * len(TOLD)
+    arrays = [pa.array(each, kind) for each, kind in zip(columns, TOLD.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=TOLD)
