@@ -97,6 +97,22 @@ def test_the_frontier_the_page_and_the_manifest_tell_the_same(merged):
         assert expected in html
 
 
+def test_nothing_that_anybody_wants_is_lost_and_what_passes_in_vain_is_counted(merged):
+    folder, ended = merged
+    wanted = [parse(line.split(",")[2]) for line in SUBSCRIPTIONS.splitlines()[1:] if "broken" not in line]
+    table = pq.read_table(folder / "merged" / "active").column("filter").to_pylist()
+    passing = [parse(text) for text in table]
+    prices = (*range(-1, 100), 10.5, 19.99)
+    events = [{"symbol": "IBM", "price": each} for each in prices] + [{"venue": "X", "size": 101}]
+    for event in events:
+        if any(each.matches(event) for each in wanted):
+            assert any(each.matches(event) for each in passing)
+    # All gaps closed, the 300 events between 20 and 90 pass in vain: in one half of the log or the other.
+    held = int(ended.stdout.splitlines()[2].split(" of ")[1].split()[0].replace(",", ""))
+    last = pq.read_table(folder / "merged" / "frontier.parquet").to_pylist()[-1]
+    assert last["measured"] * held + last["trained"] * (2_000 - held) == pytest.approx(300)
+
+
 def test_wrong_options_end_with_status_2_and_leave_nothing(merged):
     folder, _ = merged
     before = sorted(folder.iterdir())

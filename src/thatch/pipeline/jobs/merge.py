@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.formats.profile import read_profile
+from thatch.model.profile import Profile
 from thatch.pipeline.adapter import Progress, watched
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.jobs.load import REJECTS
@@ -18,7 +19,7 @@ from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE, Reduced, Wanted, reduci
 from thatch.pipeline.jobs.reduce_report import facts_of as reduce_facts_of
 from thatch.pipeline.schemas import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
 from thatch.pipeline.sinks import REPORT, Folder, folder_written
-from thatch.pipeline.sources import read_events
+from thatch.pipeline.sources import Source, read_events
 from thatch.pipeline.transforms.merging.gaps import PARTS
 from thatch.pipeline.transforms.merging.merge import Merged, checked_share, merge
 
@@ -78,9 +79,12 @@ def merge_files(
         watched(spark, report),
         failures_told(f"reducing {path}"),
     ):
+        # Read first, so that what cannot be read is told before there is work.
+        profile = None if merging.profile is None else read_profile(merging.profile)
+        log = None if merging.events is None else read_events(spark, merging.events)
         with reducing(spark, folder, path, wanted) as reduced:
             write_passive(folder, reduced)
-            merged = _merged(spark, reduced, merging)
+            merged = _merged(reduced, merging, log, profile)
             try:
                 _write(folder, merged, reduced.joined())
                 covering = reduce_facts_of(reduced.found, spark.read.parquet(folder / REJECTS))
@@ -102,24 +106,20 @@ def merge_files(
     return facts
 
 
-def _merged(spark: SparkSession, reduced: Reduced, merging: Merging) -> Merged:
-    profile = None if merging.profile is None else read_profile(merging.profile)
+def _merged(reduced: Reduced, merging: Merging, log: Source | None, profile: Profile | None) -> Merged:
     active = reduced.joined().where(ACTIVE).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
-    if merging.events is None:
-        return merge(active, budget=merging.budget, profile=profile, schema=reduced.schema)
-    log = read_events(spark, merging.events)
     merged = merge(
         active,
         budget=merging.budget,
-        events=log.table,
-        event=log.row,
-        json=log.json,
+        events=None if log is None else log.table,
+        event=None if log is None else log.row,
+        json=None if log is None else log.json,
         nulls=merging.nulls,
         bad="skip",
         profile=profile,
         schema=reduced.schema,
     )
-    unread = log.rejects.count() if log.rejects is not None else 0
+    unread = log.rejects.count() if log is not None and log.rejects is not None else 0
     return replace(merged, refused=merged.refused + unread)
 
 

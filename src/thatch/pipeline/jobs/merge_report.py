@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attribute", "Facts", "Largest", "facts_of", "remarks_on", "report_of"]
 
-_MOST = 200  # attributes and mergers, in a table
+_MOST = 200  # mergers, in a table
 _MEASURED = {
     "measured": "measured on held-out events",
     "upper_bound": "upper 95 % bound",
@@ -38,10 +38,11 @@ _SHARES = (
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What was merged along one attribute: how many mergers, of how many parts, and what they let through in vain."""
+    """What was merged along one attribute: mergers, how many are perfect, of how many parts, what passes in vain."""
 
     key: str
     mergers: int
+    perfect: int
     parts: int
     in_vain: float
 
@@ -100,17 +101,14 @@ def facts_of(merged: Merged, covering: Covering) -> Facts:
 
     frontier = merged.frontier
     mergers = merged.forwarded.where(f.size(PARTS) > 0)
-    counted = mergers.agg(
-        f.count("*").alias("mergers"),
-        f.count_if(f.col(IN_VAIN) == 0).alias("perfect"),
-        f.coalesce(f.sum(f.size(PARTS)), f.lit(0)).alias("parts"),
-    ).first()
-    assert counted is not None
+    attributes = _attributes(mergers)
     held = frontier.held.events
     in_vain = int(frontier.held.first[: frontier.closed].sum())
     return Facts(
-        **counted.asDict(),
         covering=covering,
+        mergers=sum(each.mergers for each in attributes),
+        perfect=sum(each.perfect for each in attributes),
+        parts=sum(each.parts for each in attributes),
         size=frontier.size,
         components=frontier.components,
         closed=frontier.closed,
@@ -122,7 +120,7 @@ def facts_of(merged: Merged, covering: Covering) -> Facts:
         bound=frontier.bound(frontier.closed),
         estimated=float(frontier.estimated[frontier.closed]),
         frontier=frontier.table(),
-        attributes=_attributes(mergers),
+        attributes=attributes,
         largest=_largest(mergers),
     )
 
@@ -131,9 +129,10 @@ def _attributes(mergers: DataFrame) -> tuple[Attribute, ...]:
     from pyspark.sql import functions as f
 
     by_key = mergers.groupBy(KEY).agg(
-        f.count("*").alias("mergers"), f.sum(f.size(PARTS)).alias("parts"), f.sum(IN_VAIN).alias("in_vain")
+        f.count("*"), f.count_if(f.col(IN_VAIN) == 0), f.sum(f.size(PARTS)), f.sum(IN_VAIN)
     )
-    return tuple(Attribute(*each) for each in by_key.orderBy(f.desc("parts"), KEY).limit(_MOST).collect())
+    found = (Attribute(*each) for each in by_key.collect())
+    return tuple(sorted(found, key=lambda each: (-each.parts, each.key)))
 
 
 def _largest(mergers: DataFrame) -> tuple[Largest, ...]:

@@ -7,7 +7,7 @@ the gaps of each event that lies in one in vain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +30,7 @@ from thatch.reduction.boxes import Ints
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["HELD", "Measured", "counted", "measured", "split"]
+__all__ = ["HELD", "Look", "Measured", "Sum", "added", "counted", "measured", "split"]
 
 HELD = "thatch held"  # whether an event is in the second half of the log
 _PIECE = "found binary"
@@ -70,7 +70,7 @@ def measured(events: DataFrame, gaps: Index, wanted: Index, reading: Reading) ->
     events : as `prepared` and then `split` give them
     gaps, wanted : what is looked at
     """
-    return events.mapInArrow(_Look(gaps, wanted, reading), _PIECE)
+    return events.mapInArrow(Look(gaps, wanted, reading), _PIECE)
 
 
 def counted(spark: SparkSession, found: DataFrame, ranks: Ints) -> Measured:
@@ -83,11 +83,15 @@ def counted(spark: SparkSession, found: DataFrame, ranks: Ints) -> Measured:
     """
     path = work_folder() / f"{uuid4().hex}.ranks"
     container.write(path, {}, {"ranks": ranks})
-    sums = found.mapInArrow(_Sum(carry(spark, path)), _SUMS).toArrow()
-    halves = {is_held: Counts.none(len(ranks)) for is_held in _HALVES}
+    return added(found.mapInArrow(Sum(carry(spark, path)), _SUMS).toArrow().to_batches(), len(ranks))
+
+
+def added(sums: Iterable[pa.RecordBatch], gaps: int) -> Measured:
+    """What tasks have summed up, brought together."""
+    halves = {is_held: Counts.none(gaps) for is_held in _HALVES}
     events = dict.fromkeys(_HALVES, 0)
     refused = 0
-    for row in sums.to_pylist():
+    for row in (row for batch in sums for row in batch.to_pylist()):
         half = halves[row["held"]]
         places = np.frombuffer(row["ranks"], np.int64)
         half.first[places] += np.frombuffer(row["first"], np.int64)
@@ -99,7 +103,7 @@ def counted(spark: SparkSession, found: DataFrame, ranks: Ints) -> Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class Look:
     """Looks at events, in a worker."""
 
     gaps: Index
@@ -151,7 +155,7 @@ class _Look:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
+class Sum:
     """Adds up what was found, gap by gap, in a worker."""
 
     file: Carried

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Merged", "checked_share", "merge"]
 
 _PARTITIONS = 4  # for each task that runs at a time: groups are of different sizes
+_FEW = 5_000  # rows that are not worth two tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def merge(  # noqa: PLR0913 - what is merged, what is known of events, how they 
     rows = input_rows(subscriptions)
     known = described(rows, schema)
     density = density_of(known.domains, profile, schema)
-    partitions = _PARTITIONS * parallelism(spark)
+    partitions = min(-(-len(known.rows) // _FEW) or 1, _PARTITIONS * parallelism(spark))
     # Kept, since the gaps, the indexes and the last pass need it.
     found = gaps_between(rows, carried_choices(spark, known), density, schema, partitions).persist()
     try:
