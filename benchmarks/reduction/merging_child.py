@@ -27,9 +27,10 @@ def _measured(request: dict[str, Any]) -> dict[str, Any]:
     spark = pipeline.session("benchmark", master="local[2]", settings={"spark.driver.memory": "4g"})
     folder = Path(request["folder"])
     log = spark.read.parquet(_events(folder, request["events"], request["seed"]))
-    tables = {count: _subscriptions(folder, count, request["seed"]) for count in (2_000, *request["counts"])}
+    counts = (2_000, *request["counts"])
     figures = []
-    for count, path in tables.items():
+    for count in counts:
+        path = _subscriptions(folder, count, request["seed"])
         cpu, started = cpu_seconds(), time.perf_counter()
         merged = pipeline.merge(
             spark.read.parquet(path).repartition(8), budget=_BUDGET, events=log, event="id"
