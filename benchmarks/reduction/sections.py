@@ -15,6 +15,7 @@ from benchmarks.child import ask
 from benchmarks.console import note
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.real_events import ATTRIBUTES, real_events
+from benchmarks.reduction.merging import merging_rows
 from benchmarks.reduction.streams import Stream, best_time, by_index, comparison_stream, zipf_stream
 from thatch.reduction import (
     ApproximateNegativeSpace,
@@ -351,4 +352,5 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "sets": set_rows,
     "real": real_rows,
     "spark": spark_rows,
+    "merging": merging_rows,
 }

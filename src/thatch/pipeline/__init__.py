@@ -7,6 +7,7 @@ from thatch.pipeline.session import session
 from thatch.pipeline.sources import read_events, read_subscriptions
 from thatch.pipeline.transforms.loading import Loaded, load
 from thatch.pipeline.transforms.matching import match
+from thatch.pipeline.transforms.merging.merge import Merged, merge
 from thatch.pipeline.transforms.placing.place import place
 from thatch.pipeline.transforms.profiling.profile import profile
 from thatch.pipeline.transforms.reducing.reduce import reduce
@@ -14,10 +15,12 @@ from thatch.pipeline.transforms.reducing.reduce import reduce
 __all__ = [
     "Index",
     "Loaded",
+    "Merged",
     "indexed",
     "indexed_boxes",
     "load",
     "match",
+    "merge",
     "place",
     "profile",
     "read_events",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, watched
@@ -21,9 +23,10 @@ from thatch.pipeline.transforms.reducing.telling import ACTIVE, EXHAUSTED, PROOF
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["ACTIVE", "PASSIVE", "Wanted", "reduce_files"]
+__all__ = ["ACTIVE", "PASSIVE", "Reduced", "Wanted", "reduce_files", "reducing", "write_passive"]
 
 PASSIVE = "passive"
+_GIVEN = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,24 +68,51 @@ def reduce_files(
         watched(spark, report),
         failures_told(f"reducing {path}"),
     ):
-        table, schema = read_loaded(spark, path, wanted.schema)
-        # Kept, since several passes and tables need it.
-        rows = judged(table, schema=schema).persist()
-        try:
-            loaded = apart(rows)
-            loaded.rejects.orderBy(ROW).write.parquet(folder / REJECTS)
-            found = reduce(
-                loaded.accepted,
-                policy=wanted.policy,
-                budget=wanted.budget,
-                order=wanted.order,
-                schema=schema,
-            )
-            _write(folder, found, loaded.accepted)
-        finally:
-            rows.unpersist()
-        facts = facts_of(found, spark.read.parquet(folder / REJECTS))
+        with reducing(spark, folder, path, wanted) as reduced:
+            _write_active(folder, reduced)
+            write_passive(folder, reduced)
+        facts = facts_of(reduced.found, spark.read.parquet(folder / REJECTS))
         folder.put(REPORT, report_of(facts, path, command).html())
+        told = {ACTIVE: facts.active, PASSIVE: facts.passive, REJECTS: facts.refused}
+        folder.describe("reduce", command=command, parameters=reduced.parameters, rows=told)
+    return facts
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """Subscriptions that were reduced.
+
+    Parameters
+    ----------
+    found : what `reduce` gave
+    accepted : the subscriptions, as they were given
+    schema : their declared types
+    parameters : what was asked, for the manifest
+    """
+
+    found: DataFrame
+    accepted: DataFrame
+    schema: Schema | None
+    parameters: dict[str, Any]
+
+    def joined(self) -> DataFrame:
+        """The subscriptions as they were given, with what was found of them."""
+        joined = self.found.join(self.accepted.select(ROW, FILTER, EXPIRES), ROW)
+        return joined.select(*_GIVEN, *(name for name in self.found.columns if name not in _GIVEN))
+
+
+@contextmanager
+def reducing(spark: SparkSession, folder: Folder, path: str, wanted: Wanted) -> Iterator[Reduced]:
+    """Read subscriptions, write what are none of them to `rejects`, and reduce the others."""
+    table, schema = read_loaded(spark, path, wanted.schema)
+    # Kept, since several passes and tables need it.
+    rows = judged(table, schema=schema).persist()
+    try:
+        loaded = apart(rows)
+        loaded.rejects.orderBy(ROW).write.parquet(folder / REJECTS)
+        found = reduce(
+            loaded.accepted, policy=wanted.policy, budget=wanted.budget, order=wanted.order, schema=schema
+        )
         parameters = {
             "subscriptions": path,
             "policy": wanted.policy,
@@ -90,17 +120,18 @@ def reduce_files(
             "order": wanted.order,
             "schema": schema.describe() if schema is not None else None,
         }
-        told = {ACTIVE: facts.active, PASSIVE: facts.passive, REJECTS: facts.refused}
-        folder.describe("reduce", command=command, parameters=parameters, rows=told)
-    return facts
+        yield Reduced(found, loaded.accepted, schema, parameters)
+    finally:
+        rows.unpersist()
 
 
-def _write(folder: Folder, found: DataFrame, accepted: DataFrame) -> None:
-    """Both kinds of subscriptions as they were given, with what was found of them."""
-    joined = found.join(accepted.select(ROW, FILTER, EXPIRES), ROW)
-    first = [ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES]
-    others = [name for name in found.columns if name not in (*first, ACTIVE)]
-    active = joined.where(ACTIVE).select(*first, *(name for name in others if name != PROOF))
-    passive = joined.where(f"not {ACTIVE}").select(*first, *(name for name in others if name != EXHAUSTED))
+def _write_active(folder: Folder, reduced: Reduced) -> None:
+    """Write those that are enough."""
+    active = reduced.joined().where(ACTIVE).drop(ACTIVE, PROOF)
     active.orderBy(ROW).write.parquet(folder / ACTIVE)
+
+
+def write_passive(folder: Folder, reduced: Reduced) -> None:
+    """Write those that others cover."""
+    passive = reduced.joined().where(f"not {ACTIVE}").drop(ACTIVE, EXHAUSTED)
     passive.orderBy(ROW).write.parquet(folder / PASSIVE)

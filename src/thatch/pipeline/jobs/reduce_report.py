@@ -15,7 +15,7 @@ from thatch.reports import Report
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Coverer", "Facts", "Mask", "facts_of", "report_of"]
+__all__ = ["Coverer", "Facts", "Mask", "add_sections", "facts_of", "report_of"]
 
 _MOST = 200  # masks, coverers and rows, in a table
 _POINTS = 200  # of a curve
@@ -166,6 +166,12 @@ def report_of(facts: Facts, path: str, command: str) -> Report:
         },
         formats={"of all": "percent"},
     )
+    add_sections(report, facts)
+    return report
+
+
+def add_sections(report: Report, facts: Facts) -> None:
+    """What there is to tell beyond the figures."""
     if facts.subscriptions:
         _add_sizes(report, facts)
         _add_masks(report, facts)
@@ -177,7 +183,6 @@ def report_of(facts: Facts, path: str, command: str) -> Report:
         report.section("Rows that are no subscriptions")
         rows = [{"row": row, "reason": reason} for row, reason in facts.first_refused]
         report.table(rows, caption="The first of them", total=facts.refused)
-    return report
 
 
 def _add_sizes(report: Report, facts: Facts) -> None:

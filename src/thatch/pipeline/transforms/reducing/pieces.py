@@ -36,7 +36,9 @@ __all__ = [
     "Gather",
     "Task",
     "Written",
+    "check_once",
     "gatherer",
+    "input_rows",
     "questions_of",
     "rows_of",
     "written",
@@ -80,7 +82,7 @@ def gatherer(subscriptions: DataFrame) -> Gather:
     TableError
         If a column is missing or of a wrong type.
     """
-    rows = _rows(subscriptions)
+    rows = input_rows(subscriptions)
 
     def gather(task: Task) -> Written:
         with failures_told("reading the subscriptions"):
@@ -103,8 +105,8 @@ def rows_of(gather: Gather, schema: Schema | None) -> Written:
     found = gather(Take(schema))
     if found.filters.column(ROW).null_count:
         raise TableError("a number for every row", "null", f"column `{ROW}` of the subscriptions")
-    _check_once(found.filters.column(SUBSCRIPTION), SubscriptionError, "each id once")
-    _check_once(found.filters.column(ROW), TableError, "each number of a row once")
+    check_once(found.filters.column(SUBSCRIPTION), SubscriptionError, "each id once")
+    check_once(found.filters.column(ROW), TableError, "each number of a row once")
     return found
 
 
@@ -131,14 +133,15 @@ def written(pieces: Iterable[pa.RecordBatch]) -> Written:
     return Written(filters, sides.unify_dictionaries(), checks)
 
 
-def _check_once(column: pa.ChunkedArray, error: type[SubscriptionError | TableError], expected: str) -> None:
+def check_once(column: pa.ChunkedArray, error: type[SubscriptionError | TableError], expected: str) -> None:
+    """Refuse a column in which a value is repeated."""
     repeated = pc.value_counts(column)
     often = repeated.filter(pc.greater(repeated.field("counts"), 1))
     if len(often):
         raise error(expected, f"{often[0]['values'].as_py()!r} {often[0]['counts']} times")
 
 
-def _rows(table: DataFrame) -> DataFrame:
+def input_rows(table: DataFrame) -> DataFrame:
     """The columns that matter, all of them there."""
     from pyspark.sql import functions as f
 
