@@ -1,13 +1,13 @@
-"""Boxes shrunk to what they contain, compiled."""
+"""What sampling, rounding and repair do with many boxes, compiled."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from thatch.matching.segments.compiling.kernels import kernel
-from thatch.placement.growth.kernels import begin_box, enclose, holder
+from thatch.placement.growth.kernels import begin_box, enclose, held, holder, insert
 
-__all__ = ["shrink"]
+__all__ = ["contained", "grown", "offers", "shrink"]
 
 
 @kernel
@@ -27,3 +27,83 @@ def shrink(candidates, boxes, out):
                 begin_box(out, c, boxes, row)
                 is_used[c] = True
     return is_used
+
+
+@kernel
+def contained(filter, k, boxes, interest_start, interests, out):
+    """Mark those interests whose boxes each lie inside one of `k` boxes."""
+    for place in range(interests.shape[0]):
+        interest = interests[place]
+        out[place] = held(filter, k, boxes, interest_start[interest], interest_start[interest + 1])
+
+
+@kernel
+def offers(
+    filters,
+    counts,
+    volumes,
+    complexities,
+    rooms,
+    boxes,
+    interest_start,
+    interests,
+    tried,
+    waiting,
+    tie,
+    room,
+    out,
+):
+    """For each branch with room the interest that it grows for most cheaply, volume for each subscriber it then serves.
+
+    `waiting` has, for each interest, how many could come to each branch; `tried` are places in `interests`. `out` gets
+    for each branch the place, the price, and how many it then serves; −1 and infinity if there is nothing to offer.
+    """
+    n, slots, sides = filters.shape
+    draft = np.empty((slots + 1, sides))
+    trial = np.empty((slots + 1, sides))
+    for branch in range(n):
+        out[branch, 0] = -1.0
+        out[branch, 1] = np.inf
+        out[branch, 2] = 0.0
+        if rooms[branch] <= 0.0:
+            continue
+        for place in tried:
+            if waiting[place, branch] <= 0.0:
+                continue
+            for slot in range(counts[branch]):
+                begin_box(draft, slot, filters[branch], slot)
+            begin, end = interest_start[interests[place]], interest_start[interests[place] + 1]
+            k, volume = insert(
+                draft,
+                counts[branch],
+                complexities[branch],
+                volumes[branch],
+                boxes,
+                begin,
+                end,
+                tie,
+                trial,
+                room,
+            )
+            growth = max(volume - volumes[branch], tie)
+            if growth / rooms[branch] >= out[branch, 1]:
+                continue  # too dear even if it fills the branch
+            served = 0.0
+            for other in range(interests.shape[0]):
+                if waiting[other, branch] > 0.0:
+                    first, last = interest_start[interests[other]], interest_start[interests[other] + 1]
+                    if held(draft, k, boxes, first, last):
+                        served += waiting[other, branch]
+            price = growth / min(served, rooms[branch])
+            if price < out[branch, 1]:
+                out[branch, 0] = place
+                out[branch, 1] = price
+                out[branch, 2] = min(served, rooms[branch])
+
+
+@kernel
+def grown(filter, k, most, volume, boxes, tie, room):
+    """Let a filter contain boxes; how many boxes it has then."""
+    trial = np.empty(filter.shape)
+    k, _ = insert(filter, k, most, volume, boxes, 0, boxes.shape[0], tie, trial, room)
+    return k

@@ -1,0 +1,68 @@
+"""SLP: subscriber assignment on trees of several levels, from the top down (paper 003, section 4.4).
+
+At each inner broker its subscribers are split among its children as SLP1 splits them among leaves, and so on below; then
+filters are tightened from the bottom up. Two things the paper leaves open (spec 2, A4): a child is a candidate if some leaf
+below it is, by exact lengths of paths; and loads are those of leaves on every level. The flow that ends a split sends each
+subscriber to a leaf, so what is left to the children can be done, with the very same capacities.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.placement.filters import filters_of
+from thatch.placement.problem import Problem
+from thatch.placement.rows import Ints
+from thatch.placement.slp.branches import Branches
+from thatch.placement.slp.outcome import Outcome, load_target
+from thatch.placement.slp.split import split
+from thatch.placement.types import CandidateSets, Types, types_of
+
+__all__ = ["slp"]
+
+
+def slp(problem: Problem, rng: np.random.Generator) -> Outcome:
+    """Assign subscribers level by level; on one level this is SLP1.
+
+    The value of the linear program is that of the first split: of one level, not of the tree, unless it has but one.
+
+    Raises
+    ------
+    MissingPackageError
+        Without OR-Tools or SciPy.
+    """
+    tree = problem.tree
+    types = types_of(problem)
+    capacities = problem.capacities(load_target(problem, types.sets))
+    prior = [problem.interests.boxes[:0]] * len(tree.parents)
+    served_by = np.zeros(problem.subscribers, np.int64)
+    members = {tree.root: np.arange(problem.subscribers)}
+    value = None
+    for node in tree.order.tolist():
+        here = members.pop(node, None)
+        if here is None or node in tree.leaves:
+            continue
+        branches = Branches.below(problem, node)
+        found = split(problem, here, _local(types, here, branches), branches, capacities, rng)
+        if node == tree.root and tree.is_one_level:
+            value = found.fractional
+        served_by[here] = found.served_by
+        branch = branches.of_leaf[found.served_by]
+        for number, child in enumerate(branches.nodes.tolist()):
+            prior[child] = found.filters[number]
+            if (branch == number).any():
+                members[child] = here[branch == number]
+    return Outcome(served_by, filters_of(problem, served_by, prior), value)
+
+
+def _local(types: Types, members: Ints, branches: Branches) -> Types:
+    """The types of some subscribers, with the candidates below these branches."""
+    chosen, number = np.unique(types.of[members], return_inverse=True)
+    below = types.sets.matrix & (branches.of_leaf >= 0)
+    return Types(
+        interest=types.interest[chosen],
+        candidates=types.candidates[chosen],
+        count=np.bincount(number, minlength=len(chosen)),
+        of=number,
+        sets=CandidateSets(matrix=below, of=types.sets.of[members]),
+    )
