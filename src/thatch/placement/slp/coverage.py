@@ -7,10 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from thatch.placement.flow import Routing, route
-from thatch.placement.problem import Problem
 from thatch.placement.rows import Bools, Floats, Ints, distinct_rows
-from thatch.placement.slp.branches import Branches
-from thatch.placement.types import Types
+from thatch.placement.slp.part import Part
 
 __all__ = ["Coverage"]
 
@@ -20,17 +18,19 @@ class Coverage:
 
     Parameters
     ----------
-    filters : the boxes of each branch
+    filters : the boxes of each branch, at first none by default
     interests : the distinct interests of the types, and `interest` which of them each type has
     contains : a row an interest, a column a branch
     """
 
-    def __init__(self, problem: Problem, types: Types, branches: Branches, filters: Iterable[Floats]) -> None:
-        self.problem, self.types, self.branches = problem, types, branches
-        self.interests, self.interest = np.unique(types.interest, return_inverse=True)
-        self.filters = list(filters)
-        self.contains = np.zeros((len(self.interests), len(branches)), np.bool_)
-        for branch in range(len(branches)):
+    def __init__(self, part: Part, filters: Iterable[Floats] | None = None) -> None:
+        self.problem, self.types, self.branches = part.problem, part.types, part.branches
+        self.part = part
+        self.interests, self.interest = np.unique(part.types.interest, return_inverse=True)
+        none = part.problem.interests.boxes[:0]
+        self.filters = [none] * len(part.branches) if filters is None else list(filters)
+        self.contains = np.zeros((len(self.interests), len(part.branches)), np.bool_)
+        for branch in range(len(part.branches)):
             self._look(branch)
 
     def replace(self, branch: int, boxes: Floats) -> None:
@@ -65,7 +65,7 @@ class Coverage:
         matrix = np.unpackbits(held[first], axis=1, count=len(of_leaf)).astype(np.bool_)
         return matrix, group, np.bincount(group, self.types.count, minlength=len(first)).astype(np.int64)
 
-    def routed(self, capacities: Ints) -> tuple[Routing, Bools, Ints, Ints]:
+    def routed(self) -> tuple[Routing, Bools, Ints, Ints]:
         """The flow that filters allow, with the groups that it is between."""
         matrix, group, supplies = self.groups()
-        return route(supplies, matrix, capacities), matrix, group, supplies
+        return route(supplies, matrix, self.part.capacities), matrix, group, supplies

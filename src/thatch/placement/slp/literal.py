@@ -20,14 +20,15 @@ from thatch.placement.rows import Floats, Ints, distinct_rows
 from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.coverage import Coverage
 from thatch.placement.slp.outcome import Outcome
+from thatch.placement.slp.part import Part
 from thatch.placement.slp.relaxation import Relaxed
 from thatch.placement.slp.rounding import expanded, literal
+from thatch.placement.slp.slp1 import SAMPLED
 from thatch.placement.slp.split import fractional
-from thatch.placement.types import Types, types_of
+from thatch.placement.types import types_of
 
 __all__ = ["slp1_literal"]
 
-_SAMPLED = 10  # types a leaf, for the load
 _ROUNDINGS = 20
 _DOUBLINGS = 4  # g = g0, 2 g0, …
 _PROGRAMS = 12  # for each g
@@ -42,7 +43,8 @@ def slp1_literal(problem: Problem, rng: np.random.Generator) -> Outcome:
         Without OR-Tools or SciPy.
     """
     types = types_of(problem)
-    state, value = _coreset(problem, types, rng)
+    part = Part.of(problem, types, Branches.leaves(problem), problem.capacities(problem.beta))
+    state, value = _coreset(part, rng)
     served_by = _loaded(problem, state)
     prior = [problem.interests.boxes[:0]] * len(problem.tree.parents)
     for leaf, boxes in zip(problem.tree.leaves.tolist(), state.filters, strict=True):
@@ -50,12 +52,10 @@ def slp1_literal(problem: Problem, rng: np.random.Generator) -> Outcome:
     return Outcome(served_by, filters_of(problem, served_by, prior, fit="paper"), value)
 
 
-def _coreset(problem: Problem, types: Types, rng: np.random.Generator) -> tuple[Coverage, float | None]:
+def _coreset(part: Part, rng: np.random.Generator) -> tuple[Coverage, float | None]:
     """Filters that cover everybody, or those of the last program."""
-    branches = Branches.leaves(problem)
-    leaves, m = len(branches), problem.subscribers
-    capacities = problem.capacities(problem.beta)
-    state = Coverage(problem, types, branches, [problem.interests.boxes[:0]] * leaves)
+    types, leaves, m = part.types, len(part.branches), len(part.members)
+    state = Coverage(part)
     value = None
     size = max(2, leaves)
     for _ in range(_DOUBLINGS):
@@ -64,12 +64,10 @@ def _coreset(problem: Problem, types: Types, rng: np.random.Generator) -> tuple[
         for _ in range(_PROGRAMS):
             chance = doubling * types.count
             drawn = rng.choice(len(types), int(size * np.log(size)) + 1, p=chance / chance.sum())
-            load = rng.choice(len(types), _SAMPLED * leaves, p=types.count / m)
-            weights = np.bincount(load, np.full(len(load), m / len(load)), minlength=len(types))
+            load = rng.choice(len(types), SAMPLED * leaves, p=types.count / m)
+            weights = np.bincount(load, minlength=len(types)).astype(np.float64) * (m / len(load))
             sample = np.unique(np.concatenate([drawn, load]))
-            found = fractional(
-                problem, np.arange(m), types, sample, weights, branches, capacities, rng, slacks=(1.0,)
-            )
+            found = fractional(part, sample, weights, rng, slacks=(1.0,))
             if found is None:
                 continue
             value = found.value
@@ -93,12 +91,12 @@ def _rounded(state: Coverage, found: Relaxed, sample: Ints, rng: np.random.Gener
     fewest = len(sample) + 1
     for _ in range(_ROUNDINGS):
         filters = literal(found, len(sample), state.branches, rng)
-        missed = Coverage(state.problem, state.types, state.branches, filters).missed(sample)
+        missed = Coverage(state.part, filters).missed(sample)
         if missed.sum() < fewest:
             best, fewest = filters, int(missed.sum())
         if not fewest:
             break
-    return Coverage(state.problem, state.types, state.branches, expanded(best))
+    return Coverage(state.part, expanded(best))
 
 
 def _loaded(problem: Problem, state: Coverage) -> Ints:

@@ -16,12 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thatch.placement.problem import Problem
 from thatch.placement.rows import Bools, Floats, Ints, distinct_rows
-from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.filter_gen import shrunk
+from thatch.placement.slp.part import Part
 from thatch.placement.slp.program import Program
-from thatch.placement.types import Types
 from thatch.placement.volumes import box_volumes
 
 __all__ = ["Relaxed", "relaxed"]
@@ -38,13 +36,7 @@ class Relaxed:
 
 
 def relaxed(
-    problem: Problem,
-    types: Types,
-    sample: Ints,
-    weights: Floats,
-    candidates: Floats,
-    branches: Branches,
-    capacities: Floats,
+    part: Part, sample: Ints, weights: Floats, candidates: Floats, capacities: Floats
 ) -> Relaxed | None:
     """The optimum for sampled types; None if there is none, or the solver found none.
 
@@ -53,14 +45,14 @@ def relaxed(
     sample : which types
     weights : how many subscribers each stands for in C3
     candidates : boxes that filters may be made of
-    capacities : of leaves
+    capacities : of leaves; those of the part, or larger ones
 
     Raises
     ------
     MissingPackageError
         Without OR-Tools or SciPy.
     """
-    interests = problem.interests
+    interests, types, branches = part.problem.interests, part.types, part.branches
     distinct, interest = np.unique(types.interest[sample], return_inverse=True)
     rows, owner = interests.rows_of(distinct)
     boxes = interests.boxes[rows]

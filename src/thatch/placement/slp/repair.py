@@ -26,13 +26,14 @@ _SPARE = 0.1  # of its capacity, what a full leaf beyond the cut counts for: oth
 _AT_ONCE = 8  # one branch in so many grows before the flow is asked again
 
 
-def repaired(state: Coverage, capacities: Ints) -> tuple[Routing, Ints, int] | None:
+def repaired(state: Coverage) -> tuple[Routing, Ints, int] | None:
     """Let filters grow until everybody is served; the routing, the group of each type and the number of groups.
 
     None if the capacities do not allow it, or not within a number of rounds.
     """
+    capacities = state.part.capacities
     for _ in range(_ROUNDS):
-        routing, matrix, group, supplies = state.routed(capacities)
+        routing, matrix, group, supplies = state.routed()
         if routing.routed == supplies.sum():
             return routing, group, len(supplies)
         is_waiting, is_full = _cut(routing, matrix, supplies)

@@ -12,19 +12,22 @@ import numpy as np
 
 from thatch.placement.filters import filters_of
 from thatch.placement.problem import Problem
-from thatch.placement.rows import Ints
 from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.outcome import Outcome, load_target
+from thatch.placement.slp.part import Part
+from thatch.placement.slp.slp1 import SAMPLED
 from thatch.placement.slp.split import split
-from thatch.placement.types import CandidateSets, Types, types_of
+from thatch.placement.types import types_of
 
 __all__ = ["slp"]
+
+_SAMPLED = 20  # subscribers a child, for the load
 
 
 def slp(problem: Problem, rng: np.random.Generator) -> Outcome:
     """Assign subscribers level by level; on one level this is SLP1.
 
-    The value of the linear program is that of the first split: of one level, not of the tree, unless it has but one.
+    There is a value of the linear program on one level only: those of several splits do not add up to anything.
 
     Raises
     ------
@@ -43,7 +46,8 @@ def slp(problem: Problem, rng: np.random.Generator) -> Outcome:
         if here is None or node in tree.leaves:
             continue
         branches = Branches.below(problem, node)
-        found = split(problem, here, _local(types, here, branches), branches, capacities, rng)
+        sampled = (SAMPLED if tree.is_one_level else _SAMPLED) * len(branches)
+        found = split(Part.of(problem, types, branches, capacities, here), rng, sampled=sampled)
         if node == tree.root and tree.is_one_level:
             value = found.fractional
         served_by[here] = found.served_by
@@ -53,16 +57,3 @@ def slp(problem: Problem, rng: np.random.Generator) -> Outcome:
             if (branch == number).any():
                 members[child] = here[branch == number]
     return Outcome(served_by, filters_of(problem, served_by, prior), value)
-
-
-def _local(types: Types, members: Ints, branches: Branches) -> Types:
-    """The types of some subscribers, with the candidates below these branches."""
-    chosen, number = np.unique(types.of[members], return_inverse=True)
-    below = types.sets.matrix & (branches.of_leaf >= 0)
-    return Types(
-        interest=types.interest[chosen],
-        candidates=types.candidates[chosen],
-        count=np.bincount(number, minlength=len(chosen)),
-        of=number,
-        sets=CandidateSets(matrix=below, of=types.sets.of[members]),
-    )

@@ -13,10 +13,13 @@ from thatch.placement.filters import filters_of
 from thatch.placement.problem import Problem
 from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.outcome import Outcome, load_target
+from thatch.placement.slp.part import Part
 from thatch.placement.slp.split import split
 from thatch.placement.types import types_of
 
-__all__ = ["slp1"]
+__all__ = ["SAMPLED", "slp1"]
+
+SAMPLED = 10  # subscribers a leaf, for the load
 
 
 def slp1(problem: Problem, rng: np.random.Generator) -> Outcome:
@@ -30,7 +33,8 @@ def slp1(problem: Problem, rng: np.random.Generator) -> Outcome:
     types = types_of(problem)
     branches = Branches.leaves(problem)
     capacities = problem.capacities(load_target(problem, types.sets))
-    found = split(problem, np.arange(problem.subscribers), types, branches, capacities, rng)
+    part = Part.of(problem, types, branches, capacities)
+    found = split(part, rng, sampled=SAMPLED * len(branches))
     prior = [problem.interests.boxes[:0]] * len(problem.tree.parents)
     for leaf, boxes in zip(problem.tree.leaves.tolist(), found.filters, strict=True):
         prior[leaf] = boxes

@@ -13,11 +13,10 @@ import numpy as np
 
 from thatch.placement.balance import interest_rank
 from thatch.placement.flow import route, spread
-from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
-from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.coverage import Coverage
 from thatch.placement.slp.filter_gen import candidate_boxes
+from thatch.placement.slp.part import Part
 from thatch.placement.slp.relaxation import Relaxed, relaxed
 from thatch.placement.slp.repair import repaired
 from thatch.placement.slp.rounding import dependent
@@ -25,8 +24,7 @@ from thatch.placement.types import Types
 
 __all__ = ["Split", "fractional", "split"]
 
-_SAMPLED = 10  # types a leaf, for the load
-_CLUSTERS = 5  # super-interests a leaf
+_CLUSTERS = 5  # super-interests a branch
 _ITERATIONS = 6  # linear programs
 _ENOUGH = 0.002  # of the subscribers missed: repair does the rest
 _DRAWS = 20
@@ -42,64 +40,54 @@ class Split:
     fractional: float | None
 
 
-def split(
-    problem: Problem,
-    members: Ints,
-    types: Types,
-    branches: Branches,
-    capacities: Ints,
-    rng: np.random.Generator,
-) -> Split:
+def split(part: Part, rng: np.random.Generator, *, sampled: int) -> Split:
     """Split subscribers among branches such that leaves below can serve them.
 
     Parameters
     ----------
-    members : the subscribers
-    types : theirs: `types.of` has a type for each of them, and candidates are leaves below the branches
-    capacities : of all leaves
+    sampled : how many are drawn for the load [|Sb|]
     """
-    weights = _stratified(types, _SAMPLED * int((branches.of_leaf >= 0).sum()), rng)
+    types = part.types
+    weights = _stratified(types, sampled, rng)
     sample = np.flatnonzero(weights)
-    state = Coverage(problem, types, branches, [problem.interests.boxes[:0]] * len(branches))
+    state = Coverage(part)
     value = None
     for _ in range(_ITERATIONS):
-        found = fractional(problem, members, types, sample, weights, branches, capacities, rng)
+        found = fractional(part, sample, weights, rng)
         if found is None:
             break
         value = found.value
-        state = _drawn(problem, types, branches, found, rng)
+        state = _drawn(part, found, rng)
         missed = state.missed()
-        if types.count[missed].sum() <= _ENOUGH * len(members):
+        if types.count[missed].sum() <= _ENOUGH * len(part.members):
             break
-        larger = _joined(problem, types, sample, np.flatnonzero(missed), rng)
+        larger = _joined(part, sample, np.flatnonzero(missed), rng)
         if len(larger) == len(sample):
             break  # what is missed was sampled: that was the draw
         sample = larger
-    return Split(_served(problem, members, state, capacities), state.filters, value)
+    return Split(_served(state), state.filters, value)
 
 
 def fractional(
-    problem: Problem,
-    members: Ints,
-    types: Types,
+    part: Part,
     sample: Ints,
     weights: Floats,
-    branches: Branches,
-    capacities: Ints,
     rng: np.random.Generator,
     *,
     slacks: Sequence[float] = _SLACKS,
 ) -> Relaxed | None:
     """Candidate boxes for a sample and the optimum over them; with larger capacities where these leave none."""
+    problem, types = part.problem, part.types
     rows, owner = problem.interests.rows_of(types.interest[sample])
     first = np.zeros(len(types), np.int64)
-    first[types.of[::-1]] = members[::-1]
+    first[types.of[::-1]] = part.members[::-1]
     locations = problem.locations[first[sample]][owner]
-    leaves = int((branches.of_leaf >= 0).sum())
-    candidates = candidate_boxes(problem.interests.boxes[rows], locations, _CLUSTERS * leaves, rng)
+    candidates = candidate_boxes(
+        problem.interests.boxes[rows], locations, _CLUSTERS * len(part.branches), rng
+    )
     for slack in slacks:
-        room: Floats = slack * capacities.astype(np.float64)
-        found = relaxed(problem, types, sample, weights[sample], candidates, branches, room)
+        room: Floats = slack * part.capacities.astype(np.float64)
+        found = relaxed(part, sample, weights[sample], candidates, room)
         if found is not None:
             return found
     return None
@@ -118,43 +106,42 @@ def _stratified(types: Types, size: int, rng: np.random.Generator) -> Floats:
     return weights
 
 
-def _joined(problem: Problem, types: Types, sample: Ints, missed: Ints, rng: np.random.Generator) -> Ints:
+def _joined(part: Part, sample: Ints, missed: Ints, rng: np.random.Generator) -> Ints:
     """The sample with some of those missed: half of them by count, half the largest boxes."""
+    types, interests = part.types, part.problem.interests
     more = max(1, len(sample) // 6)
     chance = types.count[missed] / types.count[missed].sum()
     by_count = rng.choice(missed, min(len(missed), more), replace=False, p=chance)
-    first = problem.interests.boxes[problem.interests.start[types.interest[missed]]]
-    d = problem.interests.axes
+    first = interests.boxes[interests.start[types.interest[missed]]]
+    d = interests.axes
     largest = missed[np.argsort(-np.prod(first[:, d:] - first[:, :d], axis=1), kind="stable")[:more]]
     return np.unique(np.concatenate([sample, by_count, largest]))
 
 
-def _drawn(
-    problem: Problem, types: Types, branches: Branches, found: Relaxed, rng: np.random.Generator
-) -> Coverage:
+def _drawn(part: Part, found: Relaxed, rng: np.random.Generator) -> Coverage:
     """Of several draws of boxes the one that misses the fewest."""
     best: Coverage | None = None
     fewest = 0
     for _ in range(_DRAWS):
-        state = Coverage(problem, types, branches, dependent(found, branches, rng))
-        missed = int(types.count[state.missed()].sum())
+        state = Coverage(part, dependent(found, part.branches, rng))
+        missed = int(part.types.count[state.missed()].sum())
         if best is None or missed < fewest:
             best, fewest = state, missed
     assert best is not None
     return best
 
 
-def _served(problem: Problem, members: Ints, state: Coverage, capacities: Ints) -> Ints:
+def _served(state: Coverage) -> Ints:
     """The leaf of each subscriber, filters growing for them; whom no capacity can serve goes to its first candidate."""
-    done = repaired(state, capacities)
-    rank = interest_rank(problem)[members]
-    types = state.types
+    done = repaired(state)
+    part, types = state.part, state.types
+    rank = interest_rank(part.problem)[part.members]
     if done is not None:
         routing, group, groups = done
         return spread(routing, group[types.of], rank, groups)
     set_of = types.candidates[types.of]
     supplies = np.bincount(set_of, minlength=len(types.sets.matrix))
-    served_by = spread(route(supplies, types.sets.matrix, capacities), set_of, rank, len(supplies))
+    served_by = spread(route(supplies, types.sets.matrix, part.capacities), set_of, rank, len(supplies))
     lost = served_by < 0
     served_by[lost] = types.sets.matrix[set_of[lost]].argmax(axis=1)
     return served_by
