@@ -18,6 +18,7 @@ __all__ = ["Program"]
 _SIMPLEX_COLUMNS = 12_000  # up to here GLOP, beyond PDLP
 _PRECISION = 1e-4
 _SLACK = 50 * _PRECISION  # rows that are met up to this are met
+_LOOSE = 10 * _PRECISION  # what rows are loosened by when only what a rough answer uses is left
 _PASSES = 20_000  # multiplications by the matrix that PDLP may take
 _WORK = 20.0  # of GLOP, in its own unit, about a second each
 _SUPPORT = 1e-4  # columns of a PDLP answer above this are solved again by GLOP, which gives a vertex
@@ -98,7 +99,7 @@ class Program:
         rows = np.flatnonzero(np.diff(part.indptr))
         if len(rows) > _VERTEX_ROWS:
             return rough
-        exact = _solved("GLOP", part[rows], whole[used], low[rows] - _SLACK, high[rows] + _SLACK)
+        exact = _solved("GLOP", part[rows], whole[used], low[rows] - _LOOSE, high[rows] + _LOOSE)
         if exact is None:
             return rough
         answer = np.zeros(self._width)
