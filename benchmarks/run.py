@@ -16,6 +16,7 @@ from benchmarks.brokers import command as brokers
 from benchmarks.curves import command as curves
 from benchmarks.matching import command as matching
 from benchmarks.pipeline import command as pipeline
+from benchmarks.placement import command as placement
 from benchmarks.planning import command as planning
 from benchmarks.reduction import command as reduction
 
@@ -29,6 +30,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "reduction": reduction.main,
     "brokers": brokers.main,
     "planning": planning.main,
+    "placement": placement.main,
 }
 
 
