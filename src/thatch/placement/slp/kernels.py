@@ -7,7 +7,7 @@ import numpy as np
 from thatch.matching.segments.compiling.kernels import kernel
 from thatch.placement.growth.kernels import begin_box, enclose, held, holder, insert
 
-__all__ = ["contained", "grown", "offers", "shrink"]
+__all__ = ["contained", "offers", "shrink"]
 
 
 @kernel
@@ -51,20 +51,21 @@ def offers(
     waiting,
     tie,
     room,
+    grown,
+    grown_counts,
     out,
 ):
     """For each branch with room the interest that it grows for most cheaply, volume for each subscriber it then serves.
 
     `waiting` has, for each interest, how many could come to each branch; `tried` are places in `interests`. `out` gets
-    for each branch the place, the price, and how many it then serves; −1 and infinity if there is nothing to offer.
+    the price of each branch, infinite if it has nothing to offer, and how many it then serves; `grown` its filter then.
     """
     n, slots, sides = filters.shape
     draft = np.empty((slots + 1, sides))
     trial = np.empty((slots + 1, sides))
     for branch in range(n):
-        out[branch, 0] = -1.0
-        out[branch, 1] = np.inf
-        out[branch, 2] = 0.0
+        out[branch, 0] = np.inf
+        out[branch, 1] = 0.0
         if rooms[branch] <= 0.0:
             continue
         for place in tried:
@@ -86,7 +87,7 @@ def offers(
                 room,
             )
             growth = max(volume - volumes[branch], tie)
-            if growth / rooms[branch] >= out[branch, 1]:
+            if growth / rooms[branch] >= out[branch, 0]:
                 continue  # too dear even if it fills the branch
             served = 0.0
             for other in range(interests.shape[0]):
@@ -95,15 +96,9 @@ def offers(
                     if held(draft, k, boxes, first, last):
                         served += waiting[other, branch]
             price = growth / min(served, rooms[branch])
-            if price < out[branch, 1]:
-                out[branch, 0] = place
-                out[branch, 1] = price
-                out[branch, 2] = min(served, rooms[branch])
-
-
-@kernel
-def grown(filter, k, most, volume, boxes, tie, room):
-    """Let a filter contain boxes; how many boxes it has then."""
-    trial = np.empty(filter.shape)
-    k, _ = insert(filter, k, most, volume, boxes, 0, boxes.shape[0], tie, trial, room)
-    return k
+            if price < out[branch, 0]:
+                out[branch, 0] = price
+                out[branch, 1] = min(served, rooms[branch])
+                grown_counts[branch] = k
+                for slot in range(k):
+                    begin_box(grown[branch], slot, draft, slot)

@@ -66,69 +66,73 @@ def _room(routing: Routing, capacities: Ints) -> Floats:
 
 def _grow(state: Coverage, is_waiting: Bools, is_full: Bools, room: Floats, deficit: int) -> bool:
     """Let the branches with the cheapest offers grow; whether any could."""
+    branches = state.branches
+    is_beyond = ~is_full & (branches.of_leaf >= 0) & (room > 0)
+    rooms = np.bincount(branches.of_leaf[is_beyond], room[is_beyond], len(branches)).astype(np.float64)
+    counted, waiting = _waiting(state, is_waiting, is_beyond)
+    if not len(counted):
+        return False
+    prices, grown = _offers(state, rooms, counted, waiting)
+    order = np.argsort(prices[:, 0], kind="stable")
+    order = order[np.isfinite(prices[order, 0])]
+    enough = 1 + int(np.searchsorted(np.cumsum(prices[order, 1]), deficit))
+    for branch in order[: min(enough, max(1, len(branches) // _AT_ONCE))].tolist():
+        state.replace(branch, grown[branch])
+    return len(order) > 0
+
+
+def _offers(state: Coverage, rooms: Floats, counted: Ints, waiting: Floats) -> tuple[Floats, list[Floats]]:
+    """The price of each branch and how many it would serve, and its filter then."""
     from thatch.placement.slp import kernels
     from thatch.placement.volumes.kernels import room_for
 
     branches, own = state.branches, state.problem.interests
-    is_beyond = ~is_full & (branches.of_leaf >= 0)
-    rooms = np.bincount(branches.of_leaf[is_beyond], room[is_beyond], minlength=len(branches))
-    waiting = _waiting(state, is_waiting, is_beyond)
-    total = waiting.max(axis=1)
-    counted = np.argsort(-total, kind="stable")[:_COUNTED]
-    counted = counted[total[counted] > 0]
-    if not len(counted) or not (rooms > 0).any():
-        return False
+    d = own.axes
     slots = int(branches.complexities.max())
-    filters = np.zeros((len(branches), slots, own.boxes.shape[1]))
+    filters = np.zeros((len(branches), slots, 2 * d))
     for branch, boxes in enumerate(state.filters):
         filters[branch, : len(boxes)] = boxes
-    counts = np.array([len(each) for each in state.filters], np.int64)
-    volumes = np.array([union_volume(each) for each in state.filters])
-    extent = np.concatenate([own.boxes.min(axis=0, keepdims=True), own.boxes.max(axis=0, keepdims=True)])
-    d = own.axes
-    tie = max(_TIE * float(np.prod(extent[1, d:] - extent[0, :d])), 1e-300)
-    scratch = room_for(slots + 1, d)
-    found = np.empty((len(branches), 3))
+    extent = own.boxes[:, d:].max(axis=0) - own.boxes[:, :d].min(axis=0)
+    grown = np.zeros_like(filters)
+    counts = np.zeros(len(branches), np.int64)
+    prices = np.empty((len(branches), 2))
     kernels.offers(
         filters,
-        counts,
-        volumes,
+        np.array([len(each) for each in state.filters], np.int64),
+        np.array([union_volume(each) for each in state.filters]),
         branches.complexities,
         rooms,
         own.boxes,
         own.start,
         state.interests[counted],
         np.arange(min(_TRIED, len(counted))),
-        np.ascontiguousarray(waiting[counted]),
-        tie,
-        scratch,
-        found,
+        waiting,
+        max(_TIE * float(np.prod(extent)), 1e-300),
+        room_for(slots + 1, d),
+        grown,
+        counts,
+        prices,
     )
-    order = np.argsort(found[:, 1], kind="stable")
-    order = order[np.isfinite(found[order, 1])]
-    enough = 1 + int(np.searchsorted(np.cumsum(found[order, 2]), deficit))
-    order = order[: min(enough, max(1, len(branches) // _AT_ONCE))]
-    for branch in order.tolist():
-        interest = state.interests[counted[int(found[branch, 0])]]
-        rows = own.boxes[own.start[interest] : own.start[interest + 1]]
-        out = np.zeros((slots + 1, own.boxes.shape[1]))
-        out[: counts[branch]] = filters[branch, : counts[branch]]
-        k = kernels.grown(
-            out, counts[branch], branches.complexities[branch], volumes[branch], rows, tie, scratch
-        )
-        state.replace(branch, out[:k].copy())
-    return len(order) > 0
+    return prices, [boxes[:k].copy() for boxes, k in zip(grown, counts.tolist(), strict=True)]
 
 
-def _waiting(state: Coverage, is_waiting: Bools, is_beyond: Bools) -> Floats:
-    """For each interest how many that wait could go to each branch, if it contained that."""
+def _waiting(state: Coverage, is_waiting: Bools, is_beyond: Bools) -> tuple[Ints, Floats]:
+    """Interests of those that wait and could go beyond the cut, most wanted first, and how many could go to each branch.
+
+    No branch that they could go to contains them: its leaf would not be beyond the cut.
+    """
     types = state.types
     near = state.branches.any_leaf(types.sets.matrix & is_beyond)
-    answer = np.zeros(state.contains.shape)
-    chosen = np.flatnonzero(is_waiting)
-    interest, candidates = state.interest[chosen], types.candidates[chosen]
+    can_go: Bools = np.asarray(near.any(axis=1))
+    chosen = np.flatnonzero(is_waiting & can_go[types.candidates])
+    total = np.bincount(state.interest[chosen], types.count[chosen], minlength=len(state.interests))
+    counted = np.argsort(-total, kind="stable")[:_COUNTED]
+    counted = counted[total[counted] > 0]
+    place = np.full(len(total), -1, np.int64)
+    place[counted] = np.arange(len(counted))
+    chosen = chosen[place[state.interest[chosen]] >= 0]
+    row, candidates, count = place[state.interest[chosen]], types.candidates[chosen], types.count[chosen]
+    answer = np.zeros((len(counted), len(state.branches)))
     for branch in np.flatnonzero(near.any(axis=0)).tolist():
-        count = types.count[chosen] * near[candidates, branch]
-        answer[:, branch] = np.bincount(interest, count, minlength=len(answer))
-    answer[state.contains] = 0.0
-    return answer
+        answer[:, branch] = np.bincount(row, count * near[candidates, branch], minlength=len(counted))
+    return counted, answer
