@@ -129,7 +129,7 @@ def speed_rows(bench: Bench) -> list[Row]:
 
 
 def level_rows(bench: Bench) -> list[Row]:
-    """Two hundred brokers on two levels: feasible where greedy ones are not, near them where they are."""
+    """Two hundred brokers on two levels: SLP keeps its limits where Gr does not, beside what Gr* needs."""
     rows = []
     for is_tight in (True, False):
         instance = bench.levels(100_000, is_tight=is_tight)
