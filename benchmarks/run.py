@@ -17,6 +17,7 @@ from benchmarks.curves import command as curves
 from benchmarks.diagrams import command as diagrams
 from benchmarks.matching import command as matching
 from benchmarks.pipeline import command as pipeline
+from benchmarks.placement import command as placement
 from benchmarks.planning import command as planning
 from benchmarks.reduction import command as reduction
 
@@ -31,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "diagrams": diagrams.main,
     "brokers": brokers.main,
     "planning": planning.main,
+    "placement": placement.main,
 }
 
 

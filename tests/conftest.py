@@ -40,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
         index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
         index.match(read_event({"a": 1, "b": ["c", "d"]}))
         _compile_reduction()
+        _compile_placement()
 
 
 def _compile_reduction() -> None:
@@ -59,6 +60,15 @@ def _compile_reduction() -> None:
         for number, filter in enumerate(("x < 5", "x >= 4 and y < 3", "x >= 4 and y >= 3", "x < 9")):
             link.add(str(number), filter)
         link.remove("0")
+
+
+def _compile_placement() -> None:
+    """The kernels of placement: a dozen seconds, which every worker would spend by itself."""
+    from tests.placement.instances import drawn
+    from thatch.placement import solve
+
+    for algorithm in ("gr_star_search", "slp1", "closest"):
+        solve(drawn(3, inner=2), algorithm)
 
 
 @pytest.fixture(scope="session")

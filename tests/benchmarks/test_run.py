@@ -19,7 +19,7 @@ def test_names_choose_benchmarks_and_options_go_to_them(monkeypatch):
         ("curves", ["--quick", "--count", "5"]),
         ("parsing", ["--quick"]), ("matching", ["--quick"]), ("curves", ["--quick"]),
         ("pipeline", ["--quick"]), ("reduction", ["--quick"]), ("diagrams", ["--quick"]),
-        ("brokers", ["--quick"]), ("planning", ["--quick"]),
+        ("brokers", ["--quick"]), ("planning", ["--quick"]), ("placement", ["--quick"]),
     ]  # fmt: skip
 
 

@@ -23,6 +23,7 @@ KEEPS_LIMITS = (
     "slp1",
     "slp1_literal",
     "slp1_search",
+    "slp",
     "balance",
 )
 tiny = st.builds(drawn, st.integers(0, 10_000), subscribers=st.integers(1, 6), leaves=st.integers(1, 3))

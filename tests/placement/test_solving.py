@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.placement.instances import drawn, problems
 from thatch import ParameterError
-from thatch.placement import ALGORITHMS, BrokerTree, Problem, Status, solve, verify
+from thatch.placement import ALGORITHMS, BrokerTree, Problem, Status, best, solve, verify
 from thatch.placement.filters import filters_of
 from thatch.placement.greedy import gr_star
 from thatch.placement.placement import measured
@@ -79,6 +79,8 @@ def test_gr_star_can_be_orders_of_magnitude_worse_than_the_optimum(near):
     assert optimum.load_factor <= 1.9
     assert optimum.bandwidth < 2e-3
     assert answer.bandwidth > 100 * optimum.bandwidth
+    assert solve(problem, "slp").bandwidth <= 2 * optimum.bandwidth
+    assert best(problem).bandwidth <= 2 * optimum.bandwidth
 
 
 def test_what_cannot_be_served_within_limits_is_marked():

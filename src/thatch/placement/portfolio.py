@@ -15,7 +15,7 @@ __all__ = ["PORTFOLIO", "best"]
 
 # The quick one first: whoever has little time has an answer. Which of the two searches ends lower depends on the
 # instance (spec 2, B5). Balance ends within β_max whenever anything does.
-PORTFOLIO = ("gr_star", "gr_star_search", "slp1_search", "balance")
+PORTFOLIO = ("gr_star", "gr_star_search", "slp_search", "balance")
 _RANK = {Status.FEASIBLE: 0, Status.OVER_BETA: 1, Status.INFEASIBLE: 2}
 
 

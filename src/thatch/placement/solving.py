@@ -17,7 +17,7 @@ from thatch.placement.nearest import closest, closest_without_balance
 from thatch.placement.placement import Bounds, Placement, measured
 from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
-from thatch.placement.slp import slp1
+from thatch.placement.slp import Outcome, slp, slp1, slp1_literal
 
 __all__ = ["ALGORITHMS", "solve"]
 
@@ -26,12 +26,13 @@ Found = tuple[Answer, float | None]  # the value of the linear program, where th
 Algorithm = Callable[[Problem, np.random.Generator], Found]
 
 
-def _slp1(
-    problem: Problem, rng: np.random.Generator, *, literal: bool = False, search: bool = False
-) -> Found:
-    found = slp1(problem, rng, literal=literal)
-    answer = (found.served_by, found.filters)
-    return improved(problem, answer, rng) if search else answer, found.fractional
+def _slp(algorithm: Callable[[Problem, np.random.Generator], Outcome], *, search: bool = False) -> Algorithm:
+    def run(problem: Problem, rng: np.random.Generator) -> Found:
+        found = algorithm(problem, rng)
+        answer = (found.served_by, found.filters)
+        return improved(problem, answer, rng) if search else answer, found.fractional
+
+    return run
 
 
 # Those that keep latency limits whenever that is possible, then the yardsticks that need not.
@@ -41,9 +42,11 @@ ALGORITHMS: dict[str, Algorithm] = {
     "gr_evict": lambda problem, rng: (gr_evict(problem, rng), None),
     "gr_evict_last": lambda problem, rng: (gr_evict(problem, rng, evicted="last"), None),
     "gr_star_search": lambda problem, rng: (improved(problem, gr_star(problem, rng), rng), None),
-    "slp1": _slp1,
-    "slp1_literal": lambda problem, rng: _slp1(problem, rng, literal=True),
-    "slp1_search": lambda problem, rng: _slp1(problem, rng, search=True),
+    "slp1": _slp(slp1),
+    "slp1_literal": _slp(slp1_literal),
+    "slp1_search": _slp(slp1, search=True),
+    "slp": _slp(slp),
+    "slp_search": _slp(slp, search=True),
     "balance": lambda problem, _: (balance(problem), None),
     "gr_without_latency": lambda problem, rng: (gr_without_latency(problem, rng), None),
     "closest": lambda problem, rng: (closest(problem, rng), None),

@@ -12,7 +12,7 @@ import numpy as np
 from thatch.matching.segments.compiling.kernels import inlined
 from thatch.placement.volumes.kernels import union_of
 
-__all__ = ["begin_box", "climb", "enclose", "held", "holder", "least_growth"]
+__all__ = ["begin_box", "climb", "enclose", "held", "holder", "insert", "least_growth"]
 
 
 @inlined
@@ -84,6 +84,21 @@ def least_growth(boxes, k, most, volume, rows, row, tie, trial, room):
             best = grown
             chosen = slot
     return chosen, best
+
+
+@inlined
+def insert(filter, k, most, volume, boxes, begin, end, tie, trial, room):
+    """Let a filter contain the boxes of an interest; its number of boxes and its volume then."""
+    for row in range(begin, end):
+        if holder(filter, k, boxes, row) >= 0:
+            continue
+        slot, volume = least_growth(filter, k, most, volume, boxes, row, tie, trial, room)
+        if slot == k:
+            begin_box(filter, k, boxes, row)
+            k += 1
+        else:
+            enclose(filter, slot, boxes, row)
+    return k, volume
 
 
 @inlined

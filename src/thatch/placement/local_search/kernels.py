@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.matching.segments.compiling.kernels import inlined, kernel
-from thatch.placement.growth.kernels import begin_box, enclose, held, holder, least_growth
+from thatch.placement.growth.kernels import begin_box, enclose, held, insert
 from thatch.placement.volumes.kernels import union_of
 
 __all__ = ["sweep"]
@@ -22,21 +22,6 @@ def _copy(source, k, target):
     for slot in range(k):
         for side in range(source.shape[1]):
             target[slot, side] = source[slot, side]
-
-
-@inlined
-def _insert(filter, k, most, volume, boxes, begin, end, tie, trial, room):
-    """Let a filter contain the boxes of an interest; its number of boxes and its volume then."""
-    for row in range(begin, end):
-        if holder(filter, k, boxes, row) >= 0:
-            continue
-        slot, volume = least_growth(filter, k, most, volume, boxes, row, tie, trial, room)
-        if slot == k:
-            begin_box(filter, k, boxes, row)
-            k += 1
-        else:
-            enclose(filter, slot, boxes, row)
-    return k, volume
 
 
 @inlined
@@ -205,7 +190,7 @@ def sweep(
                                     chosen = other
                                     break
                                 _copy(filters[other], counts[other], draft)
-                                _, grown = _insert(
+                                _, grown = insert(
                                     draft,
                                     counts[other],
                                     complexities[other],
@@ -228,7 +213,7 @@ def sweep(
                                 target_k = counts[chosen]
                                 target_volume = volumes[chosen]
                                 _copy(filters[chosen], target_k, target)
-                            target_k, target_volume = _insert(
+                            target_k, target_volume = insert(
                                 target,
                                 target_k,
                                 complexities[enlarged],

@@ -1,0 +1,198 @@
+"""What is measured, as rows of a table. Times are processor time; ratios are of bandwidths unless they say otherwise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.console import note
+from benchmarks.matching.rows import Row, at_least, at_most
+from benchmarks.placement.instances import Instance, admitted, two_levels
+from thatch.placement import Placement, Status, best, solve
+from thatch.placement.local_search import improved
+
+__all__ = ["SECTIONS", "Bench"]
+
+_BELOW = {1: 0.85, 2: 0.9, 3: 0.9}  # the best beside Gr*
+_FRACTIONAL = {1: 2.5, 2: 1.3, 3: 2.6}  # the best beside the linear program
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Sizes and seeds."""
+
+    seeds: int = 5
+    seed: int = 1
+    is_quick: bool = False
+
+    def size(self, count: int) -> int:
+        return count // 50 if self.is_quick else count
+
+    @property
+    def brokers(self) -> int:
+        return 12 if self.is_quick else 100
+
+    def levels(self, subscribers: int, *, is_tight: bool) -> Instance:
+        leaves, inner = (20, 3) if self.is_quick else (187, 13)
+        return two_levels(self.size(subscribers), leaves, inner, self.seed, is_tight=is_tight)
+
+
+def shape_rows(bench: Bench) -> list[Row]:
+    """The order of the algorithms, as the paper has it."""
+    rows = []
+    for number in (1, 2, 3):
+        instance = admitted(number, bench.size(100_000), bench.brokers, bench.seed)
+        note(f"shapes: {instance.name}, least load factor {instance.floor:.3f}")
+        found = {
+            name: solve(instance.problem, name)
+            for name in ("gr", "gr_star", "closest", "balance", "gr_without_latency")
+        }
+        star = found["gr_star"]
+        rows.append(_beside("Gr*", star, "Gr", found["gr"].bandwidth, instance, goal=at_most(0.95)))
+        rows.extend(
+            _beside(title, found[name], "Gr*", star.bandwidth, instance, goal=at_least(1.6))
+            for name, title in (("closest", "Closest"), ("balance", "Balance"))
+        )
+        rows.append(
+            _beside("Gr without latency", found["gr_without_latency"], "Gr*", star.bandwidth, instance)
+        )
+        rows.append(
+            Row(
+                what=f"load factor of Gr, {instance.name}",
+                subscriptions=instance.problem.subscribers,
+                ours=found["gr"].load_factor,
+                unit="",
+                peer="β_max",
+                theirs=instance.problem.beta_max,
+                ratio=found["gr"].load_factor / instance.problem.beta_max,
+                goal=at_least(1.0),
+            )
+        )
+    return rows
+
+
+def quality_rows(bench: Bench) -> list[Row]:
+    """The best of the portfolio beside Gr*, the linear program and the proved bound: the worst of all seeds."""
+    rows = []
+    for number in (1, 2, 3):
+        kept = []
+        for seed in range(bench.seed, bench.seed + bench.seeds):
+            instance = admitted(number, bench.size(100_000), bench.brokers, seed)
+            told: list[Placement] = []
+            found = best(instance.problem, seed=seed, now=time.process_time, tell=told.append)
+            kept.append((told[0], found, instance))
+            note(
+                f"quality: {instance.name}: Gr* {told[0].bandwidth:,.0f} {told[0].status.value}, best "
+                f"{found.bandwidth:,.0f} {found.status.value} by {found.algorithm}, program "
+                f"{found.bounds.fractional or 0:,.0f}, bound {found.bounds.rigorous or 0:,.0f}, "
+                f"{sum(found.seconds.values()):.0f} s"
+            )
+        fractional = [found.bandwidth / (found.bounds.fractional or np.inf) for _, found, _ in kept]
+        rigorous = [found.bandwidth / (found.bounds.rigorous or np.inf) for _, found, _ in kept]
+        assert min(rigorous) >= 1, "an answer below the proved bound"
+        below = [found.bandwidth / star.bandwidth for star, found, _ in kept]
+        at = int(np.argmax(below))
+        star, found, instance = kept[at]
+        rows.append(_beside("best", found, "Gr*", star.bandwidth, instance, goal=at_most(_BELOW[number])))
+        at = int(np.argmax(fractional))
+        _, found, instance = kept[at]
+        value = found.bounds.fractional or np.nan
+        rows.append(
+            _beside("best", found, "linear program", value, instance, goal=at_most(_FRACTIONAL[number]))
+        )
+        at = int(np.argmax(rigorous))
+        _, found, instance = kept[at]
+        rows.append(_beside("best", found, "proved bound", found.bounds.rigorous or np.nan, instance))
+    return rows
+
+
+def speed_rows(bench: Bench) -> list[Row]:
+    """A million subscribers on a hundred brokers."""
+    instance = admitted(1, bench.size(1_000_000), bench.brokers, bench.seed)
+    solve(admitted(1, 2_000, 12, bench.seed).problem, "slp_search")  # compiles
+    rows = []
+    starts = {}
+    for name, title, goal in (("gr_star", "Gr*", at_most(10)), ("slp1", "SLP1", at_most(180))):
+        note(f"speed: {title}, {instance.problem.subscribers:,} subscribers")
+        starts[name] = solve(instance.problem, name, now=time.process_time)
+        rows.append(_timed(title, starts[name], starts[name].seconds[name], instance, goal))
+    note("speed: local search")
+    start = starts["gr_star"]
+    served_by = np.searchsorted(instance.problem.tree.leaves, start.assignment)
+    begin = time.process_time()
+    improved(instance.problem, (served_by, start.filters), np.random.default_rng(0))
+    rows.append(_timed("local search from Gr*", start, time.process_time() - begin, instance, at_most(120)))
+    return rows
+
+
+def level_rows(bench: Bench) -> list[Row]:
+    """Two hundred brokers on two levels: SLP keeps its limits where Gr does not, beside what Gr* needs."""
+    rows = []
+    for is_tight in (True, False):
+        instance = bench.levels(100_000, is_tight=is_tight)
+        note(f"levels: {instance.name}, least load factor {instance.floor:.3f}")
+        found = {name: solve(instance.problem, name) for name in ("gr", "gr_star", "slp")}
+        note(", ".join(f"{name} {each.status.value}" for name, each in found.items()))
+        if is_tight:
+            rows.extend(
+                Row(
+                    what=f"load factor of {name}, {instance.name}",
+                    subscriptions=instance.problem.subscribers,
+                    ours=each.load_factor,
+                    unit="",
+                    peer="β_max",
+                    theirs=instance.problem.beta_max,
+                    ratio=each.load_factor / instance.problem.beta_max,
+                    goal=at_most(1.0) if name == "slp" else None,
+                    details={"is feasible": float(each.status is not Status.INFEASIBLE)},
+                )
+                for name, each in found.items()
+            )
+        star = found["gr_star"].bandwidth
+        rows.append(_beside("SLP", found["slp"], "Gr*", star, instance, goal=at_most(1.1)))
+    return rows
+
+
+def large_rows(bench: Bench) -> list[Row]:
+    """A million subscribers on two hundred brokers of two levels."""
+    instance = bench.levels(1_000_000, is_tight=False)
+    note(f"large: {instance.problem.subscribers:,} subscribers on two levels")
+    found = solve(instance.problem, "slp", now=time.process_time)
+    return [_timed("SLP, two levels", found, found.seconds["slp"], instance, at_most(600))]
+
+
+def _beside(what: str, found: Placement, peer: str, theirs: float, instance: Instance, **more: object) -> Row:
+    return Row(
+        what=f"{what}, {instance.name}",
+        subscriptions=found.problem.subscribers,
+        ours=found.bandwidth,
+        unit="",
+        peer=peer,
+        theirs=theirs,
+        ratio=found.bandwidth / theirs,
+        details={"load factor": found.load_factor, "least load factor": instance.floor},
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _timed(what: str, found: Placement, seconds: float, instance: Instance, goal: object) -> Row:
+    return Row(
+        what=f"{what}, {instance.name}",
+        subscriptions=found.problem.subscribers,
+        ours=seconds,
+        unit="s",
+        goal=goal,  # type: ignore[arg-type]
+        details={"bandwidth": found.bandwidth, "load factor": found.load_factor},
+    )
+
+
+SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
+    "shapes": shape_rows,
+    "quality": quality_rows,
+    "speed": speed_rows,
+    "levels": level_rows,
+    "large": large_rows,
+}

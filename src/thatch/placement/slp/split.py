@@ -1,0 +1,147 @@
+"""The step of SLP: subscribers split among branches, by a linear program on a sample, rounding, repair and flow.
+
+sample types → candidate boxes (FilterGen) → fractional filters (LPRelax) → at most α boxes a branch (rounding)
+→ types that these miss join the sample, and again → filters grow until the flow serves everybody (repair)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from thatch.placement.balance import interest_rank
+from thatch.placement.flow import route, spread
+from thatch.placement.rows import Floats, Ints
+from thatch.placement.slp.coverage import Coverage
+from thatch.placement.slp.filter_gen import candidate_boxes
+from thatch.placement.slp.part import Part
+from thatch.placement.slp.relaxation import Relaxed, relaxed
+from thatch.placement.slp.repair import repaired
+from thatch.placement.slp.rounding import dependent
+from thatch.placement.types import Types
+
+__all__ = ["Split", "fractional", "split"]
+
+_CLUSTERS = 5  # super-interests a branch
+_ITERATIONS = 6  # linear programs
+_ENOUGH = 0.002  # of the subscribers missed: repair does the rest
+_DRAWS = 20
+_SLACKS = (1.0, 1.25, 1e9)  # capacities of a sample err: where they leave no answer larger ones are tried
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """The leaf that each of the subscribers may be served by, the filter of each branch, the value of the program."""
+
+    served_by: Ints
+    filters: list[Floats]
+    fractional: float | None
+
+
+def split(part: Part, rng: np.random.Generator, *, sampled: int) -> Split:
+    """Split subscribers among branches such that leaves below can serve them.
+
+    Parameters
+    ----------
+    sampled : how many are drawn for the load [|Sb|]
+    """
+    types = part.types
+    weights = _stratified(types, sampled, rng)
+    sample = np.flatnonzero(weights)
+    state = Coverage(part)
+    value = None
+    for _ in range(_ITERATIONS):
+        found = fractional(part, sample, weights, rng)
+        if found is None:
+            break
+        value = found.value
+        state = _drawn(part, found, rng)
+        missed = state.missed()
+        if types.count[missed].sum() <= _ENOUGH * len(part.members):
+            break
+        larger = _joined(part, sample, np.flatnonzero(missed), rng)
+        if len(larger) == len(sample):
+            break  # what is missed was sampled: that was the draw
+        sample = larger
+    return Split(_served(state), state.filters, value)
+
+
+def fractional(
+    part: Part,
+    sample: Ints,
+    weights: Floats,
+    rng: np.random.Generator,
+    *,
+    slacks: Sequence[float] = _SLACKS,
+) -> Relaxed | None:
+    """Candidate boxes for a sample and the optimum over them; with larger capacities where these leave none."""
+    problem, types = part.problem, part.types
+    rows, owner = problem.interests.rows_of(types.interest[sample])
+    first = np.zeros(len(types), np.int64)
+    first[types.of[::-1]] = part.members[::-1]
+    locations = problem.locations[first[sample]][owner]
+    candidates = candidate_boxes(
+        problem.interests.boxes[rows], locations, _CLUSTERS * len(part.branches), rng
+    )
+    for slack in slacks:
+        room: Floats = slack * part.capacities.astype(np.float64)
+        found = relaxed(part, sample, weights[sample], candidates, room)
+        if found is not None:
+            return found
+    return None
+
+
+def _stratified(types: Types, size: int, rng: np.random.Generator) -> Floats:
+    """Types drawn systematically along candidate sets, weighted to the exact mass of each set that is drawn."""
+    order = np.argsort(types.candidates, kind="stable")
+    ends = np.cumsum(types.count[order])
+    drawn = order[np.searchsorted(ends, (np.arange(size) + rng.random()) * (ends[-1] / size), "right")]
+    mass = np.bincount(types.candidates, types.count)
+    draws = np.bincount(types.candidates[drawn], minlength=len(mass))
+    each = types.candidates[drawn]
+    share = mass[each] / draws[each]
+    weights: Floats = np.bincount(drawn, share, minlength=len(types)).astype(np.float64)
+    return weights
+
+
+def _joined(part: Part, sample: Ints, missed: Ints, rng: np.random.Generator) -> Ints:
+    """The sample with some of those missed: half of them by count, half the largest boxes."""
+    types, interests = part.types, part.problem.interests
+    more = max(1, len(sample) // 6)
+    chance = types.count[missed] / types.count[missed].sum()
+    by_count = rng.choice(missed, min(len(missed), more), replace=False, p=chance)
+    first = interests.boxes[interests.start[types.interest[missed]]]
+    d = interests.axes
+    largest = missed[np.argsort(-np.prod(first[:, d:] - first[:, :d], axis=1), kind="stable")[:more]]
+    return np.unique(np.concatenate([sample, by_count, largest]))
+
+
+def _drawn(part: Part, found: Relaxed, rng: np.random.Generator) -> Coverage:
+    """Of several draws of boxes the one that misses the fewest."""
+    best: Coverage | None = None
+    fewest = 0
+    for _ in range(_DRAWS):
+        state = Coverage(part, dependent(found, part.branches, rng))
+        missed = int(part.types.count[state.missed()].sum())
+        if best is None or missed < fewest:
+            best, fewest = state, missed
+    assert best is not None
+    return best
+
+
+def _served(state: Coverage) -> Ints:
+    """The leaf of each subscriber, filters growing for them; whom no capacity can serve goes to its first candidate."""
+    done = repaired(state)
+    part, types = state.part, state.types
+    rank = interest_rank(part.problem)[part.members]
+    if done is not None:
+        routing, group, groups = done
+        return spread(routing, group[types.of], rank, groups)
+    set_of = types.candidates[types.of]
+    supplies = np.bincount(set_of, minlength=len(types.sets.matrix))
+    served_by = spread(route(supplies, types.sets.matrix, part.capacities), set_of, rank, len(supplies))
+    lost = served_by < 0
+    served_by[lost] = types.sets.matrix[set_of[lost]].argmax(axis=1)
+    return served_by
