@@ -123,9 +123,9 @@ def test_figure_9_a_merger_is_made_and_unmade() -> None:
 
 def test_figure_9_c_a_filter_that_covers_a_merger_takes_its_place_until_it_goes() -> None:
     link = _link(Merging(), "price = 150 and to = 'Ottawa'", "price < 150 and to = 'Ottawa'")
-    link.add("S4", "to = 'Ottawa'")
-    link.rebuild(order="volume")
+    assert link.add("S4", "to = 'Ottawa'") == ((("S4", thatch.parse("to = 'Ottawa'")),), ("merger 1",))
     assert list(link.active) == ["S4"]
+    assert not link.mergers
     assert [str(filter) for _, filter in link.remove("S4").forward] == ["price <= 150 and to = 'Ottawa'"]
 
 

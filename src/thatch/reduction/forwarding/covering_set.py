@@ -102,12 +102,16 @@ class CoveringSet:
             self._deactivate(part)
             self._keep_proof(part, (row,))
             self._lean_on(part)
+        return Moves((row,), (*withdrawn, *self.absorb(row).withdraw))
+
+    def absorb(self, row: int) -> Moves:
+        """Make passive the active rows that lie in an active one by itself."""
         near = {
             self._row_of[int(number)]
             for side in self._source.boxes(row) or ()
             for number in self._judge.inside(*side)
         }
-        return Moves((row,), (*withdrawn, *self._covered_among(near - {row})))
+        return Moves((), tuple(self._covered_among(near - {row})))
 
     def remove(self, row: int) -> Moves:
         """Forget a row; what it alone had covered is forwarded before it is withdrawn."""

@@ -148,6 +148,8 @@ class MergingRows:
         """Take in a row under a number that is free; then merge, if it is time to."""
         net = _Net()
         self._apply(self._covering.add(row, boxes), net)
+        if self.is_active(row):
+            self._apply(self._covering.absorb(row), net)
         for each in self._source.filter(row).conjunctions:
             self._traffic.density.observe(each)
         self._settle(net)
@@ -161,6 +163,30 @@ class MergingRows:
         self._cancel(above, net)
         self._settle(net)
         return net.moves()
+
+    def restore(self, row: int) -> Moves:
+        """Take in a row that an earlier set had; it was tried there."""
+        net = _Net()
+        self._apply(self._covering.add(row), net)
+        for each in self._source.filter(row).conjunctions:
+            self._traffic.density.observe(each)
+        if self.mergers:
+            self._waiting.clear()
+        return net.moves()
+
+    def restore_merger(self, filter: Filter, parts: tuple[int, ...], degree: Degree) -> int | None:
+        """Take in a merger that an earlier set had, before the rows in it; None if this one would not have it."""
+        cost = degree.threshold
+        if cost > self._threshold + _ROUNDING or self.total + cost > self._budget + _ROUNDING:
+            return None
+        if any(part in self._merger_of for part in parts):
+            return None
+        row = self._source.invent(filter)
+        self.mergers[row] = Merger(parts, frozenset(parts), degree)
+        self._merger_of.update(dict.fromkeys(parts, row))
+        self._apply(self._covering.overlay(row, ()), _Net())
+        self._waiting.clear()
+        return row
 
     def _settle(self, net: _Net) -> None:
         self._changes += 1
