@@ -90,19 +90,26 @@ class CoveringSet:
         self._order[row] = None
         return NOTHING if is_covered else Moves((row,), tuple(self._demoted([row])))
 
-    def overlay(self, row: int, parts: Iterable[int]) -> Moves:
-        """Make a row active, though others may cover it, that is known to contain these active ones: they become passive.
+    def hang(self, row: int, coverer: int) -> Moves:
+        """Take in a row that an active one is known to cover: it is passive."""
+        self._order[row] = None
+        self._keep_proof(row, (coverer,))
+        return NOTHING
 
-        So does whatever else lies in it by itself.
-        """
+    def overlay(self, row: int, parts: Iterable[int]) -> Moves:
+        """Make a row active, though others may cover it, that is known to contain these active ones: they become passive."""
         self._order[row] = None
         self._activate(row)
-        withdrawn = list(parts)
+        return Moves((row,), self.cover(row, parts).withdraw)
+
+    def cover(self, row: int, parts: Iterable[int]) -> Moves:
+        """Make passive the active rows that an active one is known to contain."""
+        withdrawn = tuple(parts)
         for part in withdrawn:
             self._deactivate(part)
             self._keep_proof(part, (row,))
             self._lean_on(part)
-        return Moves((row,), (*withdrawn, *self.absorb(row).withdraw))
+        return Moves((), withdrawn)
 
     def absorb(self, row: int) -> Moves:
         """Make passive the active rows that lie in an active one by itself."""

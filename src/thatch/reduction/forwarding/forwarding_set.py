@@ -14,7 +14,7 @@ from thatch.reduction.forwarding.policies import Exact, Merging, Policy
 from thatch.reduction.moves import Moves
 
 if TYPE_CHECKING:  # what these import takes a while to load
-    from thatch.reduction.forwarding.merging_rows import Merger, MergingRows
+    from thatch.reduction.forwarding.merging_rows import MergingRows
     from thatch.reduction.merging import Degree
 
 __all__ = ["Changes", "ForwardingSet", "Merged"]
@@ -107,10 +107,12 @@ class ForwardingSet:
     def mergers(self) -> Mapping[str, tuple[tuple[str, ...], Degree]]:
         """The subscriptions in every merger that is forwarded, and what it costs, by its id."""
         merging = self._merging
+        if merging is None:
+            return {}
         return {
-            self._source.id(row): (self._parts(merger), merger.degree)
-            for row, merger in (() if merging is None else sorted(merging.mergers.items(), reverse=True))
-            if self._rows.is_active(row)
+            self._source.id(row): (self._parts(row), merging.mergers[row].degree)
+            for row in sorted(merging.mergers, reverse=True)
+            if merging.is_active(row)
         }
 
     def merged(self, merger: str) -> Merged | None:
@@ -118,11 +120,11 @@ class ForwardingSet:
         row, merging = self._source.merger_rows.get(merger), self._merging
         if row is None or merging is None:
             return None
-        known = merging.mergers[row]
-        return Merged(self._source.filter(row), self._parts(known), known.degree)
+        return Merged(self._source.filter(row), self._parts(row), merging.mergers[row].degree)
 
-    def _parts(self, merger: Merger) -> tuple[str, ...]:
-        return tuple(self._source.id(each) for each in sorted(merger.originals))
+    def _parts(self, row: int) -> tuple[str, ...]:
+        assert self._merging is not None
+        return tuple(self._source.id(each) for each in sorted(self._merging.originals(row)))
 
     @property
     def _merging(self) -> MergingRows | None:

@@ -12,32 +12,26 @@ those of all active mergers together do not exceed the budget of the link.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import combinations, islice
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.lines import Constraint
+from thatch.model.lines import Constraint, union
 from thatch.model.schema import Schema
 from thatch.reduction.boxes import Boxes, Ints
 from thatch.reduction.forwarding.covering_set import CoveringSet
+from thatch.reduction.forwarding.partners import Pair, Partners
 from thatch.reduction.forwarding.rows import Source
-from thatch.reduction.merging import Degree, Traffic, merged
-from thatch.reduction.moves import Moves
+from thatch.reduction.merging import Degree, Traffic, around, replaced, united
+from thatch.reduction.moves import NOTHING, Moves
 
 __all__ = ["FilterRows", "Merger", "MergingRows"]
 
-_NEAR = 2  # rows on each side that are tried as partners
-_MOST_PARTS = 32  # subscriptions that are taken away from a merger to tell its degree exactly
-_MOST_PAIRED = 8  # attributes of a row that is looked for by all but two of them
+_MOST_PARTS = 32  # subscriptions that are taken away one by one to tell a degree exactly
 _MOST_BOXES = 256  # of a merger
 _DEEPEST = 4  # mergers of mergers of mergers
 _ROUNDING = 1e-12  # sums of shares in another order
-
-Tail = tuple[object, ...]  # what rows that may be merged have in common
 
 
 @runtime_checkable
@@ -58,22 +52,42 @@ class FilterRows(Source, Protocol):
         """Forget such a filter."""
 
 
-@dataclass(frozen=True, slots=True)
 class Merger:
     """A filter around others.
 
     Parameters
     ----------
+    row : of the filter
     parts : the rows it was made of, mergers among them
-    originals : the subscriptions in these
+    size : how many subscriptions are in these
     degree : what it costs
     depth : how many mergers are inside each other
+    on : the one attribute in which all these subscriptions differ, and what they hold on it together; None if there are
+        several
     """
 
-    parts: tuple[int, ...]
-    originals: frozenset[int]
+    __slots__ = ("degree", "depth", "on", "parts", "row", "size")
+
+    def __init__(
+        self,
+        row: int,
+        parts: list[int],
+        size: int,
+        degree: Degree,
+        depth: int = 1,
+        on: tuple[str, Constraint] | None = None,
+    ) -> None:
+        self.row, self.parts, self.size = row, parts, size
+        self.degree, self.depth, self.on = degree, depth, on
+
+
+class _Candidate(NamedTuple):
+    """A merger that could be made of two rows."""
+
     degree: Degree
-    depth: int = 1
+    conjunction: Conjunction
+    parts: tuple[int, int]
+    on: tuple[str, Constraint] | None
 
 
 class MergingRows:
@@ -101,9 +115,8 @@ class MergingRows:
         self._covering, self._source, self._traffic = covering, source, traffic
         self._threshold, self._budget, self._intervals, self._every = threshold, budget, intervals, every
         self.mergers: dict[int, Merger] = {}
-        self._merger_of: dict[int, int] = {}  # of parts: the merger they were made into
-        self._partners: dict[Tail, list[tuple[tuple[Constraint, ...], int]]] = {}  # active rows, rising
-        self._tails_at: dict[int, tuple[tuple[Tail, tuple[Constraint, ...]], ...]] = {}  # of active rows
+        self._above: dict[int, Merger] = {}  # of parts: the merger they were made into
+        self._partners = Partners(pairs=threshold > 0)
         self._waiting: dict[int, None] = {}  # rows that became active and were not tried yet
         self._changes = 0
         self.total = 0.0  # the thresholds of all active mergers
@@ -142,34 +155,31 @@ class MergingRows:
         self._source = source  # type: ignore[assignment]  # made by the one who gave the first
         return self._covering.moved_to(source)
 
+    def originals(self, row: int) -> Iterator[int]:
+        """The subscriptions in a merger, or the row itself if it is none."""
+        pending = [row]
+        while pending:
+            each = pending.pop()
+            if each in self.mergers:
+                pending += self.mergers[each].parts
+            else:
+                yield each
+
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def add(self, row: int, boxes: Boxes | None = None) -> Moves:
         """Take in a row under a number that is free; then merge, if it is time to."""
         net = _Net()
-        self._apply(self._covering.add(row, boxes), net)
+        self._take(row, boxes, net)
         if self.is_active(row):
-            self._apply(self._covering.absorb(row), net)
-        for each in self._source.filter(row).conjunctions:
-            self._traffic.density.observe(each)
-        self._settle(net)
-        return net.moves()
-
-    def remove(self, row: int) -> Moves:
-        """Forget a row, and cancel the mergers it is part of; then merge, if it is time to."""
-        net = _Net()
-        above = self._merger_of.get(row)
-        self._apply(self._covering.remove(row), net)
-        self._cancel(above, net)
+            self._spread(row, net)
         self._settle(net)
         return net.moves()
 
     def restore(self, row: int) -> Moves:
         """Take in a row that an earlier set had; it was tried there."""
         net = _Net()
-        self._apply(self._covering.add(row), net)
-        for each in self._source.filter(row).conjunctions:
-            self._traffic.density.observe(each)
+        self._take(row, None, net)
         if self.mergers:
             self._waiting.clear()
         return net.moves()
@@ -179,14 +189,41 @@ class MergingRows:
         cost = degree.threshold
         if cost > self._threshold + _ROUNDING or self.total + cost > self._budget + _ROUNDING:
             return None
-        if any(part in self._merger_of for part in parts):
+        if any(part in self._above for part in parts):
             return None
         row = self._source.invent(filter)
-        self.mergers[row] = Merger(parts, frozenset(parts), degree)
-        self._merger_of.update(dict.fromkeys(parts, row))
+        merger = self.mergers[row] = Merger(row, list(parts), len(parts), degree)
+        self._above.update(dict.fromkeys(parts, merger))
         self._apply(self._covering.overlay(row, ()), _Net())
         self._waiting.clear()
         return row
+
+    def remove(self, row: int) -> Moves:
+        """Forget a row, and cancel the mergers it is part of; then merge, if it is time to."""
+        net = _Net()
+        above = self._above.get(row)
+        self._apply(self._covering.remove(row), net)
+        self._cancel(above, net)
+        self._settle(net)
+        return net.moves()
+
+    def _take(self, row: int, boxes: Boxes | None, net: _Net) -> None:
+        conjunctions = self._source.filter(row).conjunctions
+        for each in conjunctions:
+            self._traffic.density.observe(each)
+        holder = self._partners.holder(conjunctions)
+        if holder is None:
+            self._apply(self._covering.add(row, boxes), net)
+        else:
+            self._covering.hang(row, holder)
+
+    def _spread(self, row: int, net: _Net) -> None:
+        """Let an active row cover what lies in it."""
+        held = dict.fromkeys(self._partners.held(row))
+        if held:
+            self._apply(self._covering.cover(row, held), net)
+        if self._partners.may_hold_others(row):
+            self._apply(self._covering.absorb(row), net)
 
     def _settle(self, net: _Net) -> None:
         self._changes += 1
@@ -195,11 +232,12 @@ class MergingRows:
             while self._waiting:
                 row = next(iter(self._waiting))
                 del self._waiting[row]
-                if self._tails_at[row]:
-                    self._merge(row, net)
+                self._merge(row, net)
 
     def _apply(self, moves: Moves, net: _Net) -> None:
         """Keep the books of what became active or passive."""
+        if moves is NOTHING:
+            return
         net.add(moves)
         for row in moves.withdraw:
             self._leave(row)
@@ -208,34 +246,29 @@ class MergingRows:
         for row in moves.forward:
             # A part that is forwarded by itself again has no merger any more, and a link no more than its budget.
             if self.is_active(row):
-                self._cancel(self._merger_of.get(row), net)
+                self._cancel(self._above.get(row), net)
             if row in self.mergers and self.total > self._budget + _ROUNDING and self.is_active(row):
-                self._cancel(row, net)
+                self._cancel(self.mergers[row], net)
 
     def _enter(self, row: int) -> None:
         self._waiting[row] = None
+        self._partners.enter(row, self._source.filter(row).conjunctions)
         if row in self.mergers:
             self.total += self.mergers[row].degree.threshold
-        self._tails_at[row] = tuple(self._tails(row))
-        for tail, sides in self._tails_at[row]:
-            insort(self._partners.setdefault(tail, []), (sides, row))
 
     def _leave(self, row: int) -> None:
         self._waiting.pop(row, None)
+        self._partners.leave(row)
         if row in self.mergers:
             self.total = max(self.total - self.mergers[row].degree.threshold, 0.0)
-        for tail, sides in self._tails_at.pop(row, ()):
-            rows = self._partners[tail]
-            del rows[bisect_left(rows, (sides, row))]
-            if not rows:
-                del self._partners[tail]
 
-    def _cancel(self, row: int | None, net: _Net) -> None:
+    def _cancel(self, merger: Merger | None, net: _Net) -> None:
         """Forget a merger and all that were made of it, the innermost first, so that each row is looked at once."""
-        while row is not None and row in self.mergers:
-            above = self._merger_of.pop(row, None)
-            for part in self.mergers[row].parts:
-                self._merger_of.pop(part, None)
+        while merger is not None and merger.row in self.mergers:
+            row = merger.row
+            above = self._above.pop(row, None)
+            for part in merger.parts:
+                self._above.pop(part, None)
             moves = self._covering.remove(row)
             if row in moves.withdraw:
                 self._leave(row)
@@ -243,101 +276,122 @@ class MergingRows:
             self._source.discard(row)
             net.add(Moves((), tuple(each for each in moves.withdraw if each == row)))
             self._apply(Moves(moves.forward, tuple(each for each in moves.withdraw if each != row)), net)
-            row = above
+            merger = above
 
     # --- merging -------------------------------------------------------------------------------------------------------
 
     def _merge(self, row: int, net: _Net) -> None:
         """Merge an active row with the partner that costs least, if one costs little enough."""
-        best: tuple[float, int, int] | None = None
-        chosen: tuple[Conjunction, Merger] | None = None
-        own = self._conjunction(row)
-        for other in self._near(row):
-            found = merged(
-                own,
-                self._conjunction(other),
-                intervals=self._intervals,
-                density=self._traffic.density,
-                schema=self._source.schema,
-            )
-            if found is None or found.box_count() > _MOST_BOXES:
-                continue
-            merger = self._record(found, (row, other))
-            freed = sum(self.mergers[each].degree.threshold for each in (row, other) if each in self.mergers)
-            cost = merger.degree.threshold
-            if cost > self._threshold + _ROUNDING or self.total - freed + cost > self._budget + _ROUNDING:
-                continue
-            rank = (cost, found.box_count(), other)
-            if best is None or rank < best:
-                best, chosen = rank, (found, merger)
+        chosen = self._cheapest(self._on_one(row, pair) for pair in self._partners.near(row, 1))
+        if chosen is None:
+            chosen = self._cheapest(self._on_two(row, pair) for pair in self._partners.near(row, 2))
         if chosen is not None:
-            self._create(*chosen, net)
+            self._create(chosen, net)
 
-    def _record(self, found: Conjunction, parts: tuple[int, ...]) -> Merger:
-        originals = frozenset().union(*(self._originals(part) for part in parts))
-        inner = [self.mergers[part] for part in parts if part in self.mergers]
-        if len(originals) <= _MOST_PARTS:
-            degree = self._traffic.degree(found, [self._conjunction(each) for each in sorted(originals)])
-        else:  # what it holds beyond its parts, and what these hold beyond theirs: at least what it costs
-            degree = self._traffic.degree(found, [self._conjunction(part) for part in parts])
-            beyond = min(degree.threshold + sum(each.degree.threshold for each in inner), 1.0)
-            worst = max([degree.imperfect, *(each.degree.imperfect for each in inner)])
-            degree = Degree(worst, beyond)
-        depth = 1 + max((each.depth for each in inner), default=0)
-        return Merger(parts, originals, degree, depth)
+    def _cheapest(self, candidates: Iterable[_Candidate | None]) -> _Candidate | None:
+        best: tuple[float, int, tuple[int, int]] | None = None
+        chosen = None
+        for each in candidates:
+            if each is None:
+                continue
+            cost, boxes = each.degree.threshold, each.conjunction.box_count()
+            freed = sum(self.mergers[part].degree.threshold for part in each.parts if part in self.mergers)
+            if (
+                boxes > _MOST_BOXES
+                or cost > self._threshold + _ROUNDING
+                or self.total - freed + cost > self._budget + _ROUNDING
+            ):
+                continue
+            rank = (cost, boxes, each.parts)
+            if best is None or rank < best:
+                best, chosen = rank, each
+        return chosen
 
-    def _create(self, found: Conjunction, merger: Merger, net: _Net) -> None:
-        row = self._source.invent(Filter((found,), self._source.schema, ()))
-        old = merger.parts
-        if merger.depth > _DEEPEST:
-            flat = [
-                each
-                for part in old
-                for each in (self.mergers[part].parts if part in self.mergers else (part,))
-            ]
-            inner = (self.mergers[part].depth - 1 for part in old if part in self.mergers)
-            merger = Merger(tuple(flat), merger.originals, merger.degree, 1 + max(inner))
-        self.mergers[row] = merger
-        self._apply(self._covering.overlay(row, old), net)
-        for part in old:
-            if part not in merger.parts:  # too deep: its parts are now this one's
-                self._covering.remove(part)
-                del self.mergers[part]
-                self._source.discard(part)
-        for part in merger.parts:
-            self._merger_of[part] = row
+    def _on_one(self, row: int, pair: Pair) -> _Candidate | None:
+        """The merger of two rows that differ in one attribute: perfect, if their union is a predicate."""
+        (key,), (own,), (other,) = pair.keys, pair.own, pair.other
+        schema = self._source.schema
+        side = united(key, (own, other), self._intervals, schema)
+        if side is None:
+            if self._threshold == 0 and not self._traffic.knows_gaps:
+                return None
+            density = self._traffic.density
+            side = around(key, (own, other), intervals=self._intervals, density=density, schema=schema)
+        found = replaced(self._conjunction(row), {key: side}, schema)
+        if found is None:
+            return None
+        parts = (row, pair.row)
+        held = [self._held_on(part, key, mine) for part, mine in zip(parts, (own, other), strict=True)]
+        if None in held:
+            return _Candidate(self._degree(found, parts), found, parts, None)
+        together = union(held)  # type: ignore[arg-type]
+        return _Candidate(self._traffic.degree_on(found, key, together), found, parts, (key, together))
 
-    def _originals(self, row: int) -> frozenset[int]:
-        return self.mergers[row].originals if row in self.mergers else frozenset((row,))
+    def _held_on(self, row: int, key: str, own: Constraint) -> Constraint | None:
+        """What the subscriptions in a row hold on an attribute, None if they differ in others too."""
+        merger = self.mergers.get(row)
+        if merger is None or not merger.degree.imperfect:
+            return own
+        return merger.on[1] if merger.on is not None and merger.on[0] == key else None
 
-    # --- who may be merged with whom -------------------------------------------------------------------------------------
+    def _on_two(self, row: int, pair: Pair) -> _Candidate | None:
+        """The merger of two rows that differ in two attributes: a box around both."""
+        schema, density = self._source.schema, self._traffic.density
+        sides = {
+            key: around(key, (own, other), intervals=self._intervals, density=density, schema=schema)
+            for key, own, other in zip(pair.keys, pair.own, pair.other, strict=True)
+        }
+        found = replaced(self._conjunction(row), sides, schema)
+        parts = (row, pair.row)
+        return None if found is None else _Candidate(self._degree(found, parts), found, parts, None)
+
+    def _degree(self, found: Conjunction, parts: tuple[int, int]) -> Degree:
+        if self._size(parts) <= _MOST_PARTS:
+            originals = sorted(each for part in parts for each in self.originals(part))
+            return self._traffic.degree(found, [self._conjunction(each) for each in originals])
+        # What it holds beyond its parts, and what these hold beyond theirs: at least what it costs.
+        inner = [self.mergers[part].degree for part in parts if part in self.mergers]
+        degree = self._traffic.degree(found, [self._conjunction(part) for part in parts])
+        beyond = min(degree.threshold + sum(each.threshold for each in inner), 1.0)
+        return Degree(max([degree.imperfect, *(each.imperfect for each in inner)]), beyond)
+
+    def _size(self, parts: Iterable[int]) -> int:
+        return sum(self.mergers[part].size if part in self.mergers else 1 for part in parts)
+
+    def _create(self, chosen: _Candidate, net: _Net) -> None:
+        row = self._source.invent(Filter((chosen.conjunction,), self._source.schema, ()))
+        depth = 1 + max(self.mergers[each].depth if each in self.mergers else 0 for each in chosen.parts)
+        made = Merger(row, list(chosen.parts), self._size(chosen.parts), chosen.degree, depth, chosen.on)
+        self.mergers[row] = made
+        self._apply(self._covering.overlay(row, chosen.parts), net)
+        if depth > _DEEPEST:
+            self._flatten(made)
+        else:
+            self._above.update(dict.fromkeys(chosen.parts, made))
+        self._spread(row, net)
+
+    def _flatten(self, made: Merger) -> None:
+        """Let the parts of mergers that are too deep be those of one that was made of them.
+
+        The largest of these lives on as the new one, so that not each of its parts must be told.
+        """
+        deepest = [self.mergers[part] for part in made.parts if part in self.mergers]
+        deepest = [each for each in deepest if each.depth == _DEEPEST]
+        kept = max(deepest, key=lambda each: len(each.parts))
+        gone = [each.row for each in deepest]
+        fresh = [part for part in made.parts if part not in gone]
+        fresh += [part for each in deepest if each is not kept for part in each.parts]
+        for row in gone:
+            self._covering.remove(row)
+            del self.mergers[row]
+            self._source.discard(row)
+        kept.row, kept.size, kept.degree, kept.on = made.row, made.size, made.degree, made.on
+        kept.parts += fresh
+        self._above.update(dict.fromkeys(fresh, kept))
+        self.mergers[made.row] = kept
 
     def _conjunction(self, row: int) -> Conjunction:
         return self._source.filter(row).conjunctions[0]
-
-    def _near(self, row: int) -> Iterable[int]:
-        """Active rows that differ from this one in one attribute, or if some error is allowed in two, nearby in order."""
-        found: dict[int, None] = {}
-        for tail, sides in self._tails_at[row]:
-            rows = self._partners[tail]
-            at = bisect_left(rows, (sides, row))
-            for _, other in islice(rows, max(at - _NEAR, 0), at + _NEAR + 1):
-                if other != row:
-                    found[other] = None
-        return found
-
-    def _tails(self, row: int) -> Iterator[tuple[Tail, tuple[Constraint, ...]]]:
-        """What a row has in common with those it may be merged with, and what it has by itself."""
-        conjunctions = self._source.filter(row).conjunctions
-        if len(conjunctions) != 1:
-            return
-        constraints, residuals = conjunctions[0].constraints, conjunctions[0].residuals
-        sizes = (1, 2) if self._threshold and len(constraints) <= _MOST_PAIRED else (1,)
-        for size in sizes:
-            for chosen in combinations(constraints, size):
-                rest = tuple(each for each in constraints if each not in chosen)
-                tail = (tuple(key for key, _ in chosen), rest, residuals)
-                yield tail, tuple(constraint for _, constraint in chosen)
 
 
 class _Net:

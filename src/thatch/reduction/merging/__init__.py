@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from thatch.reduction.merging.degrees import Degree, Traffic
 from thatch.reduction.merging.densities import Density, Profiled, Uniform
-from thatch.reduction.merging.rules import merged
+from thatch.reduction.merging.rules import around, merged, replaced, united
 
-__all__ = ["Degree", "Density", "Profiled", "Traffic", "Uniform", "merged"]
+__all__ = ["Degree", "Density", "Profiled", "Traffic", "Uniform", "around", "merged", "replaced", "united"]

@@ -46,35 +46,47 @@ class Traffic:
 
     def __init__(self, density: Density, advertised: Sequence[Conjunction] = ()) -> None:
         self.density = density
-        self._advertised = [dict(each.constraints) for each in advertised]
+        self._advertised: list[Sides] = []  # disjoint
+        taken: list[Sides] = []
+        for each in advertised:
+            sides = dict(each.constraints)
+            self._advertised += _without([sides], taken)
+            taken.append(sides)
+
+    @property
+    def knows_gaps(self) -> bool:
+        """Whether a merger may cost nothing though it holds more than its parts."""
+        return self.density.is_measured or bool(self._advertised)
 
     def degree(self, merger: Conjunction, parts: Sequence[Conjunction]) -> Degree:
         """How imperfect a merger of these parts is."""
-        whole = [dict(merger.constraints)]
-        extra = _without(whole, [dict(each.constraints) for each in parts])
+        whole = dict(merger.constraints)
+        return self._degree(whole, _without([whole], [dict(each.constraints) for each in parts]))
+
+    def degree_on(self, merger: Conjunction, key: str, held: Constraint) -> Degree:
+        """How imperfect a merger is whose parts differ from it in one attribute only, on which they hold this."""
+        whole = dict(merger.constraints)
+        beyond = difference(whole.get(key, WHOLE), held)
+        return self._degree(whole, [{**whole, key: beyond}] if beyond else [])
+
+    def _degree(self, whole: Sides, extra: list[Sides]) -> Degree:
         if not extra:
             return Degree()
-        all_events = 1.0
+        all_events, wholes = 1.0, [whole]
         if self._advertised:
-            spaces = self._disjoint()
-            all_events = sum(map(self._mass, spaces))
-            extra, whole = _meeting(extra, spaces), _meeting(whole, spaces)
-        beyond, held = sum(map(self._mass, extra)), sum(map(self._mass, whole))
+            all_events = sum(map(self.mass, self._advertised))
+            extra, wholes = _meeting(extra, self._advertised), _meeting(wholes, self._advertised)
+        beyond, held = sum(map(self.mass, extra)), sum(map(self.mass, wholes))
         if not beyond or not held or not all_events:
             return Degree()
         return Degree(min(beyond / held, 1.0), min(beyond / all_events, 1.0))
 
-    def _mass(self, box: Sides) -> float:
+    def mass(self, box: Sides) -> float:
+        """The share of events in a box."""
         share = 1.0
         for key, constraint in box.items():
             share *= self.density.probability(key, constraint)
         return share
-
-    def _disjoint(self) -> list[Sides]:
-        spaces: list[Sides] = []
-        for number, each in enumerate(self._advertised):
-            spaces += _without([each], self._advertised[:number])
-        return spaces
 
 
 def _without(boxes: list[Sides], others: Sequence[Sides]) -> list[Sides]:

@@ -11,12 +11,14 @@ two boxes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from thatch.model.conjunctions import Conjunction, Dead, close
 from thatch.model.lines import WHOLE, Constraint, is_single, union
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.reduction.merging.densities import Density
 
-__all__ = ["merged", "predicates_in"]
+__all__ = ["around", "merged", "predicates_in", "replaced", "united"]
 
 
 def merged(
@@ -40,12 +42,36 @@ def merged(
     different = [key for key in first if first[key] != second[key]]
     if not 1 <= len(different) <= 2:
         return None
-    sides = dict(first)
-    for key in different:
-        sides[key] = _widened(key, union((first[key], second[key])), intervals, density)
-        sides[key] = tighten(sides[key], line_of(key, schema))
+    sides = {
+        key: around(key, (first[key], second[key]), intervals=intervals, density=density, schema=schema)
+        for key in different
+    }
+    return replaced(one, sides, schema)
+
+
+def united(
+    key: str, constraints: Iterable[Constraint], intervals: int, schema: Schema | None
+) -> Constraint | None:
+    """The union of constraints on an attribute, None if it has more intervals than a predicate may have."""
+    found = tighten(union(constraints), line_of(key, schema))
+    return found if predicates_in(found) <= intervals else None
+
+
+def around(
+    key: str, constraints: Iterable[Constraint], *, intervals: int, density: Density, schema: Schema | None
+) -> Constraint:
+    """A constraint on an attribute around others that has at most so many intervals."""
+    line = line_of(key, schema)
+    return tighten(_widened(key, tighten(union(constraints), line), intervals, density), line)
+
+
+def replaced(
+    conjunction: Conjunction, sides: Mapping[str, Constraint], schema: Schema | None
+) -> Conjunction | None:
+    """A conjunction with other constraints on some of its attributes; None if nothing satisfies that."""
+    constraints = {**dict(conjunction.constraints), **sides}
     try:
-        return close(sides, one.residuals, schema)
+        return close(constraints, conjunction.residuals, schema)
     except Dead:  # pragma: no cover - it holds what its parts hold
         return None
 
