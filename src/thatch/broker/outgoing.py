@@ -57,11 +57,13 @@ class Outgoing:
         """
         made = cls(policy, schema)
         kept = list(entries)
-        if mergers is not None:
-            wanted = {about: filter for about, filter, closed in kept if not closed}
+        wanted = {about: filter for about, filter, closed in kept if not closed}
+        if mergers is None:
+            made._open.extend(wanted)
+        else:
             made._names = made._open.restore(wanted, told, mergers)
         for about, filter, closed in kept:
-            if closed or mergers is None:
+            if closed:
                 made.add(about, filter, closed)
         made.told = told
         return made

@@ -49,6 +49,9 @@ class CoveringSet:
         self._proofs: dict[int, tuple[int, ...]] = {}  # of passive rows: the active rows that cover each
         self._dependants: dict[int, set[int]] = {}  # of active rows: the passive rows whose proof names them
         self._next = 0
+        self._drafted: dict[int, None] | None = (
+            None  # active rows that are yet to be judged, while many come at once
+        )
         self._counters = {"decisions": 0, "unproved": 0, "uncertain": 0, "rechecked": 0}
 
     @property
@@ -113,12 +116,35 @@ class CoveringSet:
 
     def absorb(self, row: int) -> Moves:
         """Make passive the active rows that lie in an active one by itself."""
+        if self._drafted is not None:
+            return NOTHING
         near = {
             self._row_of[int(number)]
             for side in self._source.boxes(row) or ()
             for number in self._judge.inside(*side)
         }
         return Moves((), tuple(self._covered_among(near - {row})))
+
+    def draft(self) -> None:
+        """Judge nothing until `settle`: whatever comes is active, unless it is known to be covered."""
+        self._drafted = {}
+
+    def settle(self, order: Callable[[Iterable[int]], Iterable[int]]) -> Moves:
+        """Judge the active rows that came since `draft`, in an order; those that are covered become passive.
+
+        What was active before stays so.
+        """
+        drafted, self._drafted = self._drafted or {}, None
+        for row in drafted:
+            del self._numbers[row]
+        covered = []
+        for row in order(drafted):
+            if self._is_covered(row):
+                self._lean_on(row)
+                covered.append(row)
+            else:
+                self._activate(row)
+        return Moves((), tuple(covered))
 
     def remove(self, row: int) -> Moves:
         """Forget a row; what it alone had covered is forwarded before it is withdrawn."""
@@ -152,6 +178,8 @@ class CoveringSet:
 
     def _is_covered(self, row: int) -> bool:
         """Judge a row that is neither active nor passive; if it is covered it is passive from now on."""
+        if self._drafted is not None:
+            return False
         used: set[int] = set()
         self._counters["decisions"] += 1
         question = self._source.question(row)
@@ -171,6 +199,9 @@ class CoveringSet:
         return True
 
     def _activate(self, row: int) -> None:
+        if self._drafted is not None:
+            self._drafted[row], self._numbers[row] = None, range(0)
+            return
         boxes = self._source.boxes(row) or ()  # none if there would be too many: it proves nothing then
         numbers = range(self._next, self._next + len(boxes))
         self._next = numbers.stop
@@ -180,6 +211,8 @@ class CoveringSet:
         self._numbers[row] = numbers
 
     def _deactivate(self, row: int) -> None:
+        if self._drafted is not None:
+            self._drafted.pop(row, None)
         for number in self._numbers.pop(row):
             self._judge.remove(number)
             del self._row_of[number]

@@ -11,7 +11,7 @@ from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.policies import Exact, Merging, Policy
-from thatch.reduction.moves import Moves
+from thatch.reduction.moves import Moves, Net
 
 if TYPE_CHECKING:  # what these import takes a while to load
     from thatch.reduction.forwarding.merging_rows import MergingRows
@@ -143,13 +143,7 @@ class ForwardingSet:
         SchemaError
             If the filter has another schema.
         """
-        if not isinstance(subscription, str):
-            raise SubscriptionError("text as id", shown(subscription))
-        if subscription in self._rows_of or subscription in self._source.merger_rows:
-            raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
-        read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
-        if read.schema != self.schema:
-            raise SchemaError(f"a filter with the schema {shown(self.schema)}", shown(read.schema))
+        read = self._checked(subscription, filter)
         row = self._next
         self._source.put(row, subscription, read)
         try:
@@ -160,6 +154,42 @@ class ForwardingSet:
         self._next += 1
         self._rows_of[subscription] = row
         return self._told(moves)
+
+    def extend(self, filters: Mapping[str, Filter | str | Mapping[str, Any]]) -> Changes:
+        """Take in many filters at once, by id: quicker than one by one where they are merged.
+
+        Raises
+        ------
+        SubscriptionError, FilterError, SchemaError
+            As `add` does; then none of them is taken in.
+        """
+        read = {each: self._checked(each, filter) for each, filter in filters.items()}
+        rows = range(self._next, self._next + len(read))
+        for row, (subscription, filter) in zip(rows, read.items(), strict=True):
+            self._source.put(row, subscription, filter)
+            self._rows_of[subscription] = row
+        self._next = rows.stop
+        return self._told(self._add_rows(rows))
+
+    def _add_rows(self, rows: Iterable[int]) -> Moves:
+        merging = self._merging
+        if merging is not None:
+            return merging.extend(rows)
+        net = Net()
+        for row in rows:
+            net.add(self._rows.add(row))
+        return net.moves()
+
+    def _checked(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Filter:
+        """The filter of an id that can be taken in."""
+        if not isinstance(subscription, str):
+            raise SubscriptionError("text as id", shown(subscription))
+        if subscription in self._rows_of or subscription in self._source.merger_rows:
+            raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
+        read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
+        if read.schema != self.schema:
+            raise SchemaError(f"a filter with the schema {shown(self.schema)}", shown(read.schema))
+        return read
 
     def restore(
         self, wanted: Mapping[str, Filter], told: Iterable[str], mergers: Mapping[str, Merged]
@@ -231,11 +261,10 @@ class ForwardingSet:
         before = set(self._rows.active)
         source = self._source.with_new_labels()
         source.forget_mergers()
-        rows = source.rows_by(self.policy)
-        for row in self._source.largest_first() if order == "volume" else self._source.filters:
-            rows.add(row)
-        self._source, self._rows, self._removed = source, rows, 0
-        after = set(rows.active)
+        self._rows = source.rows_by(self.policy)
+        self._add_rows(self._source.largest_first() if order == "volume" else list(self._source.filters))
+        self._source, self._removed = source, 0
+        after = set(self._rows.active)
         return self._told(Moves(tuple(sorted(after - before)), tuple(sorted(before - after))))
 
     def _give_new_labels(self) -> None:

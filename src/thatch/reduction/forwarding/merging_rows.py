@@ -13,18 +13,18 @@ those of all active mergers together do not exceed the budget of the link.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import prod
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.lines import Constraint, union
+from thatch.model.lines import Constraint
 from thatch.model.schema import Schema
 from thatch.reduction.boxes import Boxes, Ints
 from thatch.reduction.forwarding.covering_set import CoveringSet
 from thatch.reduction.forwarding.partners import Pair, Partners
 from thatch.reduction.forwarding.rows import Source
-from thatch.reduction.merging import Degree, Traffic, around, replaced, united
-from thatch.reduction.moves import NOTHING, Moves
+from thatch.reduction.merging import Degree, Sides, Traffic, around, conjunction_of, predicates_in, united
+from thatch.reduction.moves import NOTHING, Moves, Net
 
 __all__ = ["FilterRows", "Merger", "MergingRows"]
 
@@ -85,7 +85,7 @@ class _Candidate(NamedTuple):
     """A merger that could be made of two rows."""
 
     degree: Degree
-    conjunction: Conjunction
+    sides: Sides
     parts: tuple[int, int]
     on: tuple[str, Constraint] | None
 
@@ -169,16 +169,38 @@ class MergingRows:
 
     def add(self, row: int, boxes: Boxes | None = None) -> Moves:
         """Take in a row under a number that is free; then merge, if it is time to."""
-        net = _Net()
+        net = Net()
         self._take(row, boxes, net)
         if self.is_active(row):
-            self._spread(row, net)
+            self._cover_held(row, net)
+            self._absorb(row, net)
         self._settle(net)
+        return net.moves()
+
+    def extend(self, rows: Iterable[int]) -> Moves:
+        """Take in many rows and merge all that are active; only what is left then is judged, the fewest predicates first.
+
+        So of many rows most are neither judged nor known to an index: they lie in one that differs in one attribute, or
+        in a merger.
+        """
+        net = Net()
+        had_active = bool(self._partners)
+        self._covering.draft()
+        for row in rows:
+            self._take(row, None, net)
+            if self.is_active(row):
+                self._cover_held(row, net)
+        self._try_all(net)
+        self._apply(self._covering.settle(self._partners.fewest_predicates_first), net)
+        if had_active:
+            for row in net.moves().forward:
+                if self.is_active(row):
+                    self._absorb(row, net)
         return net.moves()
 
     def restore(self, row: int) -> Moves:
         """Take in a row that an earlier set had; it was tried there."""
-        net = _Net()
+        net = Net()
         self._take(row, None, net)
         if self.mergers:
             self._waiting.clear()
@@ -194,20 +216,20 @@ class MergingRows:
         row = self._source.invent(filter)
         merger = self.mergers[row] = Merger(row, list(parts), len(parts), degree)
         self._above.update(dict.fromkeys(parts, merger))
-        self._apply(self._covering.overlay(row, ()), _Net())
+        self._apply(self._covering.overlay(row, ()), Net())
         self._waiting.clear()
         return row
 
     def remove(self, row: int) -> Moves:
         """Forget a row, and cancel the mergers it is part of; then merge, if it is time to."""
-        net = _Net()
+        net = Net()
         above = self._above.get(row)
         self._apply(self._covering.remove(row), net)
         self._cancel(above, net)
         self._settle(net)
         return net.moves()
 
-    def _take(self, row: int, boxes: Boxes | None, net: _Net) -> None:
+    def _take(self, row: int, boxes: Boxes | None, net: Net) -> None:
         conjunctions = self._source.filter(row).conjunctions
         for each in conjunctions:
             self._traffic.density.observe(each)
@@ -217,24 +239,30 @@ class MergingRows:
         else:
             self._covering.hang(row, holder)
 
-    def _spread(self, row: int, net: _Net) -> None:
-        """Let an active row cover what lies in it."""
+    def _cover_held(self, row: int, net: Net) -> None:
+        """Let an active row cover those that lie in it and differ in one attribute."""
         held = dict.fromkeys(self._partners.held(row))
         if held:
             self._apply(self._covering.cover(row, held), net)
+
+    def _absorb(self, row: int, net: Net) -> None:
+        """Let an active row cover whatever else lies in it."""
         if self._partners.may_hold_others(row):
             self._apply(self._covering.absorb(row), net)
 
-    def _settle(self, net: _Net) -> None:
+    def _settle(self, net: Net) -> None:
         self._changes += 1
         if self._changes >= self._every:
-            self._changes = 0
-            while self._waiting:
-                row = next(iter(self._waiting))
-                del self._waiting[row]
-                self._merge(row, net)
+            self._try_all(net)
 
-    def _apply(self, moves: Moves, net: _Net) -> None:
+    def _try_all(self, net: Net) -> None:
+        self._changes = 0
+        while self._waiting:
+            row = next(iter(self._waiting))
+            del self._waiting[row]
+            self._merge(row, net)
+
+    def _apply(self, moves: Moves, net: Net) -> None:
         """Keep the books of what became active or passive."""
         if moves is NOTHING:
             return
@@ -262,7 +290,7 @@ class MergingRows:
         if row in self.mergers:
             self.total = max(self.total - self.mergers[row].degree.threshold, 0.0)
 
-    def _cancel(self, merger: Merger | None, net: _Net) -> None:
+    def _cancel(self, merger: Merger | None, net: Net) -> None:
         """Forget a merger and all that were made of it, the innermost first, so that each row is looked at once."""
         while merger is not None and merger.row in self.mergers:
             row = merger.row
@@ -280,7 +308,7 @@ class MergingRows:
 
     # --- merging -------------------------------------------------------------------------------------------------------
 
-    def _merge(self, row: int, net: _Net) -> None:
+    def _merge(self, row: int, net: Net) -> None:
         """Merge an active row with the partner that costs least, if one costs little enough."""
         chosen = self._cheapest(self._on_one(row, pair) for pair in self._partners.near(row, 1))
         if chosen is None:
@@ -292,40 +320,35 @@ class MergingRows:
         best: tuple[float, int, tuple[int, int]] | None = None
         chosen = None
         for each in candidates:
-            if each is None:
+            if each is None or each.degree.threshold > self._most(each.parts):
                 continue
-            cost, boxes = each.degree.threshold, each.conjunction.box_count()
-            freed = sum(self.mergers[part].degree.threshold for part in each.parts if part in self.mergers)
-            if (
-                boxes > _MOST_BOXES
-                or cost > self._threshold + _ROUNDING
-                or self.total - freed + cost > self._budget + _ROUNDING
-            ):
-                continue
-            rank = (cost, boxes, each.parts)
-            if best is None or rank < best:
+            boxes = prod(len(side) // 2 for side in each.sides.values())
+            rank = (each.degree.threshold, boxes, each.parts)
+            if boxes <= _MOST_BOXES and (best is None or rank < best):
                 best, chosen = rank, each
         return chosen
+
+    def _most(self, parts: tuple[int, int]) -> float:
+        """What a merger of two rows may cost."""
+        freed = sum(self.mergers[part].degree.threshold for part in parts if part in self.mergers)
+        return min(self._threshold, self._budget - self.total + freed) + _ROUNDING
 
     def _on_one(self, row: int, pair: Pair) -> _Candidate | None:
         """The merger of two rows that differ in one attribute: perfect, if their union is a predicate."""
         (key,), (own,), (other,) = pair.keys, pair.own, pair.other
-        schema = self._source.schema
-        side = united(key, (own, other), self._intervals, schema)
-        if side is None:
+        side = united(own, other)
+        if predicates_in(side) > self._intervals:
             if self._threshold == 0 and not self._traffic.knows_gaps:
                 return None
-            density = self._traffic.density
-            side = around(key, (own, other), intervals=self._intervals, density=density, schema=schema)
-        found = replaced(self._conjunction(row), {key: side}, schema)
-        if found is None:
-            return None
+            side = around(key, own, other, intervals=self._intervals, density=self._traffic.density)
+        sides = self._sides(row)
+        sides[key] = side
         parts = (row, pair.row)
-        held = [self._held_on(part, key, mine) for part, mine in zip(parts, (own, other), strict=True)]
-        if None in held:
-            return _Candidate(self._degree(found, parts), found, parts, None)
-        together = union(held)  # type: ignore[arg-type]
-        return _Candidate(self._traffic.degree_on(found, key, together), found, parts, (key, together))
+        held = self._held_on(row, key, own), self._held_on(pair.row, key, other)
+        if held[0] is None or held[1] is None:
+            return _Candidate(self._degree(sides, parts), sides, parts, None)
+        together = united(held[0], held[1])
+        return _Candidate(self._traffic.degree_on(sides, key, together), sides, parts, (key, together))
 
     def _held_on(self, row: int, key: str, own: Constraint) -> Constraint | None:
         """What the subscriptions in a row hold on an attribute, None if they differ in others too."""
@@ -336,30 +359,35 @@ class MergingRows:
 
     def _on_two(self, row: int, pair: Pair) -> _Candidate | None:
         """The merger of two rows that differ in two attributes: a box around both."""
-        schema, density = self._source.schema, self._traffic.density
-        sides = {
-            key: around(key, (own, other), intervals=self._intervals, density=density, schema=schema)
+        density, parts = self._traffic.density, (row, pair.row)
+        found = [
+            around(key, own, other, intervals=self._intervals, density=density)
             for key, own, other in zip(pair.keys, pair.own, pair.other, strict=True)
-        }
-        found = replaced(self._conjunction(row), sides, schema)
-        parts = (row, pair.row)
-        return None if found is None else _Candidate(self._degree(found, parts), found, parts, None)
+        ]
+        if self._traffic.least(pair.rest, pair.keys, found, pair.own, pair.other) > self._most(parts):
+            return None
+        sides = self._sides(row)
+        sides.update(zip(pair.keys, found, strict=True))
+        return _Candidate(self._degree(sides, parts), sides, parts, None)
 
-    def _degree(self, found: Conjunction, parts: tuple[int, int]) -> Degree:
+    def _degree(self, sides: Sides, parts: tuple[int, int]) -> Degree:
         if self._size(parts) <= _MOST_PARTS:
             originals = sorted(each for part in parts for each in self.originals(part))
-            return self._traffic.degree(found, [self._conjunction(each) for each in originals])
+            return self._traffic.degree_beyond(sides, [self._sides(each) for each in originals])
         # What it holds beyond its parts, and what these hold beyond theirs: at least what it costs.
         inner = [self.mergers[part].degree for part in parts if part in self.mergers]
-        degree = self._traffic.degree(found, [self._conjunction(part) for part in parts])
+        degree = self._traffic.degree_beyond(sides, [self._sides(part) for part in parts])
         beyond = min(degree.threshold + sum(each.threshold for each in inner), 1.0)
         return Degree(max([degree.imperfect, *(each.imperfect for each in inner)]), beyond)
 
     def _size(self, parts: Iterable[int]) -> int:
         return sum(self.mergers[part].size if part in self.mergers else 1 for part in parts)
 
-    def _create(self, chosen: _Candidate, net: _Net) -> None:
-        row = self._source.invent(Filter((chosen.conjunction,), self._source.schema, ()))
+    def _create(self, chosen: _Candidate, net: Net) -> None:
+        schema = self._source.schema
+        residuals = self._source.filter(chosen.parts[0]).conjunctions[0].residuals
+        conjunction = conjunction_of(chosen.sides, residuals, schema)
+        row = self._source.invent(Filter((conjunction,), schema, ()))
         depth = 1 + max(self.mergers[each].depth if each in self.mergers else 0 for each in chosen.parts)
         made = Merger(row, list(chosen.parts), self._size(chosen.parts), chosen.degree, depth, chosen.on)
         self.mergers[row] = made
@@ -368,7 +396,8 @@ class MergingRows:
             self._flatten(made)
         else:
             self._above.update(dict.fromkeys(chosen.parts, made))
-        self._spread(row, net)
+        self._cover_held(row, net)
+        self._absorb(row, net)
 
     def _flatten(self, made: Merger) -> None:
         """Let the parts of mergers that are too deep be those of one that was made of them.
@@ -390,28 +419,5 @@ class MergingRows:
         self._above.update(dict.fromkeys(fresh, kept))
         self.mergers[made.row] = kept
 
-    def _conjunction(self, row: int) -> Conjunction:
-        return self._source.filter(row).conjunctions[0]
-
-
-class _Net:
-    """Several moves as one: what becomes known and is taken back in the same step is never sent."""
-
-    def __init__(self) -> None:
-        self._forward: dict[int, None] = {}
-        self._withdraw: dict[int, None] = {}
-
-    def add(self, moves: Moves) -> None:
-        for row in moves.forward:
-            if row in self._withdraw:
-                del self._withdraw[row]
-            else:
-                self._forward[row] = None
-        for row in moves.withdraw:
-            if row in self._forward:
-                del self._forward[row]
-            else:
-                self._withdraw[row] = None
-
-    def moves(self) -> Moves:
-        return Moves(tuple(self._forward), tuple(self._withdraw))
+    def _sides(self, row: int) -> Sides:
+        return dict(self._source.filter(row).conjunctions[0].constraints)

@@ -10,34 +10,30 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations, islice
+from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import NamedTuple
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import Constraint, covers
-from thatch.model.residuals import Residual
 
 __all__ = ["Pair", "Partners"]
 
-_NEAR = 2  # rows on each side that are tried
+_NEAR = (2, 1)  # rows on each side that are tried, of those that differ in one attribute and in two
 _MOST_PAIRED = 8  # attributes of a row that is looked for by all but two of them
 
+Keys = tuple[str, ...]
 Sides = tuple[Constraint, ...]
-
-
-class _Tail(NamedTuple):
-    """What rows that may be merged have in common, and the attributes in which they differ."""
-
-    keys: tuple[str, ...]
-    rest: tuple[tuple[str, Constraint], ...]
-    residuals: tuple[Residual, ...]
+Rest = tuple[tuple[str, Constraint], ...]
+Tail = tuple[Keys, Rest, object]  # in which attributes rows differ, and what they have in common
+Shelved = tuple[Tail, Sides]
 
 
 class Pair(NamedTuple):
-    """Two rows that differ in some attributes only, and in what."""
+    """Two rows that differ in some attributes only, what they have in common, and in what they differ."""
 
-    keys: tuple[str, ...]
+    keys: Keys
+    rest: Rest
     own: Sides
     other: Sides
     row: int  # of the other
@@ -53,23 +49,34 @@ class Partners:
 
     def __init__(self, *, pairs: bool) -> None:
         self._pairs = pairs
-        self._rows: dict[_Tail, list[tuple[Sides, int]]] = {}  # rising
-        self._tails: dict[int, tuple[tuple[_Tail, Sides], ...]] = {}
-        self._sizes: Counter[int] = Counter()  # how many rows have so many predicates
+        self._rows: dict[Tail, list[tuple[Sides, int]]] = {}  # rising
+        self._ones: dict[int, list[Shelved]] = {}  # of each row: where it stands by all but one attribute
+        self._twos: dict[int, list[Shelved]] = {}
         self._size_of: dict[int, int] = {}
+        self._sizes: Counter[int] = Counter()  # how many rows have so many predicates
+        self._last: tuple[Conjunction | None, list[Shelved]] = (
+            None,
+            [],
+        )  # what was looked for before it enters
+
+    def __len__(self) -> int:
+        return len(self._size_of)
 
     def enter(self, row: int, conjunctions: tuple[Conjunction, ...]) -> None:
         """Know an active row; only one of a single conjunction has partners."""
-        self._size_of[row] = size = max(_size(each) for each in conjunctions)
+        self._size_of[row] = size = _size(conjunctions)
         self._sizes[size] += 1
-        tails: list[tuple[_Tail, Sides]] = []
-        if len(conjunctions) == 1:
-            tails += _tails(conjunctions[0], 1)
-            if self._pairs and size <= _MOST_PAIRED:
-                tails += _tails(conjunctions[0], 2)
-        self._tails[row] = tuple(tails)
-        for tail, sides in tails:
-            insort(self._rows.setdefault(tail, []), (sides, row))
+        is_single = len(conjunctions) == 1
+        self._ones[row] = self._all_but_one(conjunctions[0]) if is_single else []
+        is_paired = is_single and self._pairs and size <= _MOST_PAIRED
+        self._twos[row] = _all_but_two(conjunctions[0]) if is_paired else []
+        for shelves in (self._ones[row], self._twos[row]):
+            for tail, sides in shelves:
+                known = self._rows.get(tail)
+                if known is None:
+                    self._rows[tail] = [(sides, row)]
+                else:
+                    insort(known, (sides, row))
 
     def leave(self, row: int) -> None:
         """Forget a row, if it is known."""
@@ -79,7 +86,7 @@ class Partners:
         self._sizes[size] -= 1
         if not self._sizes[size]:
             del self._sizes[size]
-        for tail, sides in self._tails.pop(row):
+        for tail, sides in self._ones.pop(row) + self._twos.pop(row):
             rows = self._rows[tail]
             del rows[bisect_left(rows, (sides, row))]
             if not rows:
@@ -89,9 +96,9 @@ class Partners:
         """An active row that holds all that a new one does and differs from it in one attribute, if one stands near."""
         if len(conjunctions) != 1:
             return None
-        for tail, sides in _tails(conjunctions[0], 1):
-            rows = self._rows.get(tail, ())
-            if rows:
+        for tail, sides in self._all_but_one(conjunctions[0]):
+            rows = self._rows.get(tail)
+            if rows is not None:
                 at = bisect_left(rows, (sides,))
                 for other, row in rows[max(at - 1, 0) : at + 1]:
                     if covers(other[0], sides[0]):
@@ -101,9 +108,9 @@ class Partners:
     def held(self, row: int) -> list[int]:
         """The rows that a row holds and that differ from it in one attribute, as far as they stand near."""
         found = []
-        for tail, sides in self._tails[row]:
-            if len(sides) == 1:
-                rows = self._rows[tail]
+        for tail, sides in self._ones[row]:
+            rows = self._rows[tail]
+            if len(rows) > 1:
                 at = bisect_left(rows, (sides, row))
                 for places in (range(at - 1, -1, -1), range(at + 1, len(rows))):
                     for place in places:
@@ -115,32 +122,50 @@ class Partners:
     def may_hold_others(self, row: int) -> bool:
         """Whether rows may lie in this one that have more predicates than it."""
         own = self._size_of[row]
-        return not self._tails[row] or any(size > own for size in self._sizes)
+        return not self._ones[row] or any(size > own for size in self._sizes)
+
+    def fewest_predicates_first(self, rows: Iterable[int]) -> list[int]:
+        """Rows in an order in which what covers others mostly comes before them."""
+        return sorted(rows, key=self._size_of.__getitem__)
 
     def near(self, row: int, attributes: int) -> Iterator[Pair]:
         """Rows that differ from this one in so many attributes and stand near, each as often as it does."""
-        for tail, sides in self._tails[row]:
-            if len(sides) == attributes:
-                rows = self._rows[tail]
-                if len(rows) > 1:
-                    at = bisect_left(rows, (sides, row))
-                    for other, each in islice(rows, max(at - _NEAR, 0), at + _NEAR + 1):
-                        if each != row:
-                            yield Pair(tail.keys, sides, other, each)
+        reach = _NEAR[attributes - 1]
+        for tail, sides in (self._ones if attributes == 1 else self._twos)[row]:
+            rows = self._rows[tail]
+            if len(rows) > 1:
+                at = bisect_left(rows, (sides, row))
+                for other, each in rows[max(at - reach, 0) : at + reach + 1]:
+                    if each != row:
+                        yield Pair(tail[0], tail[1], sides, other, each)
+
+    def _all_but_one(self, conjunction: Conjunction) -> list[Shelved]:
+        if self._last[0] is not conjunction:
+            constraints, residuals = conjunction.constraints, conjunction.residuals
+            self._last = (
+                conjunction,
+                [
+                    (((key,), constraints[:place] + constraints[place + 1 :], residuals), (constraint,))
+                    for place, (key, constraint) in enumerate(constraints)
+                ],
+            )
+        return self._last[1]
 
 
-def _size(conjunction: Conjunction) -> int:
-    return len(conjunction.constraints) + len(conjunction.residuals)
+def _size(conjunctions: tuple[Conjunction, ...]) -> int:
+    return max([len(each.constraints) + len(each.residuals) for each in conjunctions])
 
 
-def _tails(conjunction: Conjunction, attributes: int) -> Iterator[tuple[_Tail, Sides]]:
-    """What a conjunction has in common with those that differ in so many attributes, and what it has by itself."""
+def _all_but_two(conjunction: Conjunction) -> list[Shelved]:
     constraints, residuals = conjunction.constraints, conjunction.residuals
-    if attributes == 1:
-        for number, (key, constraint) in enumerate(constraints):
-            rest = constraints[:number] + constraints[number + 1 :]
-            yield _Tail((key,), rest, residuals), (constraint,)
-        return
-    for chosen in combinations(constraints, attributes):
-        rest = tuple(each for each in constraints if each not in chosen)
-        yield _Tail(tuple(key for key, _ in chosen), rest, residuals), tuple(side for _, side in chosen)
+    return [
+        (
+            (
+                (constraints[first][0], constraints[second][0]),
+                constraints[:first] + constraints[first + 1 : second] + constraints[second + 1 :],
+                residuals,
+            ),
+            (constraints[first][1], constraints[second][1]),
+        )
+        for first, second in combinations(range(len(constraints)), 2)
+    ]

@@ -7,14 +7,15 @@ from above.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from thatch.model.conjunctions import Conjunction
-from thatch.model.lines import WHOLE, Constraint, difference, intersect
+from thatch.model.lines import EMPTY, WHOLE, Constraint, difference, intersect
 from thatch.reduction.merging.densities import Density
 
-__all__ = ["Degree", "Traffic"]
+__all__ = ["Degree", "Sides", "Traffic"]
 
 _MOST_PIECES = 256
 
@@ -60,14 +61,39 @@ class Traffic:
 
     def degree(self, merger: Conjunction, parts: Sequence[Conjunction]) -> Degree:
         """How imperfect a merger of these parts is."""
-        whole = dict(merger.constraints)
-        return self._degree(whole, _without([whole], [dict(each.constraints) for each in parts]))
+        return self.degree_beyond(dict(merger.constraints), [dict(each.constraints) for each in parts])
 
-    def degree_on(self, merger: Conjunction, key: str, held: Constraint) -> Degree:
+    def degree_beyond(self, merger: Sides, parts: Sequence[Sides]) -> Degree:
+        """The same for boxes."""
+        return self._degree(merger, _without([merger], parts))
+
+    def degree_on(self, merger: Sides, key: str, held: Constraint) -> Degree:
         """How imperfect a merger is whose parts differ from it in one attribute only, on which they hold this."""
-        whole = dict(merger.constraints)
-        beyond = difference(whole.get(key, WHOLE), held)
-        return self._degree(whole, [{**whole, key: beyond}] if beyond else [])
+        beyond = difference(merger[key], held) if merger[key] != held else EMPTY
+        return self._degree(merger, [{**merger, key: beyond}] if beyond else [])
+
+    def least(
+        self,
+        rest: Iterable[tuple[str, Constraint]],
+        keys: Sequence[str],
+        merger: Sequence[Constraint],
+        one: Sequence[Constraint],
+        other: Sequence[Constraint],
+    ) -> float:
+        """No more than the probability that an event passes a merger of two boxes in vain; quickly told.
+
+        Parameters
+        ----------
+        rest : what both have in common
+        keys : the attributes in which they differ; the merger and both of them have a constraint on each
+        """
+        if self._advertised:
+            return 0.0
+        both = [intersect(*sides) for sides in zip(one, other, strict=True)]
+        whole, first, second, shared = (
+            prod(map(self.density.probability, keys, sides)) for sides in (merger, one, other, both)
+        )
+        return prod(self.density.probability(*each) for each in rest) * (whole - first - second + shared)
 
     def _degree(self, whole: Sides, extra: list[Sides]) -> Degree:
         if not extra:

@@ -59,14 +59,14 @@ class _Seen:
         self.texts: list[str] = []  # rising
 
     def add(self, value: float | str) -> bool:
-        """Know a value; whether that changes any share."""
+        """Know a value that is none of the numbers; whether that changes any share."""
         if isinstance(value, str):
             at = bisect_left(self.texts, value)
             if at < len(self.texts) and self.texts[at] == value:
                 return False
             self.texts.insert(at, value)
             return True
-        if value in self.numbers or not isfinite(value):
+        if not isfinite(value):
             return False
         before = (self.least, self.greatest, self.are_whole)
         self.least = min(self.least, value) if self.numbers else value
@@ -96,13 +96,18 @@ class Uniform:
     def observe(self, conjunction: Conjunction) -> None:
         """Know the values that a subscription names."""
         for key, constraint in conjunction.constraints:
+            seen = self._seen.get(key)
+            if seen is None:
+                seen = self._seen[key] = _Seen()
             for cut in constraint:
-                if len(cut) == 3 and self._seen.setdefault(key, _Seen()).add(cut[1]):
+                if len(cut) == 3 and cut[1] not in seen.numbers and seen.add(cut[1]):
                     self._shares.pop(key, None)
 
     def probability(self, key: str, constraint: Constraint) -> float:
         """The share of events that satisfy a constraint on an attribute, or more."""
-        known = self._shares.setdefault(key, {})
+        known = self._shares.get(key)
+        if known is None:
+            known = self._shares[key] = {}
         share = known.get(constraint)
         if share is None:
             if len(known) >= _MOST_SHARES:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from thatch.model.conjunctions import Conjunction, Dead, close
+from thatch.model.conjunctions import Conjunction, close
 from thatch.model.lines import WHOLE, Constraint, is_single, union
-from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.residuals import Residual
+from thatch.model.schema import Schema
 from thatch.reduction.merging.densities import Density
 
-__all__ = ["around", "merged", "predicates_in", "replaced", "united"]
+__all__ = ["around", "conjunction_of", "merged", "predicates_in", "united"]
 
 
 def merged(
@@ -35,6 +36,7 @@ def merged(
     ----------
     intervals : most that a predicate of the merger may have
     density : tells which gaps cost least
+    schema : of both conjunctions
     """
     first, second = dict(one.constraints), dict(other.constraints)
     if first.keys() != second.keys() or one.residuals != other.residuals:
@@ -42,38 +44,32 @@ def merged(
     different = [key for key in first if first[key] != second[key]]
     if not 1 <= len(different) <= 2:
         return None
-    sides = {
-        key: around(key, (first[key], second[key]), intervals=intervals, density=density, schema=schema)
-        for key in different
-    }
-    return replaced(one, sides, schema)
+    for key in different:
+        first[key] = around(key, first[key], second[key], intervals=intervals, density=density)
+    return conjunction_of(first, one.residuals, schema)
 
 
-def united(
-    key: str, constraints: Iterable[Constraint], intervals: int, schema: Schema | None
-) -> Constraint | None:
-    """The union of constraints on an attribute, None if it has more intervals than a predicate may have."""
-    found = tighten(union(constraints), line_of(key, schema))
-    return found if predicates_in(found) <= intervals else None
+def united(one: Constraint, other: Constraint) -> Constraint:
+    """The union of two constraints on one attribute, whose cuts have one name each, as those of filters have."""
+    if len(one) == len(other) == 2:  # by far the most common case
+        if one > other:
+            one, other = other, one
+        if other[0] <= one[1]:
+            return (one[0], max(one[1], other[1]))
+        return one + other
+    return union((one, other))
 
 
-def around(
-    key: str, constraints: Iterable[Constraint], *, intervals: int, density: Density, schema: Schema | None
-) -> Constraint:
-    """A constraint on an attribute around others that has at most so many intervals."""
-    line = line_of(key, schema)
-    return tighten(_widened(key, tighten(union(constraints), line), intervals, density), line)
+def around(key: str, one: Constraint, other: Constraint, *, intervals: int, density: Density) -> Constraint:
+    """A constraint on an attribute around two others that has at most so many intervals."""
+    return _widened(key, united(one, other), intervals, density)
 
 
-def replaced(
-    conjunction: Conjunction, sides: Mapping[str, Constraint], schema: Schema | None
-) -> Conjunction | None:
-    """A conjunction with other constraints on some of its attributes; None if nothing satisfies that."""
-    constraints = {**dict(conjunction.constraints), **sides}
-    try:
-        return close(constraints, conjunction.residuals, schema)
-    except Dead:  # pragma: no cover - it holds what its parts hold
-        return None
+def conjunction_of(
+    sides: Mapping[str, Constraint], residuals: Iterable[Residual], schema: Schema | None
+) -> Conjunction:
+    """The conjunction of a merger. Something satisfies it, since it holds what its parts hold."""
+    return close(sides, residuals, schema)
 
 
 def predicates_in(constraint: Constraint) -> int:
