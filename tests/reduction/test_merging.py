@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,11 +13,17 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import thatch
 from tests.strategies import combined, conditions, events, expressions
-from thatch.errors import EventError, FilterError, ParameterError, SubscriptionError
+from thatch.errors import (
+    EventError,
+    FilterError,
+    ParameterError,
+    SubscriptionError,
+    UnknownSubscriptionError,
+)
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.reduction import ForwardingSet, Merging
-from thatch.reduction.merging import Traffic, Uniform, merged
+from thatch.reduction.merging import Traffic, Uniform, When, merged
 
 # --- paper L ---------------------------------------------------------------------------------------------------------
 
@@ -189,6 +196,132 @@ def test_merging_waits_for_so_many_changes() -> None:
     assert link.mergers
 
 
+# --- when to merge -----------------------------------------------------------------------------------------------------
+
+
+def _untimed(when: When, *filters: str) -> ForwardingSet:
+    return _link(Merging(every=None, when=when), *filters)
+
+
+def test_without_an_occasion_nothing_is_merged_until_it_is_asked_for() -> None:
+    link = _link(Merging(every=None), "x < 5", "x = 5")
+    assert len(link.active) == 2
+    assert link.tell(now=1e9) == ((), ())
+    forward, withdraw = link.merge()
+    assert [str(filter) for _, filter in forward] == ["x <= 5"]
+    assert withdraw == ("S1", "S2")
+    assert ForwardingSet().merge() == ForwardingSet().tell(1.0) == ((), ())
+
+
+def test_a_period_begins_with_the_first_time_that_is_told_and_with_every_merge() -> None:
+    link = _untimed(When(period=60), "x < 5", "x = 5")
+    assert not link.tell(now=1_000).forward
+    assert not link.tell(now=1_059).forward
+    assert link.tell(now=1_060).forward
+    link.add("S3", "x > 5 and x < 9")
+    assert not link.tell(now=1_119).forward
+    assert link.tell(now=1_120).forward
+    assert not link.tell(now=9_999).forward  # nothing has come since
+
+
+def test_a_table_that_has_grown_is_merged() -> None:
+    link = _untimed(When(table=3), "x < 5", "x = 5")
+    assert len(link.active) == 2
+    link.add("S3", "y = 1")
+    assert _texts(link) == ["x <= 5", "y = 1"]
+
+
+def test_a_rate_of_subscriptions_is_counted_since_the_last_merge() -> None:
+    link = _untimed(When(rate=1.0))
+    link.tell(now=0)
+    link.add("S1", "x < 5")
+    link.add("S2", "x = 5")
+    assert not link.tell(now=10).forward
+    for number in range(18):
+        link.add(f"T{number}", f"y = {number}")
+    assert link.mergers  # 20 in the 10 seconds that are known
+
+
+def test_a_busy_link_is_merged() -> None:
+    link = _untimed(When(bandwidth=0.8), "x < 5", "x = 5")
+    assert not link.tell(now=1, bandwidth=0.7).forward
+    assert not link.tell(now=2).forward
+    assert link.tell(now=3, bandwidth=0.9).forward
+
+
+def test_many_outputs_above_one_tail_are_merged() -> None:
+    link = _untimed(When(outputs=3), "x < 5 and t = 1", "x = 5 and t = 1", "x < 5 and t = 2")
+    assert not link.mergers
+    link.add("S4", "x = 7 and t = 1")
+    assert "t = 1 and x <= 5" in _texts(link)
+
+
+@pytest.mark.parametrize("name", ["period", "table", "rate", "bandwidth", "outputs"])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), True, "often"])
+def test_occasions_are_numbers_above_0(name: str, value: Any) -> None:
+    with pytest.raises(ParameterError, match=name):
+        When(**{name: value})
+
+
+# --- groups ------------------------------------------------------------------------------------------------------------
+
+# Blades of a windmill, and what is between them: no two are a box together, all five are.
+_WINDMILL = (
+    "x between 0 and 3 and y between 0 and 1",
+    "x between 4 and 5 and y between 0 and 3",
+    "x between 2 and 5 and y between 4 and 5",
+    "x between 0 and 1 and y between 2 and 5",
+    "x between 2 and 3 and y between 2 and 3",
+)
+
+
+def test_five_filters_that_fill_a_box_are_one_though_no_two_are() -> None:
+    schema = thatch.Schema({"x": thatch.Integer(0, 99), "y": thatch.Integer(0, 99)})
+    assert len(_link(Merging(), *_WINDMILL, schema=schema).active) == 5
+    link = _link(Merging(groups=True), *_WINDMILL, schema=schema)
+    assert _texts(link) == [str(thatch.parse("x <= 5 and y <= 5", schema=schema))]
+    ((parts, degree),) = link.mergers.values()
+    assert parts == ("S1", "S2", "S3", "S4", "S5")
+    assert degree.threshold == 0
+    link.remove("S5")
+    assert len(link.active) == 4
+    assert not link.mergers
+
+
+def test_four_of_them_are_no_group() -> None:
+    schema = thatch.Schema({"x": thatch.Integer(0, 99), "y": thatch.Integer(0, 99)})
+    assert not _link(Merging(groups=True), *_WINDMILL[:4], schema=schema).mergers
+    assert not _link(Merging(groups=True), *_WINDMILL).mergers  # between whole numbers there are others
+
+
+# --- many at once ------------------------------------------------------------------------------------------------------
+
+
+def test_many_filters_at_once_are_merged_as_one_by_one() -> None:
+    filters = {f"S{each}": f"x between {each} and {each + 1} and t = {each % 3}" for each in range(60)}
+    link = ForwardingSet(Merging())
+    changes = link.extend(filters)
+    one_by_one = _link(Merging(), *filters.values())
+    assert dict(changes.forward) == link.active
+    assert not changes.withdraw
+    assert _texts(link) == _texts(one_by_one)
+    assert link.extend({"all": "exists(t)"}).withdraw
+    assert list(link.active) == ["all"]
+
+
+def test_many_filters_are_taken_in_under_any_policy_or_not_at_all() -> None:
+    link = ForwardingSet()
+    link.add("a", "x < 5")
+    assert link.extend({"b": "x < 3", "c": "x > 7"}).forward == (("c", thatch.parse("x > 7")),)
+    for wrong, error in (
+        ({"d": "x = 1", "a": "x = 2"}, SubscriptionError),
+        ({"d": "x = 1", "e": "x ="}, FilterError),
+    ):
+        with pytest.raises(error):
+            link.extend(wrong)
+        assert list(link) == ["a", "b", "c"]
+
+
 def test_what_is_wrong_is_refused_and_changes_nothing() -> None:
     for wrong in (
         {"threshold": -0.1},
@@ -205,6 +338,41 @@ def test_what_is_wrong_is_refused_and_changes_nothing() -> None:
     with pytest.raises(SubscriptionError, match="free"):
         link.add("merger 1", "x = 7")
     assert list(link.active) == ["merger 1"]
+
+
+@pytest.mark.parametrize("text", ["x < 5 and x > 7", "x = 1 and x = 2"])
+def test_an_attribute_twice_is_intersected_or_refused(text: str) -> None:
+    link = _link(Merging(), "x < 5 and x < 3", "x = 3 and x <= 9")
+    assert _texts(link) == ["x <= 3"]
+    with pytest.raises(FilterError):
+        link.add("S3", text)
+    assert len(link) == 2
+
+
+def test_unknown_ids_are_refused_and_mergers_cannot_be_removed() -> None:
+    link = _link(Merging(), "x < 5", "x = 5")
+    for unknown in ("merger 1", "S9", None):
+        with pytest.raises(UnknownSubscriptionError):
+            link.remove(unknown)  # type: ignore[arg-type]
+    assert link.merged("merger 9") is None
+    assert list(link.active) == ["merger 1"]
+
+
+def test_a_profile_that_lacks_an_attribute_takes_its_values_as_spread_evenly() -> None:
+    profile = Profile.of([{"y": 1}, {"y": 2}] * 10)
+    filters = ("x = 0", "x = 9", "x = 3", "x = 5")
+    profiled = _link(Merging(threshold=0.2, profile=profile, every=4), *filters)
+    assert _texts(profiled) == _texts(_link(Merging(threshold=0.2, every=4), *filters))
+    assert profiled.mergers
+
+
+def test_advertisements_that_contradict_a_filter_make_it_cost_nothing() -> None:
+    """No event can satisfy `x > 7`: by what is advertised, whatever is merged with it costs nothing, and all stays known."""
+    advertised = (thatch.parse("x < 3"), thatch.parse("x < 1 and y = 1"))
+    link = _link(Merging(advertisements=advertised), "x = 8", "x = 10")
+    ((_, degree),) = link.mergers.values()
+    assert (degree.imperfect, degree.threshold) == (0.0, 0.0)
+    assert _texts(link) == ["x between 8 and 10"]
 
 
 def test_filters_of_other_attributes_or_three_differences_have_no_merger() -> None:
@@ -250,6 +418,40 @@ def test_whatever_filters_ask_for_perfect_mergers_add_nothing_and_others_lose_no
             continue
         known = any(filter.matches(event) for filter in link.active.values())
         assert known == wanted if policy.threshold == 0 else known >= wanted
+
+
+# --- what is let through in vain, counted on events that nobody has seen ------------------------------------------------
+
+
+def test_no_more_events_pass_in_vain_than_the_budget_allows_with_95_in_100_certainty() -> None:
+    rng = np.random.default_rng(4)
+    seen, unseen = (
+        [dict(zip("xyz", row, strict=True)) for row in (rng.random((count, 3)) ** 2 * 100).round(1).tolist()]
+        for count in (600, 1_500)
+    )
+    budget = 0.1
+    link = ForwardingSet(Merging(threshold=0.03, budget=budget, profile=Profile.of(seen)))
+    starts = rng.integers(0, 90, (60, 2)).tolist()
+    filters = [
+        thatch.parse(f"x between {x} and {x + 9} and y between {y} and {y + 9} and z <= {10 * (x % 4) + 20}")
+        for x, y in starts
+    ]
+    link.extend({f"S{number}": each for number, each in enumerate(filters)})
+    recorded = sum(degree.threshold for _, degree in link.mergers.values())
+    assert 0.02 < recorded <= budget
+    known = list(link.active.values())
+    in_vain = sum(
+        any(each.matches(event) for each in known) and not any(each.matches(event) for each in filters)
+        for event in unseen
+    )
+    assert _upper_bound(in_vain, len(unseen)) <= budget
+
+
+def _upper_bound(count: int, of: int, z: float = 1.959964) -> float:
+    """The upper end of Wilson's interval of 95 % for a share."""
+    share = count / of
+    middle, spread = share + z * z / (2 * of), z * ((share * (1 - share) + z * z / (4 * of)) / of) ** 0.5
+    return (middle + spread) / (1 + z * z / of)
 
 
 # --- every point of a small world --------------------------------------------------------------------------------------
@@ -323,6 +525,29 @@ class Link(RuleBasedStateMachine):
         del self.live[name]
         self._apply(self.set.remove(name))
 
+    @rule(filters=st.lists(_filters, max_size=6))
+    def extend(self, filters: list[Filter]) -> None:
+        names = [f"s{self.next + number}" for number in range(len(filters))]
+        self.next += len(filters)
+        self.live.update(zip(names, filters, strict=True))
+        self._apply(self.set.extend(dict(zip(names, filters, strict=True))))
+
+    @rule()
+    def merge(self) -> None:
+        self._apply(self.set.merge())
+
+    @rule()
+    def restore(self) -> None:
+        """Another set goes on where this one ended."""
+        mergers = {name: self.set.merged(name) for name in self.set.mergers}
+        again = ForwardingSet(self.policy, schema=_SCHEMA)
+        old = again.restore(self.live, self.known, mergers)
+        for name in old:
+            assert again.merged(name) == mergers[old[name]]
+        for name, filter in again.active.items():
+            assert old.get(name, name) not in self.known or self.known[old.get(name, name)] == filter
+        self.set, self.known = again, dict(again.active)
+
     @rule(order=st.sampled_from(["arrival", "volume"]))
     def rebuild(self, order: Any) -> None:
         self._apply(self.set.rebuild(order))
@@ -351,7 +576,7 @@ for _name, _policy in {
     "Perfect": Merging(),
     "Lists": Merging(intervals=3),
     "Imperfect": Merging(threshold=0.2),
-    "Budget": Merging(threshold=0.2, budget=0.3, every=2),
+    "Budget": Merging(threshold=0.2, budget=0.3, every=2, groups=True),
 }.items():
     _case = type(f"Link{_name}", (Link,), {"policy": _policy}).TestCase
     _case.__name__ = _case.__qualname__ = f"Test{_name}"

@@ -85,6 +85,7 @@ def forward(tables: Tables, step: Step, link: Link, subscription: Subscription) 
     if link.forwarded is None:
         link.forwarded = Outgoing(tables.routing.policy, tables.schema)
     _send_subscriptions(tables, step, link, link.forwarded.add(subscription.id, subscription.filter))
+    _send_subscriptions(tables, step, link, link.forwarded.tell(step.now))
 
 
 def retract(

@@ -91,6 +91,10 @@ class Outgoing:
             return Changes()
         return Changes(((same[0], filter),) if same else (), (about,))
 
+    def tell(self, now: float) -> Changes:
+        """Know the time: it may be time to merge."""
+        return self._open.tell(now)
+
     def active(self) -> dict[str, Filter]:
         """The entries that the other end must know, mergers that were not told yet by their number."""
         open_ones = {self._names.get(about, about): filter for about, filter in self._open.active.items()}

@@ -246,6 +246,22 @@ class ForwardingSet:
             self._give_new_labels()
         return changes
 
+    def tell(self, now: float, bandwidth: float | None = None) -> Changes:
+        """Tell the time, and how busy the link is: it may be time to merge, see `thatch.reduction.merging.When`.
+
+        Parameters
+        ----------
+        now : in seconds, not less than what was told before
+        bandwidth : in the measure that the policy has it in, None if it is not known
+        """
+        merging = self._merging
+        return Changes() if merging is None else self._told(merging.tell(now, bandwidth))
+
+    def merge(self) -> Changes:
+        """Merge what can be merged, whether it is time to or not."""
+        merging = self._merging
+        return Changes() if merging is None else self._told(merging.merge())
+
     def rebuild(self, order: Order = "arrival") -> Changes:
         """Decide every filter anew, in the order in which they came or the largest first.
 

@@ -13,81 +13,30 @@ those of all active mergers together do not exceed the budget of the link.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import prod
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from thatch.model.filters import Filter
-from thatch.model.lines import Constraint
-from thatch.model.schema import Schema
 from thatch.reduction.boxes import Boxes, Ints
+from thatch.reduction.forwarding.candidates import (
+    ROUNDING,
+    Candidate,
+    Candidates,
+    FilterRows,
+    Merger,
+    originals,
+)
 from thatch.reduction.forwarding.covering_set import CoveringSet
-from thatch.reduction.forwarding.partners import Pair, Partners
+from thatch.reduction.forwarding.partners import Partners
 from thatch.reduction.forwarding.rows import Source
-from thatch.reduction.merging import Degree, Sides, Traffic, around, conjunction_of, predicates_in, united
+from thatch.reduction.merging import Degree, Occasion, Traffic
 from thatch.reduction.moves import NOTHING, Moves, Net
+
+if TYPE_CHECKING:
+    from thatch.reduction.forwarding.policies import Merging
 
 __all__ = ["FilterRows", "Merger", "MergingRows"]
 
-_MOST_PARTS = 32  # subscriptions that are taken away one by one to tell a degree exactly
-_MOST_BOXES = 256  # of a merger
 _DEEPEST = 4  # mergers of mergers of mergers
-_ROUNDING = 1e-12  # sums of shares in another order
-
-
-@runtime_checkable
-class FilterRows(Source, Protocol):
-    """Knows the filters of rows, and takes in those that are made here."""
-
-    @property
-    def schema(self) -> Schema | None:
-        """The declared types of attributes."""
-
-    def filter(self, row: int) -> Filter:
-        """What a row asks for."""
-
-    def invent(self, filter: Filter) -> int:
-        """Take in a filter that no subscription has; gives its row, a number below 0 that is never given again."""
-
-    def discard(self, row: int) -> None:
-        """Forget such a filter."""
-
-
-class Merger:
-    """A filter around others.
-
-    Parameters
-    ----------
-    row : of the filter
-    parts : the rows it was made of, mergers among them
-    size : how many subscriptions are in these
-    degree : what it costs
-    depth : how many mergers are inside each other
-    on : the one attribute in which all these subscriptions differ, and what they hold on it together; None if there are
-        several
-    """
-
-    __slots__ = ("degree", "depth", "on", "parts", "row", "size")
-
-    def __init__(
-        self,
-        row: int,
-        parts: list[int],
-        size: int,
-        degree: Degree,
-        depth: int = 1,
-        on: tuple[str, Constraint] | None = None,
-    ) -> None:
-        self.row, self.parts, self.size = row, parts, size
-        self.degree, self.depth, self.on = degree, depth, on
-
-
-class _Candidate(NamedTuple):
-    """A merger that could be made of two rows."""
-
-    degree: Degree
-    sides: Sides
-    parts: tuple[int, int]
-    on: tuple[str, Constraint] | None
 
 
 class MergingRows:
@@ -98,27 +47,20 @@ class MergingRows:
     covering : an empty set that decides what is covered
     source : knows what rows ask for
     traffic : which events are expected
-    threshold, budget, intervals, every : as in the policy `Merging`
+    policy : says what may be merged, and when
     """
 
-    def __init__(
-        self,
-        covering: CoveringSet,
-        source: FilterRows,
-        traffic: Traffic,
-        *,
-        threshold: float,
-        budget: float,
-        intervals: int,
-        every: int,
-    ) -> None:
-        self._covering, self._source, self._traffic = covering, source, traffic
-        self._threshold, self._budget, self._intervals, self._every = threshold, budget, intervals, every
+    def __init__(self, covering: CoveringSet, source: FilterRows, traffic: Traffic, policy: Merging) -> None:
+        self._covering, self._source, self._traffic, self._policy = covering, source, traffic, policy
         self.mergers: dict[int, Merger] = {}
         self._above: dict[int, Merger] = {}  # of parts: the merger they were made into
-        self._partners = Partners(pairs=threshold > 0)
+        self._partners = Partners(pairs=policy.threshold > 0 or policy.groups)
+        self._candidates = Candidates(source, traffic, policy, self._partners, self.mergers)
         self._waiting: dict[int, None] = {}  # rows that became active and were not tried yet
-        self._changes = 0
+        self._changes = 0  # since the last time that all were tried
+        self._outputs = 0  # on the fullest tail that changed since then
+        self._tried_at: float | None = None
+        self._now: float | None = None
         self.total = 0.0  # the thresholds of all active mergers
 
     @property
@@ -152,18 +94,12 @@ class MergingRows:
 
     def moved_to(self, source: Source) -> bool:
         """Take what active rows ask for anew, from a source with other labels; nothing is decided anew."""
-        self._source = source  # type: ignore[assignment]  # made by the one who gave the first
+        self._source = self._candidates.source = source  # type: ignore[assignment]  # made as the first was
         return self._covering.moved_to(source)
 
     def originals(self, row: int) -> Iterator[int]:
         """The subscriptions in a merger, or the row itself if it is none."""
-        pending = [row]
-        while pending:
-            each = pending.pop()
-            if each in self.mergers:
-                pending += self.mergers[each].parts
-            else:
-                yield each
+        return originals(self.mergers, row)
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
@@ -196,7 +132,8 @@ class MergingRows:
             for row in net.moves().forward:
                 if self.is_active(row):
                     self._absorb(row, net)
-        return net.moves()
+        moves = net.moves()  # to be told in the order in which they were judged, for a set that is restored
+        return Moves(tuple(self._partners.fewest_predicates_first(moves.forward)), moves.withdraw)
 
     def restore(self, row: int) -> Moves:
         """Take in a row that an earlier set had; it was tried there."""
@@ -209,7 +146,7 @@ class MergingRows:
     def restore_merger(self, filter: Filter, parts: tuple[int, ...], degree: Degree) -> int | None:
         """Take in a merger that an earlier set had, before the rows in it; None if this one would not have it."""
         cost = degree.threshold
-        if cost > self._threshold + _ROUNDING or self.total + cost > self._budget + _ROUNDING:
+        if cost > self._policy.threshold + ROUNDING or self.total + cost > self._policy.budget + ROUNDING:
             return None
         if any(part in self._above for part in parts):
             return None
@@ -252,11 +189,37 @@ class MergingRows:
 
     def _settle(self, net: Net) -> None:
         self._changes += 1
-        if self._changes >= self._every:
+        if self._is_time():
             self._try_all(net)
 
+    def tell(self, now: float, bandwidth: float | None = None) -> Moves:
+        """Know the time, and how busy the link is; then merge, if it is time to."""
+        net = Net()
+        self._now = now
+        if self._tried_at is None:
+            self._tried_at = now
+        if self._is_time(bandwidth):
+            self._try_all(net)
+        return net.moves()
+
+    def merge(self) -> Moves:
+        """Merge, whether it is time to or not."""
+        net = Net()
+        self._try_all(net)
+        return net.moves()
+
+    def _is_time(self, bandwidth: float | None = None) -> bool:
+        every, when = self._policy.every, self._policy.when
+        if every is not None and self._changes >= every:
+            return True
+        if when is None or not self._waiting:
+            return False
+        passed = None if self._now is None or self._tried_at is None else self._now - self._tried_at
+        return when.holds(Occasion(len(self._partners), self._outputs, self._changes, passed, bandwidth))
+
     def _try_all(self, net: Net) -> None:
-        self._changes = 0
+        self._changes = self._outputs = 0
+        self._tried_at = self._now
         while self._waiting:
             row = next(iter(self._waiting))
             del self._waiting[row]
@@ -275,12 +238,13 @@ class MergingRows:
             # A part that is forwarded by itself again has no merger any more, and a link no more than its budget.
             if self.is_active(row):
                 self._cancel(self._above.get(row), net)
-            if row in self.mergers and self.total > self._budget + _ROUNDING and self.is_active(row):
+            if row in self.mergers and self.total > self._policy.budget + ROUNDING and self.is_active(row):
                 self._cancel(self.mergers[row], net)
 
     def _enter(self, row: int) -> None:
         self._waiting[row] = None
-        self._partners.enter(row, self._source.filter(row).conjunctions)
+        outputs = self._partners.enter(row, self._source.filter(row).conjunctions)
+        self._outputs = max(self._outputs, outputs)
         if row in self.mergers:
             self.total += self.mergers[row].degree.threshold
 
@@ -309,87 +273,14 @@ class MergingRows:
     # --- merging -------------------------------------------------------------------------------------------------------
 
     def _merge(self, row: int, net: Net) -> None:
-        """Merge an active row with the partner that costs least, if one costs little enough."""
-        chosen = self._cheapest(self._on_one(row, pair) for pair in self._partners.near(row, 1))
-        if chosen is None:
-            chosen = self._cheapest(self._on_two(row, pair) for pair in self._partners.near(row, 2))
+        chosen = self._candidates.cheapest(row, self.total)
         if chosen is not None:
             self._create(chosen, net)
 
-    def _cheapest(self, candidates: Iterable[_Candidate | None]) -> _Candidate | None:
-        best: tuple[float, int, tuple[int, int]] | None = None
-        chosen = None
-        for each in candidates:
-            if each is None or each.degree.threshold > self._most(each.parts):
-                continue
-            boxes = prod(len(side) // 2 for side in each.sides.values())
-            rank = (each.degree.threshold, boxes, each.parts)
-            if boxes <= _MOST_BOXES and (best is None or rank < best):
-                best, chosen = rank, each
-        return chosen
-
-    def _most(self, parts: tuple[int, int]) -> float:
-        """What a merger of two rows may cost."""
-        freed = sum(self.mergers[part].degree.threshold for part in parts if part in self.mergers)
-        return min(self._threshold, self._budget - self.total + freed) + _ROUNDING
-
-    def _on_one(self, row: int, pair: Pair) -> _Candidate | None:
-        """The merger of two rows that differ in one attribute: perfect, if their union is a predicate."""
-        (key,), (own,), (other,) = pair.keys, pair.own, pair.other
-        side = united(own, other)
-        if predicates_in(side) > self._intervals:
-            if self._threshold == 0 and not self._traffic.knows_gaps:
-                return None
-            side = around(key, own, other, intervals=self._intervals, density=self._traffic.density)
-        sides = self._sides(row)
-        sides[key] = side
-        parts = (row, pair.row)
-        held = self._held_on(row, key, own), self._held_on(pair.row, key, other)
-        if held[0] is None or held[1] is None:
-            return _Candidate(self._degree(sides, parts), sides, parts, None)
-        together = united(held[0], held[1])
-        return _Candidate(self._traffic.degree_on(sides, key, together), sides, parts, (key, together))
-
-    def _held_on(self, row: int, key: str, own: Constraint) -> Constraint | None:
-        """What the subscriptions in a row hold on an attribute, None if they differ in others too."""
-        merger = self.mergers.get(row)
-        if merger is None or not merger.degree.imperfect:
-            return own
-        return merger.on[1] if merger.on is not None and merger.on[0] == key else None
-
-    def _on_two(self, row: int, pair: Pair) -> _Candidate | None:
-        """The merger of two rows that differ in two attributes: a box around both."""
-        density, parts = self._traffic.density, (row, pair.row)
-        found = [
-            around(key, own, other, intervals=self._intervals, density=density)
-            for key, own, other in zip(pair.keys, pair.own, pair.other, strict=True)
-        ]
-        if self._traffic.least(pair.rest, pair.keys, found, pair.own, pair.other) > self._most(parts):
-            return None
-        sides = self._sides(row)
-        sides.update(zip(pair.keys, found, strict=True))
-        return _Candidate(self._degree(sides, parts), sides, parts, None)
-
-    def _degree(self, sides: Sides, parts: tuple[int, int]) -> Degree:
-        if self._size(parts) <= _MOST_PARTS:
-            originals = sorted(each for part in parts for each in self.originals(part))
-            return self._traffic.degree_beyond(sides, [self._sides(each) for each in originals])
-        # What it holds beyond its parts, and what these hold beyond theirs: at least what it costs.
-        inner = [self.mergers[part].degree for part in parts if part in self.mergers]
-        degree = self._traffic.degree_beyond(sides, [self._sides(part) for part in parts])
-        beyond = min(degree.threshold + sum(each.threshold for each in inner), 1.0)
-        return Degree(max([degree.imperfect, *(each.imperfect for each in inner)]), beyond)
-
-    def _size(self, parts: Iterable[int]) -> int:
-        return sum(self.mergers[part].size if part in self.mergers else 1 for part in parts)
-
-    def _create(self, chosen: _Candidate, net: Net) -> None:
-        schema = self._source.schema
-        residuals = self._source.filter(chosen.parts[0]).conjunctions[0].residuals
-        conjunction = conjunction_of(chosen.sides, residuals, schema)
-        row = self._source.invent(Filter((conjunction,), schema, ()))
+    def _create(self, chosen: Candidate, net: Net) -> None:
+        row = self._source.invent(chosen.filter)
         depth = 1 + max(self.mergers[each].depth if each in self.mergers else 0 for each in chosen.parts)
-        made = Merger(row, list(chosen.parts), self._size(chosen.parts), chosen.degree, depth, chosen.on)
+        made = Merger(row, list(chosen.parts), chosen.size, chosen.degree, depth, chosen.on)
         self.mergers[row] = made
         self._apply(self._covering.overlay(row, chosen.parts), net)
         if depth > _DEEPEST:
@@ -418,6 +309,3 @@ class MergingRows:
         kept.parts += fresh
         self._above.update(dict.fromkeys(fresh, kept))
         self.mergers[made.row] = kept
-
-    def _sides(self, row: int) -> Sides:
-        return dict(self._source.filter(row).conjunctions[0].constraints)

@@ -62,8 +62,8 @@ class Partners:
     def __len__(self) -> int:
         return len(self._size_of)
 
-    def enter(self, row: int, conjunctions: tuple[Conjunction, ...]) -> None:
-        """Know an active row; only one of a single conjunction has partners."""
+    def enter(self, row: int, conjunctions: tuple[Conjunction, ...]) -> int:
+        """Know an active row; only one of a single conjunction has partners. How many stand on its fullest tail."""
         self._size_of[row] = size = _size(conjunctions)
         self._sizes[size] += 1
         is_single = len(conjunctions) == 1
@@ -77,6 +77,7 @@ class Partners:
                     self._rows[tail] = [(sides, row)]
                 else:
                     insort(known, (sides, row))
+        return max((len(self._rows[tail]) for tail, _ in self._ones[row]), default=1)
 
     def leave(self, row: int) -> None:
         """Forget a row, if it is known."""
@@ -138,6 +139,12 @@ class Partners:
                 for other, each in rows[max(at - reach, 0) : at + reach + 1]:
                     if each != row:
                         yield Pair(tail[0], tail[1], sides, other, each)
+
+    def beside(self, row: int) -> Iterator[tuple[Keys, list[tuple[Sides, int]]]]:
+        """All rows that differ from this one in the same two attributes, itself among them, for every two."""
+        for tail, _ in self._twos[row]:
+            if len(self._rows[tail]) > 2:
+                yield tail[0], self._rows[tail]
 
     def _all_but_one(self, conjunction: Conjunction) -> list[Shelved]:
         if self._last[0] is not conjunction:
