@@ -15,6 +15,7 @@ from benchmarks import parsing
 from benchmarks.brokers import command as brokers
 from benchmarks.curves import command as curves
 from benchmarks.matching import command as matching
+from benchmarks.merging import command as merging
 from benchmarks.pipeline import command as pipeline
 from benchmarks.planning import command as planning
 from benchmarks.reduction import command as reduction
@@ -29,6 +30,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "reduction": reduction.main,
     "brokers": brokers.main,
     "planning": planning.main,
+    "merging": merging.main,
 }
 
 

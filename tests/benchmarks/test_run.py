@@ -20,13 +20,14 @@ def test_names_choose_benchmarks_and_options_go_to_them(monkeypatch):
         ("parsing", ["--quick"]), ("matching", ["--quick"]), ("curves", ["--quick"]),
         ("pipeline", ["--quick"]), ("reduction", ["--quick"]), ("brokers", ["--quick"]),
         ("planning", ["--quick"]),
+        ("merging", ["--quick"]),
     ]  # fmt: skip
 
 
 def test_an_unknown_name_is_told_before_anything_runs():
     with pytest.raises(
         SystemExit,
-        match="No benchmark 'speed'; there are parsing, matching, curves, pipeline, reduction, brokers",
+        match="No benchmark 'speed'; there are parsing, matching, curves, pipeline, reduction, brokers, planning, merging",
     ):
         run.main(["parsing", "speed"])
 
