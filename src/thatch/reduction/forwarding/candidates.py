@@ -59,24 +59,22 @@ class Merger:
     parts : the rows it was made of, mergers among them
     size : how many subscriptions are in these
     degree : what it costs
-    depth : how many mergers are inside each other
     on : the one attribute in which all these subscriptions differ, and what they hold on it together; None if there are
         several
     """
 
-    __slots__ = ("degree", "depth", "on", "parts", "row", "size")
+    __slots__ = ("degree", "on", "parts", "row", "size")
 
     def __init__(
         self,
         row: int,
-        parts: list[int],
+        parts: tuple[int, ...],
         size: int,
         degree: Degree,
-        depth: int = 1,
         on: tuple[str, Constraint] | None = None,
     ) -> None:
         self.row, self.parts, self.size = row, parts, size
-        self.degree, self.depth, self.on = degree, depth, on
+        self.degree, self.on = degree, on
 
 
 def originals(mergers: Mapping[int, Merger], row: int) -> Iterator[int]:
@@ -148,13 +146,14 @@ class Candidates:
         return chosen
 
     def _least(self, candidates: Iterable[Candidate | None]) -> Candidate | None:
-        best: tuple[float, int, tuple[int, ...]] | None = None
+        best: tuple[float, int, int, tuple[int, ...]] | None = None
         chosen = None
         for each in candidates:
             if each is None or each.degree.threshold > self._most(each.parts):
                 continue
             boxes = prod(len(side) // 2 for side in each.sides.values())
-            rank = (each.degree.threshold, boxes, each.parts)
+            # Small ones first: so mergers of mergers are a tree that is not deep, and little is undone when a part goes.
+            rank = (each.degree.threshold, boxes, each.size, each.parts)
             if boxes <= _MOST_BOXES and (best is None or rank < best):
                 best, chosen = rank, each
         return chosen

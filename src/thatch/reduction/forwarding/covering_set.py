@@ -4,7 +4,9 @@ A row is what one subscription asks for: some boxes. A row that the active ones 
 link need not know it. Its proof names the active rows that cover it, so that a removal looks again only at the rows
 whose proof it breaks (papers 000 and 001 look at all, or at all in the place that became free).
 
-Two things must stay true: a proof names active rows only, and the union of the active rows is the union of all.
+A proof names rows that were active when it was found. One of them may become passive, with a proof of its own: then what
+it proves is proved by those, and nothing needs to be looked at. So proofs never lead in a circle, and they end at active
+rows. The union of the active rows is always the union of all.
 """
 
 from __future__ import annotations
@@ -70,7 +72,16 @@ class CoveringSet:
 
     def proof(self, row: int) -> tuple[int, ...]:
         """The active rows that together cover a passive one."""
-        return self._proofs[row]
+        found, seen, pending = set(), {row}, list(self._proofs[row])
+        while pending:
+            each = pending.pop()
+            if each not in seen:
+                seen.add(each)
+                if each in self._proofs:
+                    pending += self._proofs[each]
+                else:
+                    found.add(each)
+        return tuple(sorted(found))
 
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
@@ -111,7 +122,6 @@ class CoveringSet:
         for part in withdrawn:
             self._deactivate(part)
             self._keep_proof(part, (row,))
-            self._lean_on(part)
         return Moves((), withdrawn)
 
     def absorb(self, row: int) -> Moves:
@@ -140,7 +150,6 @@ class CoveringSet:
         covered = []
         for row in order(drafted):
             if self._is_covered(row):
-                self._lean_on(row)
                 covered.append(row)
             else:
                 self._activate(row)
@@ -153,11 +162,30 @@ class CoveringSet:
         del self._order[row]
         self._stored.drop(row)
         if row in self._proofs:
+            self._lean_on_proof_of(row)
             self._forget_proof(row)
             return NOTHING
         self._deactivate(row)
         promoted = self._promoted(self._dependants.pop(row, set()))
         return Moves(tuple(promoted), (row, *self._demoted(promoted)))
+
+    def remove_all(self, rows: Iterable[int]) -> Moves:
+        """Forget several rows at once; whatever leaned on one of them is judged after all of them are gone."""
+        gone = list(rows)
+        withdrawn: list[int] = []
+        loose: set[int] = set()
+        for row in gone:
+            del self._order[row]
+            self._stored.drop(row)
+            if row in self._proofs:
+                self._forget_proof(row)
+            else:
+                self._deactivate(row)
+                withdrawn.append(row)
+        for row in gone:
+            loose |= self._dependants.pop(row, set())
+        promoted = self._promoted(loose)
+        return Moves(tuple(promoted), (*withdrawn, *self._demoted(promoted)))
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""
@@ -224,7 +252,7 @@ class CoveringSet:
 
     def _forget_proof(self, row: int) -> None:
         for each in self._proofs.pop(row):
-            self._dependants[each].discard(row)
+            self._dependants.get(each, set()).discard(row)
 
     # --- what a change brings with it ------------------------------------------------------------------------------
 
@@ -259,17 +287,15 @@ class CoveringSet:
         for row in reversed(self._largest_first(rows)):
             self._deactivate(row)
             if self._is_covered(row):
-                self._lean_on(row)
                 demoted.append(row)
             else:
                 self._activate(row)
         return demoted
 
-    def _lean_on(self, row: int) -> None:
-        """Let what was proved by a row that became passive be proved by what proves that row."""
+    def _lean_on_proof_of(self, row: int) -> None:
+        """Let what is proved by a passive row that goes be proved by what proves that row."""
         for dependant in self._dependants.pop(row, set()):
-            proof = {*self._proofs[dependant], *self._proofs[row]} - {row}
-            self._keep_proof(dependant, proof)
+            self._keep_proof(dependant, {*self._proofs[dependant], *self._proofs[row]} - {row})
 
     def _largest_first(self, rows: Iterable[int]) -> list[int]:
         """By volume, which only orders the work; equals in the order of their numbers."""

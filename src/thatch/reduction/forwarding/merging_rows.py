@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FilterRows", "Merger", "MergingRows"]
 
-_DEEPEST = 4  # mergers of mergers of mergers
-
 
 class MergingRows:
     """Rows that come and go on one link, merged where that is cheap enough.
@@ -151,7 +149,7 @@ class MergingRows:
         if any(part in self._above for part in parts):
             return None
         row = self._source.invent(filter)
-        merger = self.mergers[row] = Merger(row, list(parts), len(parts), degree)
+        merger = self.mergers[row] = Merger(row, parts, len(parts), degree)
         self._above.update(dict.fromkeys(parts, merger))
         self._apply(self._covering.overlay(row, ()), Net())
         self._waiting.clear()
@@ -255,20 +253,24 @@ class MergingRows:
             self.total = max(self.total - self.mergers[row].degree.threshold, 0.0)
 
     def _cancel(self, merger: Merger | None, net: Net) -> None:
-        """Forget a merger and all that were made of it, the innermost first, so that each row is looked at once."""
+        """Forget a merger and all that were made of it, at once, so that each row is looked at once."""
+        rows: list[int] = []
         while merger is not None and merger.row in self.mergers:
-            row = merger.row
-            above = self._above.pop(row, None)
+            rows.append(merger.row)
+            above = self._above.pop(merger.row, None)
             for part in merger.parts:
                 self._above.pop(part, None)
-            moves = self._covering.remove(row)
+            merger = above
+        if not rows:
+            return
+        moves = self._covering.remove_all(rows)
+        for row in rows:
             if row in moves.withdraw:
                 self._leave(row)
             del self.mergers[row]
             self._source.discard(row)
-            net.add(Moves((), tuple(each for each in moves.withdraw if each == row)))
-            self._apply(Moves(moves.forward, tuple(each for each in moves.withdraw if each != row)), net)
-            merger = above
+        net.add(Moves((), tuple(row for row in rows if row in moves.withdraw)))
+        self._apply(Moves(moves.forward, tuple(each for each in moves.withdraw if each not in rows)), net)
 
     # --- merging -------------------------------------------------------------------------------------------------------
 
@@ -279,33 +281,9 @@ class MergingRows:
 
     def _create(self, chosen: Candidate, net: Net) -> None:
         row = self._source.invent(chosen.filter)
-        depth = 1 + max(self.mergers[each].depth if each in self.mergers else 0 for each in chosen.parts)
-        made = Merger(row, list(chosen.parts), chosen.size, chosen.degree, depth, chosen.on)
+        made = Merger(row, chosen.parts, chosen.size, chosen.degree, chosen.on)
         self.mergers[row] = made
         self._apply(self._covering.overlay(row, chosen.parts), net)
-        if depth > _DEEPEST:
-            self._flatten(made)
-        else:
-            self._above.update(dict.fromkeys(chosen.parts, made))
+        self._above.update(dict.fromkeys(chosen.parts, made))
         self._cover_held(row, net)
         self._absorb(row, net)
-
-    def _flatten(self, made: Merger) -> None:
-        """Let the parts of mergers that are too deep be those of one that was made of them.
-
-        The largest of these lives on as the new one, so that not each of its parts must be told.
-        """
-        deepest = [self.mergers[part] for part in made.parts if part in self.mergers]
-        deepest = [each for each in deepest if each.depth == _DEEPEST]
-        kept = max(deepest, key=lambda each: len(each.parts))
-        gone = [each.row for each in deepest]
-        fresh = [part for part in made.parts if part not in gone]
-        fresh += [part for each in deepest if each is not kept for part in each.parts]
-        for row in gone:
-            self._covering.remove(row)
-            del self.mergers[row]
-            self._source.discard(row)
-        kept.row, kept.size, kept.degree, kept.on = made.row, made.size, made.degree, made.on
-        kept.parts += fresh
-        self._above.update(dict.fromkeys(fresh, kept))
-        self.mergers[made.row] = kept
