@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint
@@ -16,16 +16,14 @@ from thatch.reduction.merging import (
     Degree,
     Sides,
     Traffic,
+    When,
     around,
     conjunction_of,
     predicates_in,
     united,
 )
 
-if TYPE_CHECKING:
-    from thatch.reduction.forwarding.policies import Merging
-
-__all__ = ["ROUNDING", "Candidate", "Candidates", "FilterRows", "Merger", "originals"]
+__all__ = ["ROUNDING", "Candidate", "Candidates", "FilterRows", "Merger", "Rules", "originals"]
 
 ROUNDING = 1e-12  # sums of shares in another order
 _MOST_PARTS = 32  # subscriptions that are taken away one by one to tell a degree exactly
@@ -48,6 +46,23 @@ class FilterRows(Source, Protocol):
 
     def discard(self, row: int) -> None:
         """Forget such a filter."""
+
+
+class Rules(Protocol):
+    """What may be merged, and when: the policy `Merging`."""
+
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def budget(self) -> float: ...
+    @property
+    def intervals(self) -> int: ...
+    @property
+    def every(self) -> int | None: ...
+    @property
+    def when(self) -> When | None: ...
+    @property
+    def groups(self) -> bool: ...
 
 
 class Merger:
@@ -121,7 +136,7 @@ class Candidates:
         self,
         source: FilterRows,
         traffic: Traffic,
-        policy: Merging,
+        policy: Rules,
         partners: Partners,
         mergers: Mapping[int, Merger],
     ) -> None:

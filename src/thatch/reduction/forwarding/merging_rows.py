@@ -13,7 +13,6 @@ those of all active mergers together do not exceed the budget of the link.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from thatch.model.filters import Filter
 from thatch.reduction.boxes import Boxes, Ints
@@ -23,6 +22,7 @@ from thatch.reduction.forwarding.candidates import (
     Candidates,
     FilterRows,
     Merger,
+    Rules,
     originals,
 )
 from thatch.reduction.forwarding.covering_set import CoveringSet
@@ -30,9 +30,6 @@ from thatch.reduction.forwarding.partners import Partners
 from thatch.reduction.forwarding.rows import Source
 from thatch.reduction.merging import Degree, Occasion, Traffic
 from thatch.reduction.moves import NOTHING, Moves, Net
-
-if TYPE_CHECKING:
-    from thatch.reduction.forwarding.policies import Merging
 
 __all__ = ["FilterRows", "Merger", "MergingRows"]
 
@@ -48,7 +45,7 @@ class MergingRows:
     policy : says what may be merged, and when
     """
 
-    def __init__(self, covering: CoveringSet, source: FilterRows, traffic: Traffic, policy: Merging) -> None:
+    def __init__(self, covering: CoveringSet, source: FilterRows, traffic: Traffic, policy: Rules) -> None:
         self._covering, self._source, self._traffic, self._policy = covering, source, traffic, policy
         self.mergers: dict[int, Merger] = {}
         self._above: dict[int, Merger] = {}  # of parts: the merger they were made into
