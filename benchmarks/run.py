@@ -16,6 +16,7 @@ from benchmarks.brokers import command as brokers
 from benchmarks.curves import command as curves
 from benchmarks.diagrams import command as diagrams
 from benchmarks.matching import command as matching
+from benchmarks.merging import command as merging
 from benchmarks.pipeline import command as pipeline
 from benchmarks.placement import command as placement
 from benchmarks.planning import command as planning
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "brokers": brokers.main,
     "planning": planning.main,
     "placement": placement.main,
+    "merging": merging.main,
 }
 
 

@@ -36,6 +36,7 @@ from thatch.broker.stimuli import (
     MessageReceived,
     TimerFired,
 )
+from thatch.model.profile import Profile
 from thatch.reduction import Merging
 
 BAD_FILTERS = [
@@ -166,7 +167,44 @@ def test_a_broker_survives_whatever_a_client_says(said: list[Any]) -> None:
     net.check()
 
 
-@pytest.mark.parametrize("name", ["policy", "advertising"])
-def test_mergers_have_no_ids_that_a_network_could_tell_apart(name: str) -> None:
-    with pytest.raises(ParameterError, match=name):
-        Routing(**{name: Merging()})
+@pytest.mark.parametrize(
+    "merging",
+    [
+        Merging(threshold=0.1),
+        Merging(profile=Profile.of([{"x": 1}])),
+        Merging(advertisements=(parse("x = 1"),)),
+    ],
+    ids=["threshold", "profile", "advertisements"],
+)
+def test_advertisements_are_merged_perfectly_or_not_at_all(merging: Merging) -> None:
+    with pytest.raises(ParameterError, match="advertising"):
+        Routing(advertising=merging)
+    assert Routing(advertising=Merging(), policy=merging).policy is merging
+
+
+@pytest.mark.parametrize("kind", ["subscribe", "advertise"])
+def test_ids_of_mergers_are_not_for_others(kind: str) -> None:
+    net = Pump("a-b", Routing(policy=Merging()))
+    getattr(net, kind)("a", "merger a/0.0#1/5", "x = 1")
+    (told,) = [effect for _, effect in net.told if isinstance(effect, Refuse)]
+    assert told.reason == "an id that is kept for mergers"
+    assert not net.brokers["a"].tables.subscriptions
+    assert not net.brokers["a"].tables.advertisements
+
+
+def test_a_neighbour_that_sends_the_number_of_a_merger_is_ignored() -> None:
+    net = Pump("a-b", Routing(way="subscriptions", policy=Merging()))
+    net.subscribe("a", "s", "x < 5")
+    net.subscribe("a", "t", "x = 5")
+    a, b = net.brokers["a"], net.brokers["b"]
+    number = b.tables.links["a"].channel.number + 1
+    frame = Frame(
+        session=b.tables.links["a"].channel.session,
+        number=number,
+        received_session=a.tables.links["b"].channel.session,
+        received=0,
+        message=Subscribe(subscription="merger 1", filter=X),
+    )
+    net.do("a", FrameReceived(now=net.now, neighbour="b", frame=frame))
+    assert a.ignored() == {"an id that is kept for mergers": 1}
+    net.check()

@@ -13,7 +13,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.overlap import names_of
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import LinkDown, LinkUp
-from thatch.reduction.forwarding.policies import Exact, Flooding, NegativeSpace, Pairwise
+from thatch.reduction.forwarding.policies import Exact, Flooding, Merging, NegativeSpace, Pairwise
 
 TREES = ("a-b", "a-b b-c", "a-b b-c c-d", "a-b a-c a-d", "a-b b-c b-d d-e")
 FILTERS = (
@@ -35,6 +35,8 @@ ROUTINGS = tuple(
         (Exact(demote=True), Pairwise(demote=True)),
         (Pairwise(), Exact()),
         (NegativeSpace(), Flooding()),
+        (Merging(), Merging()),
+        (Merging(threshold=0.3, budget=0.5, intervals=2, every=2), Flooding()),
     )
 )
 EVENTS = (

@@ -9,7 +9,7 @@ import pytest
 from tests.broker.pump import Pump
 from thatch.broker.messages import Subscribe, Unsubscribe
 from thatch.broker.settings import Routing
-from thatch.reduction.forwarding.policies import Exact, Flooding, Pairwise
+from thatch.reduction.forwarding.policies import Exact, Flooding, Merging, Pairwise
 
 
 def subscriptions_sent(net: Pump) -> int:
@@ -48,6 +48,40 @@ def test_when_it_ends_what_it_covered_is_recovered() -> None:
     assert net.publish("4", "nobody", {"x": 1}) == ["S1"]
     net.unsubscribe("1", "S1")
     assert net.known("4") == {"S2"}
+
+
+# --- paper 004, figure 9 (a) and (b): a merger is made at node 3, and unmade ----------------------------------------
+
+
+MERGING = Routing(way="subscriptions", policy=Merging())
+
+
+def test_figure_9_two_subscriptions_are_one_in_the_next_table() -> None:
+    net = Pump("1-3 2-3 3-4", MERGING)
+    net.subscribe("1", "S1", "price = 150 and to = 'Ottawa'")
+    net.sent.clear()
+    net.subscribe("2", "S2", "price < 150 and to = 'Ottawa'")
+    assert net.known("3") == {"S1", "S2"}  # the routing table stays exact
+    (s3,) = net.brokers["4"].tables.subscriptions.values()
+    assert str(s3.filter) == "price <= 150 and to = 'Ottawa'"
+    to_4 = [message for sender, receiver, message in net.sent if (sender, receiver) == ("3", "4")]
+    assert [type(message) for message in to_4] == [Subscribe, Unsubscribe]  # S3 before S1 is taken back
+    assert net.publish("4", "nobody", {"price": 150, "to": "Ottawa"}) == ["S1"]
+    assert net.publish("4", "nobody", {"price": 149, "to": "Ottawa"}) == ["S2"]
+
+
+def test_figure_9_the_merger_ends_with_one_of_its_parts() -> None:
+    net = Pump("1-3 2-3 3-4", MERGING)
+    net.subscribe("1", "S1", "price = 150 and to = 'Ottawa'")
+    net.subscribe("2", "S2", "price < 150 and to = 'Ottawa'")
+    (s3,) = net.known("4")
+    net.sent.clear()
+    net.unsubscribe("1", "S1")
+    to_4 = [message for sender, receiver, message in net.sent if (sender, receiver) == ("3", "4")]
+    assert [message.subscription for message in to_4] == ["S2", s3]
+    assert net.known("3") == net.known("4") == {"S2"}
+    assert net.publish("4", "nobody", {"price": 150, "to": "Ottawa"}) == []
+    assert net.publish("4", "nobody", {"price": 149, "to": "Ottawa"}) == ["S2"]
 
 
 # --- paper 001, figure 1: an overlay of eleven brokers ---------------------------------------------------------------

@@ -10,9 +10,17 @@ from thatch.broker.effects import Persist, SendFrame, SetTimer
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import ClientConnected, LinkUp
 from thatch.broker.tables import Client
-from thatch.reduction.forwarding.policies import Exact, Flooding, NegativeSpace, Pairwise
+from thatch.reduction.forwarding.policies import Exact, Flooding, Merging, NegativeSpace, Pairwise
 
-POLICIES = [Exact(), Exact(demote=True), Pairwise(demote=True), Flooding(), NegativeSpace()]
+POLICIES = [
+    Exact(),
+    Exact(demote=True),
+    Pairwise(demote=True),
+    Flooding(),
+    NegativeSpace(),
+    Merging(),
+    Merging(threshold=0.2),
+]
 
 
 def seen(broker: Broker) -> dict[str, Any]:

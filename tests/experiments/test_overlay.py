@@ -69,6 +69,21 @@ def test_no_exact_policy_loses_a_delivery_or_sends_an_event_in_vain(ran):
     assert results.total("lost", policy="events") == 0
 
 
+def test_merging_loses_nothing_and_needs_smaller_tables_than_covering(ran):
+    results = ran(TABLES)
+    assert results.total("lost", policy="merging") == 0
+    for shape in SHAPES[:2]:
+        tables = [
+            results.mean("mean_table", shape=shape, policy=policy, brokers=8)
+            for policy in ("merging", "exact")
+        ]
+        assert tables[0] < 0.9 * tables[1]
+    in_vain = results.total("superfluous", policy="merging")
+    assert in_vain <= 0.05 * 20 * sum(
+        results.values("brokers", policy="merging")
+    )  # events times links times budget
+
+
 def test_events_that_are_flooded_pass_every_link_and_others_only_those_that_they_must(ran):
     results = ran(PUBLICATIONS)
     assert set(results.values("publications", policy="events", brokers=8).tolist()) == {20 * 7}

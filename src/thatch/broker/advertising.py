@@ -17,7 +17,7 @@ _FEW = 64  # advertisements that are worth a look before all subscriptions are l
 
 def on_advertise(tables: Tables, step: Step, hop: Hop, message: Advertise) -> None:
     """Take in an advertisement; from a neighbour it draws the subscriptions that it overlaps."""
-    reason = unusable_filter(tables, message.advertisement, message.filter, message.expires, step.now)
+    reason = unusable_filter(tables, hop, message.advertisement, message.filter, message.expires, step.now)
     known = None if reason else tables.advertisements.get(message.advertisement)
     is_client = isinstance(hop, Client)
     if known is not None:

@@ -2,15 +2,17 @@
 
 A subscription belongs on every link but the one it came from; where advertisements guide, only on those from where an
 advertisement came that it overlaps. An advertisement belongs on every link but the one it came from, if advertisements
-guide. What of that is really sent, the link's `Outgoing` decides.
+guide. What of that is really sent, the link's `Outgoing` decides. It may send one filter around several: a merger is a
+subscription of this broker itself, under a name that no other has in the whole network, nor ever had.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from thatch.broker.messages import Advertise, Subscribe, Unadvertise, Unsubscribe
-from thatch.broker.outgoing import Entry, Outgoing
+from thatch.broker.outgoing import MERGER, Entry, Outgoing
 from thatch.broker.overlap import overlaps
 from thatch.broker.step import Step
 from thatch.broker.tables import Advertisement, Link, Subscription, Tables
@@ -83,26 +85,29 @@ def forward(tables: Tables, step: Step, link: Link, subscription: Subscription) 
     if link.forwarded is None:
         link.forwarded = Outgoing(tables.routing.policy, tables.schema)
     _send_subscriptions(tables, step, link, link.forwarded.add(subscription.id, subscription.filter))
+    _send_subscriptions(tables, step, link, link.forwarded.tell(step.now))
 
 
-def retract(tables: Tables, step: Step, link: Link, subscription: str, *, asks: bool = False) -> str | None:
+def retract(
+    tables: Tables, step: Step, link: Link, subscription: str, *, asks: bool = False
+) -> tuple[str, ...]:
     """Take a subscription back from a link, if it is represented there.
 
     Parameters
     ----------
-    asks : whether the unsubscription, if one must be sent, is to be acknowledged
+    asks : whether the unsubscriptions that must be sent, of itself or of mergers, are to be acknowledged
 
     Returns
     -------
-    The request that will be acknowledged, None if nothing was sent or asked.
+    The requests that will be acknowledged.
     """
     if link.forwarded is None or subscription not in link.forwarded:
-        return None
+        return ()
     changes = link.forwarded.remove(subscription)
-    request = _send_subscriptions(tables, step, link, changes, asks_for=subscription if asks else None)
+    requests = _send_subscriptions(tables, step, link, changes, asks_for=subscription if asks else None)
     if not link.forwarded:
         link.forwarded = None
-    return request
+    return requests
 
 
 def announce(tables: Tables, step: Step, link: Link, advertisement: Advertisement) -> None:
@@ -188,37 +193,63 @@ def _untold(outgoing: Outgoing) -> Changes:
 
 def _send_subscriptions(
     tables: Tables, step: Step, link: Link, changes: Changes, asks_for: str | None = None
-) -> str | None:
+) -> tuple[str, ...]:
     assert link.forwarded is not None
-    told = link.forwarded.told
-    for subscription, filter in changes.forward:
-        told[subscription] = tables.next_order()
-        step.persist(("forwarded", link.name, subscription), told[subscription])
+    for about, filter in changes.forward:
+        subscription = _tell(tables, step, link, "forwarded", about)
         link.channel.send(step, Subscribe(subscription=subscription, filter=filter))
-        tables.facts.append((step.cause, subscription, "forwarded", link.name))
-    asked = None
-    for subscription in changes.withdraw:
-        del told[subscription]
-        step.persist(("forwarded", link.name, subscription), None)
-        request = ""
-        if subscription == asks_for:
-            request = asked = link.channel.next_request(tables.name)
+    requests = []
+    for about in changes.withdraw:
+        subscription = _untell(tables, step, link, "forwarded", about)
+        is_asked = asks_for is not None and (
+            about == asks_for or about != subscription
+        )  # itself, or a merger
+        request = link.channel.next_request(tables.name) if is_asked else ""
         link.channel.send(step, Unsubscribe(subscription, request))
-        tables.facts.append((step.cause, subscription, "withdrawn", link.name))
-    return asked
+        if is_asked:
+            requests.append(request)
+    return tuple(requests)
 
 
 def _send_advertisements(tables: Tables, step: Step, link: Link, changes: Changes) -> None:
     assert link.announced is not None
-    told = link.announced.told
-    for advertisement, filter in changes.forward:
-        told[advertisement] = tables.next_order()
-        step.persist(("announced", link.name, advertisement), told[advertisement])
-        closed = tables.advertisements[advertisement].closed
+    for about, filter in changes.forward:
+        advertisement = _tell(tables, step, link, "announced", about)
+        closed = about in tables.advertisements and tables.advertisements[about].closed
         link.channel.send(step, Advertise(advertisement=advertisement, filter=filter, closed=closed))
-        tables.facts.append((step.cause, advertisement, "forwarded", link.name))
-    for advertisement in changes.withdraw:
-        del told[advertisement]
-        step.persist(("announced", link.name, advertisement), None)
+    for about in changes.withdraw:
+        advertisement = _untell(tables, step, link, "announced", about)
         link.channel.send(step, Unadvertise(advertisement))
-        tables.facts.append((step.cause, advertisement, "withdrawn", link.name))
+
+
+def _tell(tables: Tables, step: Step, link: Link, kind: Literal["forwarded", "announced"], about: str) -> str:
+    """Note that the other end is told an entry; what it is called there."""
+    outgoing: Outgoing = getattr(link, kind)
+    merger = outgoing.merged(about)
+    if merger is not None:
+        name = MERGER + link.channel.next_request(
+            tables.name
+        )  # as the message that tells it, the only one so called
+        outgoing.name(about, name)
+        kept = Subscribe(subscription=name, filter=merger.filter)
+        degree = (merger.degree.imperfect, merger.degree.threshold)
+        step.persist(("merger", link.name, name), (kept, merger.parts, *degree))
+        about = name
+    outgoing.told[about] = tables.next_order()
+    step.persist((kind, link.name, about), outgoing.told[about])
+    tables.facts.append((step.cause, about, "forwarded", link.name))
+    return about
+
+
+def _untell(
+    tables: Tables, step: Step, link: Link, kind: Literal["forwarded", "announced"], about: str
+) -> str:
+    """Note that the other end is told to forget an entry; what it is called there."""
+    outgoing: Outgoing = getattr(link, kind)
+    name = outgoing.unname(about)
+    del outgoing.told[name]
+    step.persist((kind, link.name, name), None)
+    if name.startswith(MERGER):
+        step.persist(("merger", link.name, name), None)
+    tables.facts.append((step.cause, name, "withdrawn", link.name))
+    return name

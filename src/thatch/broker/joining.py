@@ -17,6 +17,7 @@ from thatch.broker.completing import grant, persist_link, revoke
 from thatch.broker.effects import CloseLink
 from thatch.broker.forwarding import rebuild
 from thatch.broker.messages import Joined, Left, Publish
+from thatch.broker.outgoing import MERGER
 from thatch.broker.refusals import ignore
 from thatch.broker.resync import send_digest
 from thatch.broker.step import Step
@@ -129,6 +130,8 @@ def lose_link(tables: Tables, step: Step, link: Link, reason: str = "") -> None:
     for kind, outgoing in (("forwarded", link.forwarded), ("announced", link.announced)):
         for each in outgoing.told if outgoing is not None else ():
             step.persist((kind, link.name, each), None)
+            if each.startswith(MERGER):
+                step.persist(("merger", link.name, each), None)
     link.forwarded = link.announced = None
     _forget_members(tables, step, link, set(link.members))
     revoke(tables, step)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
-from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet
+from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet, Merged
 from thatch.reduction.forwarding.policies import Policy
 
-__all__ = ["Entry", "Outgoing"]
+__all__ = ["MERGER", "Entry", "Outgoing"]
 
+MERGER = "merger "  # begins the names of mergers, and no id that a client may give
 Entry = tuple[str, Filter, bool]  # an id, what it asks for or offers, and whether that is closed
 
 
@@ -20,29 +21,50 @@ class Outgoing:
     Closed filters, which allow no attributes but their own, hold less than they say: they neither cover others nor are
     covered by others, but of equal ones only the first is told.
 
+    A merger is an entry of this link's own. The set of filters numbers its mergers, beginning with 1 on every link: the
+    network gets to know each under a name, which is given when it is told and never given again.
+
     Parameters
     ----------
     policy : how superfluous entries are found
     """
 
-    __slots__ = ("_closed", "_closed_filters", "_open", "told")
+    __slots__ = ("_closed", "_closed_filters", "_names", "_open", "told")
 
     def __init__(self, policy: Policy, schema: Schema | None) -> None:
         self._open = ForwardingSet(policy, schema=schema)
         self._closed: dict[Filter, list[str]] = {}  # ids of equal ones, the one that was told first
         self._closed_filters: dict[str, Filter] = {}
+        self._names: dict[str, str] = {}  # of mergers that were told
         self.told: dict[
             str, int
         ] = {}  # ids that the other end knows, with a number that rises as they were told
 
     @classmethod
     def of(
-        cls, policy: Policy, schema: Schema | None, entries: Iterable[Entry], told: dict[str, int]
+        cls,
+        policy: Policy,
+        schema: Schema | None,
+        entries: Iterable[Entry],
+        told: dict[str, int],
+        mergers: Mapping[str, Merged] | None = None,
     ) -> Outgoing:
-        """All entries, decided in their order, whatever the other end was told."""
+        """All entries, decided in their order, whatever the other end was told.
+
+        Parameters
+        ----------
+        mergers : for a broker that comes back, those that the other end was told, by name; None to decide all anew
+        """
         made = cls(policy, schema)
-        for entry in entries:
-            made.add(*entry)
+        kept = list(entries)
+        wanted = {about: filter for about, filter, closed in kept if not closed}
+        if mergers is None:
+            made._open.extend(wanted)
+        else:
+            made._names = made._open.restore(wanted, told, mergers)
+        for about, filter, closed in kept:
+            if closed:
+                made.add(about, filter, closed)
         made.told = told
         return made
 
@@ -69,14 +91,34 @@ class Outgoing:
             return Changes()
         return Changes(((same[0], filter),) if same else (), (about,))
 
+    def tell(self, now: float) -> Changes:
+        """Know the time: it may be time to merge."""
+        return self._open.tell(now)
+
     def active(self) -> dict[str, Filter]:
-        """The entries that the other end must know."""
-        return {**self._open.active, **{ids[0]: filter for filter, ids in self._closed.items()}}
+        """The entries that the other end must know, mergers that were not told yet by their number."""
+        open_ones = {self._names.get(about, about): filter for about, filter in self._open.active.items()}
+        return {**open_ones, **{ids[0]: filter for filter, ids in self._closed.items()}}
+
+    def merged(self, about: str) -> Merged | None:
+        """What is in a merger, by its number; None if it is none."""
+        return None if about in self else self._open.merged(about)
+
+    def name(self, merger: str, name: str) -> None:
+        """Let a merger be known under a name."""
+        self._names[merger] = name
+
+    def unname(self, about: str) -> str:
+        """The name of a merger that is told no more, by its number; any other id as it is."""
+        return self._names.pop(about, about)
 
     def reason(self, about: str) -> tuple[str, ...] | None:
         """The ids that make an entry superfluous, None if they are not known."""
         filter = self._closed_filters.get(about)
-        return (self._closed[filter][0],) if filter is not None else self._open.proof(about)
+        if filter is not None:
+            return (self._closed[filter][0],)
+        proof = self._open.proof(about)
+        return None if proof is None else tuple(self._names.get(each, each) for each in proof)
 
     def __contains__(self, about: object) -> bool:
         return about in self._open or about in self._closed_filters

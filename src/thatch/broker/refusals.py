@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thatch.broker.outgoing import MERGER
 from thatch.broker.step import Step
 from thatch.broker.tables import Client, Hop, Tables
 from thatch.errors import shown
@@ -36,10 +37,13 @@ def ignore(tables: Tables, step: Step, sender: str, reason: str) -> None:
     step.ignore(sender, reason)
 
 
-def unusable_filter(tables: Tables, about: Any, filter: Any, expires: Any, now: float) -> str:
+def unusable_filter(tables: Tables, hop: Hop, about: Any, filter: Any, expires: Any, now: float) -> str:
     """Why a subscription or an advertisement cannot be taken, empty if it can."""
     if not isinstance(about, str) or not about:
         return "an id that is no text"
+    # Neighbours have mergers, too, but not under the numbers that they have on a link before they are told.
+    if about.startswith(MERGER) and (isinstance(hop, Client) or about.removeprefix(MERGER).isdigit()):
+        return "an id that is kept for mergers"
     if not isinstance(filter, Filter):
         return "a filter that cannot be read"
     if filter.schema != tables.schema:

@@ -12,10 +12,11 @@ from hashlib import blake2b
 
 from thatch.broker.advertising import end_advertisement, on_advertise
 from thatch.broker.messages import Advertise, Bucket, Digest, Entries, Subscribe, Wanted
+from thatch.broker.outgoing import Entry
 from thatch.broker.refusals import ignore
 from thatch.broker.step import Step
 from thatch.broker.subscribing import on_subscribe
-from thatch.broker.tables import Advertisement, Link, Subscription, Tables
+from thatch.broker.tables import Link, Subscription, Tables
 from thatch.broker.unsubscribing import end_subscription
 
 __all__ = ["BUCKETS", "on_digest", "on_entries", "on_wanted", "send_digest"]
@@ -25,11 +26,9 @@ BUCKETS = 4_096  # a link with 100,000 entries has 25 in each; only those that a
 
 def send_digest(step: Step, link: Link, tables: Tables) -> None:
     """Tell a neighbour in short what it should know from here."""
-    digest = Digest(
-        _hashed(_forwarded(tables, link)),
-        _hashed(_announced(tables, link)),
-    )
-    link.channel.send(step, digest)
+    subscriptions = ((each.subscription, each.filter, False) for each in _forwarded(link))
+    advertisements = ((each.advertisement, each.filter, each.closed) for each in _announced(tables, link))
+    link.channel.send(step, Digest(_hashed(subscriptions), _hashed(advertisements)))
 
 
 def on_digest(tables: Tables, step: Step, link: Link, message: Digest) -> None:
@@ -37,8 +36,10 @@ def on_digest(tables: Tables, step: Step, link: Link, message: Digest) -> None:
     if not (_are_buckets(message.subscriptions) and _are_buckets(message.advertisements)):
         ignore(tables, step, link.name, "a digest that is none")
         return
-    subscriptions = _differing(message.subscriptions, _hashed(_live(link)))
-    advertisements = _differing(message.advertisements, _hashed(link.advertisements.values()))
+    live = ((each.id, each.filter, False) for each in _live(link))
+    offered = ((each.id, each.filter, each.closed) for each in link.advertisements.values())
+    subscriptions = _differing(message.subscriptions, _hashed(live))
+    advertisements = _differing(message.advertisements, _hashed(offered))
     if subscriptions or advertisements:
         link.channel.send(step, Wanted(subscriptions, advertisements))
 
@@ -51,16 +52,8 @@ def on_wanted(tables: Tables, step: Step, link: Link, message: Wanted) -> None:
     subscriptions, advertisements = set(message.subscriptions), set(message.advertisements)
     entries = Entries(
         message,
-        tuple(
-            Subscribe(subscription=each.id, filter=each.filter)
-            for each in _forwarded(tables, link)
-            if _bucket(each.id) in subscriptions
-        ),
-        tuple(
-            Advertise(advertisement=each.id, filter=each.filter, closed=each.closed)
-            for each in _announced(tables, link)
-            if _bucket(each.id) in advertisements
-        ),
+        tuple(each for each in _forwarded(link) if _bucket(each.subscription) in subscriptions),
+        tuple(each for each in _announced(tables, link) if _bucket(each.advertisement) in advertisements),
     )
     link.channel.send(step, entries)
 
@@ -86,26 +79,35 @@ def on_entries(tables: Tables, step: Step, link: Link, message: Entries) -> None
             end_advertisement(tables, step, advertisement)
 
 
-def _forwarded(tables: Tables, link: Link) -> list[Subscription]:
-    return [tables.subscriptions[each] for each in link.forwarded.told] if link.forwarded is not None else []
+def _forwarded(link: Link) -> list[Subscribe]:
+    """What was told, mergers too, of which the tables know nothing."""
+    told = {} if link.forwarded is None else link.forwarded.active()
+    return [Subscribe(subscription=about, filter=filter) for about, filter in told.items()]
 
 
-def _announced(tables: Tables, link: Link) -> list[Advertisement]:
-    return [tables.advertisements[each] for each in link.announced.told] if link.announced is not None else []
+def _announced(tables: Tables, link: Link) -> list[Advertise]:
+    told = {} if link.announced is None else link.announced.active()
+    return [
+        Advertise(advertisement=about, filter=filter, closed=_is_closed(tables, about))
+        for about, filter in told.items()
+    ]
+
+
+def _is_closed(tables: Tables, about: str) -> bool:
+    return about in tables.advertisements and tables.advertisements[about].closed
 
 
 def _live(link: Link) -> list[Subscription]:
     return [each for each in link.subscriptions.values() if each.leaving is None]
 
 
-def _hashed(entries: Iterable[Subscription | Advertisement]) -> tuple[Bucket, ...]:
+def _hashed(entries: Iterable[Entry]) -> tuple[Bucket, ...]:
     """The buckets that are not empty, each with the hash of its entries in whatever order."""
     hashes: dict[int, int] = {}
-    for each in entries:
-        closed = isinstance(each, Advertisement) and each.closed
-        text = f"{len(each.id)} {each.id} {int(closed)} {each.filter}"
+    for about, filter, closed in entries:
+        text = f"{len(about)} {about} {int(closed)} {filter}"
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        bucket = _bucket(each.id)
+        bucket = _bucket(about)
         hashes[bucket] = (hashes.get(bucket, 0) + int.from_bytes(digest, "big")) % 2**63
     return tuple(sorted(hashes.items()))
 

@@ -21,8 +21,9 @@ class Routing:
     ----------
     way : "advertisements": subscriptions travel only towards advertisements that they overlap; "subscriptions": they
         travel everywhere; "events": nothing but events travels, and the edges filter, which is the baseline
-    policy : what a link leaves out of the subscriptions that it forwards
-    advertising : what a link leaves out of the advertisements that it forwards; never a probable answer
+    policy : what a link leaves out of the subscriptions that it forwards, and what it merges
+    advertising : what a link leaves out of the advertisements that it forwards; never a probable answer, nor an
+        imperfect merger
     """
 
     way: Literal["advertisements", "subscriptions", "events"] = "advertisements"
@@ -32,10 +33,10 @@ class Routing:
     def __post_init__(self) -> None:
         if self.way not in _WAYS:
             raise ParameterError(" or ".join(map(repr, _WAYS)), shown(self.way), "way")
-        for name in ("policy", "advertising"):
-            # A merger's id is one of its link: at a broker with several neighbours two could be called the same.
-            if isinstance(getattr(self, name), Merging):
-                raise ParameterError("a policy that makes no filters of its own", "Merging", name)
+        # Paper L, section 5: an imperfect one would draw subscriptions to where nothing is published for them.
+        merging = self.advertising
+        if isinstance(merging, Merging) and (merging.threshold or merging.profile or merging.advertisements):
+            raise ParameterError("perfect mergers of advertisements", shown(merging), "advertising")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from thatch.broker.messages import Message
 from thatch.broker.outgoing import Entry, Outgoing
 from thatch.broker.step import Step
 from thatch.broker.tables import Advertisement, Hop, Link, Pending, Subscription, Tables
+from thatch.reduction.forwarding.forwarding_set import Merged
 
 __all__ = ["Items", "load", "resume"]
 
@@ -114,16 +115,27 @@ def _hop(tables: Tables, kind: str, name: str) -> Hop:
 
 
 def _load_outgoing(tables: Tables, link: Link, by_kind: Mapping[str, Mapping[tuple[str, ...], Any]]) -> None:
+    mergers = _mergers(by_kind["merger"], link)
     forwarded = _told(tables, by_kind["forwarded"], link)
     subscriptions = [(each.id, each.filter, False) for each in belonging_subscriptions(tables, link)]
     if forwarded or subscriptions:
         entries = _told_first(subscriptions, forwarded)
-        link.forwarded = Outgoing.of(tables.routing.policy, tables.schema, entries, forwarded)
+        link.forwarded = Outgoing.of(tables.routing.policy, tables.schema, entries, forwarded, mergers)
     announced = _told(tables, by_kind["announced"], link)
     advertisements = [(each.id, each.filter, each.closed) for each in belonging_advertisements(tables, link)]
     if announced or advertisements:
         entries = _told_first(advertisements, announced)
-        link.announced = Outgoing.of(tables.routing.advertising, tables.schema, entries, announced)
+        link.announced = Outgoing.of(tables.routing.advertising, tables.schema, entries, announced, mergers)
+
+
+def _mergers(kept: Mapping[tuple[str, ...], Any], link: Link) -> dict[str, Merged]:
+    from thatch.reduction.merging import Degree
+
+    return {
+        about: Merged(message.filter, tuple(parts), Degree(imperfect, threshold))
+        for (name, about), (message, parts, imperfect, threshold) in kept.items()
+        if name == link.name
+    }
 
 
 def _told(tables: Tables, kept: Mapping[tuple[str, ...], int], link: Link) -> dict[str, int]:

@@ -19,7 +19,7 @@ def on_subscribe(tables: Tables, step: Step, hop: Hop, message: Subscribe) -> No
     Again from the same hop, it says nothing new, but a client may move its end. While the old one of that id is leaving,
     the new one takes its place; the unsubscription is acknowledged all the same when it is done.
     """
-    reason = unusable_filter(tables, message.subscription, message.filter, message.expires, step.now)
+    reason = unusable_filter(tables, hop, message.subscription, message.filter, message.expires, step.now)
     known = None if reason else tables.subscriptions.get(message.subscription)
     if known is not None and known.leaving is None:
         if known.hop is not hop:

@@ -62,8 +62,7 @@ def end_subscription(
     """
     pending = Pending(tables.next_order(), subscription.id, owed)
     for link in [each for each in tables.links.values() if each.forwarded is not None]:
-        request = retract(tables, step, link, subscription.id, asks=True)
-        if request is not None:
+        for request in retract(tables, step, link, subscription.id, asks=True):
             pending.waiting[request] = link.name
             tables.awaited[request] = pending
     if isinstance(subscription.hop, Client):

@@ -55,6 +55,7 @@ def _is_product(results: Results, shape: str) -> bool:
 _WHY = {
     "pairwise": "",
     "exact": "the share falls with the size of the network, on a line hardly beyond 16 brokers: see overlay/hops",
+    "merging": "mergers are messages too, and so is taking back what they are made of",
     "probabilistic": "less than exact where it leaves out wrongly: see overlay/losses",
 }
 

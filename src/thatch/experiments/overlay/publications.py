@@ -15,6 +15,7 @@ _WHY = {
     "flooding": "over the links beyond which somebody wants it",
     "pairwise": "the same links as flooding: what is left out is covered",
     "exact": "the same links as flooding: what is left out is covered",
+    "merging": "what mergers let through in vain besides; brokers drop it",
     "probabilistic": "fewer where a subscription was wrongly left out",
 }
 

@@ -13,6 +13,7 @@ __all__ = ["TABLES"]
 _WHY = {
     "events": "only its own clients' subscriptions",
     "flooding": "all subscriptions, everywhere",
+    "merging": "one entry for several",
     "probabilistic": "smaller than exact where it leaves out wrongly",
 }
 

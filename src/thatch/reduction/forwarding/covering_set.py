@@ -4,7 +4,9 @@ A row is what one subscription asks for: some boxes. A row that the active ones 
 link need not know it. Its proof names the active rows that cover it, so that a removal looks again only at the rows
 whose proof it breaks (papers 000 and 001 look at all, or at all in the place that became free).
 
-Two things must stay true: a proof names active rows only, and the union of the active rows is the union of all.
+A proof names rows that were active when it was found. One of them may become passive, with a proof of its own: then what
+it proves is proved by those, and nothing needs to be looked at. So proofs never lead in a circle, and they end at active
+rows. The union of the active rows is always the union of all.
 """
 
 from __future__ import annotations
@@ -49,6 +51,9 @@ class CoveringSet:
         self._proofs: dict[int, tuple[int, ...]] = {}  # of passive rows: the active rows that cover each
         self._dependants: dict[int, set[int]] = {}  # of active rows: the passive rows whose proof names them
         self._next = 0
+        self._drafted: dict[int, None] | None = (
+            None  # active rows that are yet to be judged, while many come at once
+        )
         self._counters = {"decisions": 0, "unproved": 0, "uncertain": 0, "rechecked": 0}
 
     @property
@@ -67,7 +72,16 @@ class CoveringSet:
 
     def proof(self, row: int) -> tuple[int, ...]:
         """The active rows that together cover a passive one."""
-        return self._proofs[row]
+        found, seen, pending = set(), {row}, list(self._proofs[row])
+        while pending:
+            each = pending.pop()
+            if each not in seen:
+                seen.add(each)
+                if each in self._proofs:
+                    pending += self._proofs[each]
+                else:
+                    found.add(each)
+        return tuple(sorted(found))
 
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
@@ -90,24 +104,56 @@ class CoveringSet:
         self._order[row] = None
         return NOTHING if is_covered else Moves((row,), tuple(self._demoted([row])))
 
-    def overlay(self, row: int, parts: Iterable[int]) -> Moves:
-        """Make a row active, though others may cover it, that is known to contain these active ones: they become passive.
+    def hang(self, row: int, coverer: int) -> Moves:
+        """Take in a row that an active one is known to cover: it is passive."""
+        self._order[row] = None
+        self._keep_proof(row, (coverer,))
+        return NOTHING
 
-        So does whatever else lies in it by itself.
-        """
+    def overlay(self, row: int, parts: Iterable[int]) -> Moves:
+        """Make a row active, though others may cover it, that is known to contain these active ones: they become passive."""
         self._order[row] = None
         self._activate(row)
-        withdrawn = list(parts)
+        return Moves((row,), self.cover(row, parts).withdraw)
+
+    def cover(self, row: int, parts: Iterable[int]) -> Moves:
+        """Make passive the active rows that an active one is known to contain."""
+        withdrawn = tuple(parts)
         for part in withdrawn:
             self._deactivate(part)
             self._keep_proof(part, (row,))
-            self._lean_on(part)
+        return Moves((), withdrawn)
+
+    def absorb(self, row: int) -> Moves:
+        """Make passive the active rows that lie in an active one by itself."""
+        if self._drafted is not None:
+            return NOTHING
         near = {
             self._row_of[int(number)]
             for side in self._source.boxes(row) or ()
             for number in self._judge.inside(*side)
         }
-        return Moves((row,), (*withdrawn, *self._covered_among(near - {row})))
+        return Moves((), tuple(self._covered_among(near - {row})))
+
+    def draft(self) -> None:
+        """Judge nothing until `settle`: whatever comes is active, unless it is known to be covered."""
+        self._drafted = {}
+
+    def settle(self, order: Callable[[Iterable[int]], Iterable[int]]) -> Moves:
+        """Judge the active rows that came since `draft`, in an order; those that are covered become passive.
+
+        What was active before stays so.
+        """
+        drafted, self._drafted = self._drafted or {}, None
+        for row in drafted:
+            del self._numbers[row]
+        covered = []
+        for row in order(drafted):
+            if self._is_covered(row):
+                covered.append(row)
+            else:
+                self._activate(row)
+        return Moves((), tuple(covered))
 
     def remove(self, row: int) -> Moves:
         """Forget a row; what it alone had covered is forwarded before it is withdrawn."""
@@ -116,11 +162,30 @@ class CoveringSet:
         del self._order[row]
         self._stored.drop(row)
         if row in self._proofs:
+            self._lean_on_proof_of(row)
             self._forget_proof(row)
             return NOTHING
         self._deactivate(row)
         promoted = self._promoted(self._dependants.pop(row, set()))
         return Moves(tuple(promoted), (row, *self._demoted(promoted)))
+
+    def remove_all(self, rows: Iterable[int]) -> Moves:
+        """Forget several rows at once; whatever leaned on one of them is judged after all of them are gone."""
+        gone = list(rows)
+        withdrawn: list[int] = []
+        loose: set[int] = set()
+        for row in gone:
+            del self._order[row]
+            self._stored.drop(row)
+            if row in self._proofs:
+                self._forget_proof(row)
+            else:
+                self._deactivate(row)
+                withdrawn.append(row)
+        for row in gone:
+            loose |= self._dependants.pop(row, set())
+        promoted = self._promoted(loose)
+        return Moves(tuple(promoted), (*withdrawn, *self._demoted(promoted)))
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Give the ends of all boxes on one axis other labels, in the same order."""
@@ -141,6 +206,8 @@ class CoveringSet:
 
     def _is_covered(self, row: int) -> bool:
         """Judge a row that is neither active nor passive; if it is covered it is passive from now on."""
+        if self._drafted is not None:
+            return False
         used: set[int] = set()
         self._counters["decisions"] += 1
         question = self._source.question(row)
@@ -160,6 +227,9 @@ class CoveringSet:
         return True
 
     def _activate(self, row: int) -> None:
+        if self._drafted is not None:
+            self._drafted[row], self._numbers[row] = None, range(0)
+            return
         boxes = self._source.boxes(row) or ()  # none if there would be too many: it proves nothing then
         numbers = range(self._next, self._next + len(boxes))
         self._next = numbers.stop
@@ -169,6 +239,8 @@ class CoveringSet:
         self._numbers[row] = numbers
 
     def _deactivate(self, row: int) -> None:
+        if self._drafted is not None:
+            self._drafted.pop(row, None)
         for number in self._numbers.pop(row):
             self._judge.remove(number)
             del self._row_of[number]
@@ -180,7 +252,7 @@ class CoveringSet:
 
     def _forget_proof(self, row: int) -> None:
         for each in self._proofs.pop(row):
-            self._dependants[each].discard(row)
+            self._dependants.get(each, set()).discard(row)
 
     # --- what a change brings with it ------------------------------------------------------------------------------
 
@@ -215,17 +287,15 @@ class CoveringSet:
         for row in reversed(self._largest_first(rows)):
             self._deactivate(row)
             if self._is_covered(row):
-                self._lean_on(row)
                 demoted.append(row)
             else:
                 self._activate(row)
         return demoted
 
-    def _lean_on(self, row: int) -> None:
-        """Let what was proved by a row that became passive be proved by what proves that row."""
+    def _lean_on_proof_of(self, row: int) -> None:
+        """Let what is proved by a passive row that goes be proved by what proves that row."""
         for dependant in self._dependants.pop(row, set()):
-            proof = {*self._proofs[dependant], *self._proofs[row]} - {row}
-            self._keep_proof(dependant, proof)
+            self._keep_proof(dependant, {*self._proofs[dependant], *self._proofs[row]} - {row})
 
     def _largest_first(self, rows: Iterable[int]) -> list[int]:
         """By volume, which only orders the work; equals in the order of their numbers."""

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import count
-from math import inf
-from operator import neg
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from weakref import ReferenceType, WeakMethod, ref
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, log_volume
-from thatch.reduction.coordinates import Coordinates
-from thatch.reduction.forwarding.policies import Exact, Policy, RowSet
-from thatch.reduction.moves import Moves
+from thatch.reduction.forwarding.link_filters import LinkFilters
+from thatch.reduction.forwarding.policies import Exact, Merging, Policy
+from thatch.reduction.moves import Moves, Net
 
 if TYPE_CHECKING:  # what these import takes a while to load
-    from thatch.reduction.forwarding.merging_rows import Merger
+    from thatch.reduction.forwarding.merging_rows import MergingRows
     from thatch.reduction.merging import Degree
 
-__all__ = ["Changes", "ForwardingSet"]
+__all__ = ["Changes", "ForwardingSet", "Merged"]
 
 Order = Literal["arrival", "volume"]  # in which filters are decided anew
 _ORDERS = ("arrival", "volume")
@@ -34,6 +29,14 @@ class Changes(NamedTuple):
 
     forward: tuple[tuple[str, Filter], ...] = ()
     withdraw: tuple[str, ...] = ()
+
+
+class Merged(NamedTuple):
+    """A merger: what it asks for, the ids of the subscriptions in it, and what it costs."""
+
+    filter: Filter
+    parts: tuple[str, ...]
+    degree: Degree
 
 
 class ForwardingSet:
@@ -65,7 +68,7 @@ class ForwardingSet:
         self._rows_of: dict[str, int] = {}
         self._next = 0
         self._removed = 0  # since labels were given last
-        self._source = _Filters(schema)
+        self._source = LinkFilters(schema)
         self._rows = self._source.rows_by(self.policy)
 
     @property
@@ -103,15 +106,30 @@ class ForwardingSet:
     @property
     def mergers(self) -> Mapping[str, tuple[tuple[str, ...], Degree]]:
         """The subscriptions in every merger that is forwarded, and what it costs, by its id."""
-        known: Mapping[int, Merger] = getattr(self._rows, "mergers", {})
+        merging = self._merging
+        if merging is None:
+            return {}
         return {
-            self._source.id(row): (
-                tuple(self._source.id(each) for each in sorted(known[row].originals)),
-                known[row].degree,
-            )
-            for row in sorted(known, reverse=True)
-            if self._rows.is_active(row)
+            self._source.id(row): (self._parts(row), merging.mergers[row].degree)
+            for row in sorted(merging.mergers, reverse=True)
+            if merging.is_active(row)
         }
+
+    def merged(self, merger: str) -> Merged | None:
+        """What is known of a merger, None if no merger has the id."""
+        row, merging = self._source.merger_rows.get(merger), self._merging
+        if row is None or merging is None:
+            return None
+        return Merged(self._source.filter(row), self._parts(row), merging.mergers[row].degree)
+
+    def _parts(self, row: int) -> tuple[str, ...]:
+        assert self._merging is not None
+        return tuple(self._source.id(each) for each in sorted(self._merging.originals(row)))
+
+    @property
+    def _merging(self) -> MergingRows | None:
+        """The rows, if they make mergers."""
+        return cast("MergingRows", self._rows) if isinstance(self.policy, Merging) else None
 
     def add(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Changes:
         """Take in a filter, or its text or pattern, under an id that is free.
@@ -125,13 +143,7 @@ class ForwardingSet:
         SchemaError
             If the filter has another schema.
         """
-        if not isinstance(subscription, str):
-            raise SubscriptionError("text as id", shown(subscription))
-        if subscription in self._rows_of or subscription in self._source.invented:
-            raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
-        read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
-        if read.schema != self.schema:
-            raise SchemaError(f"a filter with the schema {shown(self.schema)}", shown(read.schema))
+        read = self._checked(subscription, filter)
         row = self._next
         self._source.put(row, subscription, read)
         try:
@@ -142,6 +154,78 @@ class ForwardingSet:
         self._next += 1
         self._rows_of[subscription] = row
         return self._told(moves)
+
+    def extend(self, filters: Mapping[str, Filter | str | Mapping[str, Any]]) -> Changes:
+        """Take in many filters at once, by id: quicker than one by one where they are merged.
+
+        Raises
+        ------
+        SubscriptionError, FilterError, SchemaError
+            As `add` does; then none of them is taken in.
+        """
+        read = {each: self._checked(each, filter) for each, filter in filters.items()}
+        rows = range(self._next, self._next + len(read))
+        for row, (subscription, filter) in zip(rows, read.items(), strict=True):
+            self._source.put(row, subscription, filter)
+            self._rows_of[subscription] = row
+        self._next = rows.stop
+        return self._told(self._add_rows(rows))
+
+    def _add_rows(self, rows: Iterable[int]) -> Moves:
+        merging = self._merging
+        if merging is not None:
+            return merging.extend(rows)
+        net = Net()
+        for row in rows:
+            net.add(self._rows.add(row))
+        return net.moves()
+
+    def _checked(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Filter:
+        """The filter of an id that can be taken in."""
+        if not isinstance(subscription, str):
+            raise SubscriptionError("text as id", shown(subscription))
+        if subscription in self._rows_of or subscription in self._source.merger_rows:
+            raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
+        read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
+        if read.schema != self.schema:
+            raise SchemaError(f"a filter with the schema {shown(self.schema)}", shown(read.schema))
+        return read
+
+    def restore(
+        self, wanted: Mapping[str, Filter], told: Iterable[str], mergers: Mapping[str, Merged]
+    ) -> dict[str, str]:
+        """Fill an empty set with what another one had when it ended, so that it forwards the same again.
+
+        What cannot be so, because the policy is another one or work ran out, is decided anew. Mergers of mergers are
+        mergers of subscriptions from now on.
+
+        Parameters
+        ----------
+        wanted : the filters, by id
+        told : ids of those that were forwarded, and of mergers, in the order in which they were
+        mergers : those mergers, by the ids that they had
+
+        Returns
+        -------
+        The ids that mergers had, by those that they have now; a merger that is not restored has none.
+        """
+        for number, (subscription, filter) in enumerate(wanted.items()):
+            self._source.put(number, subscription, filter)
+            self._rows_of[subscription] = number
+        self._next = len(wanted)
+        merging = self._merging
+        again = {}
+        first = dict.fromkeys(told)
+        for about in (*first, *(each for each in wanted if each not in first)):
+            if about in wanted:
+                (self._rows.add if merging is None else merging.restore)(self._rows_of[about])
+            elif about in mergers and merging is not None:
+                filter, ids, degree = mergers[about]
+                parts = tuple(self._rows_of[each] for each in ids if each in self._rows_of)
+                row = merging.restore_merger(filter, parts, degree) if len(parts) == len(ids) else None
+                if row is not None:
+                    again[row] = about
+        return {self._source.id(row): about for row, about in again.items() if self._rows.is_active(row)}
 
     def remove(self, subscription: str) -> Changes:
         """Forget a filter; what it alone had covered is forwarded before it is withdrawn.
@@ -162,6 +246,22 @@ class ForwardingSet:
             self._give_new_labels()
         return changes
 
+    def tell(self, now: float, bandwidth: float | None = None) -> Changes:
+        """Tell the time, and how busy the link is: it may be time to merge, see `thatch.reduction.merging.When`.
+
+        Parameters
+        ----------
+        now : in seconds, not less than what was told before
+        bandwidth : in the measure that the policy has it in, None if it is not known
+        """
+        merging = self._merging
+        return Changes() if merging is None else self._told(merging.tell(now, bandwidth))
+
+    def merge(self) -> Changes:
+        """Merge what can be merged, whether it is time to or not."""
+        merging = self._merging
+        return Changes() if merging is None else self._told(merging.merge())
+
     def rebuild(self, order: Order = "arrival") -> Changes:
         """Decide every filter anew, in the order in which they came or the largest first.
 
@@ -176,12 +276,11 @@ class ForwardingSet:
             raise ParameterError(" or ".join(map(repr, _ORDERS)), shown(order), "order")
         before = set(self._rows.active)
         source = self._source.with_new_labels()
-        source.invented = {}  # mergers are made anew
-        rows = source.rows_by(self.policy)
-        for row in self._source.largest_first() if order == "volume" else self._source.filters:
-            rows.add(row)
-        self._source, self._rows, self._removed = source, rows, 0
-        after = set(rows.active)
+        source.forget_mergers()
+        self._rows = source.rows_by(self.policy)
+        self._add_rows(self._source.largest_first() if order == "volume" else list(self._source.filters))
+        self._source, self._removed = source, 0
+        after = set(self._rows.active)
         return self._told(Moves(tuple(sorted(after - before)), tuple(sorted(before - after))))
 
     def _give_new_labels(self) -> None:
@@ -214,89 +313,3 @@ class ForwardingSet:
     def _told(self, moves: Moves) -> Changes:
         forward = tuple((self._source.id(row), self._source.filter(row)) for row in moves.forward)
         return Changes(forward, tuple(self._source.id(row) for row in moves.withdraw))
-
-
-class _Filters:
-    """The filters of rows, as boxes under the labels of the moment.
-
-    Rows know their filters; what knows them in turn does so weakly, so that a set that is dropped is gone at once.
-    """
-
-    def __init__(self, schema: Schema | None) -> None:
-        self.filters: dict[int, Filter] = {}  # in the order in which they came
-        self.ids: dict[int, str] = {}
-        self.taken: set[str] = set()  # all ids of subscriptions
-        self.invented: dict[str, Filter] = {}  # mergers, by id
-        self._numbers = count(1)  # of mergers; none is given twice
-        self._rows: ReferenceType[RowSet] | None = None
-        relabel = WeakMethod(self._relabel)
-
-        def tell(axis: int, old: Ints, new: Ints) -> None:
-            told = relabel()
-            if told is not None:
-                told(axis, old, new)
-
-        self.coordinates = Coordinates(schema, tell)
-
-    def with_new_labels(self) -> _Filters:
-        """The same filters, kept in common, under labels that are yet to be given."""
-        other = _Filters(self.coordinates.schema)
-        other.filters, other.ids, other.taken = self.filters, self.ids, self.taken
-        other.invented, other._numbers = self.invented, self._numbers
-        return other
-
-    @property
-    def schema(self) -> Schema | None:
-        return self.coordinates.schema
-
-    def id(self, row: int) -> str:
-        return self.ids[row] if row >= 0 else f"merger {-row}"
-
-    def filter(self, row: int) -> Filter:
-        return self.filters[row] if row >= 0 else self.invented[self.id(row)]
-
-    def invent(self, filter: Filter) -> int:
-        row = next(row for row in map(neg, self._numbers) if self.id(row) not in self.taken)
-        self.invented[self.id(row)] = filter
-        return row
-
-    def discard(self, row: int) -> None:
-        del self.invented[self.id(row)]
-
-    def rows_by(self, policy: Policy) -> RowSet:
-        """An empty set of rows, which is told when labels change."""
-        rows = policy.rows(self)
-        self.tell(rows)
-        return rows
-
-    def tell(self, rows: RowSet) -> None:
-        """Let rows be told when labels change."""
-        self._rows = ref(rows)
-
-    def _relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        rows = None if self._rows is None else self._rows()
-        if rows is not None:
-            inner = (old > LOWEST) & (old <= HIGHEST)  # the ends of an axis are always the same
-            rows.relabel(axis, old[inner], new[inner])
-
-    def put(self, row: int, subscription: str, filter: Filter) -> None:
-        self.filters[row], self.ids[row] = filter, subscription
-        self.taken.add(subscription)
-
-    def drop(self, row: int) -> None:
-        self.taken.discard(self.ids[row])
-        del self.filters[row], self.ids[row]
-
-    def boxes(self, row: int) -> Boxes | None:
-        return self.coordinates.boxes(self.filter(row))
-
-    def question(self, row: int) -> Boxes | None:
-        return self.coordinates.question(self.filter(row))
-
-    def largest_first(self) -> list[int]:
-        """All rows by volume, which only orders the work; equals in the order in which they came."""
-        return sorted(self.filters, key=self._volume, reverse=True)
-
-    def _volume(self, row: int) -> float:
-        question = self.question(row)
-        return inf if question is None else log_volume(question)

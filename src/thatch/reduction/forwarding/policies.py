@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what these import takes a while to load
     from thatch.model.filters import Filter
     from thatch.model.profile import Profile
     from thatch.reduction.forwarding.judges import Judge
+    from thatch.reduction.merging import When
 
 __all__ = [
     "ApproximateNegativeSpace",
@@ -183,7 +184,9 @@ class Merging:
     threshold : most that one merger may let through in vain, as a share of all events; 0 for perfect mergers only
     budget : most that all mergers of the link may together
     intervals : most that a merged predicate may have; `!=` counts as one, a list of values as many
-    every : merge when so many subscriptions came or went
+    every : merge when so many subscriptions came or went, None for never because of that
+    when : other occasions to merge; some need to be told the time, see `ForwardingSet.tell`
+    groups : also forward one filter for three or more that are proved to fill it, though no two of them do
     profile : of the events, None to take them as spread evenly
     advertisements : filters one of which every event satisfies; none if nothing is known
     """
@@ -191,7 +194,9 @@ class Merging:
     threshold: float = 0.0
     budget: float = 1.0
     intervals: int = 1
-    every: int = 1
+    every: int | None = 1
+    when: When | None = None
+    groups: bool = False
     profile: Profile | None = None
     advertisements: tuple[Filter, ...] = ()
 
@@ -200,8 +205,9 @@ class Merging:
             if not 0 <= getattr(self, name) <= 1:
                 raise ParameterError("a share between 0 and 1", shown(getattr(self, name)), name)
         for name in ("intervals", "every"):
-            if getattr(self, name) < 1:
-                raise ParameterError("a number of at least 1", shown(getattr(self, name)), name)
+            value = getattr(self, name)
+            if not (name == "every" and value is None) and not value >= 1:
+                raise ParameterError("a number of at least 1", shown(value), name)
 
     def rows(self, source: Source | None = None) -> RowSet:
         """An empty set; only a source that knows filters can have mergers."""
@@ -221,10 +227,7 @@ class Merging:
             CoveringSet(lambda: ExactJudge(None), source=source),
             source,
             Traffic(density, advertised),
-            threshold=self.threshold,
-            budget=self.budget,
-            intervals=self.intervals,
-            every=self.every,
+            self,
         )
 
 

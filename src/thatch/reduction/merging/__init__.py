@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from thatch.reduction.merging.degrees import Degree, Traffic
+from thatch.reduction.merging.degrees import Degree, Sides, Traffic
 from thatch.reduction.merging.densities import Density, Profiled, Uniform
-from thatch.reduction.merging.rules import merged
+from thatch.reduction.merging.occasions import Occasion, When
+from thatch.reduction.merging.rules import around, conjunction_of, merged, predicates_in, united
 
-__all__ = ["Degree", "Density", "Profiled", "Traffic", "Uniform", "merged"]
+__all__ = [
+    "Degree",
+    "Density",
+    "Occasion",
+    "Profiled",
+    "Sides",
+    "Traffic",
+    "Uniform",
+    "When",
+    "around",
+    "conjunction_of",
+    "merged",
+    "predicates_in",
+    "united",
+]

@@ -7,14 +7,15 @@ from above.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from thatch.model.conjunctions import Conjunction
-from thatch.model.lines import WHOLE, Constraint, difference, intersect
+from thatch.model.lines import EMPTY, WHOLE, Constraint, difference, intersect
 from thatch.reduction.merging.densities import Density
 
-__all__ = ["Degree", "Traffic"]
+__all__ = ["Degree", "Sides", "Traffic"]
 
 _MOST_PIECES = 256
 
@@ -46,35 +47,72 @@ class Traffic:
 
     def __init__(self, density: Density, advertised: Sequence[Conjunction] = ()) -> None:
         self.density = density
-        self._advertised = [dict(each.constraints) for each in advertised]
+        self._advertised: list[Sides] = []  # disjoint
+        taken: list[Sides] = []
+        for each in advertised:
+            sides = dict(each.constraints)
+            self._advertised += _without([sides], taken)
+            taken.append(sides)
+
+    @property
+    def knows_gaps(self) -> bool:
+        """Whether a merger may cost nothing though it holds more than its parts."""
+        return self.density.is_measured or bool(self._advertised)
 
     def degree(self, merger: Conjunction, parts: Sequence[Conjunction]) -> Degree:
         """How imperfect a merger of these parts is."""
-        whole = [dict(merger.constraints)]
-        extra = _without(whole, [dict(each.constraints) for each in parts])
+        return self.degree_beyond(dict(merger.constraints), [dict(each.constraints) for each in parts])
+
+    def degree_beyond(self, merger: Sides, parts: Sequence[Sides]) -> Degree:
+        """The same for boxes."""
+        return self._degree(merger, _without([merger], parts))
+
+    def degree_on(self, merger: Sides, key: str, held: Constraint) -> Degree:
+        """How imperfect a merger is whose parts differ from it in one attribute only, on which they hold this."""
+        beyond = difference(merger[key], held) if merger[key] != held else EMPTY
+        return self._degree(merger, [{**merger, key: beyond}] if beyond else [])
+
+    def least(
+        self,
+        rest: Iterable[tuple[str, Constraint]],
+        keys: Sequence[str],
+        merger: Sequence[Constraint],
+        one: Sequence[Constraint],
+        other: Sequence[Constraint],
+    ) -> float:
+        """No more than the probability that an event passes a merger of two boxes in vain; quickly told.
+
+        Parameters
+        ----------
+        rest : what both have in common
+        keys : the attributes in which they differ; the merger and both of them have a constraint on each
+        """
+        if self._advertised:
+            return 0.0
+        both = [intersect(*sides) for sides in zip(one, other, strict=True)]
+        whole, first, second, shared = (
+            prod(map(self.density.probability, keys, sides)) for sides in (merger, one, other, both)
+        )
+        return prod(self.density.probability(*each) for each in rest) * (whole - first - second + shared)
+
+    def _degree(self, whole: Sides, extra: list[Sides]) -> Degree:
         if not extra:
             return Degree()
-        all_events = 1.0
+        all_events, wholes = 1.0, [whole]
         if self._advertised:
-            spaces = self._disjoint()
-            all_events = sum(map(self._mass, spaces))
-            extra, whole = _meeting(extra, spaces), _meeting(whole, spaces)
-        beyond, held = sum(map(self._mass, extra)), sum(map(self._mass, whole))
+            all_events = sum(map(self.mass, self._advertised))
+            extra, wholes = _meeting(extra, self._advertised), _meeting(wholes, self._advertised)
+        beyond, held = sum(map(self.mass, extra)), sum(map(self.mass, wholes))
         if not beyond or not held or not all_events:
             return Degree()
         return Degree(min(beyond / held, 1.0), min(beyond / all_events, 1.0))
 
-    def _mass(self, box: Sides) -> float:
+    def mass(self, box: Sides) -> float:
+        """The share of events in a box."""
         share = 1.0
         for key, constraint in box.items():
             share *= self.density.probability(key, constraint)
         return share
-
-    def _disjoint(self) -> list[Sides]:
-        spaces: list[Sides] = []
-        for number, each in enumerate(self._advertised):
-            spaces += _without([each], self._advertised[:number])
-        return spaces
 
 
 def _without(boxes: list[Sides], others: Sequence[Sides]) -> list[Sides]:

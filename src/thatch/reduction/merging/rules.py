@@ -11,12 +11,15 @@ two boxes.
 
 from __future__ import annotations
 
-from thatch.model.conjunctions import Conjunction, Dead, close
+from collections.abc import Iterable, Mapping
+
+from thatch.model.conjunctions import Conjunction, close
 from thatch.model.lines import WHOLE, Constraint, is_single, union
-from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.residuals import Residual
+from thatch.model.schema import Schema
 from thatch.reduction.merging.densities import Density
 
-__all__ = ["merged", "predicates_in"]
+__all__ = ["around", "conjunction_of", "merged", "predicates_in", "united"]
 
 
 def merged(
@@ -33,6 +36,7 @@ def merged(
     ----------
     intervals : most that a predicate of the merger may have
     density : tells which gaps cost least
+    schema : of both conjunctions
     """
     first, second = dict(one.constraints), dict(other.constraints)
     if first.keys() != second.keys() or one.residuals != other.residuals:
@@ -40,14 +44,32 @@ def merged(
     different = [key for key in first if first[key] != second[key]]
     if not 1 <= len(different) <= 2:
         return None
-    sides = dict(first)
     for key in different:
-        sides[key] = _widened(key, union((first[key], second[key])), intervals, density)
-        sides[key] = tighten(sides[key], line_of(key, schema))
-    try:
-        return close(sides, one.residuals, schema)
-    except Dead:  # pragma: no cover - it holds what its parts hold
-        return None
+        first[key] = around(key, first[key], second[key], intervals=intervals, density=density)
+    return conjunction_of(first, one.residuals, schema)
+
+
+def united(one: Constraint, other: Constraint) -> Constraint:
+    """The union of two constraints on one attribute, whose cuts have one name each, as those of filters have."""
+    if len(one) == len(other) == 2:  # by far the most common case
+        if one > other:
+            one, other = other, one
+        if other[0] <= one[1]:
+            return (one[0], max(one[1], other[1]))
+        return one + other
+    return union((one, other))
+
+
+def around(key: str, one: Constraint, other: Constraint, *, intervals: int, density: Density) -> Constraint:
+    """A constraint on an attribute around two others that has at most so many intervals."""
+    return _widened(key, united(one, other), intervals, density)
+
+
+def conjunction_of(
+    sides: Mapping[str, Constraint], residuals: Iterable[Residual], schema: Schema | None
+) -> Conjunction:
+    """The conjunction of a merger. Something satisfies it, since it holds what its parts hold."""
+    return close(sides, residuals, schema)
 
 
 def predicates_in(constraint: Constraint) -> int:

@@ -1,0 +1,178 @@
+"""Who may be merged with whom: active rows by what they have in common (paper L, section 5.2, and beyond it).
+
+The paper looks for partners among outputs with the same attribute above the same tail of a diagram. Here a **tail** is
+what is left of a conjunction without any one of its predicates, or, if some error is allowed, without two: so the order
+of attributes does not matter. Rows of one tail are kept in the order of what the tail lacks. As long as none of them
+holds another, the one that holds a new one stands just before it, and those that it holds stand just behind.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+from thatch.model.conjunctions import Conjunction
+from thatch.model.lines import Constraint, covers
+
+__all__ = ["Pair", "Partners"]
+
+_NEAR = (2, 1)  # rows on each side that are tried, of those that differ in one attribute and in two
+_MOST_PAIRED = 8  # attributes of a row that is looked for by all but two of them
+
+Keys = tuple[str, ...]
+Sides = tuple[Constraint, ...]
+Rest = tuple[tuple[str, Constraint], ...]
+Tail = tuple[Keys, Rest, object]  # in which attributes rows differ, and what they have in common
+Shelved = tuple[Tail, Sides]
+
+
+class Pair(NamedTuple):
+    """Two rows that differ in some attributes only, what they have in common, and in what they differ."""
+
+    keys: Keys
+    rest: Rest
+    own: Sides
+    other: Sides
+    row: int  # of the other
+
+
+class Partners:
+    """Active rows, by their tails.
+
+    Parameters
+    ----------
+    pairs : whether rows may differ in two attributes
+    """
+
+    def __init__(self, *, pairs: bool) -> None:
+        self._pairs = pairs
+        self._rows: dict[Tail, list[tuple[Sides, int]]] = {}  # rising
+        self._ones: dict[int, list[Shelved]] = {}  # of each row: where it stands by all but one attribute
+        self._twos: dict[int, list[Shelved]] = {}
+        self._size_of: dict[int, int] = {}
+        self._sizes: Counter[int] = Counter()  # how many rows have so many predicates
+        self._last: tuple[Conjunction | None, list[Shelved]] = (
+            None,
+            [],
+        )  # what was looked for before it enters
+
+    def __len__(self) -> int:
+        return len(self._size_of)
+
+    def enter(self, row: int, conjunctions: tuple[Conjunction, ...]) -> int:
+        """Know an active row; only one of a single conjunction has partners. How many stand on its fullest tail."""
+        self._size_of[row] = size = _size(conjunctions)
+        self._sizes[size] += 1
+        is_single = len(conjunctions) == 1
+        self._ones[row] = self._all_but_one(conjunctions[0]) if is_single else []
+        is_paired = is_single and self._pairs and size <= _MOST_PAIRED
+        self._twos[row] = _all_but_two(conjunctions[0]) if is_paired else []
+        for shelves in (self._ones[row], self._twos[row]):
+            for tail, sides in shelves:
+                known = self._rows.get(tail)
+                if known is None:
+                    self._rows[tail] = [(sides, row)]
+                else:
+                    insort(known, (sides, row))
+        return max((len(self._rows[tail]) for tail, _ in self._ones[row]), default=1)
+
+    def leave(self, row: int) -> None:
+        """Forget a row, if it is known."""
+        size = self._size_of.pop(row, None)
+        if size is None:
+            return
+        self._sizes[size] -= 1
+        if not self._sizes[size]:
+            del self._sizes[size]
+        for tail, sides in self._ones.pop(row) + self._twos.pop(row):
+            rows = self._rows[tail]
+            del rows[bisect_left(rows, (sides, row))]
+            if not rows:
+                del self._rows[tail]
+
+    def holder(self, conjunctions: tuple[Conjunction, ...]) -> int | None:
+        """An active row that holds all that a new one does and differs from it in one attribute, if one stands near."""
+        if len(conjunctions) != 1:
+            return None
+        for tail, sides in self._all_but_one(conjunctions[0]):
+            rows = self._rows.get(tail)
+            if rows is not None:
+                at = bisect_left(rows, (sides,))
+                for other, row in rows[max(at - 1, 0) : at + 1]:
+                    if covers(other[0], sides[0]):
+                        return row
+        return None
+
+    def held(self, row: int) -> list[int]:
+        """The rows that a row holds and that differ from it in one attribute, as far as they stand near."""
+        found = []
+        for tail, sides in self._ones[row]:
+            rows = self._rows[tail]
+            if len(rows) > 1:
+                at = bisect_left(rows, (sides, row))
+                for places in (range(at - 1, -1, -1), range(at + 1, len(rows))):
+                    for place in places:
+                        if not covers(sides[0], rows[place][0][0]):
+                            break
+                        found.append(rows[place][1])
+        return found
+
+    def may_hold_others(self, row: int) -> bool:
+        """Whether rows may lie in this one that have more predicates than it."""
+        own = self._size_of[row]
+        return not self._ones[row] or any(size > own for size in self._sizes)
+
+    def fewest_predicates_first(self, rows: Iterable[int]) -> list[int]:
+        """Rows in an order in which what covers others mostly comes before them."""
+        return sorted(rows, key=self._size_of.__getitem__)
+
+    def near(self, row: int, attributes: int) -> Iterator[Pair]:
+        """Rows that differ from this one in so many attributes and stand near, each as often as it does."""
+        reach = _NEAR[attributes - 1]
+        for tail, sides in (self._ones if attributes == 1 else self._twos)[row]:
+            rows = self._rows[tail]
+            if len(rows) > 1:
+                at = bisect_left(rows, (sides, row))
+                for other, each in rows[max(at - reach, 0) : at + reach + 1]:
+                    if each != row:
+                        yield Pair(tail[0], tail[1], sides, other, each)
+
+    def beside(self, row: int) -> Iterator[tuple[Keys, list[tuple[Sides, int]]]]:
+        """All rows that differ from this one in the same two attributes, itself among them, for every two."""
+        for tail, _ in self._twos[row]:
+            if len(self._rows[tail]) > 2:
+                yield tail[0], self._rows[tail]
+
+    def _all_but_one(self, conjunction: Conjunction) -> list[Shelved]:
+        if self._last[0] is not conjunction:
+            constraints, residuals = conjunction.constraints, conjunction.residuals
+            self._last = (
+                conjunction,
+                [
+                    (((key,), constraints[:place] + constraints[place + 1 :], residuals), (constraint,))
+                    for place, (key, constraint) in enumerate(constraints)
+                ],
+            )
+        return self._last[1]
+
+
+def _size(conjunctions: tuple[Conjunction, ...]) -> int:
+    return max([len(each.constraints) + len(each.residuals) for each in conjunctions])
+
+
+def _all_but_two(conjunction: Conjunction) -> list[Shelved]:
+    constraints, residuals = conjunction.constraints, conjunction.residuals
+    return [
+        (
+            (
+                (constraints[first][0], constraints[second][0]),
+                constraints[:first] + constraints[first + 1 : second] + constraints[second + 1 :],
+                residuals,
+            ),
+            (constraints[first][1], constraints[second][1]),
+        )
+        for first, second in combinations(range(len(constraints)), 2)
+    ]
