@@ -16,7 +16,7 @@ from thatch.model.events import read_event
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
-    "fast", max_examples=40, stateful_step_count=20, deadline=None, suppress_health_check=_QUIET
+    "fast", max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=_QUIET
 )
 settings.register_profile(
     "ci",

@@ -29,6 +29,7 @@ def test_every_section_runs(name):
         assert row.as_dict()["verdict"] in {"aim", "yes", "no", "reported"}
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_table_and_keeps_it(capsys, tmp_path):
     rows = main(["--quick", "--count", "1000", "--rounds", "1", "--only", "rules", "w3"])
     printed = capsys.readouterr()

@@ -335,6 +335,7 @@ def sizes(engine: thatch.Engine) -> dict[str, int]:
     return {"bytes": total, "attributes": stats["attributes"], "places": places, "boxes": stats["boxes"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("background", [True, False])
 @pytest.mark.usefixtures("small_sizes")
 def test_sizes_stay_flat_and_answers_right_while_all_subscriptions_change(background: bool) -> None:

@@ -369,7 +369,13 @@ BAD_EVENTS = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_EVENTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name == "lists that share and multiply" else name
+        for name in BAD_EVENTS
+    ],
+)
 def test_a_bad_event_is_refused_soon(name):
     made = parsed("x = 1")
     event = BAD_EVENTS[name]()

@@ -226,6 +226,7 @@ def alternatives(count):
     return Or(tuple(And((Compare("x", "=", number), Compare("y", "=", number))) for number in range(count)))
 
 
+@pytest.mark.slow
 def test_as_many_alternatives_as_the_limit_are_accepted_and_no_more():
     assert len(Filter.of(alternatives(MAX_CONJUNCTIONS)).conjunctions) == MAX_CONJUNCTIONS
     with pytest.raises(FilterTooLargeError) as caught:

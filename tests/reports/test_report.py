@@ -21,6 +21,7 @@ def test_equal_calls_give_equal_files():
     assert hostile_report().html() == hostile_report().html()
 
 
+@pytest.mark.slow
 def test_equal_runs_give_equal_files_whatever_the_hash_seed():
     program = "import hashlib\nfrom tests.reports.specimen import *\n"
     program += "print(hashlib.sha256((full_report().html() + hostile_report().html()).encode()).hexdigest())"
