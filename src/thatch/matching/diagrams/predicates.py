@@ -11,12 +11,14 @@ came or went; the newest few are tested one by one until then.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
+from thatch.matching.diagrams.sizes import bytes_of
 from thatch.model.derived import derive
 from thatch.model.events import Record
 from thatch.model.lines import BOTTOM, Constraint, Cut, contains, first_point, intervals, is_single
@@ -25,6 +27,7 @@ from thatch.model.names import base_of
 __all__ = ["NEVER", "Predicate", "PredicateIndex", "Variables"]
 
 NEVER = 0
+_ENTRY_BYTES = 200  # of a predicate among those of its attribute: entries of dicts, ranks, a number
 _FRESH = 8  # predicates that are tested one by one, at least, before ranks are taken anew
 _KEPT = 1 << 16  # variables that answers which are kept may hold, for each attribute
 
@@ -45,6 +48,7 @@ class PredicateIndex:
         self._attributes: dict[str, _Attribute] = {}
         self._derived: dict[str, list[str]] = {}  # base -> derived attributes that have predicates
         self._lenient: dict[str, int] = {}  # attributes with predicates that hold on missing, and how many
+        self._bytes = 0  # of the predicates themselves
 
     def __len__(self) -> int:
         """How many distinct predicates there are."""
@@ -75,6 +79,11 @@ class PredicateIndex:
         if not self._uses[variable]:
             self._forget(variable)
 
+    def nbytes(self) -> int:
+        """Bytes of the predicates, and of what finds them."""
+        columns = (self._variables, self._predicates, self._uses, self._free)
+        return self._bytes + sum(map(sys.getsizeof, columns))
+
     def true_variables(self, record: Record) -> Variables:
         """The variables that are true on an event; with lists, those that are true on some element."""
         parts: list[Variables] = []
@@ -104,6 +113,7 @@ class PredicateIndex:
             self._predicates.append(predicate)
             self._uses.append(0)
         self._variables[predicate] = variable
+        self._bytes += bytes_of(constraint) + _ENTRY_BYTES
         if key not in self._attributes:
             self._attributes[key] = _Attribute()
             if key[-1] == ")":
@@ -116,6 +126,7 @@ class PredicateIndex:
     def _forget(self, variable: int) -> None:
         key, constraint = self.predicate(variable)
         del self._variables[key, constraint]
+        self._bytes -= bytes_of(constraint) + _ENTRY_BYTES
         self._predicates[variable] = None
         attribute = self._attributes[key]
         attribute.remove(variable, constraint)
