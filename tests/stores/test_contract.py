@@ -117,7 +117,7 @@ def test_many_are_read_in_parts(store):
 # --- that it answers exactly ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, suppress_health_check=SHARED)
+@settings(max_examples=30, suppress_health_check=SHARED)
 @given(data=st.data())
 def test_it_answers_as_the_plain_tier_does(store, data):
     store.remove(list(store.identities()))
@@ -140,7 +140,7 @@ def test_it_answers_as_the_plain_tier_does(store, data):
         assert store.match(read) == expected
 
 
-@settings(max_examples=15, suppress_health_check=SHARED)
+@settings(max_examples=8, suppress_health_check=SHARED)
 @given(data=st.data())
 def test_it_answers_alike_with_a_schema(data, kind, request, tmp_path_factory):
     schema = data.draw(schemas)

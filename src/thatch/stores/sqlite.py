@@ -23,7 +23,7 @@ from thatch.stores.relational import SLOTS, Change, RelationalStore
 __all__ = ["SqliteStore"]
 
 _TREE = 5  # dimensions that an R*Tree can have
-_CACHE = 2 << 20  # bytes of pages that a connection keeps
+_CACHE = 1 << 20  # bytes of pages that a connection keeps
 
 _SIDES = ", ".join(f"low{slot}, high{slot}" for slot in range(SLOTS))
 _TREE_SIDES = ", ".join(f"low{slot}, high{slot}" for slot in range(_TREE))
@@ -54,10 +54,10 @@ _TABLES = (
 class _Connection:
     """A connection, which is also the transaction under way on it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, cache: int) -> None:
         self.lock = Lock()
         self._link = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", f"cache_size = -{_CACHE >> 10}"):
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", f"cache_size = -{cache >> 10}"):
             self._link.execute(f"PRAGMA {pragma}")
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -81,6 +81,7 @@ class SqliteStore(RelationalStore):
     ----------
     path : of the file; SQLite puts two others beside it while it is open
     schema : declared types, as the engine has them
+    cache : bytes of pages that each of two connections keeps in memory
 
     Raises
     ------
@@ -90,12 +91,14 @@ class SqliteStore(RelationalStore):
 
     explain = "EXPLAIN QUERY PLAN"
 
-    def __init__(self, path: str | os.PathLike[str], *, schema: Schema | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, schema: Schema | None = None, cache: int = _CACHE
+    ) -> None:
         super().__init__(schema)
-        self._path = Path(path)
+        self._path, self._cache = Path(path), cache
         with self._told():
-            self._changes = _Connection(str(self._path))
-            self._questions = _Connection(str(self._path))
+            self._changes = _Connection(str(self._path), cache)
+            self._questions = _Connection(str(self._path), cache)
         try:
             self._open()
         except BaseException:
@@ -109,7 +112,7 @@ class SqliteStore(RelationalStore):
 
     def nbytes(self) -> int:
         """Pages that both connections may keep."""
-        return 2 * _CACHE
+        return 2 * self._cache
 
     def close(self) -> None:
         """Let go of the file."""
