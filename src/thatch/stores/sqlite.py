@@ -54,10 +54,10 @@ _TABLES = (
 class _Connection:
     """A connection, which is also the transaction under way on it."""
 
-    def __init__(self, path: str, cache: int) -> None:
+    def __init__(self, path: str, cache: int, *, waits: bool) -> None:
         self.lock = Lock()
         self._link = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", f"cache_size = -{cache >> 10}"):
+        for pragma in ("journal_mode = WAL", f"synchronous = {'FULL' if waits else 'NORMAL'}", f"cache_size = -{cache >> 10}"):
             self._link.execute(f"PRAGMA {pragma}")
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -82,6 +82,7 @@ class SqliteStore(RelationalStore):
     path : of the file; SQLite puts two others beside it while it is open
     schema : declared types, as the engine has them
     cache : bytes of pages that each of two connections keeps in memory
+    waits : for the disk at every change; otherwise a power cut, but no crash, may lose the last ones
 
     Raises
     ------
@@ -92,13 +93,18 @@ class SqliteStore(RelationalStore):
     explain = "EXPLAIN QUERY PLAN"
 
     def __init__(
-        self, path: str | os.PathLike[str], *, schema: Schema | None = None, cache: int = _CACHE
+        self,
+        path: str | os.PathLike[str],
+        *,
+        schema: Schema | None = None,
+        cache: int = _CACHE,
+        waits: bool = True,
     ) -> None:
         super().__init__(schema)
         self._path, self._cache = Path(path), cache
         with self._told():
-            self._changes = _Connection(str(self._path), cache)
-            self._questions = _Connection(str(self._path), cache)
+            self._changes = _Connection(str(self._path), cache, waits=waits)
+            self._questions = _Connection(str(self._path), cache, waits=waits)
         try:
             self._open()
         except BaseException:

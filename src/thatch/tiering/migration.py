@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from thatch.tiering.access import AccessKeys
 from thatch.tiering.budget import Budget
 from thatch.tiering.clusters import Cluster, Clusters, predicates_of
+from thatch.tiering.memory import give_back
 from thatch.tiering.problem import ColdTier, FastTier
 
 __all__ = ["Migration", "Moved"]
@@ -106,6 +107,7 @@ class Migration:
 
     def _looked_at(self) -> int:
         """Bytes that are taken; how many a subscription takes is learned by the way."""
+        give_back()
         taken = self.nbytes()
         count = len(self._fast)
         if count:
