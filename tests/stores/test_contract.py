@@ -204,7 +204,7 @@ def test_an_older_store_is_brought_to_the_newest_version(kind, opens, monkeypatc
     statement = "ALTER TABLE clusters ADD COLUMN colour TEXT"
     monkeypatch.setattr({"sqlite": SqliteStore, "postgres": PostgresStore}[kind], "upgrades", ((statement,),))
     store = opens()
-    assert store._asked("SELECT colour FROM clusters") == []
+    assert store.query("SELECT colour FROM clusters") == []
     store.close()
     opens().close()  # and not once more
 

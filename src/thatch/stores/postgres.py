@@ -154,7 +154,7 @@ class PostgresStore(RelationalStore):
                 change.drop()
                 raise
 
-    def _asked(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         questions = self._questions
         with questions.lock, self._told():
             try:
@@ -163,10 +163,10 @@ class PostgresStore(RelationalStore):
                 questions.drop()
                 raise
 
-    def _among(self, column: str) -> str:
+    def among(self, column: str) -> str:
         return f"{column} = ANY(?)"
 
-    def _list(self, values: Sequence[Any]) -> Any:
+    def listed(self, values: Sequence[Any]) -> Any:
         return list(values)
 
     def _has_tables(self, change: Change) -> bool:
@@ -193,7 +193,7 @@ class PostgresStore(RelationalStore):
         )
 
     def _delete_boxes(self, change: Change, places: Sequence[int]) -> None:
-        change.run(f"DELETE FROM boxes WHERE {self._among('place')}", [list(places)])
+        change.run(f"DELETE FROM boxes WHERE {self.among('place')}", [list(places)])
 
     def candidates(self, asked: Ask) -> tuple[str, list[Any]]:
         """By access key in the B-tree, and by all slots in the GiST index."""
@@ -202,7 +202,7 @@ class PostgresStore(RelationalStore):
         sides = "".join(f" AND b.side{slot} && ?::doubles" for slot in range(len(asked.sides)))
         ranges = [f"[{low!r},{high!r}]" for low, high in asked.sides]
         statement = (
-            f"SELECT {columns} {joined} WHERE {self._among('b.access')}{sides} "
+            f"SELECT {columns} {joined} WHERE {self.among('b.access')}{sides} "
             f"UNION ALL SELECT {columns} {joined} WHERE b.access IS NULL{sides}"
         )
         return statement, [asked.keys, *ranges, *ranges]

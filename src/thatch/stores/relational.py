@@ -90,15 +90,15 @@ class RelationalStore(ABC):
         """A transaction: committed at the end, taken back on an error, which becomes a `StoreError`."""
 
     @abstractmethod
-    def _asked(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a question."""
 
     @abstractmethod
-    def _among(self, column: str) -> str:
+    def among(self, column: str) -> str:
         """The condition that a column is one of a list, which is one value of the statement."""
 
     @abstractmethod
-    def _list(self, values: Sequence[Any]) -> Any:
+    def listed(self, values: Sequence[Any]) -> Any:
         """A list as one value of a statement."""
 
     @abstractmethod
@@ -202,13 +202,13 @@ class RelationalStore(ABC):
             self._keep_clusters(change, [record])
             ids = [safe(each.identity) for each in members]
             found = change.run(
-                f"SELECT place, id FROM subscriptions WHERE {self._among('id')}", [self._list(ids)]
+                f"SELECT place, id FROM subscriptions WHERE {self.among('id')}", [self.listed(ids)]
             )
             place_of = {plain(identity): place for place, identity in found}
             self._delete_boxes(change, list(place_of.values()))
             change.run(
-                f"UPDATE subscriptions SET cold = {int(record.is_cold)} WHERE {self._among('id')}",
-                [self._list(ids)],
+                f"UPDATE subscriptions SET cold = {int(record.is_cold)} WHERE {self.among('id')}",
+                [self.listed(ids)],
             )
             if record.is_cold:
                 known = [(place_of[each.identity], each) for each in members if each.identity in place_of]
@@ -216,11 +216,11 @@ class RelationalStore(ABC):
         self._learn(new)
 
     def _forget(self, change: Change, identities: Sequence[str]) -> None:
-        ids = self._list([safe(each) for each in identities])
-        places = change.run(f"SELECT place, cold FROM subscriptions WHERE {self._among('id')}", [ids])
+        ids = self.listed([safe(each) for each in identities])
+        places = change.run(f"SELECT place, cold FROM subscriptions WHERE {self.among('id')}", [ids])
         if places:
             self._delete_boxes(change, [place for place, is_cold in places if is_cold])
-            change.run(f"DELETE FROM subscriptions WHERE {self._among('id')}", [ids])
+            change.run(f"DELETE FROM subscriptions WHERE {self.among('id')}", [ids])
 
     def _keep_clusters(self, change: Change, clusters: Sequence[ClusterRecord]) -> None:
         change.run_many(
@@ -270,7 +270,7 @@ class RelationalStore(ABC):
 
     def clusters(self) -> list[ClusterRecord]:
         """All clusters, with their members counted."""
-        rows = self._asked(
+        rows = self.query(
             "SELECT number, name, c.cold, nodes, predicates, COUNT(s.place) FROM clusters c "
             "LEFT JOIN subscriptions s ON s.cluster = c.number "
             "GROUP BY number, name, c.cold, nodes, predicates ORDER BY number"
@@ -280,7 +280,7 @@ class RelationalStore(ABC):
     def fast(self) -> Iterator[list[Found]]:
         """What the fast tier must answer for, some at a time."""
         last = -1
-        while rows := self._asked(
+        while rows := self.query(
             f"SELECT place, {_COLUMNS} FROM subscriptions WHERE cold = 0 AND place > ? ORDER BY place LIMIT {_BATCH}",
             [last],
         ):
@@ -289,23 +289,21 @@ class RelationalStore(ABC):
 
     def find(self, identities: Sequence[str]) -> dict[str, Found]:
         """Those of these ids that are known."""
-        rows = self._asked(
-            f"SELECT {_COLUMNS} FROM subscriptions WHERE {self._among('id')}",
-            [self._list([safe(each) for each in identities])],
+        rows = self.query(
+            f"SELECT {_COLUMNS} FROM subscriptions WHERE {self.among('id')}",
+            [self.listed([safe(each) for each in identities])],
         )
         found = [self._found(row) for row in rows]
         return {each.subscription.identity: each for each in found}
 
     def members(self, cluster: int) -> list[Found]:
         """All subscriptions of a cluster."""
-        rows = self._asked(
-            f"SELECT {_COLUMNS} FROM subscriptions WHERE cluster = ? ORDER BY place", [cluster]
-        )
+        rows = self.query(f"SELECT {_COLUMNS} FROM subscriptions WHERE cluster = ? ORDER BY place", [cluster])
         return [self._found(row) for row in rows]
 
     def match(self, record: Record, now: float | None = None) -> list[Match]:
         """Who of those that the database answers for wants an event, in the order in which they came."""
-        rows = self._asked(*self.candidates(ask(record, self._slots, self._derived)))
+        rows = self.query(*self.candidates(self.asked(record)))
         matched: dict[int, Match] = {}
         for place, identity, subscriber, expires, text in rows:
             if place in matched or (now is not None and expires is not None and expires <= now):
@@ -315,20 +313,24 @@ class RelationalStore(ABC):
                 matched[place] = Match(plain(identity), None if subscriber is None else plain(subscriber))
         return [matched[place] for place in sorted(matched)]
 
+    def asked(self, record: Record) -> Ask:
+        """What the database is asked for an event."""
+        return ask(record, self._slots, self._derived)
+
     def plan(self, record: Record) -> str:
         """How the database finds the candidates of an event, in its own words: which indexes it uses."""
-        statement, values = self.candidates(ask(record, self._slots, self._derived))
-        return "\n".join(str(row[-1]) for row in self._asked(f"{self.explain} {statement}", values))
+        statement, values = self.candidates(self.asked(record))
+        return "\n".join(str(row[-1]) for row in self.query(f"{self.explain} {statement}", values))
 
     def expired(self, now: float) -> list[str]:
         """Ids of all that has expired, in the order in which they came."""
-        rows = self._asked("SELECT id FROM subscriptions WHERE expires <= ? ORDER BY place", [now])
+        rows = self.query("SELECT id FROM subscriptions WHERE expires <= ? ORDER BY place", [now])
         return [plain(identity) for (identity,) in rows]
 
     def identities(self) -> Iterator[str]:
         """All ids, in the order in which they came."""
         last = -1
-        while rows := self._asked(
+        while rows := self.query(
             f"SELECT place, id FROM subscriptions WHERE place > ? ORDER BY place LIMIT {_BATCH}", [last]
         ):
             last = rows[-1][0]

@@ -57,7 +57,11 @@ class _Connection:
     def __init__(self, path: str, cache: int, *, waits: bool) -> None:
         self.lock = Lock()
         self._link = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        for pragma in ("journal_mode = WAL", f"synchronous = {'FULL' if waits else 'NORMAL'}", f"cache_size = -{cache >> 10}"):
+        for pragma in (
+            "journal_mode = WAL",
+            f"synchronous = {'FULL' if waits else 'NORMAL'}",
+            f"cache_size = -{cache >> 10}",
+        ):
             self._link.execute(f"PRAGMA {pragma}")
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -147,14 +151,14 @@ class SqliteStore(RelationalStore):
                 change.take_back()
                 raise
 
-    def _asked(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._questions.lock, self._told():
             return self._questions.run(statement, values)
 
-    def _among(self, column: str) -> str:
+    def among(self, column: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(?))"
 
-    def _list(self, values: Sequence[Any]) -> Any:
+    def listed(self, values: Sequence[Any]) -> Any:
         return json.dumps(values, ensure_ascii=False)
 
     def _has_tables(self, change: Change) -> bool:
@@ -185,8 +189,8 @@ class SqliteStore(RelationalStore):
         )
 
     def _delete_boxes(self, change: Change, places: Sequence[int]) -> None:
-        listed = [self._list(places)]
-        among = self._among("place")
+        listed = [self.listed(places)]
+        among = self.among("place")
         change.run(
             f"DELETE FROM tree WHERE box IN (SELECT box FROM boxes WHERE {among} AND access IS NULL)", listed
         )
@@ -199,11 +203,11 @@ class SqliteStore(RelationalStore):
         ends = [end for low, high in asked.sides for end in (high, low)]
         statement = (
             f"SELECT {columns} FROM boxes b JOIN subscriptions s ON s.place = b.place "
-            f"WHERE {self._among('b.access')}{by_slots} UNION ALL "
+            f"WHERE {self.among('b.access')}{by_slots} UNION ALL "
             f"SELECT {columns} FROM tree t JOIN boxes b ON b.box = t.box JOIN subscriptions s ON s.place = b.place "
             f"WHERE 1{by_tree}{by_slots}"
         )
-        return statement, [self._list(asked.keys), *ends, *ends[: 2 * _TREE], *ends]
+        return statement, [self.listed(asked.keys), *ends, *ends[: 2 * _TREE], *ends]
 
 
 def _conditions(table: str, slots: int) -> str:
