@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresStore"]
 
-_BYTES = 1 << 20  # what two connections take in this process, rows under way included
+_BYTES = 256 << 10  # what two connections take in this process, rows under way included
 _SIDES = ", ".join(f"side{slot}" for slot in range(SLOTS))
 
 _TABLES = (
