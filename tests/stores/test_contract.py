@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -228,6 +230,26 @@ def test_a_change_that_fails_changes_nothing(store):
         assert change.run("DELETE FROM subscriptions") == [1 // 0]
     assert list(store.identities()) == ["a"]
     assert matched(store, {"x": 1}) == ["a"]
+
+
+def test_a_commit_that_nobody_saw_is_no_harm(store, monkeypatch):
+    whole = type(store)._changing
+
+    @contextmanager
+    def unseen(self):
+        with whole(self) as change:
+            yield change
+        raise StoreError("an answer", "none")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store), "_changing", unseen)
+        with pytest.raises(StoreError):
+            store.put([(made("a", "p < 5 and lower(k) = 'x'"), cold())], [record()])
+    assert matched(store, {"p": 1, "k": "X"}) == ["a"]
+    store.put([(made("b", "q < 5"), cold()), (made("c", "p > 7 and q > 7"), cold())], [record()])
+    assert matched(store, {"p": 1, "q": 9, "k": "X"}) == ["a"]
+    assert matched(store, {"p": 9, "q": 1, "k": "X"}) == ["b"]
+    assert matched(store, {"p": 9, "q": 9}) == ["c"]
 
 
 def test_other_tables_are_left_alone(tmp_path):

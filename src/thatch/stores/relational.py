@@ -6,7 +6,7 @@
     attributes     which attribute has which slot, and which derived ones events are asked for (slot −1)
     boxes          rows of those that the database answers for, see `boxes.py`
 
-Every change is one transaction. Two connections, one for changes and one for questions, each used by one thread at a
+Every change is one transaction; one engine at a time uses a store. Two connections, one for changes and one for questions, each used by one thread at a
 time, so that a long change does not hold up a match.
 """
 
@@ -76,7 +76,7 @@ class RelationalStore(ABC):
         self._variety = Variety()
         self._slots: dict[str, int] = {}
         self._derived: dict[str, int] = {}
-        self._next = 0
+        self._is_sure = False  # of the attributes: a transaction that nobody saw end may have added some
 
     # --- what a database does in its own way -----------------------------------------------------------------------
 
@@ -141,13 +141,16 @@ class RelationalStore(ABC):
             for statement in chain.from_iterable(self.upgrades[int(version) - 1 :]):
                 change.run(statement)
             change.run("UPDATE meta SET value = ? WHERE name = 'version'", [str(newest)])
-            self._next = int(change.run("SELECT COALESCE(MAX(place), -1) + 1 FROM subscriptions")[0][0])
-            for key, slot in change.run("SELECT name, slot FROM attributes"):
-                self._learn({plain(key): slot})
 
     @abstractmethod
     def _has_tables(self, change: Change) -> bool:
         """Whether the tables are there."""
+
+    def _make_sure(self) -> None:
+        """Know all attributes; what is in a column must be asked by its attribute."""
+        if not self._is_sure:
+            self._learn({plain(key): slot for key, slot in self.query("SELECT name, slot FROM attributes")})
+            self._is_sure = True
 
     def _learn(self, attributes: dict[str, int]) -> None:
         for key, slot in attributes.items():
@@ -165,11 +168,13 @@ class RelationalStore(ABC):
         for each, _ in many:
             if len(each.identity) > _LONGEST_ID:
                 raise SubscriptionError(f"an id of at most {_LONGEST_ID} characters", shown(each.identity))
+        self._make_sure()
         new = self._new_attributes(each for each, home in many if home.is_cold)
+        self._is_sure = not new
         with self._changing() as change:
             self._forget(change, [each.identity for each, _ in many])
             self._keep_clusters(change, clusters)
-            first = self._next
+            first = int(change.run("SELECT COALESCE(MAX(place), -1) + 1 FROM subscriptions")[0][0])
             change.run_many(
                 f"INSERT INTO subscriptions (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
@@ -187,8 +192,8 @@ class RelationalStore(ABC):
             )
             cold = [(first + number, each) for number, (each, home) in enumerate(many) if home.is_cold]
             self._keep_boxes(change, cold, new)
-        self._next += len(many)
         self._learn(new)
+        self._is_sure = True
 
     def remove(self, identities: Sequence[str]) -> None:
         """Forget subscriptions."""
@@ -197,7 +202,9 @@ class RelationalStore(ABC):
 
     def move(self, record: ClusterRecord, members: Sequence[Subscription]) -> None:
         """Let the tier that the record tells answer for members of a cluster, and for new ones."""
+        self._make_sure()
         new = self._new_attributes(members) if record.is_cold else {}
+        self._is_sure = not new
         with self._changing() as change:
             self._keep_clusters(change, [record])
             ids = [safe(each.identity) for each in members]
@@ -214,6 +221,7 @@ class RelationalStore(ABC):
                 known = [(place_of[each.identity], each) for each in members if each.identity in place_of]
                 self._keep_boxes(change, known, new)
         self._learn(new)
+        self._is_sure = True
 
     def _forget(self, change: Change, identities: Sequence[str]) -> None:
         ids = self.listed([safe(each) for each in identities])
@@ -315,6 +323,7 @@ class RelationalStore(ABC):
 
     def asked(self, record: Record) -> Ask:
         """What the database is asked for an event."""
+        self._make_sure()
         return ask(record, self._slots, self._derived)
 
     def plan(self, record: Record) -> str:
