@@ -66,17 +66,23 @@ def test_a_moved_cluster_keeps_its_counts_and_takes_new_members_as_unshared():
     assert Cluster.of(cluster.record(is_cold=True)).weighted == cluster.weighted
 
 
-def test_a_full_cluster_is_followed_by_another_in_the_same_tier(monkeypatch):
+def test_a_full_cluster_is_followed_by_another_and_a_cold_key_stays_cold_for_new_members(monkeypatch):
     monkeypatch.setattr(clusters, "LARGEST", 2)
     every = Clusters()
-    homes = []
-    for step in range(5):
-        homes.append(every.home("k"))
-        every.count(homes[-1], 1)
-        if step == 3:
-            homes[-1].go(is_cold=True)
-    assert [each.number for each in homes] == [0, 0, 1, 1, 2]
-    assert [each.is_cold for each in homes] == [False, False, True, True, True]
+
+    def joined() -> tuple[int, bool]:
+        home = every.home("k")
+        every.count(home, 1)
+        return home.number, home.is_cold
+
+    assert [joined() for _ in range(3)] == [(0, False), (0, False), (1, False)]
+    every.go(every[0], is_cold=True)
+    assert [joined() for _ in range(3)] == [(2, True), (2, True), (3, True)]
+    every.go(every[2], is_cold=False)
+    assert joined() == (3, True)
+    every.go(every[3], is_cold=False)
+    every.count(every[0], -2)
+    assert joined()[1] is False
 
 
 # --- what members have in common ---------------------------------------------------------------------------------------

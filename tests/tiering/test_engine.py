@@ -170,7 +170,7 @@ def test_the_default_tier_is_the_engine_of_segments():
 def test_budgets_that_hold_nothing_and_marks_out_of_order_are_refused():
     with pytest.raises(ParameterError, match="at least"):
         TieredEngine(PlainColdTier(), budget=1_000)
-    for wrong in ({"size": 0}, {"size": 10**6, "high": 0.3}, {"size": 10**6, "high": 1.2}, {"size": "1 MB"}):
+    for wrong in ({"size": 0}, {"size": 10**6, "high": 0.2}, {"size": 10**6, "high": 1.2}, {"size": "1 MB"}):
         with pytest.raises(ParameterError):
             Budget(**wrong)
     assert SegmentTier().nbytes() < 100_000

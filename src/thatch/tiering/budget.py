@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from thatch.errors import ParameterError, shown
 
 __all__ = ["Budget"]
 
-_LEAST = 64 << 10  # bytes beyond what an empty tier takes, with which a few subscriptions can live
+_LEAST = 64 << 10  # bytes below the low mark with which a few subscriptions can live
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """A budget with its water marks, as shares of it.
 
-    Merging an index takes the old and the new one for a moment, which is why the marks lie well below the budget.
+    Merging an index of segments takes about three times its size for a moment, which is why the marks lie well below the
+    budget; diagrams can do with higher ones.
 
     Parameters
     ----------
@@ -30,8 +31,8 @@ class Budget:
     """
 
     size: int
-    high: float = 0.55
-    low: float = 0.4
+    high: float = 0.32
+    low: float = 0.24
 
     def __post_init__(self) -> None:
         if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size <= 0:
@@ -49,15 +50,16 @@ class Budget:
         """Bytes at which it ends."""
         return int(self.size * self.low)
 
-    def check(self, empty: int) -> None:
-        """Refuse a budget in which nothing has room beside what an empty engine takes.
+    def beside(self, taken: int) -> Budget:
+        """What is left for subscriptions beside bytes that are taken whatever happens, with the same marks.
 
         Raises
         ------
         ParameterError
-            If there is no room.
+            If nothing has room there.
         """
-        least = int((empty + _LEAST) / self.low)
+        least = taken + int(_LEAST / self.low)
         if self.size < least:
-            expected = f"at least {least:,} bytes, of which {empty:,} are taken before the first subscription"
+            expected = f"at least {least:,} bytes, of which {taken:,} are taken before the first subscription"
             raise ParameterError(expected, f"{self.size:,}", "budget")
+        return replace(self, size=self.size - taken)

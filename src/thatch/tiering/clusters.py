@@ -121,11 +121,11 @@ class Cluster:
 
 
 class Clusters:
-    """All clusters, by number, and the newest of each key."""
+    """All clusters by number, and for each key the one of each tier that takes new members."""
 
     def __init__(self) -> None:
         self._by_number: dict[int, Cluster] = {}
-        self._newest: dict[str, Cluster] = {}
+        self._open: tuple[dict[str, Cluster], dict[str, Cluster]] = ({}, {})  # in memory, and cold
         self._next = 0
         self.members = 0
 
@@ -141,11 +141,11 @@ class Clusters:
     def home(self, key: str) -> Cluster:
         """The cluster that a new member with this key belongs to; a new one if there is none, or it is full.
 
-        One that follows a full cold cluster is cold too: what floods in goes on to flow past memory.
+        As long as a cluster of this key is cold, so is the home of new members: what floods in flows past memory.
         """
-        newest = self._newest.get(key)
+        is_cold = key in self._open[True]
+        newest = self._open[is_cold].get(key)
         if newest is None or newest.members >= LARGEST:
-            is_cold = newest is not None and newest.is_cold
             newest = Cluster(self._next, key, is_cold=is_cold)
             self.keep(newest)
         return newest
@@ -154,13 +154,26 @@ class Clusters:
         """Take in a cluster that is new, or remembered."""
         self.members += cluster.members
         self._by_number[cluster.number] = cluster
-        self._newest[cluster.key] = cluster
+        self._open[cluster.is_cold][cluster.key] = cluster
         self._next = max(self._next, cluster.number + 1)
 
+    def go(self, cluster: Cluster, *, is_cold: bool) -> None:
+        """Change the tier of a cluster."""
+        cluster.go(is_cold=is_cold)
+        self._open[is_cold][cluster.key] = cluster
+        if self._open[not is_cold].get(cluster.key) is cluster:
+            del self._open[not is_cold][cluster.key]
+            for each in self:
+                if each.key == cluster.key and each.is_cold is not is_cold:
+                    self._open[not is_cold][cluster.key] = each
+
     def count(self, cluster: Cluster, change: int) -> None:
-        """A cluster has so many members more."""
+        """A cluster has so many members more; a cold one that has none left is forgotten as such."""
         cluster.members += change
         self.members += change
+        if change < 0 and not cluster.members and cluster.is_cold:
+            self.go(cluster, is_cold=False)
+            cluster.is_new = True
 
     def by_priority(self, *, is_cold: bool) -> list[Cluster]:
         """Clusters of one tier that have members, the lowest priority first."""

@@ -84,9 +84,9 @@ class TieredEngine:
         self._fast: FastTier = SegmentTier(schema) if fast is None else fast
         self._clusters = Clusters()
         self._keys = AccessKeys(max(256, self.budget.size // _COUNTED), selectivity)
-        self._migration = Migration(self._fast, cold, self._clusters, self._keys, self.budget, moved)
+        room = self.budget.beside(cold.nbytes() + self._fast.nbytes())
+        self._migration = Migration(self._fast, cold, self._clusters, self._keys, room, moved)
         self._doubtful: set[str] = set()
-        self.budget.check(self._migration.nbytes())
         self._load()
 
     def _load(self) -> None:
@@ -240,7 +240,7 @@ class TieredEngine:
 
     def nbytes(self) -> int:
         """Bytes that all of it takes in memory, as accounted."""
-        return self._migration.nbytes()
+        return self._migration.nbytes() + self._cold.nbytes()
 
     def stats(self) -> dict[str, int]:
         """Sizes and counts by name."""

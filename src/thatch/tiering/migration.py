@@ -43,7 +43,7 @@ class Migration:
     Parameters
     ----------
     fast, cold, clusters, keys : all that the engine has
-    budget : what they may take
+    budget : what subscriptions may take
     moved : is told of every move
     """
 
@@ -66,8 +66,8 @@ class Migration:
         self.departures = self.returns = 0
 
     def nbytes(self) -> int:
-        """Bytes of the fast tier, of clusters, and of what the database's client takes."""
-        return self._fast.nbytes() + self._clusters.nbytes() + self._keys.nbytes() + self._cold.nbytes()
+        """Bytes of the fast tier and of clusters."""
+        return self._fast.nbytes() + self._clusters.nbytes() + self._keys.nbytes()
 
     def make_room(self, more: int) -> None:
         """See to it that there is room for so many subscriptions more; clusters move out if there is not."""
@@ -134,7 +134,7 @@ class Migration:
         members = [each for each, _ in self._cold.members(cluster.number)]
         told = _told(cluster, is_cold=True)
         self._cold.move(cluster.record(is_cold=True), members)
-        cluster.go(is_cold=True)
+        self._clusters.go(cluster, is_cold=True)
         self._fast.remove([each.identity for each in members])
         self.departures += 1
         if self._moved is not None:
@@ -146,7 +146,7 @@ class Migration:
         self.returns += 1
         self._fast.put(members)
         self._cold.move(cluster.record(is_cold=False), members)
-        cluster.go(is_cold=False)
+        self._clusters.go(cluster, is_cold=False)
         for each in members:
             cluster.learn(predicates_of(each.filter))
         if self._moved is not None:

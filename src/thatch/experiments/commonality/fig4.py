@@ -48,7 +48,7 @@ def _compare(results: Results) -> list[Compared]:
             f"4(b), migration to {store}, low sharing: most of the budget",
             "memory is freed again and again, the broker stays up",
             _most(results, defence="migration", sharing="low", store=store),
-            "the high mark is at 55 %: merging needs the rest for a moment",
+            "the high mark is at 32 %: merging may need the rest for a moment",
         )
         for store in ("sqlite", "postgres")
     ]
