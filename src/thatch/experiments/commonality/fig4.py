@@ -50,7 +50,7 @@ def _compare(results: Results) -> list[Compared]:
             _most(results, defence="migration", sharing="low", store=store),
             "the high mark is at 32 %: merging may need the rest for a moment",
         )
-        for store in ("sqlite", "postgres")
+        for store in results.choices("store", defence="migration")
     ]
     lines.append(
         Compared(

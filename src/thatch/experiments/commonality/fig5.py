@@ -45,7 +45,7 @@ def _compare(results: Results) -> list[Compared]:
                 _pair(results, defence="migration", sharing=sharing, store=store),
                 "a stream whose cluster moved waits for the database",
             )
-            for store in ("sqlite", "postgres")
+            for store in results.choices("store", defence="migration")
         ]
     return lines
 
