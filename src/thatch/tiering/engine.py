@@ -39,7 +39,7 @@ _COUNTED = 4_096  # bytes of the budget for each equality that is counted
 class TieredEngine:
     """A set of subscriptions that tells, for every event, who wants it, and never takes more memory than it may.
 
-    One thread at a time may change it; answers may be asked from any. A call that raises has changed nothing, as
+    One thread at a time may change it; with segments as the fast tier answers may be asked from any. A call that raises has changed nothing, as
     far as the database can be asked: after a lost connection it is asked again what it has of the subscriptions at hand.
 
     Parameters
