@@ -29,6 +29,7 @@ __all__ = ["NEVER", "Predicate", "PredicateIndex", "Variables"]
 NEVER = 0
 _ENTRY_BYTES = 200  # of a predicate among those of its attribute: entries of dicts, ranks, a number
 _FRESH = 8  # predicates that are tested one by one, at least, before ranks are taken anew
+_ANSWER_BYTES = 200  # of an answer that is kept: an array without its content, an entry of a dict
 _KEPT = 1 << 16  # variables that answers which are kept may hold, for each attribute
 
 Variables = npt.NDArray[np.int32]
@@ -82,7 +83,8 @@ class PredicateIndex:
     def nbytes(self) -> int:
         """Bytes of the predicates, and of what finds them."""
         columns = (self._variables, self._predicates, self._uses, self._free)
-        return self._bytes + sum(map(sys.getsizeof, columns))
+        answers = sum(attribute.kept_bytes() for attribute in self._attributes.values())
+        return self._bytes + answers + sum(map(sys.getsizeof, columns))
 
     def true_variables(self, record: Record) -> Variables:
         """The variables that are true on an event; with lists, those that are true on some element."""
@@ -161,6 +163,10 @@ class _Attribute:
 
     def __len__(self) -> int:
         return len(self._points) + len(self._spans)
+
+    def kept_bytes(self) -> int:
+        """Bytes of the answers that are kept."""
+        return _ANSWER_BYTES * len(self._kept) + 4 * (_KEPT - self._room)
 
     def add(self, variable: int, constraint: Constraint) -> None:
         if len(constraint) == 2 and is_single(*constraint):
