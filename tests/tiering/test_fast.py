@@ -51,8 +51,8 @@ def test_diagrams_take_what_they_say(values):
         for number in range(1_000)
     ]
     warm = DiagramTier()
-    warm.put([made(number, text) for number, text in enumerate(texts[:10])])
-    warm.match({"kind": "k1"})  # loads the kernels
+    warm.put([made(number, text) for number, text in enumerate(texts)])
+    warm.match({"kind": "k1", "a": 5, "b": 3})  # loads the kernels
     gc.collect()
     tracemalloc.start()
     tier = DiagramTier()
