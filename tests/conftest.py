@@ -1,4 +1,4 @@
-"""Hypothesis profiles, one Spark for all who need it, and seconds per room at the end of a run."""
+"""Hypothesis profiles, one Spark and one PostgreSQL for all who need them, and seconds per room at the end of a run."""
 
 from __future__ import annotations
 
@@ -79,6 +79,15 @@ def spark() -> Iterator[object]:
     made = session("thatch tests", master="local[2]", settings={"spark.sql.shuffle.partitions": 2})
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[object]:
+    """The one PostgreSQL server of a run; tests that use it are in the group `postgres`."""
+    from thatch.stores import EmbeddedPostgres
+
+    with EmbeddedPostgres() as server:
+        yield server
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

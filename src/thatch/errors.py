@@ -16,7 +16,8 @@
     ├── BoxError (ValueError)             arrays that are not boxes: which one, which axis
     ├── ParameterError (ValueError)       a number that an algorithm cannot work with
     ├── MissingPackageError (ImportError) a package that an extra brings is not installed
-    └── SparkError (RuntimeError)         a Spark that cannot be started, or cannot do what is asked of it
+    ├── SparkError (RuntimeError)         a Spark that cannot be started, or cannot do what is asked of it
+    └── StoreError (RuntimeError)         a database that is away, full, of another version, or somebody else's
 
 The message of each is built from its fields and has one shape: what was expected, what came, where.
 A call that raises one of them has changed nothing.
@@ -38,6 +39,7 @@ __all__ = [
     "ReadOnlyError",
     "SchemaError",
     "SparkError",
+    "StoreError",
     "SubscriptionError",
     "TableError",
     "ThatchError",
@@ -205,3 +207,7 @@ class MissingPackageError(ThatchError, ImportError):
 
 class SparkError(_Located, RuntimeError):
     """A Spark that cannot be started, or cannot do what is asked of it."""
+
+
+class StoreError(_Located, RuntimeError):
+    """A database that is away, full, of another version, or somebody else's; `where` names it."""

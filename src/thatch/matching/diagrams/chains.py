@@ -18,6 +18,7 @@ half are of nodes that are gone, all are given anew.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from thatch.matching.diagrams.predicates import NEVER
 
 __all__ = ["Chains", "Columns"]
 
+_NODE_BYTES = 56 + 32  # a pair by which a node is found, and its number
 _FEW_GONE = 64  # nodes, that are not worth new numbers
 
 Int32s = npt.NDArray[np.int32]
@@ -71,6 +73,11 @@ class Chains:
     def columns(self) -> Columns:
         """The columns of all nodes; those that are gone have a variable that is never true, and no outputs."""
         return Columns(*(each[: self._size] for each in self._columns))
+
+    def nbytes(self) -> int:
+        """Bytes of all nodes, and of what finds them."""
+        columns = sum(each.nbytes for each in self._columns)
+        return columns + sys.getsizeof(self._node_of) + _NODE_BYTES * len(self._node_of)
 
     def insert(self, variables: Sequence[int]) -> int:
         """Add a chain of variables, the lowest first; gives the number of its topmost node."""

@@ -10,7 +10,8 @@ satisfies one predicate need not be the one that satisfies another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -19,11 +20,12 @@ from thatch.errors import ParameterError, shown
 from thatch.matching.diagrams.chains import Chains, Int32s
 from thatch.matching.diagrams.kernels import top_down
 from thatch.matching.diagrams.passes import FullPass
-from thatch.matching.diagrams.predicates import PredicateIndex, Variables
+from thatch.matching.diagrams.predicates import Predicate, PredicateIndex, Variables
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.matching import holds
+from thatch.model.residuals import Residual
 
 __all__ = ["DiagramIndex", "Way"]
 
@@ -33,6 +35,9 @@ _WAYS = ("fan-out", "full pass", "top-down")
 # walks are given up early, which costs at most half a pass.
 _FULL_SHARE = 64
 _FEW = 256  # nodes that are looked at in no time
+
+# Bytes of Python objects: the list of a place; the dict of a topmost node; the key of an entry of that.
+_PLACE_BYTES, _OUTPUT_BYTES, _CONJUNCTION_BYTES = 88, 232, 56
 
 Entry = tuple[int, int]  # a place, and the number of the conjunction in its filter
 
@@ -61,9 +66,8 @@ class DiagramIndex:
         self._way = way
         self.predicates = PredicateIndex()
         self.chains = Chains()
-        self._filters: dict[int, Filter] = {}
         self._nodes: dict[int, list[int]] = {}  # by place: the topmost node of every conjunction
-        self._entries: dict[int, dict[Entry, Conjunction]] = {}  # by topmost node
+        self._entries: dict[int, dict[Entry, tuple[Residual, ...]]] = {}  # by topmost node
         self._truth = np.zeros(64, np.uint8)  # by variable; all zero between events
         self._value = np.zeros(64, np.uint8)  # by node
         self._stack = np.zeros(64, np.int32)
@@ -73,20 +77,24 @@ class DiagramIndex:
 
     def add(self, place: int, filter: Filter) -> None:
         """Add a filter under a place that is free."""
-        nodes = []
-        for number, conjunction in enumerate(filter.conjunctions):
-            bottom_first = sorted(conjunction.constraints, key=self._height)
-            node = self.chains.insert([self.predicates.acquire(*each) for each in bottom_first])
-            self._entries.setdefault(node, {})[place, number] = conjunction
-            nodes.append(node)
-        self._filters[place], self._nodes[place] = filter, nodes
+        self._nodes[place] = [
+            self._insert(place, number, sorted(each.constraints, key=self._height), each.residuals)
+            for number, each in enumerate(filter.conjunctions)
+        ]
+
+    def _insert(
+        self, place: int, number: int, bottom_first: Iterable[Predicate], residuals: tuple[Residual, ...]
+    ) -> int:
+        """Add one conjunction; gives its topmost node."""
+        node = self.chains.insert([self.predicates.acquire(*each) for each in bottom_first])
+        self._entries.setdefault(node, {})[place, number] = residuals
+        return node
 
     def _height(self, constrained: tuple[str, object]) -> tuple[int, str]:
         return -self._depth.get(constrained[0], -1), constrained[0]
 
     def remove(self, place: int) -> None:
         """Forget the filter at a place that is taken."""
-        del self._filters[place]
         for number, node in enumerate(self._nodes.pop(place)):
             del self._entries[node][place, number]
             if not self._entries[node]:
@@ -99,6 +107,19 @@ class DiagramIndex:
         if new is not None:
             self._entries = {int(new[node]): entries for node, entries in self._entries.items()}
             self._nodes = {place: new[nodes].tolist() for place, nodes in self._nodes.items()}
+
+    def renumbered(self, new_place: Mapping[int, int]) -> DiagramIndex:
+        """An index of the same filters whose places are numbered anew; it takes no more memory than it must."""
+        other = DiagramIndex(tuple(self._depth), self._way)
+        for place, nodes in self._nodes.items():
+            new = new_place[place]
+            other._nodes[new] = [
+                other._insert(
+                    new, number, reversed(self._constraints(node)), self._entries[node][place, number]
+                )
+                for number, node in enumerate(nodes)
+            ]
+        return other
 
     def match(self, record: Record) -> list[int]:
         """The places of all filters that match, lowest first."""
@@ -123,6 +144,21 @@ class DiagramIndex:
             **self._counters,
         }
 
+    def nbytes(self) -> int:
+        """Bytes that the index takes, what is shared counted once; checks that are no intervals are not counted."""
+        rooms = self._truth.nbytes + self._value.nbytes + self._stack.nbytes + self._found.nbytes
+        conjunctions = sum(map(len, self._entries.values()))
+        return (
+            self.predicates.nbytes()
+            + self.chains.nbytes()
+            + rooms
+            + sys.getsizeof(self._nodes)
+            + sys.getsizeof(self._entries)
+            + _PLACE_BYTES * len(self._nodes)
+            + _OUTPUT_BYTES * len(self._entries)
+            + _CONJUNCTION_BYTES * conjunctions
+        )
+
     @property
     def outputs(self) -> dict[int, tuple[int, ...]]:
         """The places of the filters at every topmost node."""
@@ -134,12 +170,16 @@ class DiagramIndex:
         true = self.predicates.true_variables(record)
         is_flat = not record.choices
         for node in self._true_outputs(true).tolist():
-            for (place, _), conjunction in self._entries[node].items():
-                if not is_flat or conjunction.residuals:
+            for (place, _), residuals in self._entries[node].items():
+                if not is_flat or residuals:
                     self._counters["verified"] += 1
-                    if not holds(conjunction, record):
+                    if not holds(Conjunction(self._constraints(node), residuals), record):
                         continue
                 yield place
+
+    def _constraints(self, node: int) -> tuple[Predicate, ...]:
+        """What the chain that begins at a node demands, from the top; no filter is kept to tell it."""
+        return tuple(map(self.predicates.predicate, self.chains.variables(node)))
 
     def _true_outputs(self, true: Variables) -> Int32s:
         columns = self.chains.columns

@@ -11,12 +11,14 @@ came or went; the newest few are tested one by one until then.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
+from thatch.matching.diagrams.sizes import bytes_of
 from thatch.model.derived import derive
 from thatch.model.events import Record
 from thatch.model.lines import BOTTOM, Constraint, Cut, contains, first_point, intervals, is_single
@@ -25,7 +27,9 @@ from thatch.model.names import base_of
 __all__ = ["NEVER", "Predicate", "PredicateIndex", "Variables"]
 
 NEVER = 0
+_ENTRY_BYTES = 200  # of a predicate among those of its attribute: entries of dicts, ranks, a number
 _FRESH = 8  # predicates that are tested one by one, at least, before ranks are taken anew
+_ANSWER_BYTES = 200  # of an answer that is kept: an array without its content, an entry of a dict
 _KEPT = 1 << 16  # variables that answers which are kept may hold, for each attribute
 
 Variables = npt.NDArray[np.int32]
@@ -45,6 +49,7 @@ class PredicateIndex:
         self._attributes: dict[str, _Attribute] = {}
         self._derived: dict[str, list[str]] = {}  # base -> derived attributes that have predicates
         self._lenient: dict[str, int] = {}  # attributes with predicates that hold on missing, and how many
+        self._bytes = 0  # of the predicates themselves
 
     def __len__(self) -> int:
         """How many distinct predicates there are."""
@@ -75,6 +80,12 @@ class PredicateIndex:
         if not self._uses[variable]:
             self._forget(variable)
 
+    def nbytes(self) -> int:
+        """Bytes of the predicates, and of what finds them."""
+        columns = (self._variables, self._predicates, self._uses, self._free)
+        answers = sum(attribute.kept_bytes() for attribute in self._attributes.values())
+        return self._bytes + answers + sum(map(sys.getsizeof, columns))
+
     def true_variables(self, record: Record) -> Variables:
         """The variables that are true on an event; with lists, those that are true on some element."""
         parts: list[Variables] = []
@@ -104,6 +115,7 @@ class PredicateIndex:
             self._predicates.append(predicate)
             self._uses.append(0)
         self._variables[predicate] = variable
+        self._bytes += bytes_of(constraint) + _ENTRY_BYTES
         if key not in self._attributes:
             self._attributes[key] = _Attribute()
             if key[-1] == ")":
@@ -116,6 +128,7 @@ class PredicateIndex:
     def _forget(self, variable: int) -> None:
         key, constraint = self.predicate(variable)
         del self._variables[key, constraint]
+        self._bytes -= bytes_of(constraint) + _ENTRY_BYTES
         self._predicates[variable] = None
         attribute = self._attributes[key]
         attribute.remove(variable, constraint)
@@ -150,6 +163,10 @@ class _Attribute:
 
     def __len__(self) -> int:
         return len(self._points) + len(self._spans)
+
+    def kept_bytes(self) -> int:
+        """Bytes of the answers that are kept."""
+        return _ANSWER_BYTES * len(self._kept) + 4 * (_KEPT - self._room)
 
     def add(self, variable: int, constraint: Constraint) -> None:
         if len(constraint) == 2 and is_single(*constraint):

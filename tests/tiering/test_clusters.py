@@ -1,0 +1,115 @@
+"""Clusters: what their members have in common, how much they share, who has the lowest priority."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thatch import parse
+from thatch.tiering import clusters
+from thatch.tiering.access import AccessKeys
+from thatch.tiering.clusters import Cluster, Clusters, predicates_of
+from thatch.tiering.reference import commonality
+
+TEXTS = ["x = 1 and y < 3", "x = 1 and y < 4", "x = 1", "y < 3 or z = 'a'", "z like '%b%c%' and y < 3"]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size=1, max_size=12))
+def test_counts_are_those_of_the_definition_whoever_comes_and_goes(changes):
+    cluster, members = Cluster(0, "k"), []
+    for text, comes in changes:
+        filter = parse(text)
+        if comes:
+            members.append(filter)
+            cluster.learn(predicates_of(filter))
+        elif filter in members:
+            members.remove(filter)
+            cluster.unlearn(predicates_of(filter))
+        nodes, total = commonality(members)
+        assert (cluster.nodes, cluster.predicates) == (nodes, total)
+        assert cluster.ratio == (nodes / total if total else 1)
+        assert cluster.weighted == pytest.approx(nodes * cluster.ratio)
+
+
+def test_the_ratio_is_one_without_sharing_and_small_with_much():
+    apart, alike = Cluster(0, "apart"), Cluster(1, "alike")
+    for number in range(10):
+        apart.learn(predicates_of(parse(f"x = {number} and y < {number}")))
+        alike.learn(predicates_of(parse("x = 1 and y < 5")))
+    assert (apart.ratio, apart.nodes, apart.weighted) == (1, 20, 20)
+    assert (alike.ratio, alike.nodes, alike.weighted) == (0.1, 2, pytest.approx(0.2))
+
+
+def test_large_clusters_that_share_little_have_the_lowest_priority():
+    every = Clusters()
+    for key, size, is_shared in (("small", 3, False), ("large", 30, False), ("shared", 30, True)):
+        cluster = every.home(key)
+        for number in range(size):
+            every.count(cluster, 1)
+            cluster.learn(predicates_of(parse(f"x = {0 if is_shared else number}")))
+    assert [each.key for each in every.by_priority(is_cold=False)] == ["large", "small", "shared"]
+    assert every.members == 63
+
+
+def test_a_moved_cluster_keeps_its_counts_and_takes_new_members_as_unshared():
+    cluster = Cluster(0, "k")
+    for _ in range(4):
+        cluster.learn(predicates_of(parse("x = 1 and y < 5")))
+    held = cluster.nbytes()
+    cluster.go(is_cold=True)
+    assert (cluster.nodes, cluster.predicates) == (2, 8)
+    assert cluster.nbytes() < held
+    cluster.learn(predicates_of(parse("x = 1")))
+    assert (cluster.nodes, cluster.predicates) == (3, 9)
+    assert Cluster.of(cluster.record(is_cold=True)).weighted == cluster.weighted
+
+
+def test_a_full_cluster_is_followed_by_another_and_a_cold_key_stays_cold_for_new_members(monkeypatch):
+    monkeypatch.setattr(clusters, "LARGEST", 2)
+    every = Clusters()
+
+    def joined() -> tuple[int, bool]:
+        home = every.home("k")
+        every.count(home, 1)
+        return home.number, home.is_cold
+
+    assert [joined() for _ in range(3)] == [(0, False), (0, False), (1, False)]
+    every.go(every[0], is_cold=True)
+    assert [joined() for _ in range(3)] == [(2, True), (2, True), (3, True)]
+    every.go(every[2], is_cold=False)
+    assert joined() == (3, True)
+    every.go(every[3], is_cold=False)
+    every.count(every[0], -2)
+    assert joined()[1] is False
+
+
+# --- what members have in common ---------------------------------------------------------------------------------------
+
+
+def test_the_key_is_an_equality_once_two_hold_it_else_the_attributes():
+    keys = AccessKeys(100)
+    assert keys.key(parse("x = 1 and y < 3")) == "x, y"
+    assert keys.key(parse("x = 1 and z < 3")) == "x = 1"
+    assert keys.key(parse("x = 2 and z < 3")) == "x, z"
+    assert keys.key(parse("x = 1 and z > 3 or x = 1 and y = 4")) == "x = 1"
+    assert keys.key(parse("x = 1 or y = 4")) == "x, y"
+    assert keys.key(parse("x is missing")) == keys.key(parse("x is missing")) == "x"
+
+
+def test_the_rarest_of_several_equalities_is_taken_or_what_events_tell():
+    for selectivity, expected in ((None, "symbol = 'IBM'"), (lambda key, _: len(key), "side = 'buy'")):
+        keys = AccessKeys(100, selectivity)
+        for symbol in ("A", "B", "C", "IBM", "IBM"):
+            last = keys.key(parse(f"side = 'buy' and symbol = '{symbol}'"))
+        assert last == expected
+
+
+def test_values_that_never_come_again_take_no_memory():
+    keys = AccessKeys(64)
+    for number in range(2_000):
+        keys.key(parse("common = 1 and x < 3"))
+        assert keys.key(parse(f"x = {number}")) == "x"
+    assert keys.nbytes() <= 64 * 104
+    assert keys.key(parse("common = 1 and y < 3")) == "common = 1"
