@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("clus
 
 def test_joins_are_measured_beside_ours_and_find_the_same(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(store, "STORE", tmp_path)
-    rows = main(["--count", "20000", "--events", "2000", "--rounds", "1", "--only", "join"])
+    rows = main(["--count", "4000", "--events", "400", "--rounds", "1", "--only", "join"])
     assert [row.peer for row in rows] == ["join in Spark SQL"] * 2
     assert all(row.ratio > 0 and row.matches > 0 for row in rows)
     assert "bounds in columns" in capsys.readouterr().out
