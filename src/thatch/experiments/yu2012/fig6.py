@@ -37,6 +37,12 @@ _PAPER = {
     "Balance": "huge bandwidth",
 }
 
+_WHY = {
+    "SLP": "further below Gr* than in the paper: samples grow by what was missed, and loads are mended",
+    "Gr, evicted next": "kept here, for twice the bandwidth of Gr*: screened networks leave room",
+    "Gr, evicted last": "the same",
+}
+
 
 def _compare(results: Results) -> list[Compared]:
     return [
@@ -44,6 +50,7 @@ def _compare(results: Results) -> list[Compared]:
             f"{name}: bandwidth / RMS delay / deviation of loads / load factor / broken limits",
             _PAPER[name],
             _told(results, name),
+            _WHY.get(name, ""),
         )
         for name in _NAMES
     ]

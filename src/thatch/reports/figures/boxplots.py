@@ -99,8 +99,8 @@ def _line(level: float) -> dict[str, Any]:
 
 
 def _name(name: str, level: float) -> dict[str, Any]:
-    text = plot_text(name)
-    return {"xref": "paper", "x": 1, "y": level, "text": text, "showarrow": False, "xanchor": "left"}
+    at = {"xref": "paper", "x": 1, "xanchor": "right", "y": level, "yanchor": "bottom"}
+    return at | {"text": plot_text(name), "showarrow": False}
 
 
 def _halves(names: list[str], fives: list[list[float | None]], axis: Axis) -> str:
