@@ -141,3 +141,65 @@ def test_a_rebuild_loses_nothing_and_drops_boxes(shown):
     assert results.total("unsafe") == 0
     assert results.mean("boxes_rebuilt", turn=2) < results.mean("boxes", turn=2)
     assert results.total("forwards", turn=0) == results.total("withdrawals", turn=0) == 0
+
+
+def test_gr_star_needs_less_than_those_that_ignore_event_space_and_more_than_who_ignores_the_network(shown):
+    results = shown("yu2012/fig6").results
+    told = [results.mean("bandwidth", algorithm=name) for name in ("Gr¬l", "Gr*", "Closest", "Balance")]
+    assert told[0] < told[1] < min(told[2:])
+    assert results.mean("late", algorithm="Gr¬l") > 0.5
+    for name in ("SLP", "Gr*", "Gr"):
+        assert results.total("late", algorithm=name) == 0
+    for name in ("SLP", "Balance"):
+        assert "infeasible" not in results.values("status", algorithm=name)
+
+
+def test_no_placement_within_latencies_is_below_the_proved_bound(shown):
+    for name in ("yu2012/table1", "yu2012/table2"):
+        results = shown(name).results
+        assert (
+            results.values("bound", algorithm="SLP") <= results.values("bandwidth", algorithm="SLP")
+        ).all()
+
+
+def test_slp_keeps_loads_between_balance_and_the_nearest_broker(shown):
+    results = shown("yu2012/table3").results
+    for ratio in results.choices("ratio"):
+        told = [
+            results.mean("load_factor", algorithm=name, ratio=ratio)
+            for name in ("Balance", "SLP", "Closest¬b")
+        ]
+        assert told == sorted(told)
+
+
+def test_slp_keeps_all_limits_on_two_levels(shown):
+    for name in ("yu2012/fig9", "yu2012/fig13", "yu2012/fig14"):
+        results = shown(name).results
+        assert "infeasible" not in results.values("status", algorithm="SLP", levels=2)
+
+
+def test_larger_delays_and_larger_filters_need_less_bandwidth(shown):
+    delays, filters = shown("yu2012/fig12").results, shown("yu2012/fig11b").results
+    assert delays.mean("candidates", delay=0.3) < delays.mean("candidates", delay=1.0)
+    for name in ("SLP", "Gr*"):
+        assert delays.mean("bandwidth", algorithm=name, delay=0.3) > delays.mean(
+            "bandwidth", algorithm=name, delay=1.0
+        )
+        assert filters.mean("bandwidth", algorithm=name, complexity=1) > filters.mean(
+            "bandwidth", algorithm=name, complexity=3
+        )
+
+
+def test_loads_and_delays_of_every_algorithm_are_told_one_by_one(shown):
+    results = shown("yu2012/fig8").results
+    for name in ("SLP", "Gr*", "Gr", "Gr¬l", "Closest", "Balance"):
+        loads = results.values("x", algorithm=name, part="load")
+        assert loads.mean() == pytest.approx(1)
+        assert len(results.values("y", algorithm=name, part="delay")) == 400
+    assert results.values("y", algorithm="Gr*", part="delay").max() <= 0.3 + 1e-6
+    assert results.values("y", algorithm="Gr¬l", part="delay").max() > 0.3
+
+
+def test_more_super_interests_make_more_candidate_boxes(shown):
+    results = shown("yu2012/fig15").results
+    assert results.mean("candidates", clusters=1) < results.mean("candidates", clusters=5)

@@ -8,8 +8,10 @@ from datetime import date, datetime
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from thatch.reports.figures import Axis, bars, heatmap, histogram, lines, scatter
+from thatch.reports.figures import Axis, bars, boxplot, heatmap, histogram, lines, scatter
 
 
 def test_bars_stand_at_whole_numbers_so_that_equal_labels_stay_apart():
@@ -123,3 +125,32 @@ def test_labels_are_no_html_for_plotly():
     figure = bars(["<b>&"], [1], value="<i>")
     assert figure.layout["xaxis"]["ticktext"] == ["&lt;b&gt;&amp;"]
     assert figure.data[0]["hovertext"] == ["<b>&lt;b&gt;&amp;</b><br>&lt;i&gt;: 1"]
+
+
+def test_a_box_has_the_quarters_of_its_values_and_marks_are_lines():
+    values = [[4, 1, 2, 3, 5], [None, 7, math.nan], []]
+    figure = boxplot(["a", "b", "c"], values, value="load", marks={"β": 1.5, "β_max": None})
+    (box,) = figure.data
+    assert [box[part][0] for part in ("lowerfence", "q1", "median", "q3", "upperfence")] == [1, 2, 3, 4, 5]
+    assert [box[part][1] for part in ("lowerfence", "median", "upperfence")] == [7, 7, 7]
+    assert box["median"][2] is None
+    assert (figure.shown, figure.summary) == (
+        6,
+        "3 box plots of 6 values. Least middle 3 (a). Greatest 7 (b).",
+    )
+    assert [line["y0"] for line in figure.layout["shapes"]] == [1.5]
+    assert figure.rows.names == ["label", "least", "quarter", "half", "three quarters", "most"]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
+def test_quarters_are_those_of_numpy(values):
+    (box,) = boxplot(["a"], [values]).data
+    told = [box[part][0] for part in ("lowerfence", "q1", "median", "q3", "upperfence")]
+    assert told == pytest.approx(np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist(), abs=1e-6)
+
+
+def test_a_box_plot_of_nothing_is_empty_and_labels_must_fit():
+    assert boxplot([], []).data == []
+    with pytest.raises(ValueError, match="labels"):
+        boxplot(["a"], [])

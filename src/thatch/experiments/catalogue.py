@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from thatch.errors import ParameterError, shown
-from thatch.experiments import commonality, jafarpour2008, li2005, ouksel2006, overlay
+from thatch.experiments import commonality, jafarpour2008, li2005, ouksel2006, overlay, yu2012
 from thatch.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "PAPERS", "chosen"]
@@ -17,6 +17,7 @@ PAPERS = {
     "content-based publish/subscribe systems, Middleware 2008",
     "li2005": "Li, Hou, Jacobsen: A unified approach to routing, covering and merging in publish/subscribe systems based on "
     "modified binary decision diagrams, ICDCS 2005",
+    "yu2012": "Yu, Agarwal, Yang: Subscriber assignment for wide-area content-based publish/subscribe, TKDE 24(10), 2012",
     "overlay": "Networks of brokers: what reduction on each link does to all of them (Ouksel and others, sections 1, 2 and 5)",
     "commonality": "Commonalities of subscriptions and matching plans made from them, a work-in-progress paper of the PADRES "
     "group",
@@ -28,6 +29,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         *ouksel2006.EXPERIMENTS,
         *jafarpour2008.EXPERIMENTS,
         *li2005.EXPERIMENTS,
+        *yu2012.EXPERIMENTS,
         *overlay.EXPERIMENTS,
         *commonality.EXPERIMENTS,
     )

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Simulation, Value
-from thatch.reports import Axis
+from thatch.reports import Axis, Report
 
-__all__ = ["Compared", "Experiment", "Plot"]
+__all__ = ["Compared", "Drawing", "Experiment", "Plot"]
+
+Drawing = Callable[[Report, Results], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Experiment:
     full, quick : its trials in full size, and in a size that takes seconds
     compare : lines that set the paper's values beside ours
     plots : figures of ours
+    drawings : further figures, that are no lines through means
     """
 
     name: str
@@ -79,6 +82,7 @@ class Experiment:
     quick: Grid
     compare: Callable[[Results], Sequence[Compared]]
     plots: tuple[Plot, ...] = ()
+    drawings: tuple[Drawing, ...] = ()
 
     @property
     def paper(self) -> str:

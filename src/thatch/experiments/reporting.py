@@ -76,6 +76,8 @@ def _section(report: Report, shown: Shown) -> None:
     report.table([asdict(line) for line in shown.compared], caption="The paper's values beside ours")
     for plot in experiment.plots:
         _draw(report, results, plot)
+    for draw in experiment.drawings:
+        draw(report, results)
 
 
 def _draw(report: Report, results: Results, plot: Plot) -> None:

@@ -85,6 +85,10 @@ class Grid:
     def __contains__(self, trial: Trial) -> bool:
         return 0 <= trial.seed < self._seeds.get(trial.parameters, 0)
 
+    def first(self, seeds: int) -> Grid:
+        """The same combinations, with so many seeds at most."""
+        return Grid({each: min(seeds, here) for each, here in self._seeds.items()})
+
     def combinations(self) -> list[Combination]:
         """The parameters without the seeds."""
         return list(self._seeds)

@@ -129,6 +129,19 @@ class Report:
         """A field for each row and column, coloured by its value; the first row is on top."""
         self._draw(figures.heatmap(rows, columns, values, title=title, x=x, y=y, value=value))
 
+    def boxplot(
+        self,
+        labels: Iterable[object],
+        values: Iterable[Iterable[object]],
+        *,
+        title: str = "",
+        label: str = "",
+        value: str | Axis = "",
+        marks: Mapping[str, float | None] | None = None,
+    ) -> None:
+        """A box for each label, around the middle half of its values; `marks` are levels with names."""
+        self._draw(figures.boxplot(labels, values, title=title, label=label, value=value, marks=marks))
+
     def html(self) -> str:
         """The file's text.
 

@@ -30,7 +30,7 @@ _RESULTS = Path("build/experiments")
 _SHOWN = 5  # failures that are told
 
 Names = Annotated[
-    list[str], typer.Argument(help="Experiments, papers (ouksel2006, jafarpour2008), or all; see `list`.")
+    list[str], typer.Argument(help="Experiments, papers (ouksel2006, yu2012), or all; see `list`.")
 ]
 Results = Annotated[Path, typer.Option(help="Folder of all results.")]
 
@@ -56,6 +56,9 @@ def run_experiments(
     local: Annotated[
         bool, typer.Option("--local", help="Run trials in this process, without Spark.")
     ] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Run only so many seeds of each setting; all by default.")
+    ] = None,
     results: Results = _RESULTS,
     master: Annotated[
         str | None,
@@ -71,6 +74,7 @@ def run_experiments(
     Examples:
       $ thatch experiments run ouksel2006/fig9 --quick --local
       $ thatch experiments run jafarpour2008 --master 'local[2]'
+      $ thatch experiments run yu2012/table1 --seeds 1
     """
     from thatch.experiments.catalogue import chosen
     from thatch.experiments.reporting import shown_of
@@ -88,7 +92,9 @@ def run_experiments(
         start = time.monotonic()
         with tasks(each.name) as report:
             store = Store(results, each.simulation)
-            outcome = run(each.simulation, each.grid(quick=quick), store, spark=spark, report=report)
+            grid = each.grid(quick=quick)
+            wanted_trials = grid if seeds is None else grid.first(seeds)
+            outcome = run(each.simulation, wanted_trials, store, spark=spark, report=report)
         _tell(each, outcome, time.monotonic() - start)
         failed += len(outcome.failures)
     for each in wanted:

@@ -16,7 +16,7 @@ from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.outcome import Outcome, load_target
 from thatch.placement.slp.part import Part
 from thatch.placement.slp.slp1 import SAMPLED
-from thatch.placement.slp.split import split
+from thatch.placement.slp.split import CLUSTERS, split
 from thatch.placement.types import types_of
 
 __all__ = ["slp"]
@@ -24,10 +24,17 @@ __all__ = ["slp"]
 _SAMPLED = 20  # subscribers a child, for the load
 
 
-def slp(problem: Problem, rng: np.random.Generator) -> Outcome:
+def slp(
+    problem: Problem, rng: np.random.Generator, *, sampled: int | None = None, clusters: int = CLUSTERS
+) -> Outcome:
     """Assign subscribers level by level; on one level this is SLP1.
 
     There is a value of the linear program on one level only: those of several splits do not add up to anything.
+
+    Parameters
+    ----------
+    sampled : subscribers drawn for the load a child; 10 on one level and 20 on several if not given
+    clusters : super-interests a child
 
     Raises
     ------
@@ -41,13 +48,14 @@ def slp(problem: Problem, rng: np.random.Generator) -> Outcome:
     served_by = np.zeros(problem.subscribers, np.int64)
     members = {tree.root: np.arange(problem.subscribers)}
     value = None
+    each = sampled or (SAMPLED if tree.is_one_level else _SAMPLED)
     for node in tree.order.tolist():
         here = members.pop(node, None)
         if here is None or node in tree.leaves:
             continue
         branches = Branches.below(problem, node)
-        sampled = (SAMPLED if tree.is_one_level else _SAMPLED) * len(branches)
-        found = split(Part.of(problem, types, branches, capacities, here), rng, sampled=sampled)
+        part = Part.of(problem, types, branches, capacities, here)
+        found = split(part, rng, sampled=each * len(branches), clusters=clusters)
         if node == tree.root and tree.is_one_level:
             value = found.fractional
         served_by[here] = found.served_by

@@ -14,7 +14,7 @@ from thatch.placement.problem import Problem
 from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.outcome import Outcome, load_target
 from thatch.placement.slp.part import Part
-from thatch.placement.slp.split import split
+from thatch.placement.slp.split import CLUSTERS, split
 from thatch.placement.types import types_of
 
 __all__ = ["SAMPLED", "slp1"]
@@ -22,8 +22,14 @@ __all__ = ["SAMPLED", "slp1"]
 SAMPLED = 10  # subscribers a leaf, for the load
 
 
-def slp1(problem: Problem, rng: np.random.Generator) -> Outcome:
+def slp1(
+    problem: Problem, rng: np.random.Generator, *, sampled: int = SAMPLED, clusters: int = CLUSTERS
+) -> Outcome:
     """Assign subscribers by sampling, linear programming and flow.
+
+    Parameters
+    ----------
+    sampled, clusters : subscribers drawn for the load, and super-interests, a leaf
 
     Raises
     ------
@@ -34,7 +40,7 @@ def slp1(problem: Problem, rng: np.random.Generator) -> Outcome:
     branches = Branches.leaves(problem)
     capacities = problem.capacities(load_target(problem, types.sets))
     part = Part.of(problem, types, branches, capacities)
-    found = split(part, rng, sampled=SAMPLED * len(branches))
+    found = split(part, rng, sampled=sampled * len(branches), clusters=clusters)
     prior = [problem.interests.boxes[:0]] * len(problem.tree.parents)
     for leaf, boxes in zip(problem.tree.leaves.tolist(), found.filters, strict=True):
         prior[leaf] = boxes

@@ -22,9 +22,9 @@ from thatch.placement.slp.repair import repaired
 from thatch.placement.slp.rounding import dependent
 from thatch.placement.types import Types
 
-__all__ = ["Split", "fractional", "split"]
+__all__ = ["CLUSTERS", "Split", "fractional", "split"]
 
-_CLUSTERS = 5  # super-interests a branch
+CLUSTERS = 5  # super-interests a branch
 _ITERATIONS = 6  # linear programs
 _ENOUGH = 0.002  # of the subscribers missed: repair does the rest
 _DRAWS = 20
@@ -40,12 +40,13 @@ class Split:
     fractional: float | None
 
 
-def split(part: Part, rng: np.random.Generator, *, sampled: int) -> Split:
+def split(part: Part, rng: np.random.Generator, *, sampled: int, clusters: int = CLUSTERS) -> Split:
     """Split subscribers among branches such that leaves below can serve them.
 
     Parameters
     ----------
     sampled : how many are drawn for the load [|Sb|]
+    clusters : super-interests a branch
     """
     types = part.types
     weights = _stratified(types, sampled, rng)
@@ -53,7 +54,7 @@ def split(part: Part, rng: np.random.Generator, *, sampled: int) -> Split:
     state = Coverage(part)
     value = None
     for _ in range(_ITERATIONS):
-        found = fractional(part, sample, weights, rng)
+        found = fractional(part, sample, weights, rng, clusters=clusters)
         if found is None:
             break
         value = found.value
@@ -75,6 +76,7 @@ def fractional(
     rng: np.random.Generator,
     *,
     slacks: Sequence[float] = _SLACKS,
+    clusters: int = CLUSTERS,
 ) -> Relaxed | None:
     """Candidate boxes for a sample and the optimum over them; with larger capacities where these leave none."""
     problem, types = part.problem, part.types
@@ -82,9 +84,7 @@ def fractional(
     first = np.zeros(len(types), np.int64)
     first[types.of[::-1]] = part.members[::-1]
     locations = problem.locations[first[sample]][owner]
-    candidates = candidate_boxes(
-        problem.interests.boxes[rows], locations, _CLUSTERS * len(part.branches), rng
-    )
+    candidates = candidate_boxes(problem.interests.boxes[rows], locations, clusters * len(part.branches), rng)
     for slack in slacks:
         room: Floats = slack * part.capacities.astype(np.float64)
         found = relaxed(part, sample, weights[sample], candidates, room)

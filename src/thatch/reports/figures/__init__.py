@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from thatch.reports.figures.axes import Axis
 from thatch.reports.figures.bars import bars, histogram
+from thatch.reports.figures.boxplots import boxplot
 from thatch.reports.figures.figure import Figure
 from thatch.reports.figures.heatmaps import heatmap
 from thatch.reports.figures.points import Series, lines, scatter
 
-__all__ = ["Axis", "Figure", "Series", "bars", "heatmap", "histogram", "lines", "scatter"]
+__all__ = ["Axis", "Figure", "Series", "bars", "boxplot", "heatmap", "histogram", "lines", "scatter"]

@@ -1,0 +1,111 @@
+"""Box plots: how values are spread, a box for each label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from thatch.reports.figures.axes import Axis, as_axis, axis_layout, label_layout, told
+from thatch.reports.figures.figure import Figure, counted, formats_of, hover, rows_of, same_length
+from thatch.reports.formatting import number, shown
+from thatch.reports.texts import plot_text
+
+__all__ = ["boxplot"]
+
+_PARTS = {"least": 0.0, "quarter": 0.25, "half": 0.5, "three quarters": 0.75, "most": 1.0}
+
+
+def boxplot(
+    labels: Iterable[object],
+    values: Iterable[Iterable[object]],
+    *,
+    title: str = "",
+    label: str = "",
+    value: str | Axis = "",
+    marks: Mapping[str, float | None] | None = None,
+) -> Figure:
+    """A box for each label, from the first to the third quarter of its values, with whiskers to the outermost.
+
+    Parameters
+    ----------
+    marks : levels that a line is drawn at, by name
+    """
+    axis, names = as_axis(value), [shown(each, "text") for each in labels]
+    columns = [sorted(place for each in column if (place := number(each)) is not None) for column in values]
+    same_length(len(names), "labels", len(columns), "columns of values")
+    fives = [[_quantile(column, part) for part in _PARTS.values()] for column in columns]
+    total = sum(map(len, columns))
+    lines = {name: level for name, level in (marks or {}).items() if level is not None}
+    return Figure(
+        title=title,
+        summary=f"{counted(len(names), 'box plot')} of {counted(total, 'value')}. "
+        + _halves(names, fives, axis),
+        data=[_trace(names, fives, axis)] if total else [],
+        layout={
+            "showlegend": False,
+            "xaxis": label_layout(label, names),
+            "yaxis": axis_layout(axis, "log" if axis.log else "linear"),
+            "shapes": [_line(level) for level in lines.values()],
+            "annotations": [_name(name, level) for name, level in lines.items()],
+        },
+        rows=rows_of(
+            [label or "label", *_PARTS], [[who, *five] for who, five in zip(names, fives, strict=True)]
+        ),
+        formats=formats_of(_PARTS, axis),
+        shown=total,
+        total=total,
+        what="values",
+    )
+
+
+def _quantile(column: list[float], part: float) -> float | None:
+    """Between neighbours in proportion, as NumPy does; None of nothing."""
+    if not column:
+        return None
+    place = part * (len(column) - 1)
+    low = int(place)
+    high = min(low + 1, len(column) - 1)
+    return column[low] + (place - low) * (column[high] - column[low])
+
+
+def _trace(names: list[str], fives: list[list[float | None]], axis: Axis) -> dict[str, Any]:
+    least, first, middle, third, most = (list(part) for part in zip(*fives, strict=True))
+    return {
+        "type": "box",
+        "x": list(range(len(names))),
+        "lowerfence": least,
+        "q1": first,
+        "median": middle,
+        "q3": third,
+        "upperfence": most,
+        "hovertext": [
+            hover(who, {part: told(each, axis) for part, each in zip(_PARTS, five, strict=True)})
+            for who, five in zip(names, fives, strict=True)
+        ],
+        "hoverinfo": "text",
+    }
+
+
+def _line(level: float) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": level,
+        "y1": level,
+        "line": {"dash": "dash", "width": 1},
+    }
+
+
+def _name(name: str, level: float) -> dict[str, Any]:
+    at = {"xref": "paper", "x": 1, "xanchor": "right", "y": level, "yanchor": "bottom"}
+    return at | {"text": plot_text(name), "showarrow": False}
+
+
+def _halves(names: list[str], fives: list[list[float | None]], axis: Axis) -> str:
+    found = [(five[2], who) for five, who in zip(fives, names, strict=True) if five[2] is not None]
+    if not found:
+        return "No values."
+    (low, at_low), (high, at_high) = min(found), max(found)
+    return f"Least middle {told(low, axis)} ({at_low}). Greatest {told(high, axis)} ({at_high})."

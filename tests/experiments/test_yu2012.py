@@ -1,0 +1,101 @@
+"""The instances that placements of paper 003 are compared on, and what is told of a placement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from thatch.errors import ParameterError
+from thatch.experiments.attempts import attempted
+from thatch.experiments.catalogue import EXPERIMENTS
+from thatch.experiments.reporting import page_of, shown_of
+from thatch.experiments.running import run
+from thatch.experiments.store import Store
+from thatch.experiments.yu2012.instances import instance_of
+from thatch.experiments.yu2012.placements import ALGORITHMS, SIMULATION, placements
+from thatch.experiments.yu2012.solved import solved
+from thatch.placement import ALGORITHMS as KNOWN
+from thatch.placement import solve
+
+SMALL = {"subscribers": (200,), "brokers": (8,)}
+
+
+def _parameters(**choices):
+    told = {"subscribers": 200, "brokers": 8, "algorithms": "slp", **choices}
+    (combination,) = placements(1, **{name: (value,) for name, value in told.items()}).combinations()
+    return dict(combination)
+
+
+def test_a_network_is_taken_only_if_balance_finds_room_below_beta():
+    for seed in range(3):
+        found = instance_of(_parameters(load="LL"), seed)
+        assert found.floor <= 0.9 * 1.5
+        assert solve(found.problem, "balance").load_factor == pytest.approx(found.floor, rel=0.01)
+
+
+def test_the_network_does_not_depend_on_the_delay_nor_on_the_filters():
+    usual, later, simpler = (
+        instance_of(_parameters(**more), 1) for more in ({}, {"delay": 1.0}, {"complexity": 1})
+    )
+    for other in (later, simpler):
+        np.testing.assert_array_equal(usual.problem.tree.locations, other.problem.tree.locations)
+        np.testing.assert_array_equal(usual.problem.locations, other.problem.locations)
+    assert later.candidates > usual.candidates
+    assert set(simpler.problem.complexities.tolist()) == {1}
+
+
+def test_limits_of_load_follow_the_least_factor_where_they_are_asked_to():
+    tight = instance_of(_parameters(levels=2, brokers=12, limits="tight", delay=0.2), 0)
+    assert not tight.problem.tree.is_one_level
+    assert tight.problem.beta == pytest.approx(tight.floor * 7 / 6)
+    assert tight.problem.beta_max == pytest.approx(tight.floor * 8 / 6)
+    spread = instance_of(_parameters(limits="balance", ratio="7:1:1"), 0)
+    assert spread.problem.beta_max == pytest.approx(1.5 * spread.floor)
+    with pytest.raises(ParameterError, match="paper, tight, loose, balance"):
+        instance_of(_parameters(limits="none"), 0)
+
+
+def test_slp_with_the_usual_sizes_is_the_one_of_the_catalogue():
+    problem = instance_of(_parameters(set=2), 0).problem
+    plain, same, other = (
+        solve(problem, "slp", seed=3),
+        solved(problem, "slp", 3),
+        solved(problem, "slp", 3, sampled=40, clusters=1),
+    )
+    np.testing.assert_array_equal(plain.assignment, same.assignment)
+    assert plain.bounds.fractional == same.bounds.fractional != other.bounds.fractional
+
+
+def test_a_trial_is_the_same_again_but_for_its_time():
+    trial = next(iter(placements(1, load=("LL",), algorithms=("slp gr_star",), **SMALL)))
+    first, second = (attempted(SIMULATION, trial) for _ in range(2))
+    assert [row["algorithm"] for row in first] == ["SLP", "Gr*"]
+    for one, other in zip(first, second, strict=True):
+        assert "error" not in one
+        assert {k: v for k, v in one.items() if k not in ("seconds", "processor_time")} == {
+            k: v for k, v in other.items() if k not in ("seconds", "processor_time")
+        }
+    assert first[0]["bound"] <= first[0]["bandwidth"]
+
+
+def test_every_algorithm_that_is_compared_exists():
+    assert set(ALGORITHMS) <= set(KNOWN)
+
+
+def test_fewer_seeds_are_a_part_of_the_same_trials():
+    whole = placements(3, load=("LL", "HH"))
+    part = whole.first(2)
+    assert len(part) == 2 / 3 * len(whole)
+    assert all(trial in whole for trial in part)
+    assert len(whole.first(9)) == len(whole)
+
+
+def test_maps_of_interests_are_drawn_for_each_region(tmp_path):
+    experiment = EXPERIMENTS["yu2012/fig7"]
+    store = Store(tmp_path, experiment.simulation)
+    assert run(experiment.simulation, experiment.quick, store).failures == ()
+    shown = shown_of(experiment, tmp_path)
+    assert (shown.results.values("share") <= 1).all()
+    page = page_of("interests", [shown], "").html()
+    for region in ("Asia", "North America", "Europe"):
+        assert f"Interests, {region}" in page
