@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.console import note
-from benchmarks.machine import machine
 from benchmarks.matching.rows import Row
-from benchmarks.matching.table import matching_table
 from benchmarks.reduction.sections import SECTIONS, Bench
-from benchmarks.store import keep
+from benchmarks.sections import measured, parser_of
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Row]:
     """Measure, print the table, keep it as JSON; the rows."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reduction", description=__doc__)
+    parser = parser_of("reduction", __doc__, SECTIONS)
     parser.add_argument("--rounds", type=int, default=3, help="of each way, of which the best counts")
-    parser.add_argument("--seed", type=int, default=1, help="of the workload")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
     parser.add_argument(
         "--data", type=Path, help="folder with stock-quotes.csv.gz and wikipedia-edits.json.gz, for `real`"
     )
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="SECTION", help=", ".join(SECTIONS))
     given = parser.parse_args(arguments)
     if given.rounds < 1:
         parser.error("expected 1 round or more")
     bench = Bench(1 if given.quick else given.rounds, given.seed, is_quick=given.quick, data=given.data)
-    rows = [row for name in given.only or SECTIONS for row in SECTIONS[name](bench)]
-    print(machine())
-    print(matching_table(rows, is_full=not given.quick))
-    name = "reduction" if not given.quick and not given.only else "reduction-part"
-    note(f"kept in {keep(name, [row.as_dict() for row in rows], rounds=bench.rounds, seed=bench.seed)}")
-    return rows
+    return measured("reduction", given, SECTIONS, bench, rounds=bench.rounds, seed=bench.seed)
