@@ -13,6 +13,7 @@ __all__ = ["Instance", "admitted", "two_levels"]
 
 _ROOM = 0.9  # of β: networks on which Balance needs more are passed over, as spec 2 says
 _TRIES = 20
+_TIGHT = (1.05, 1.1)  # β and β_max, in least load factors
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,21 @@ def admitted(number: int, subscribers: int, brokers: int, seed: int) -> Instance
 
 
 def two_levels(subscribers: int, leaves: int, inner: int, seed: int, *, is_tight: bool) -> Instance:
-    """The multi-level network: tight (delay 0.2, β and β_max 7 and 8 sixths of the least factor) or loose."""
+    """The multi-level network: loose as the paper has it, or tight (delay 0.3, β and β_max 5 and 10 % above the least factor).
+
+    The paper's tight setting, delay 0.2 with β and β_max 7 and 8 sixths of the least factor, is not tight for these networks:
+    Gr* keeps within it on those of seeds 1 and 2, and even within 2 % of the least factor. In ours it does so on that of
+    seed 2, but not on that of seed 1, which is the one measured unless another is asked for.
+    """
     rng = np.random.default_rng(seed)
     network = yu2012.network(rng, leaves)
     people = yu2012.population(rng, network, subscribers, 1, skewness="L", broad="H")
     tree = yu2012.two_levels(rng, network, inner=inner)
-    delay = 0.2 if is_tight else 1.0
+    delay = 0.3 if is_tight else 1.0
     problem = _problem(tree, people, 1.3, 1.5, delay)
     floor = solve(problem, "balance").load_factor
     if is_tight:
-        problem = _problem(tree, people, max(1.01, floor * 7 / 6), max(1.02, floor * 8 / 6), delay)
+        problem = _problem(tree, people, _TIGHT[0] * floor, _TIGHT[1] * floor, delay)
     return Instance("tight" if is_tight else "loose", problem, floor)
 
 

@@ -16,5 +16,6 @@ def test_placements_are_measured_beside_each_other(tmp_path, monkeypatch, capsys
     rows = main(["--quick", "--only", "shapes", "levels"])
     assert all(row.ratio > 0 for row in rows)
     assert [row.ratio <= 1 for row in rows if row.what == "load factor of slp, tight"] == [True]
+    assert all(row.ratio < 1 for row in rows if row.what.startswith("Gr* with the load of Gr"))
     assert "Gr*, set 1" in capsys.readouterr().out
     assert len(json.loads((tmp_path / "placement-part.json").read_text())["rows"]) == len(rows)
