@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.reduction.boxes import FEWER
@@ -337,6 +337,19 @@ def test_an_opaque_row_is_forwarded_unless_covered_and_covers_nothing():
 
 
 @given(histories(), OPTIONS, st.booleans(), st.integers(1, 7))
+@example(  # a box alone, and the same one beside another
+    given=(1, [([((0, 3),)], 1), ([((0, 3),)], 0), ([((0, 0),)], 0), ([((0, 0),), ((0, 3),)], 0)]),
+    options={
+        "k": 2,
+        "metric": "ratio",
+        "dynamic": False,
+        "literal": False,
+        "unsubscribe": "hand back",
+        "pairwise": False,
+    },
+    exact=False,
+    factor=2,
+)
 def test_other_labels_change_no_answer(given, options, exact, factor):
     n_axes, history = given
 
