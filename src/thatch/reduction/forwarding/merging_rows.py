@@ -197,6 +197,13 @@ class MergingRows:
             self._try_all(net)
         return net.moves()
 
+    def next_look(self, counted_at: float | None = None) -> float | None:
+        """When it may be time to merge though nothing comes or goes, None for never."""
+        when = self._policy.when
+        if when is None or not self._waiting or self._now is None or self._tried_at is None:
+            return None
+        return when.next_look(self._tried_at, self._now, counted_at)
+
     def merge(self) -> Moves:
         """Merge, whether it is time to or not."""
         net = Net()
@@ -209,7 +216,11 @@ class MergingRows:
             return True
         if when is None or not self._waiting:
             return False
-        passed = None if self._now is None or self._tried_at is None else self._now - self._tried_at
+        passed = None
+        if self._now is not None and self._tried_at is not None:
+            passed = self._now - self._tried_at
+            if when.period is not None and self._now >= self._tried_at + when.period:
+                passed = max(passed, when.period)  # as it was promised: the difference may be rounded down
         return when.holds(Occasion(len(self._partners), self._outputs, self._changes, passed, bandwidth))
 
     def _try_all(self, net: Net) -> None:
