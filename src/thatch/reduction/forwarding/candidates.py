@@ -154,6 +154,8 @@ class Candidates:
         self._left = self._policy.budget - total
         partners = self._partners
         chosen = self._least(self._on_one(row, pair) for pair in partners.near(row, 1))
+        if chosen is None:
+            partners.pair(row)
         if chosen is None and self._policy.threshold:
             chosen = self._least(self._on_two(row, pair) for pair in partners.near(row, 2))
         if chosen is None and self._policy.groups:

@@ -135,7 +135,7 @@ class MergingRows:
         net = Net()
         self._take(row, None, net)
         if self.mergers:
-            self._waiting.clear()
+            self._pass_over()
         return net.moves()
 
     def restore_merger(self, filter: Filter, parts: tuple[int, ...], degree: Degree) -> int | None:
@@ -149,7 +149,7 @@ class MergingRows:
         merger = self.mergers[row] = Merger(row, parts, len(parts), degree)
         self._above.update(dict.fromkeys(parts, merger))
         self._apply(self._covering.overlay(row, ()), Net())
-        self._waiting.clear()
+        self._pass_over()
         return row
 
     def remove(self, row: int) -> Moves:
@@ -230,6 +230,12 @@ class MergingRows:
             row = next(iter(self._waiting))
             del self._waiting[row]
             self._merge(row, net)
+
+    def _pass_over(self) -> None:
+        """Take rows that wait as tried."""
+        for row in self._waiting:
+            self._partners.pair(row)
+        self._waiting.clear()
 
     def _apply(self, moves: Moves, net: Net) -> None:
         """Keep the books of what became active or passive."""
