@@ -234,7 +234,7 @@ class MergingRows:
     def _pass_over(self) -> None:
         """Take rows that wait as tried."""
         for row in self._waiting:
-            self._partners.pair(row)
+            self._partners.twos(row)
         self._waiting.clear()
 
     def _apply(self, moves: Moves, net: Net) -> None:

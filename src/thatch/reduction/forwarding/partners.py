@@ -14,13 +14,13 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import Constraint, covers
 from thatch.reduction.forwarding.predicates import Numbers
 
-__all__ = ["Pair", "Partners"]
+__all__ = ["Pair", "Partners", "Shelved"]
 
 _NEAR = (2, 1)  # rows on each side that are tried, of those that differ in one attribute and in two
 _MOST_PAIRED = 8  # attributes of a row that is looked for by all but two of them
@@ -29,7 +29,7 @@ Keys = tuple[str, ...]
 Sides = tuple[Constraint, ...]
 Rest = tuple[tuple[str, Constraint], ...]
 Tail = tuple[str | int, ...]  # in which attributes rows differ, then the numbers of what they have in common
-Shelved = tuple[Tail, Keys, Sides]
+Shelved = tuple[Tail, Sides]
 
 
 class Pair(NamedTuple):
@@ -56,7 +56,9 @@ class Partners:
         self._numbers = Numbers()
         self._conjunctions: dict[int, Conjunction] = {}  # of each row that has partners
         self._ones: dict[int, list[Shelved]] = {}  # of each row: where it stands by all but one attribute
-        self._twos: dict[int, list[Shelved]] = {}
+        self._paired: set[int] = (
+            set()
+        )  # rows that stand also by all but two, which is not kept: most leave before
         self._size_of: dict[int, int] = {}
         self._sizes: Counter[int] = Counter()  # how many rows have so many predicates
         self._last: tuple[Conjunction | None, tuple[int, ...], list[Shelved]] = (None, (), [])
@@ -75,18 +77,25 @@ class Partners:
         self._conjunctions[row] = conjunction
         self._ones[row] = ones = self._all_but_one(conjunction, self._numbers.given(conjunction))
         self._shelve(row, ones)
-        return max([len(self._rows[tail]) for tail, _, _ in ones], default=1)
+        return max([len(self._rows[tail]) for tail, _ in ones], default=1)
 
-    def pair(self, row: int) -> None:
-        """Know an active row also by all but two of its attributes, once nothing better was found for it."""
+    def ones(self, row: int) -> list[Shelved]:
+        """Where a row stands by all but one of its attributes."""
+        return self._ones[row]
+
+    def twos(self, row: int) -> list[Shelved]:
+        """Where it stands by all but two: it does so once it is asked for, when nothing better was found for it."""
         conjunction = self._conjunctions.get(row)
-        if conjunction is None or row in self._twos or not self._pairs or self._size_of[row] > _MOST_PAIRED:
-            return
-        self._twos[row] = twos = _all_but_two(conjunction, self._numbers.known(conjunction))
-        self._shelve(row, twos)
+        if conjunction is None or not self._pairs or self._size_of[row] > _MOST_PAIRED:
+            return []
+        shelves = _all_but_two(conjunction, self._numbers.known(conjunction))
+        if row not in self._paired:
+            self._paired.add(row)
+            self._shelve(row, shelves)
+        return shelves
 
     def _shelve(self, row: int, shelves: list[Shelved]) -> None:
-        for tail, _, sides in shelves:
+        for tail, sides in shelves:
             known = self._rows.get(tail)
             if known is None:
                 self._rows[tail] = [(sides, row)]
@@ -101,22 +110,26 @@ class Partners:
         self._sizes[size] -= 1
         if not self._sizes[size]:
             del self._sizes[size]
-        for tail, _, sides in self._ones.pop(row) + self._twos.pop(row, []):
+        shelves = self._ones.pop(row)
+        conjunction = self._conjunctions.pop(row, None)
+        if conjunction is not None:
+            if row in self._paired:
+                self._paired.remove(row)
+                shelves = shelves + _all_but_two(conjunction, self._numbers.known(conjunction))
+            self._numbers.take_back(conjunction)
+        for tail, sides in shelves:
             rows = self._rows[tail]
             if len(rows) == 1:
                 del self._rows[tail]
             else:
                 del rows[bisect_left(rows, (sides, row))]
-        conjunction = self._conjunctions.pop(row, None)
-        if conjunction is not None:
-            self._numbers.take_back(conjunction)
 
     def holder(self, conjunctions: tuple[Conjunction, ...]) -> int | None:
         """An active row that holds all that a new one does and differs from it in one attribute, if one stands near."""
         if len(conjunctions) != 1:
             return None
         (conjunction,) = conjunctions
-        for tail, _, sides in self._all_but_one(conjunction, self._numbers.known(conjunction)):
+        for tail, sides in self._all_but_one(conjunction, self._numbers.known(conjunction)):
             rows = self._rows.get(tail)
             if rows is not None:
                 at = bisect_left(rows, (sides,))
@@ -128,7 +141,7 @@ class Partners:
     def held(self, row: int) -> list[int]:
         """The rows that a row holds and that differ from it in one attribute, as far as they stand near."""
         found = []
-        for tail, _, sides in self._ones[row]:
+        for tail, sides in self._ones[row]:
             rows = self._rows[tail]
             if len(rows) > 1:
                 at = bisect_left(rows, (sides, row))
@@ -148,30 +161,35 @@ class Partners:
         """Rows in an order in which what covers others mostly comes before them."""
         return sorted(rows, key=self._size_of.__getitem__)
 
-    def near(self, row: int, attributes: int) -> Iterator[Pair]:
-        """Rows that differ from this one in so many attributes and stand near, each as often as it does."""
-        reach = _NEAR[attributes - 1]
-        for tail, keys, sides in self._ones[row] if attributes == 1 else self._twos.get(row, ()):
+    def near(self, row: int, shelves: Iterable[Shelved]) -> Iterator[Pair]:
+        """Rows that stand near this one, each as often as it does.
+
+        Parameters
+        ----------
+        shelves : where this one stands, `ones` or `twos` of it
+        """
+        for tail, sides in shelves:
             rows = self._rows[tail]
             if len(rows) > 1:
+                keys, reach = _keys(tail, sides), _NEAR[len(sides) - 1]
+                rest = tuple([each for each in self._conjunctions[row].constraints if each[0] not in keys])
                 at = bisect_left(rows, (sides, row))
-                rest = tuple(each for each in self._conjunctions[row].constraints if each[0] not in keys)
                 for other, each in rows[max(at - reach, 0) : at + reach + 1]:
                     if each != row:
                         yield Pair(keys, rest, sides, other, each)
 
-    def beside(self, row: int) -> Iterator[tuple[Keys, list[tuple[Sides, int]]]]:
-        """All rows that differ from this one in the same two attributes, itself among them, for every two."""
-        for tail, keys, _ in self._twos.get(row, ()):
+    def beside(self, shelves: Iterable[Shelved]) -> Iterator[tuple[Keys, list[tuple[Sides, int]]]]:
+        """All rows that differ from one in the same two attributes, itself among them, for every two."""
+        for tail, sides in shelves:
             if len(self._rows[tail]) > 2:
-                yield keys, self._rows[tail]
+                yield _keys(tail, sides), self._rows[tail]
 
     def _all_but_one(self, conjunction: Conjunction, numbers: tuple[int, ...]) -> list[Shelved]:
         """Where a row stands; the numbers are of its predicates in their order, then of its residuals."""
         last, known, shelves = self._last
         if last is not conjunction or known != numbers:  # most are looked for, then enter
             shelves = [
-                ((key, *numbers[:place], *numbers[place + 1 :]), (key,), (constraint,))
+                ((key, *numbers[:place], *numbers[place + 1 :]), (constraint,))
                 for place, (key, constraint) in enumerate(conjunction.constraints)
             ]
             self._last = (conjunction, numbers, shelves)
@@ -182,12 +200,16 @@ def _size(conjunctions: tuple[Conjunction, ...]) -> int:
     return max([len(each.constraints) + len(each.residuals) for each in conjunctions])
 
 
+def _keys(tail: Tail, sides: Sides) -> Keys:
+    """In which attributes the rows of a tail differ."""
+    return cast("Keys", tail[: len(sides)])
+
+
 def _all_but_two(conjunction: Conjunction, numbers: tuple[int, ...]) -> list[Shelved]:
     constraints = conjunction.constraints
     return [
         (
             (one, other, *numbers[:first], *numbers[first + 1 : second], *numbers[second + 1 :]),
-            (one, other),
             (own, beside),
         )
         for (first, (one, own)), (second, (other, beside)) in combinations(enumerate(constraints), 2)
