@@ -2,6 +2,7 @@
 
 Twenty attributes, in the order from the top of diagrams to their bottom; values are whole numbers from 0. Sets A and B
 were fitted to the sizes that the paper tells after covering; of its workload it tells little else.
+They are not those of `thatch.workloads.li2005`, of whose set A with tails of `=` 27.4 % are left: the goal is 24 ± 3 %.
 """
 
 from __future__ import annotations

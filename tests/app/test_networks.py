@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -56,9 +57,14 @@ def test_a_policy_has_a_name_and_perhaps_a_number():
     assert policy_of("negative-space") == policies.NegativeSpace()
     assert policy_of("approximate:20") == policies.ApproximateNegativeSpace(20)
     assert policy_of("probabilistic:1e-6") == policies.Probabilistic(1e-6)
+    assert policy_of("merging") == policies.Merging()
+    assert policy_of("merging:0.01") == policies.Merging(threshold=0.01)
 
 
-@pytest.mark.parametrize("text", ["", "all", "exact:5", "approximate", "approximate:x", "probabilistic:2"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "all", "exact:5", "approximate", "approximate:x", "probabilistic:2", "merging:2", "merging:x"],
+)
 def test_what_is_no_policy_is_refused(text):
     with pytest.raises(ParameterError):
         policy_of(text)
@@ -103,6 +109,18 @@ def test_simulate_compares_policies_on_what_it_makes_up_and_writes_a_page(folder
         "flooding",
     ):
         assert told in page
+
+
+def test_simulated_brokers_that_merge_forward_less_and_miss_nothing(folder):
+    made_up = ("--subscriptions", "60", "--events", "20", "--workload", "W2-1D")
+    names = ("exact", "merging", "merging:0.05")
+    ran = run_here(
+        folder, "simulate", "line:3", *made_up, *(word for name in names for word in ("--policy", name))
+    )
+    assert (ran.returncode, ran.stdout.count("  deliveries missed: 0\n")) == (0, 3)
+    sizes = [float(size) for size in re.findall(r"mean table: ([\d.]+)", ran.stdout)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) > 1
 
 
 def test_the_same_seed_tells_the_same(folder):

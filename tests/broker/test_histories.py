@@ -14,6 +14,7 @@ from thatch.broker.overlap import names_of
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import LinkDown, LinkUp
 from thatch.reduction.forwarding.policies import Exact, Flooding, Merging, NegativeSpace, Pairwise
+from thatch.reduction.merging import When
 
 TREES = ("a-b", "a-b b-c", "a-b b-c c-d", "a-b a-c a-d", "a-b b-c b-d d-e")
 FILTERS = (
@@ -37,6 +38,10 @@ ROUTINGS = tuple(
         (NegativeSpace(), Flooding()),
         (Merging(), Merging()),
         (Merging(threshold=0.3, budget=0.5, intervals=2, every=2), Flooding()),
+        (
+            Merging(threshold=0.3, every=None, when=When(period=2.5, bandwidth=1)),
+            Merging(every=None, when=When(rate=2, table=4)),
+        ),
     )
 )
 EVENTS = (

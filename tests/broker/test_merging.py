@@ -16,6 +16,7 @@ from thatch.broker.resync import BUCKETS
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import ClientConnected
 from thatch.reduction import Exact, Flooding, Merging
+from thatch.reduction.merging import When
 
 PERFECT = Routing(way="subscriptions", policy=Merging())
 LOOSE = Routing(way="subscriptions", policy=Merging(threshold=1.0))
@@ -233,3 +234,88 @@ def test_what_goes_with_a_client_is_sent_once() -> None:
     kinds = [type(message) for sender, _, message in net.sent if sender == "a"]
     assert kinds == [Subscribe, Unsubscribe]
     assert net.known("b") == {"t"}
+
+
+# --- occasions -------------------------------------------------------------------------------------------------------
+
+
+def seldom(when: When) -> Routing:
+    return Routing(way="subscriptions", policy=Merging(every=None, when=when))
+
+
+def looks(net: Pump) -> list[tuple[str, float]]:
+    """The looks at links that brokers have asked for."""
+    return [(name, at) for (name, timer), at in net.timers.items() if timer.startswith("merge ")]
+
+
+def test_a_period_that_ends_merges_though_nothing_comes() -> None:
+    net = Pump("a-b", seldom(When(period=30)))
+    net.tick(0.1)  # a moment that is no sum of powers of two
+    net.subscribe("a", "s", "x < 5")
+    net.subscribe("a", "t", "x = 5")
+    net.tick(29)
+    assert filters(net, "b") == ["x < 5", "x = 5"]
+    net.tick(2)
+    net.check()
+    assert filters(net, "b") == ["x <= 5"]
+    assert looks(net) == []
+    assert net.publish("b", "nobody", {"x": 5}) == ["t"]
+
+
+def test_a_rate_is_known_a_second_after_all_came_at_once() -> None:
+    net = Pump("a-b", seldom(When(rate=2)))
+    net.subscribe("a", "s", "x < 5")
+    net.tick(1.5)
+    assert looks(net) == []  # once is enough: from now on it only falls
+    net.subscribe("a", "t", "x = 5")
+    assert filters(net, "b") == ["x < 5", "x = 5"]
+    busy = Pump("a-b", seldom(When(rate=2)))
+    busy.subscribe("a", "s", "x < 5")
+    busy.subscribe("a", "t", "x = 5")
+    assert filters(busy, "b") == ["x < 5", "x = 5"]
+    busy.tick(1.5)
+    assert filters(busy, "b") == ["x <= 5"]
+
+
+def test_a_link_that_many_events_pass_is_merged() -> None:
+    net = Pump("a-b", seldom(When(bandwidth=3)))
+    net.subscribe("b", "wants", "y = 1")
+    net.subscribe("a", "s", "x < 5")
+    net.subscribe("a", "t", "x = 5")
+    for events, known in ((2, ["x < 5", "x = 5"]), (4, ["x <= 5"])):
+        for _ in range(events):
+            net.publish("a", "nobody", {"y": 1})
+        net.tick(3)
+        net.check()
+        assert filters(net, "b") == known
+        assert looks(net) == []
+
+
+def test_a_broker_that_comes_back_looks_again() -> None:
+    net = Pump("a-b", seldom(When(period=30)))
+    net.subscribe("a", "s", "x < 5")
+    net.subscribe("a", "t", "x = 5")
+    net.crash("a")
+    net.tick(29)
+    assert filters(net, "b") == ["x < 5", "x = 5"]
+    net.tick(2)
+    assert filters(net, "b") == ["x <= 5"]
+
+
+def test_advertisements_have_occasions_too() -> None:
+    net = Pump("a-b", Routing(advertising=Merging(every=None, when=When(period=30))))
+    net.advertise("a", "low", "x < 5")
+    net.advertise("a", "mid", "x = 5")
+    net.tick(31)
+    net.check()
+    assert [str(each.filter) for each in net.brokers["b"].tables.advertisements.values()] == ["x <= 5"]
+
+
+def test_looks_are_asked_for_only_where_something_waits() -> None:
+    net = Pump("a-b", seldom(When(period=30, rate=1000, bandwidth=1000)))
+    net.subscribe("b", "wants", "y = 1")
+    net.tick(100)
+    net.publish("a", "nobody", {"y": 1})
+    assert looks(net) == []
+    net.tick(100)
+    assert filters(net, "a") == ["y = 1"]

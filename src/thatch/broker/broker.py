@@ -8,6 +8,7 @@ from typing import Any
 from thatch.broker.advertising import end_advertisement, on_advertise, on_unadvertise
 from thatch.broker.completing import on_complete, switch
 from thatch.broker.effects import Effect
+from thatch.broker.forwarding import look
 from thatch.broker.joining import begin_anew, link_up, lose_link, on_joined, on_left
 from thatch.broker.leases import TIMER, expired, set_lease_timer
 from thatch.broker.messages import (
@@ -301,6 +302,8 @@ class Broker:
             link.channel.on_resend_timer(step)
         elif kind == "acknowledge":
             link.channel.on_acknowledge_timer(step)
+        elif kind == "merge":
+            look(self.tables, step, link, link.looks.take(step.now))
 
     def _on_switch(self, step: Step, stimulus: RoutingSwitched) -> None:
         switch(self.tables, step, stimulus.routing)

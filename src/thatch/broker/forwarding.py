@@ -28,11 +28,13 @@ __all__ = [
     "catch_up",
     "forward",
     "is_guided",
+    "look",
     "possible_links",
     "rebuild",
     "refresh_subscriptions",
     "retract",
     "unannounce",
+    "watch",
 ]
 
 
@@ -84,8 +86,9 @@ def forward(tables: Tables, step: Step, link: Link, subscription: Subscription) 
     """Represent a subscription on a link."""
     if link.forwarded is None:
         link.forwarded = Outgoing(tables.routing.policy, tables.schema)
+    look(tables, step, link)  # for it decides by the time it knows
     _send_subscriptions(tables, step, link, link.forwarded.add(subscription.id, subscription.filter))
-    _send_subscriptions(tables, step, link, link.forwarded.tell(step.now))
+    watch(step, link)
 
 
 def retract(
@@ -105,6 +108,7 @@ def retract(
         return ()
     changes = link.forwarded.remove(subscription)
     requests = _send_subscriptions(tables, step, link, changes, asks_for=subscription if asks else None)
+    watch(step, link)
     if not link.forwarded:
         link.forwarded = None
     return requests
@@ -114,8 +118,10 @@ def announce(tables: Tables, step: Step, link: Link, advertisement: Advertisemen
     """Represent an advertisement on a link."""
     if link.announced is None:
         link.announced = Outgoing(tables.routing.advertising, tables.schema)
+    look(tables, step, link)
     changes = link.announced.add(advertisement.id, advertisement.filter, advertisement.closed)
     _send_advertisements(tables, step, link, changes)
+    watch(step, link)
 
 
 def unannounce(tables: Tables, step: Step, link: Link, advertisement: str) -> None:
@@ -123,8 +129,33 @@ def unannounce(tables: Tables, step: Step, link: Link, advertisement: str) -> No
     if link.announced is None or advertisement not in link.announced:
         return
     _send_advertisements(tables, step, link, link.announced.remove(advertisement))
+    watch(step, link)
     if not link.announced:
         link.announced = None
+
+
+# --- occasions to merge ----------------------------------------------------------------------------------------------
+
+
+def look(tables: Tables, step: Step, link: Link, bandwidth: float | None = None) -> None:
+    """Merge on a link, if it is time to.
+
+    Parameters
+    ----------
+    bandwidth : events a second that were sent over it, None if they were not counted
+    """
+    if link.forwarded is not None:
+        _send_subscriptions(tables, step, link, link.forwarded.tell(step.now, bandwidth))
+    if link.announced is not None:
+        _send_advertisements(tables, step, link, link.announced.tell(step.now, bandwidth))
+    watch(step, link)
+
+
+def watch(step: Step, link: Link) -> None:
+    """See to it that a link is looked at when it may be time to merge."""
+    for outgoing in (link.forwarded, link.announced):
+        if outgoing is not None:
+            link.looks.ask(step, outgoing.next_look(link.looks.counted_at))
 
 
 # --- many entries ----------------------------------------------------------------------------------------------------

@@ -91,9 +91,13 @@ class Outgoing:
             return Changes()
         return Changes(((same[0], filter),) if same else (), (about,))
 
-    def tell(self, now: float) -> Changes:
-        """Know the time: it may be time to merge."""
-        return self._open.tell(now)
+    def tell(self, now: float, bandwidth: float | None = None) -> Changes:
+        """Know the time, and how many events a second the link has: it may be time to merge."""
+        return self._open.tell(now, bandwidth)
+
+    def next_look(self, counted_at: float | None) -> float | None:
+        """When the time should be told again though nothing comes or goes, None for never."""
+        return self._open.next_look(counted_at)
 
     def active(self) -> dict[str, Filter]:
         """The entries that the other end must know, mergers that were not told yet by their number."""

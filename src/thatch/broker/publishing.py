@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from thatch.broker.effects import Deliver
-from thatch.broker.forwarding import is_guided
+from thatch.broker.forwarding import is_guided, watch
 from thatch.broker.messages import Publish
 from thatch.broker.overlap import allows
 from thatch.broker.refusals import ignore, refuse
@@ -43,6 +43,8 @@ def on_publish(tables: Tables, step: Step, hop: Hop, message: Publish) -> None:
         _remember(tables, step, message.publication)
     for link in links:
         link.channel.send(step, message)
+        if link.looks.count(step.now):
+            watch(step, link)
     for client, subscriptions in delivered.items():
         step.effects.append(
             Deliver(

@@ -14,7 +14,7 @@ from typing import Any
 
 from thatch.broker.channel import Channel
 from thatch.broker.completing import grant, revoke
-from thatch.broker.forwarding import belonging_advertisements, belonging_subscriptions, catch_up
+from thatch.broker.forwarding import belonging_advertisements, belonging_subscriptions, catch_up, look
 from thatch.broker.leases import set_lease_timer
 from thatch.broker.messages import Message
 from thatch.broker.outgoing import Entry, Outgoing
@@ -58,6 +58,7 @@ def resume(tables: Tables, step: Step) -> None:
     revoke(tables, step)
     for link in tables.joined_links():
         catch_up(tables, step, link)
+        look(tables, step, link)
     grant(tables, step)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from thatch.broker.channel import Channel, session_name
+from thatch.broker.looks import Looks
 from thatch.broker.outgoing import Outgoing
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.step import Step
@@ -157,6 +158,7 @@ class Link:
         "gives_advertisements",
         "gives_subscriptions",
         "is_joined",
+        "looks",
         "members",
         "name",
         "order",
@@ -180,6 +182,7 @@ class Link:
         # What was sent there.
         self.forwarded: Outgoing | None = None
         self.announced: Outgoing | None = None
+        self.looks = Looks(name)
         self.told = (True, True)  # what was said of being complete: subscriptions, advertisements
 
 

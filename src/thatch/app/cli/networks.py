@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["POLICIES", "TOPOLOGY_HELP", "load_topology", "policy_of"]
 
 TOPOLOGY_HELP = "File .yaml, .yml or .json, or a shape: line:5, star:5, tree:7, random:20, regions:4x5."
-POLICIES = ("exact", "pairwise", "flooding", "negative-space", "approximate:K", "probabilistic:DELTA")
+POLICIES = (
+    "exact",
+    "pairwise",
+    "flooding",
+    "negative-space",
+    "approximate:K",
+    "probabilistic:DELTA",
+    "merging",
+    "merging:THRESHOLD",
+)
 _SHAPE = re.compile(r"(line|star|tree|random):([0-9]{1,6})|(regions):([0-9]{1,4})x([0-9]{1,6})")
 
 
@@ -33,7 +42,7 @@ def load_topology(text: str, seed: int = 0) -> Topology:
 
 
 def policy_of(text: str) -> Policy:
-    """The policy that a name stands for, such as `exact` or `probabilistic:1e-6`."""
+    """The policy that a name stands for, such as `exact` or `merging:0.01`."""
     from thatch.reduction.forwarding import policies
 
     name, _, told = text.partition(":")
@@ -51,6 +60,10 @@ def policy_of(text: str) -> Policy:
                 return policies.ApproximateNegativeSpace(int(told))
             case "probabilistic", _:
                 return policies.Probabilistic(float(told))
+            case "merging", "":
+                return policies.Merging()
+            case "merging", _:
+                return policies.Merging(threshold=float(told))
     except ParameterError:
         raise
     except ValueError as error:

@@ -10,7 +10,7 @@ from thatch.model.filters import Filter
 from thatch.model.lines import Constraint
 from thatch.model.schema import Schema
 from thatch.reduction.forwarding.groups import groups_around
-from thatch.reduction.forwarding.partners import Pair, Partners
+from thatch.reduction.forwarding.partners import Pair, Partners, Shelved
 from thatch.reduction.forwarding.rows import Source
 from thatch.reduction.merging import (
     Degree,
@@ -153,11 +153,12 @@ class Candidates:
         """
         self._left = self._policy.budget - total
         partners = self._partners
-        chosen = self._least(self._on_one(row, pair) for pair in partners.near(row, 1))
+        chosen = self._least(self._on_one(row, pair) for pair in partners.near(row, partners.ones(row)))
+        shelves = partners.twos(row) if chosen is None else []
         if chosen is None and self._policy.threshold:
-            chosen = self._least(self._on_two(row, pair) for pair in partners.near(row, 2))
+            chosen = self._least(self._on_two(row, pair) for pair in partners.near(row, shelves))
         if chosen is None and self._policy.groups:
-            chosen = self._filled_by_several(row)
+            chosen = self._filled_by_several(row, shelves)
         return chosen
 
     def _least(self, candidates: Iterable[Candidate | None]) -> Candidate | None:
@@ -216,11 +217,11 @@ class Candidates:
         sides.update(zip(pair.keys, found, strict=True))
         return self._candidate(sides, parts, self._degree(sides, parts))
 
-    def _filled_by_several(self, row: int) -> Candidate | None:
+    def _filled_by_several(self, row: int, shelves: Iterable[Shelved]) -> Candidate | None:
         """A merger around rows that differ in two attributes, if it is proved that the rows in it fill it."""
         from thatch.reduction.covering import covered_by  # which takes a while to load, and few need it
 
-        for keys, shelf in self._partners.beside(row):
+        for keys, shelf in self._partners.beside(shelves):
             for box, parts in groups_around(row, keys, shelf, self._traffic.density):
                 sides = self._sides(row)
                 sides.update(zip(keys, box, strict=True))

@@ -257,6 +257,16 @@ class ForwardingSet:
         merging = self._merging
         return Changes() if merging is None else self._told(merging.tell(now, bandwidth))
 
+    def next_look(self, counted_at: float | None = None) -> float | None:
+        """When the time should be told again though nothing comes or goes, since it may be time to merge; None for never.
+
+        Parameters
+        ----------
+        counted_at : when it will be known how busy the link is, None if it is idle
+        """
+        merging = self._merging
+        return None if merging is None else merging.next_look(counted_at)
+
     def merge(self) -> Changes:
         """Merge what can be merged, whether it is time to or not."""
         merging = self._merging

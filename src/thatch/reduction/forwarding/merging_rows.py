@@ -135,7 +135,7 @@ class MergingRows:
         net = Net()
         self._take(row, None, net)
         if self.mergers:
-            self._waiting.clear()
+            self._pass_over()
         return net.moves()
 
     def restore_merger(self, filter: Filter, parts: tuple[int, ...], degree: Degree) -> int | None:
@@ -149,7 +149,7 @@ class MergingRows:
         merger = self.mergers[row] = Merger(row, parts, len(parts), degree)
         self._above.update(dict.fromkeys(parts, merger))
         self._apply(self._covering.overlay(row, ()), Net())
-        self._waiting.clear()
+        self._pass_over()
         return row
 
     def remove(self, row: int) -> Moves:
@@ -197,6 +197,13 @@ class MergingRows:
             self._try_all(net)
         return net.moves()
 
+    def next_look(self, counted_at: float | None = None) -> float | None:
+        """When it may be time to merge though nothing comes or goes, None for never."""
+        when = self._policy.when
+        if when is None or not self._waiting or self._now is None or self._tried_at is None:
+            return None
+        return when.next_look(self._tried_at, self._now, counted_at)
+
     def merge(self) -> Moves:
         """Merge, whether it is time to or not."""
         net = Net()
@@ -209,7 +216,11 @@ class MergingRows:
             return True
         if when is None or not self._waiting:
             return False
-        passed = None if self._now is None or self._tried_at is None else self._now - self._tried_at
+        passed = None
+        if self._now is not None and self._tried_at is not None:
+            passed = self._now - self._tried_at
+            if when.period is not None and self._now >= self._tried_at + when.period:
+                passed = max(passed, when.period)  # as it was promised: the difference may be rounded down
         return when.holds(Occasion(len(self._partners), self._outputs, self._changes, passed, bandwidth))
 
     def _try_all(self, net: Net) -> None:
@@ -219,6 +230,12 @@ class MergingRows:
             row = next(iter(self._waiting))
             del self._waiting[row]
             self._merge(row, net)
+
+    def _pass_over(self) -> None:
+        """Take rows that wait as tried."""
+        for row in self._waiting:
+            self._partners.twos(row)
+        self._waiting.clear()
 
     def _apply(self, moves: Moves, net: Net) -> None:
         """Keep the books of what became active or passive."""

@@ -4,6 +4,8 @@ The paper looks for partners among outputs with the same attribute above the sam
 what is left of a conjunction without any one of its predicates, or, if some error is allowed, without two: so the order
 of attributes does not matter. Rows of one tail are kept in the order of what the tail lacks. As long as none of them
 holds another, the one that holds a new one stands just before it, and those that it holds stand just behind.
+
+A tail is written as the numbers of its predicates, which hash and compare much quicker than the predicates themselves.
 """
 
 from __future__ import annotations
@@ -12,12 +14,13 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import Constraint, covers
+from thatch.reduction.forwarding.predicates import Numbers
 
-__all__ = ["Pair", "Partners"]
+__all__ = ["Pair", "Partners", "Shelved"]
 
 _NEAR = (2, 1)  # rows on each side that are tried, of those that differ in one attribute and in two
 _MOST_PAIRED = 8  # attributes of a row that is looked for by all but two of them
@@ -25,7 +28,7 @@ _MOST_PAIRED = 8  # attributes of a row that is looked for by all but two of the
 Keys = tuple[str, ...]
 Sides = tuple[Constraint, ...]
 Rest = tuple[tuple[str, Constraint], ...]
-Tail = tuple[Keys, Rest, object]  # in which attributes rows differ, and what they have in common
+Tail = tuple[str | int, ...]  # in which attributes rows differ, then the numbers of what they have in common
 Shelved = tuple[Tail, Sides]
 
 
@@ -50,14 +53,15 @@ class Partners:
     def __init__(self, *, pairs: bool) -> None:
         self._pairs = pairs
         self._rows: dict[Tail, list[tuple[Sides, int]]] = {}  # rising
+        self._numbers = Numbers()
+        self._conjunctions: dict[int, Conjunction] = {}  # of each row that has partners
         self._ones: dict[int, list[Shelved]] = {}  # of each row: where it stands by all but one attribute
-        self._twos: dict[int, list[Shelved]] = {}
+        self._paired: set[int] = (
+            set()
+        )  # rows that stand also by all but two, which is not kept: most leave before
         self._size_of: dict[int, int] = {}
         self._sizes: Counter[int] = Counter()  # how many rows have so many predicates
-        self._last: tuple[Conjunction | None, list[Shelved]] = (
-            None,
-            [],
-        )  # what was looked for before it enters
+        self._last: tuple[Conjunction | None, tuple[int, ...], list[Shelved]] = (None, (), [])
 
     def __len__(self) -> int:
         return len(self._size_of)
@@ -66,18 +70,37 @@ class Partners:
         """Know an active row; only one of a single conjunction has partners. How many stand on its fullest tail."""
         self._size_of[row] = size = _size(conjunctions)
         self._sizes[size] += 1
-        is_single = len(conjunctions) == 1
-        self._ones[row] = self._all_but_one(conjunctions[0]) if is_single else []
-        is_paired = is_single and self._pairs and size <= _MOST_PAIRED
-        self._twos[row] = _all_but_two(conjunctions[0]) if is_paired else []
-        for shelves in (self._ones[row], self._twos[row]):
-            for tail, sides in shelves:
-                known = self._rows.get(tail)
-                if known is None:
-                    self._rows[tail] = [(sides, row)]
-                else:
-                    insort(known, (sides, row))
-        return max((len(self._rows[tail]) for tail, _ in self._ones[row]), default=1)
+        if len(conjunctions) != 1:
+            self._ones[row] = []
+            return 1
+        (conjunction,) = conjunctions
+        self._conjunctions[row] = conjunction
+        self._ones[row] = ones = self._all_but_one(conjunction, self._numbers.given(conjunction))
+        self._shelve(row, ones)
+        return max([len(self._rows[tail]) for tail, _ in ones], default=1)
+
+    def ones(self, row: int) -> list[Shelved]:
+        """Where a row stands by all but one of its attributes."""
+        return self._ones[row]
+
+    def twos(self, row: int) -> list[Shelved]:
+        """Where it stands by all but two: it does so once it is asked for, when nothing better was found for it."""
+        conjunction = self._conjunctions.get(row)
+        if conjunction is None or not self._pairs or self._size_of[row] > _MOST_PAIRED:
+            return []
+        shelves = _all_but_two(conjunction, self._numbers.known(conjunction))
+        if row not in self._paired:
+            self._paired.add(row)
+            self._shelve(row, shelves)
+        return shelves
+
+    def _shelve(self, row: int, shelves: list[Shelved]) -> None:
+        for tail, sides in shelves:
+            known = self._rows.get(tail)
+            if known is None:
+                self._rows[tail] = [(sides, row)]
+            else:
+                insort(known, (sides, row))
 
     def leave(self, row: int) -> None:
         """Forget a row, if it is known."""
@@ -87,17 +110,26 @@ class Partners:
         self._sizes[size] -= 1
         if not self._sizes[size]:
             del self._sizes[size]
-        for tail, sides in self._ones.pop(row) + self._twos.pop(row):
+        shelves = self._ones.pop(row)
+        conjunction = self._conjunctions.pop(row, None)
+        if conjunction is not None:
+            if row in self._paired:
+                self._paired.remove(row)
+                shelves = shelves + _all_but_two(conjunction, self._numbers.known(conjunction))
+            self._numbers.take_back(conjunction)
+        for tail, sides in shelves:
             rows = self._rows[tail]
-            del rows[bisect_left(rows, (sides, row))]
-            if not rows:
+            if len(rows) == 1:
                 del self._rows[tail]
+            else:
+                del rows[bisect_left(rows, (sides, row))]
 
     def holder(self, conjunctions: tuple[Conjunction, ...]) -> int | None:
         """An active row that holds all that a new one does and differs from it in one attribute, if one stands near."""
         if len(conjunctions) != 1:
             return None
-        for tail, sides in self._all_but_one(conjunctions[0]):
+        (conjunction,) = conjunctions
+        for tail, sides in self._all_but_one(conjunction, self._numbers.known(conjunction)):
             rows = self._rows.get(tail)
             if rows is not None:
                 at = bisect_left(rows, (sides,))
@@ -129,50 +161,56 @@ class Partners:
         """Rows in an order in which what covers others mostly comes before them."""
         return sorted(rows, key=self._size_of.__getitem__)
 
-    def near(self, row: int, attributes: int) -> Iterator[Pair]:
-        """Rows that differ from this one in so many attributes and stand near, each as often as it does."""
-        reach = _NEAR[attributes - 1]
-        for tail, sides in (self._ones if attributes == 1 else self._twos)[row]:
+    def near(self, row: int, shelves: Iterable[Shelved]) -> Iterator[Pair]:
+        """Rows that stand near this one, each as often as it does.
+
+        Parameters
+        ----------
+        shelves : where this one stands, `ones` or `twos` of it
+        """
+        for tail, sides in shelves:
             rows = self._rows[tail]
             if len(rows) > 1:
+                keys, reach = _keys(tail, sides), _NEAR[len(sides) - 1]
+                rest = tuple([each for each in self._conjunctions[row].constraints if each[0] not in keys])
                 at = bisect_left(rows, (sides, row))
                 for other, each in rows[max(at - reach, 0) : at + reach + 1]:
                     if each != row:
-                        yield Pair(tail[0], tail[1], sides, other, each)
+                        yield Pair(keys, rest, sides, other, each)
 
-    def beside(self, row: int) -> Iterator[tuple[Keys, list[tuple[Sides, int]]]]:
-        """All rows that differ from this one in the same two attributes, itself among them, for every two."""
-        for tail, _ in self._twos[row]:
+    def beside(self, shelves: Iterable[Shelved]) -> Iterator[tuple[Keys, list[tuple[Sides, int]]]]:
+        """All rows that differ from one in the same two attributes, itself among them, for every two."""
+        for tail, sides in shelves:
             if len(self._rows[tail]) > 2:
-                yield tail[0], self._rows[tail]
+                yield _keys(tail, sides), self._rows[tail]
 
-    def _all_but_one(self, conjunction: Conjunction) -> list[Shelved]:
-        if self._last[0] is not conjunction:
-            constraints, residuals = conjunction.constraints, conjunction.residuals
-            self._last = (
-                conjunction,
-                [
-                    (((key,), constraints[:place] + constraints[place + 1 :], residuals), (constraint,))
-                    for place, (key, constraint) in enumerate(constraints)
-                ],
-            )
-        return self._last[1]
+    def _all_but_one(self, conjunction: Conjunction, numbers: tuple[int, ...]) -> list[Shelved]:
+        """Where a row stands; the numbers are of its predicates in their order, then of its residuals."""
+        last, known, shelves = self._last
+        if last is not conjunction or known != numbers:  # most are looked for, then enter
+            shelves = [
+                ((key, *numbers[:place], *numbers[place + 1 :]), (constraint,))
+                for place, (key, constraint) in enumerate(conjunction.constraints)
+            ]
+            self._last = (conjunction, numbers, shelves)
+        return shelves
 
 
 def _size(conjunctions: tuple[Conjunction, ...]) -> int:
     return max([len(each.constraints) + len(each.residuals) for each in conjunctions])
 
 
-def _all_but_two(conjunction: Conjunction) -> list[Shelved]:
-    constraints, residuals = conjunction.constraints, conjunction.residuals
+def _keys(tail: Tail, sides: Sides) -> Keys:
+    """In which attributes the rows of a tail differ."""
+    return cast("Keys", tail[: len(sides)])
+
+
+def _all_but_two(conjunction: Conjunction, numbers: tuple[int, ...]) -> list[Shelved]:
+    constraints = conjunction.constraints
     return [
         (
-            (
-                (constraints[first][0], constraints[second][0]),
-                constraints[:first] + constraints[first + 1 : second] + constraints[second + 1 :],
-                residuals,
-            ),
-            (constraints[first][1], constraints[second][1]),
+            (one, other, *numbers[:first], *numbers[first + 1 : second], *numbers[second + 1 :]),
+            (own, beside),
         )
-        for first, second in combinations(range(len(constraints)), 2)
+        for (first, (one, own)), (second, (other, beside)) in combinations(enumerate(constraints), 2)
     ]

@@ -13,6 +13,8 @@ from thatch.errors import ParameterError, shown
 
 __all__ = ["Occasion", "When"]
 
+_SECOND = 1.0  # after which a rate is first told, so that what came at one moment has one
+
 
 class Occasion(NamedTuple):
     """What is known of a link since its rows were merged last; None for what nobody has told.
@@ -42,7 +44,7 @@ class When:
     period : seconds since the last time
     table : filters that are forwarded
     rate : subscriptions that come or go in a second, in the mean since the last time
-    bandwidth : how busy the link is, in the measure in which that is told
+    bandwidth : how busy the link is, in the measure in which that is told; brokers tell events a second
     outputs : filters that differ in one attribute only, the same for all: the output nodes of a diagram
     """
 
@@ -59,6 +61,23 @@ class When:
                 isinstance(value, int | float) and not isinstance(value, bool) and value > 0
             ):
                 raise ParameterError("a number above 0, or None", shown(value), field.name)
+
+    def next_look(self, since: float, now: float, counted_at: float | None) -> float | None:
+        """When a condition may come to hold though nothing comes or goes, None for never.
+
+        Parameters
+        ----------
+        since : when rows were merged last
+        counted_at : when it will be known how busy the link is, None if it is idle
+        """
+        looks = []
+        if self.period is not None:
+            looks.append(since + self.period)
+        if self.rate is not None and now < since + _SECOND:  # a mean that only falls from then on
+            looks.append(since + _SECOND)
+        if self.bandwidth is not None and counted_at is not None:
+            looks.append(counted_at)
+        return min(looks, default=None)
 
     def holds(self, occasion: Occasion) -> bool:
         """Whether it is time to merge."""
