@@ -124,7 +124,8 @@ def log_volume(boxes: Boxes) -> float:
     widths = np.log((boxes.highs - boxes.lows + 1.0) / (HIGHEST - LOWEST + 1.0))
     # Each box by itself, so that equal ones have the same volume whatever stands beside them.
     owner = np.repeat(np.arange(len(boxes)), np.diff(boxes.offsets))
-    volumes = np.bincount(owner, weights=widths, minlength=len(boxes))
+    volumes = np.zeros(len(boxes))
+    np.add.at(volumes, owner, widths)
     return float(np.max(volumes, initial=-np.inf))
 
 
