@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import thatch
-from benchmarks.child import ask
 from benchmarks.console import note
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.real_events import ATTRIBUTES, real_events
 from benchmarks.reduction.merging import merging_rows
+from benchmarks.reduction.on_spark import grown_rows
 from benchmarks.reduction.streams import Stream, best_time, by_index, comparison_stream, zipf_stream
 from thatch.reduction import (
     ApproximateNegativeSpace,
@@ -265,38 +264,8 @@ def spark_rows(bench: Bench) -> list[Row]:
     """`thatch.pipeline.reduce` on two cores, and how its cost grows."""
     counts = [bench.size(100_000), bench.size(1_000_000)]
     note(f"Spark: {counts[0]:,} and {counts[1]:,} subscriptions in 4-D")
-    with tempfile.TemporaryDirectory() as folder:
-        request = {"folder": folder, "counts": counts, "seed": bench.seed}
-        figures = ask("benchmarks.reduction.spark_child", request)["figures"]
-    rows = [
-        Row(
-            what="reduce on Spark, local[2], 4-D, from filter texts",
-            subscriptions=each["count"],
-            ours=each["seconds"],
-            unit="s",
-            details={
-                "active": each["active"],
-                "processor s": each["cpu"],
-                "driver MB": each["driver"] / 1e6,
-            },
-        )
-        for each in figures
-    ]
-    grown = np.log(counts[1] / counts[0])
-    exponents = {
-        name: float(np.log(figures[1][name] / figures[0][name]) / grown) for name in ("seconds", "cpu")
-    }
-    rows.append(
-        Row(
-            what="exponent of the time, from the smaller to the larger",
-            subscriptions=counts[1],
-            ours=exponents["seconds"],
-            unit="",
-            goal=at_most(1.3),
-            details={"of processor time": exponents["cpu"]},
-        )
-    )
-    return rows
+    request = {"counts": counts, "seed": bench.seed}
+    return grown_rows("spark_child", request, "reducing in 4-D", {"active": "active"})
 
 
 _INTERESTS: dict[str, dict[str, Any]] = {
