@@ -21,6 +21,7 @@ from thatch.engine.columns import columns_of
 from thatch.matching import reference
 from thatch.matching.segments import SegmentIndex
 from thatch.matching.segments.batches import batch
+from thatch.matching.segments.bitsets import bitsets
 from thatch.matching.segments.building import layout, tables
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
@@ -87,7 +88,7 @@ def asked_batch(index, held, rows):
 
 
 rng = random.Random(5)
-found = masked = 0
+found = masked = swept = 0
 expressions = dict(enumerate(map(expression_of_text, MIXED)))
 filters = {place: Filter.of(each) for place, each in expressions.items()}
 events = [drawn(rng) for _ in range(40)]
@@ -112,7 +113,10 @@ for capacity, codes, many in ((1, 65_535, 16_384), (7, 65_535, 16_384), (1_000, 
     renumbered = index.renumber(np.arange(300))
     found += sum(asked(renumbered, held, event) for event in events[:8])
 tables._CODES, layout._MANY = 65_535, 100
-for name in ("W1", "W1c", "W2-3D", "W3", "W4A", "W5", "W6"):
+for name in ("W1", "W1c", "W2-3D", "W3", "W4A", "W5", "W6", "W3 swept", "W4A swept"):
+    if name.endswith("swept"):
+        bitsets._FEWEST, bitsets._GAIN, bitsets._LEAST, bitsets._FEWEST_KEPT, bitsets.MOST_BYTES = 1, 0.0, 0.0, 1, 10**6
+        name = name.split()[0]
     workload = generate(name, 160, 12, 5)
     held = dict(enumerate(map(expression_of_text, workload.filter_texts())))
     index = SegmentIndex(50)
@@ -124,7 +128,8 @@ for name in ("W1", "W1c", "W2-3D", "W3", "W4A", "W5", "W6"):
     batch._FEWEST = 1
     batch.matched_columns(index.view, columns_of(pa.table({"a00": [1.0]}), "missing", index.view.shape.attributes))
     masked += index.stats()["masked_segments"]
-assert masked > 0
+    swept += index.stats()["bitset_segments"]
+assert masked > 0 and swept >= 2
 print(found)
 """
 

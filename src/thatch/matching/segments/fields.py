@@ -15,8 +15,9 @@ ATTRIBUTES, GROUP_WIDTH, IS_EXACT, IS_NARROW = range(4)
     GROUP_AT, GROUPS, CODES, MIXED, LEFT_AT, LEFT,
     BOX_OFFSETS, SIDE_ATTRIBUTE, SIDE_LO, SIDE_HI, BOX_OWNER, CLAIMS, DIED, DEATHS,
     CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
-) = range(4, 60, 2)  # fmt: skip
-SEGMENT_WIDTH = 60
+    BITSET_LAYOUT, BITSET_STARTS, BITSET_SLOTS, BITSET_BITS,
+) = range(4, 68, 2)  # fmt: skip
+SEGMENT_WIDTH = 68
 
 # --- a delta's description: the number of its boxes, then arrays ----------------------------------------------------
 
@@ -48,6 +49,13 @@ SLOTS = 3  # mixed sides that a box keeps in its block; what is left over stands
 SOME_LEFT, SOME_UNIONS = 1, 2
 CHECKED = 65_535  # stands for an attribute where the rest of an entry, of a box's last ones, is the number of a check
 
+# --- the layout of bitsets: two numbers, then a row for every attribute ----------------------------------------------
+
+BITSET_ROW, BITSET_STRIDE = range(2)  # words of a row; edges from one row that is kept to the next
+FIRST_BITSET = 2
+CELLS_AT, EDGES_AT, EDGES, KEPT_AT = range(4)
+BITSET_WIDTH = 4
+
 # --- a context: all that one search needs -----------------------------------------------------------------------------
 
 (
@@ -56,15 +64,15 @@ CHECKED = 65_535  # stands for an attribute where the rest of an entry, of a box
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
     BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER, PARTS,
-    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES,
-) = range(0, 82, 2)  # fmt: skip
-CONTEXT_WIDTH = 82
+    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES, SWEPT, TURNED,
+) = range(0, 86, 2)  # fmt: skip
+CONTEXT_WIDTH = 86
 MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 # --- parts that searches call by address, if they are loaded ---------------------------------------------------------------
 
-VERDICTS, DELTA = range(2)
-N_PARTS = 2
+VERDICTS, DELTA, BITSETS = range(3)
+N_PARTS = 3
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 

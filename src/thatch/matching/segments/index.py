@@ -344,6 +344,7 @@ class SegmentIndex:
             "waiting": sum(map(len, (*self._deltas, self._newest))),
             "attributes": len(self._attributes),
             "masked_segments": self._pool.masked,
+            "bitset_segments": sum(len(segment.bitsets) > 0 for segment in self._segments),
             **sizes,
             "events": int(counts[fields.EVENTS]),
             "blocks": int(counts[fields.BLOCKS_READ]),

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
+from thatch.matching.segments.bitsets.bitsets import Bitsets, is_worth_bitsets
 from thatch.matching.segments.building.layout import Layout
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
@@ -62,6 +63,7 @@ class Segment:
     mixed: npt.NDArray[np.uint16]
     left_at: npt.NDArray[np.int32]
     left: npt.NDArray[np.uint16]
+    bitsets: Bitsets = field(default_factory=Bitsets.none)
     tier: int = 0  # at least, for merging
     desc: npt.NDArray[np.int64] = field(init=False)
     deaths: npt.NDArray[np.int64] = field(init=False)
@@ -108,6 +110,10 @@ class Segment:
             self.check_attribute,
             self.check_start,
             self.programs,
+            self.bitsets.layout,
+            self.bitsets.starts,
+            self.bitsets.slots,
+            self.bitsets.bits,
         ]
         for place, array in zip(range(fields.LOCAL_OF, fields.SEGMENT_WIDTH, 2), arrays, strict=True):
             assert array.flags.c_contiguous
@@ -116,7 +122,12 @@ class Segment:
     @classmethod
     def build(cls, ranked: Ranked, spreads: Spreads | None = None) -> Segment:
         """The segment of a set of boxes, laid out for events that lie so."""
-        return cls(tables=ranked.tables, **Layout(ranked, spreads).ordered())
+        layout = Layout(ranked, spreads)
+        columns = layout.ordered()
+        segment = cls(tables=ranked.tables, **columns)
+        if segment.is_simple and is_worth_bitsets(ranked.tables, columns, layout.shares):
+            return replace(segment, bitsets=Bitsets.of(ranked.tables, columns))
+        return segment
 
     def __len__(self) -> int:
         return len(self.by_place)
@@ -239,6 +250,7 @@ class Segment:
         """All columns by name; those who died are dead from the beginning."""
         result = {name: getattr(self.tables, name) for name in _TABLE_FIELDS}
         result |= {name: getattr(self, name) for name in _COLUMNS}
+        result |= self.bitsets.arrays()
         return {**result, "died": np.where(self.is_dead(), 0, fields.ALIVE)}
 
     @classmethod
@@ -246,7 +258,7 @@ class Segment:
         """A segment of columns that `arrays` gave."""
         tables = Tables(**{name: arrays[name] for name in _TABLE_FIELDS})
         columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
-        return cls(tables=tables, **columns)
+        return cls(tables=tables, bitsets=Bitsets.from_arrays(arrays), **columns)
 
     def sizes(self) -> dict[str, int]:
         """Bytes by part: what matching reads, and what only merging and verifying need."""
@@ -265,10 +277,11 @@ class Segment:
             ),
             "sources": (self.sourced, self.source_offsets, self.source_blob),
         }  # fmt: skip
-        return {name: sum(array.nbytes for array in arrays) for name, arrays in parts.items()}
+        sizes = {name: sum(array.nbytes for array in arrays) for name, arrays in parts.items()}
+        return {**sizes, "bitsets": self.bitsets.nbytes}
 
 
 _TABLE_FIELDS = tuple(each.name for each in fields_of(Tables))
 _COLUMNS = tuple(
-    each.name for each in fields_of(Segment) if each.init and each.name not in ("tables", "tier")
+    each.name for each in fields_of(Segment) if each.init and each.name not in ("tables", "bitsets", "tier")
 )

@@ -67,6 +67,8 @@ class Workspace:
             )
         if self.context[fields.OUTCOMES + 1] <= shape.most_checks:
             self._name({fields.OUTCOMES: np.zeros(shape.most_checks + 1, np.uint8)})
+        if shape.most_bits:
+            self._name_bits(shape.most_bits)
         if self._locals < shape.local_room:
             self._locals = shape.local_room
             self._name(self._local_arrays(shape.local_room))
@@ -115,6 +117,13 @@ class Workspace:
         """Let searches look closer at boxes; what they cannot look at is verified, which takes longer."""
         load_parts(fields.VERDICTS)
         self._has_verdicts = True
+
+    def _name_bits(self, boxes: int) -> None:
+        """Let searches sweep over bitsets."""
+        load_parts(fields.BITSETS)
+        words = -(-boxes // 64)
+        if self.context[fields.SWEPT + 1] < words:
+            self._name({fields.SWEPT: np.zeros(words, np.uint64), fields.TURNED: np.zeros(words, np.uint64)})
 
     def name_words(self, blob: npt.NDArray[np.uint8]) -> None:
         """Let the texts of events be looked up elsewhere, until `attach`."""

@@ -99,13 +99,16 @@ class _Matching:
             or int(segment.tables.cells().sum()) > _MOST_CELLS
         ):
             return False
+        masked = sides * _PER_SIDE / min(events, EVENTS)
+        if len(segment.bitsets):
+            return segment.bitsets.nanoseconds > masked
         self._room.name_sources(segment.desc, self._room.context[:0])
         sample = _sliced(self._columns, 0, min(_SAMPLE, events))
         before = self._room.counts.copy()
         done, _, _ = self._run(sample, 0, fields.UNORDERED, np.zeros(len(sample), np.int64))
         blocks = int(self._room.counts[fields.BLOCKS_READ] - before[fields.BLOCKS_READ]) / done
         self._room.counts[:] = before  # the sample is searched again, and counted then
-        return blocks * _PER_BLOCK > sides * _PER_SIDE / min(events, EVENTS)
+        return blocks * _PER_BLOCK > masked
 
     def _run(
         self, columns: EventColumns, first: int, flags: int, counts: Counts

@@ -67,8 +67,8 @@ class Layout:
         self.attribute = ranked.attribute[self.spans[:-1]]
         self.low, self.high = ranked.low[self.spans[:-1]], ranked.high[self.spans[1:] - 1]
         self.order = np.empty(len(self.attribute), np.int32)
-        self._shares = None if spreads is None else Shares.of(ranked.tables, spreads)
-        lets = selectivity(ranked.tables, self.attribute, self.low, self.high, self._shares)
+        self.shares = None if spreads is None else Shares.of(ranked.tables, spreads)
+        lets = selectivity(ranked.tables, self.attribute, self.low, self.high, self.shares)
         order_sides(self.offsets, lets, self.order)
         self.groups: list[tuple[list[int], npt.NDArray[np.int32]]] = []
         self._make_groups()
@@ -130,8 +130,8 @@ class Layout:
         by_attribute = np.take_along_axis(sides, np.argsort(self.attribute[sides], axis=1), axis=1)
         for position, key in enumerate(keys):
             column = by_attribute[:, position]
-            if self._shares is not None and self._shares.is_known[key]:
-                below = self._shares.below(key)
+            if self.shares is not None and self.shares.is_known[key]:
+                below = self.shares.below(key)
                 first, last = below[self.low[column]], below[self.high[column].astype(np.int64) + 1]
                 centres[position], widths[position] = (first + last) / 2, last - first
                 continue

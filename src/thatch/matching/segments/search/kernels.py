@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.matching.segments import fields as f
+from thatch.matching.segments.bitsets.kernels import sweep
 from thatch.matching.segments.delta.kernels import search_delta
 from thatch.matching.segments.rows.kernels import SHORT, aim, encode, file_rows, forget_rows
 from thatch.matching.segments.vectors.kernels import (
@@ -118,6 +119,7 @@ def search_segment(desc, source, context, touched, flags, moment):
     attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
     is_narrow = desc[f.IS_NARROW] != 0
     one_box_each = desc[f.BOX_OWNER + 1] == 0
+    is_swept = int64_at(context, f.PARTS)[f.BITSETS] != 0
     is_quick = one_box_each and flags & (f.STOP | f.TALLY) == 0
 
     count, is_loose = encode(desc, context, touched)
@@ -125,8 +127,12 @@ def search_segment(desc, source, context, touched, flags, moment):
     stopped = False
     looked = np.int64(0)
     read = np.int64(0)
+    turns = count + 1
+    if desc[f.BITSET_LAYOUT + 1] > 0 and not is_loose and flags & f.TALLY == 0 and is_swept:
+        stopped = sweep(desc, context, flags, moment) != 0
+        turns = np.int64(0)
     sure_count, end = counts[f.SURE], counts[f.WAITING]  # candidates wait behind what is to be verified
-    for turn in range(count + 1):  # the attributes of the event, then the boxes that need none
+    for turn in range(turns):  # the attributes of the event, then the boxes that need none
         local = np.int64(known[turn]) if turn < count else attributes
         for group in range(group_at[local], group_at[local + 1]):
             row = group * width

@@ -1,0 +1,1 @@
+"""The unselective case: a bit for every box and attribute."""

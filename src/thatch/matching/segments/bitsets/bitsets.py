@@ -1,0 +1,195 @@
+"""Bitsets: for segments whose sides let most events through, so that no order of the boxes saves much reading.
+
+An event reads a bit for every box and attribute then, instead of two codes. They are made when statistics tell that
+this is quicker, as many as fit the memory that a box may take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments import fields
+from thatch.matching.segments.bitsets.kernels import count_edges, file_edges, keep_bits
+from thatch.matching.segments.building.shares import Shares
+from thatch.matching.segments.building.tables import Tables
+
+__all__ = ["Bitsets", "blocks_of_an_event", "is_worth_bitsets"]
+
+MOST_BYTES = 256  # a box
+_FEWEST = 8_192  # boxes
+_MOST_KEPT = 128  # times that the bits of an attribute are kept
+_FEWEST_KEPT = 8
+
+# Nanoseconds, from measurements: a block that a search reads, a key of it, a mixed side; a word of bits, an edge.
+_PER_BLOCK, _PER_KEY, _PER_MIXED = 12.0, 5.0, 9.0
+_PER_FAR_KEY = 20.0  # that comes from memory, as those of large segments do
+_NEAR = 1 << 23  # bytes of codes
+_PER_WORD, _PER_EDGE = 0.8, 1.3
+_GAIN, _LEAST = 1.5, 2_000.0  # times quicker, and nanoseconds of an event without, to be worth the memory
+
+
+@dataclass(frozen=True, slots=True)
+class Bitsets:
+    """The bits of a segment's boxes; all arrays are empty where it has none.
+
+    `starts` tells for every cell of every attribute how many edges lie before it, `slots` the box of each edge, and
+    `layout` how long a row of `bits` is, after how many edges one is kept, and where each attribute's things begin.
+    """
+
+    layout: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int32]
+    slots: npt.NDArray[np.int32]
+    bits: npt.NDArray[np.uint64]
+
+    @classmethod
+    def none(cls) -> Bitsets:
+        """No bitsets."""
+        return cls(
+            np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.uint64)
+        )
+
+    @classmethod
+    def of(cls, tables: Tables, columns: Mapping[str, npt.NDArray[Any]]) -> Bitsets:
+        """The bitsets of boxes given as a segment's columns; none if they would take more memory a box."""
+        offsets, attribute = columns["box_offsets"], columns["side_attribute"]
+        sides = attribute, columns["side_lo"], columns["side_hi"]
+        cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(tables.cells())])
+        counts = np.zeros(int(cell_at[-1]), np.int32)
+        count_edges(*sides, cell_at, counts)
+        starts = np.concatenate([np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)])
+        edges = np.diff(starts[cell_at].astype(np.int64))
+        words = -(-(len(offsets) - 1) // 64)
+        stride = _stride(edges, words, MOST_BYTES * (len(offsets) - 1) - starts.nbytes - 4 * int(starts[-1]))
+        if not stride:
+            return cls.none()
+        kept = edges // stride + 1
+        layout = np.zeros((len(edges), fields.BITSET_WIDTH), np.int64)
+        layout[:, fields.CELLS_AT] = cell_at[:-1]
+        layout[:, fields.EDGES_AT] = starts[cell_at[:-1]]
+        layout[:, fields.EDGES] = edges
+        layout[:, fields.KEPT_AT] = np.cumsum(kept) - kept
+        whole = np.concatenate([np.array([words, stride]), layout.ravel()])
+        slots, bits = np.empty(int(starts[-1]), np.int32), np.zeros(int(kept.sum()) * words, np.uint64)
+        file_edges(offsets, *sides, cell_at, starts[1:].copy(), slots)
+        keep_bits(offsets, attribute, whole, slots, bits)
+        return cls(whole, starts, slots, bits)
+
+    def __len__(self) -> int:
+        """How many attributes there are bits of."""
+        return max(len(self.layout) - fields.FIRST_BITSET, 0) // fields.BITSET_WIDTH
+
+    @property
+    def nanoseconds(self) -> float:
+        """How long an event is expected to take."""
+        return _sweeping(
+            len(self), int(self.layout[fields.BITSET_ROW]), int(self.layout[fields.BITSET_STRIDE])
+        )
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All columns by name."""
+        return {f"bitset_{each.name}": getattr(self, each.name) for each in fields_of(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Bitsets:
+        """Those that `arrays` gave; none where it was not there to ask."""
+        if "bitset_layout" not in arrays:
+            return cls.none()
+        return cls(**{each.name: arrays[f"bitset_{each.name}"] for each in fields_of(cls)})
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all of it."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+
+def _stride(edges: npt.NDArray[np.int64], words: int, room: int) -> int:
+    """After how many edges the bits are kept, so that all fit the room; 0 if too few would."""
+    rows = min(room // (8 * words), _MOST_KEPT * len(edges)) - len(edges)
+    if rows < (_FEWEST_KEPT - 1) * len(edges):
+        return 0
+    return max(64, -(-int(edges.sum()) // rows))
+
+
+def _sweeping(attributes: int, words: int, stride: int) -> float:
+    """Nanoseconds for an event: on average it is a quarter of a stride away from what is kept."""
+    return attributes * (words * _PER_WORD + stride / 4 * _PER_EDGE)
+
+
+def is_worth_bitsets(
+    tables: Tables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
+) -> bool:
+    """Whether statistics tell that events of single values are matched quicker with bitsets.
+
+    Parameters
+    ----------
+    shares : where events lie; without, the sides themselves stand for the events
+    """
+    boxes, attributes = len(columns["box_offsets"]) - 1, len(tables.attributes)
+    if boxes < _FEWEST or not attributes:
+        return False
+    stride = 2 * len(columns["side_attribute"]) // (_MOST_KEPT * attributes)
+    swept = _sweeping(attributes, boxes // 64, stride)
+    groups = columns["groups"]
+    keys = groups[:, fields.GROUP_KEYS]
+    per_key = _PER_KEY if columns["codes"].nbytes <= _NEAR else _PER_FAR_KEY
+    per_block = _PER_BLOCK + keys * per_key + (groups[:, fields.GROUP_MIXED] >= 0) * fields.SLOTS * _PER_MIXED
+    wanted = max(_GAIN * swept, _LEAST)
+    if float((groups[:, fields.GROUP_BLOCKS] * per_block).sum()) < wanted:
+        return False  # even if every block were read
+    return float((blocks_of_an_event(tables, columns, shares) * per_block).sum()) > wanted
+
+
+def blocks_of_an_event(
+    tables: Tables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
+) -> npt.NDArray[np.float64]:
+    """How many blocks of each group a search is expected to read, taking attributes for independent."""
+    below = _Below(tables, columns, shares)
+    groups, codes = columns["groups"], columns["codes"]
+    expected = np.zeros(len(groups))
+    for number, row in enumerate(groups):
+        keys, blocks = int(row[fields.GROUP_KEYS]), int(row[fields.GROUP_BLOCKS])
+        if not keys:
+            expected[number] = blocks
+            continue
+        zones = -(-blocks // 64)
+        first = int(row[fields.GROUP_ZONES])
+        hulls = codes[first : first + zones * keys * 128].reshape(zones, keys, 2, 64).astype(np.int64)
+        chance = np.ones((zones, 64))
+        for key in range(keys):
+            cuts = below(int(row[fields.FIRST_KEY + key]))
+            low, high = hulls[:, key, 0], np.minimum(hulls[:, key, 1] + 1, len(cuts) - 1)
+            chance *= np.maximum(cuts[high] - cuts[np.minimum(low, len(cuts) - 1)], 0.0)
+        expected[number] = chance.ravel()[:blocks].sum()
+    return expected
+
+
+class _Below:
+    """The share of events below every cut of an attribute: as known, or as sides begin and cells lie."""
+
+    def __init__(
+        self, tables: Tables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None
+    ) -> None:
+        self._shares, self._columns, self._cells = shares, columns, tables.cells()
+        self._made: dict[int, npt.NDArray[np.float64]] = {}
+
+    def __call__(self, local: int) -> npt.NDArray[np.float64]:
+        if local not in self._made:
+            self._made[local] = self._make(local)
+        return self._made[local]
+
+    def _make(self, local: int) -> npt.NDArray[np.float64]:
+        if self._shares is not None and self._shares.is_known[local]:
+            return self._shares.below(local)
+        cells = int(self._cells[local])
+        begins = self._columns["side_lo"][self._columns["side_attribute"] == local]
+        sums = np.concatenate([np.zeros(1), np.cumsum(np.bincount(begins, minlength=cells))])
+        result: npt.NDArray[np.float64] = (
+            0.5 * sums / max(len(begins), 1) + 0.5 * np.arange(cells + 1) / cells
+        )
+        return result
