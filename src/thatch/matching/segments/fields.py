@@ -15,9 +15,9 @@ ATTRIBUTES, GROUP_WIDTH, IS_EXACT, IS_NARROW = range(4)
     GROUP_AT, GROUPS, CODES, MIXED, LEFT_AT, LEFT,
     BOX_OFFSETS, SIDE_ATTRIBUTE, SIDE_LO, SIDE_HI, BOX_OWNER, CLAIMS, DIED, DEATHS,
     CHECK_ATTRIBUTE, CHECK_START, PROGRAMS,
-    BITSET_LAYOUT, BITSET_STARTS, BITSET_SLOTS, BITSET_BITS,
-) = range(4, 68, 2)  # fmt: skip
-SEGMENT_WIDTH = 68
+    BITSET_LAYOUT, BITSET_STARTS, BITSET_SLOTS, BITSET_BITS, BOX_SIEVES, BOX_CLAIMS,
+) = range(4, 72, 2)  # fmt: skip
+SEGMENT_WIDTH = 72
 
 # --- a delta's description: the number of its boxes, then arrays ----------------------------------------------------
 
@@ -64,9 +64,9 @@ BITSET_WIDTH = 4
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
     BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER, PARTS,
-    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES, SWEPT, TURNED,
-) = range(0, 86, 2)  # fmt: skip
-CONTEXT_WIDTH = 86
+    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES, SWEPT, TURNED, SIEVES,
+) = range(0, 88, 2)  # fmt: skip
+CONTEXT_WIDTH = 88
 MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 # --- parts that searches call by address, if they are loaded ---------------------------------------------------------------

@@ -63,11 +63,13 @@ class Segment:
     mixed: npt.NDArray[np.uint16]
     left_at: npt.NDArray[np.int32]
     left: npt.NDArray[np.uint16]
+    sieves: npt.NDArray[np.uint32]
     bitsets: Bitsets = field(default_factory=Bitsets.none)
     tier: int = 0  # at least, for merging
     desc: npt.NDArray[np.int64] = field(init=False)
     deaths: npt.NDArray[np.int64] = field(init=False)
     _local_of: npt.NDArray[np.int32] = field(init=False)
+    _box_claims: npt.NDArray[np.uint32] = field(init=False)  # empty where every owner has one box
     _must_verify: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -76,6 +78,7 @@ class Segment:
         tables = self.tables
         self._local_of = np.full(int(tables.attributes.max(initial=0)) + 1, -1, np.int32)
         self._local_of[tables.attributes] = np.arange(len(tables.attributes), dtype=np.int32)
+        self._box_claims = self.claims[self.box_owner]
         self.desc = np.zeros(fields.SEGMENT_WIDTH, np.int64)
         self.desc[fields.ATTRIBUTES] = len(tables.attributes)
         self.desc[fields.GROUP_WIDTH] = self.groups.shape[1]
@@ -114,6 +117,8 @@ class Segment:
             self.bitsets.starts,
             self.bitsets.slots,
             self.bitsets.bits,
+            self.sieves,
+            self._box_claims,
         ]
         for place, array in zip(range(fields.LOCAL_OF, fields.SEGMENT_WIDTH, 2), arrays, strict=True):
             assert array.flags.c_contiguous
@@ -257,7 +262,9 @@ class Segment:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
         """A segment of columns that `arrays` gave."""
         tables = Tables(**{name: arrays[name] for name in _TABLE_FIELDS})
-        columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
+        nothing = {"sieves": np.zeros(0, np.uint32)}  # older files have none
+        columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS if name in arrays}
+        columns = {**nothing, **columns}
         return cls(tables=tables, bitsets=Bitsets.from_arrays(arrays), **columns)
 
     def sizes(self) -> dict[str, int]:
@@ -265,12 +272,12 @@ class Segment:
         tables = self.tables
         parts: dict[str, tuple[npt.NDArray[Any], ...]] = {
             "hot": (
-                self.codes, self.mixed, self.left_at, self.left, self.groups, self.group_at,
+                self.codes, self.mixed, self.left_at, self.left, self.sieves, self.groups, self.group_at,
             ),
             "tables": (
                 *(getattr(tables, name) for name in _TABLE_FIELDS), self._local_of,
             ),
-            "owners": (self.box_owner, self.claims, self.died, self.by_place),
+            "owners": (self.box_owner, self.claims, self._box_claims, self.died, self.by_place),
             "exact": (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi),
             "checks": (
                 self.check_at, self.check_number, self.check_attribute, self.check_start, self.programs,

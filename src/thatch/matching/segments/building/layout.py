@@ -18,6 +18,7 @@ from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares, Spreads
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.building.texts import sorted_distinct
+from thatch.matching.segments.sieves.kernels import fill_sieves, needed_letters
 
 __all__ = ["Layout", "selectivity"]
 
@@ -190,7 +191,7 @@ class Layout:
             "by_place": np.argsort(claims, kind="stable").astype(np.int32),
             **self._sources(owners),
             **checks,
-            **self._emit(hulls, codes16, (checks["check_at"], checks["check_number"])),
+            **self._emit(hulls, codes16, checks),
         }
 
     def _sources(self, owners: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -232,21 +233,21 @@ class Layout:
         self,
         hulls: _Hulls,
         codes16: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
-        checks: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
+        checks: dict[str, Any],
     ) -> dict[str, Any]:
         """The arrays that kernels read first."""
         attributes = len(self.tables.attributes)
         groups, codes_size, mixed_size = self._rows()
         codes, mixed = np.zeros(codes_size + 64, np.uint16), np.zeros(mixed_size + 64, np.uint16)
         left_at = np.zeros(len(hulls.offsets), np.int32)
-        left = np.zeros(3 * (len(codes16[0]) + len(checks[1]) + 1), np.uint16)
+        left = np.zeros(3 * (len(codes16[0]) + len(checks["check_number"]) + 1), np.uint16)
         is_union = np.diff(hulls.spans) > 1
         count = 0
         for row, (keys, members) in zip(groups, self.groups, strict=True):
             at = row[[fields.GROUP_CODES, fields.GROUP_ZONES, fields.GROUP_ZONES2, fields.GROUP_MIXED]]
             first, before = row[fields.FIRST_SLOT], count
             count = emit_blocks(
-                first, len(members), np.array(keys, np.int64), at, tuple(hulls), codes16, checks,
+                first, len(members), np.array(keys, np.int64), at, tuple(hulls), codes16, (checks["check_at"], checks["check_number"]),
                 codes, mixed, left_at, left, count,
             )  # fmt: skip
             row[fields.GROUP_LEFT] = fields.SOME_LEFT if count > before else 0
@@ -260,6 +261,7 @@ class Layout:
             "mixed": mixed,
             "left_at": left_at,
             "left": left[: 3 * max(count, 1)].copy(),
+            "sieves": _sieves(left_at, left, checks, has_unions=bool(is_union.any())),
         }
 
     def _rows(self) -> tuple[npt.NDArray[np.int64], int, int]:
@@ -285,6 +287,19 @@ class Layout:
             mixed += blocks * fields.SLOTS * 192 if len(keys) < 2 else 0
             row[fields.FIRST_KEY : fields.FIRST_KEY + len(keys)] = keys
         return groups, codes, mixed
+
+
+def _sieves(
+    left_at: npt.NDArray[np.int32], left: npt.NDArray[np.uint16], checks: dict[str, Any], *, has_unions: bool
+) -> npt.NDArray[np.uint32]:
+    """The sieve of every box; none where there are neither unions nor checks."""
+    needs = np.zeros(len(checks["check_attribute"]), np.int64)
+    if not len(needs) and not has_unions:
+        return np.zeros(0, np.uint32)
+    sieves = np.empty(len(left_at) - 1, np.uint32)
+    needed_letters(checks["check_start"], checks["programs"], needs)
+    fill_sieves(left_at, left, needs, checks["check_attribute"], sieves)
+    return sieves
 
 
 class _Hulls(NamedTuple):

@@ -6,6 +6,7 @@ import numpy as np
 
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import FIRST_TEXT, number_cell, text_cell, wide_code
+from thatch.matching.segments.sieves.kernels import forget_sieve, set_sieve, set_sieves
 from thatch.matching.segments.vectors.kernels import (
     doubles_at,
     inlined,
@@ -171,6 +172,9 @@ def encode(desc, context, touched):
     sorted_at, length_of = int32_at(context, f.LOCAL_SORTED), int32_at(context, f.LOCAL_LENGTH)
     local_of, shifts = int32_at(desc, f.LOCAL_OF), uint8_at(desc, f.SHIFTS)
     is_loose = desc[f.IS_EXACT] == 0
+    has_sieves = desc[f.BOX_SIEVES + 1] > 0
+    if has_sieves:
+        set_sieves(desc, context)
     count = np.int64(0)
     sorted_to = np.int64(0)
     if (
@@ -201,6 +205,11 @@ def encode(desc, context, touched):
                 np.int64(text_at[row]), np.int64(text_length[row]),
             )  # fmt: skip
             row_cells[row] = cell
+            if has_sieves:
+                set_sieve(
+                    context, local, cell >> shifts[local], row_class[row],
+                    np.int64(text_at[row]), np.int64(text_length[row]), row == heads[attribute],
+                )  # fmt: skip
             least, most = cell if cell < least else least, cell if cell > most else most
             row = row_next[row]
             if not is_single:
@@ -209,6 +218,8 @@ def encode(desc, context, touched):
                 length_of[local] += 1
         if length_of[local] > LONG:
             _sort(sorted_cells, np.int64(sorted_at[local]), sorted_to)
+        if has_sieves and joints[attribute] == f.NOT_KNOWN:
+            forget_sieve(context, local)
         cell_low[local], cell_high[local] = least, most
         shift = shifts[local]
         low[local], high[local] = least >> shift, most >> shift

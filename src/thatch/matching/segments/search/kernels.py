@@ -105,7 +105,8 @@ def search_segment(desc, source, context, touched, flags, moment):
     """Add what an event matches in one segment to PLACES and PENDING; return whether to stop."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_at = int32_at(desc, f.LEFT_AT)
+    left_at, box_sieves = int32_at(desc, f.LEFT_AT), uint32_at(desc, f.BOX_SIEVES)
+    has_sieves = desc[f.BOX_SIEVES + 1] > 0
     claims = uint32_at(desc, f.CLAIMS)
     died = int64_at(desc, f.DIED)
     has_deaths = int64_at(desc, f.DEATHS)[0] > 0
@@ -223,7 +224,10 @@ def search_segment(desc, source, context, touched, flags, moment):
                                 looked += 1
                                 candidates[end] = candidate_of(slot + lane, sure & bit != 0, group)
                                 end += 1
-                                prefetch(left_at, slot + lane)
+                                if has_sieves:
+                                    prefetch(box_sieves, slot + lane)
+                                else:
+                                    prefetch(left_at, slot + lane)
                         if flags & f.STOP:
                             stopped = settle(end, source, desc, context, is_loose, flags, moment)
                             sure_count, end = counts[f.SURE], counts[f.WAITING]

@@ -13,6 +13,7 @@ from thatch.matching.segments.cells.kernels import count_below
 from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.rows.kernels import LONG
+from thatch.matching.segments.sieves.kernels import has_passed
 from thatch.matching.segments.vectors.kernels import (
     inlined,
     int32_at,
@@ -284,8 +285,17 @@ def _sift(begin, end, desc, context, is_loose):
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
-    box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
     candidates = int64_at(context, f.PENDING)
+    claims = uint32_at(desc, f.BOX_CLAIMS if desc[f.BOX_OWNER + 1] > 0 else f.CLAIMS)
+    box_sieves, words = uint32_at(desc, f.BOX_SIEVES), uint32_at(context, f.SIEVES)
+    if desc[f.BOX_SIEVES + 1] > 0:
+        passed = begin
+        for index in range(begin, end):
+            candidates[passed] = candidates[index]
+            passed += 1 if has_passed(box_sieves[_box_of(candidates[index])], words) else 0
+        end = passed
+        for index in range(begin, end):
+            prefetch(left_at, _box_of(candidates[index]))
     for index in range(begin, end):
         prefetch(left, 3 * np.int64(left_at[_box_of(candidates[index])]))
     kept = begin
@@ -302,10 +312,7 @@ def _sift(begin, end, desc, context, is_loose):
                 candidate |= HAS_CHECKS
         candidates[kept] = candidate
         kept += 1
-        if desc[f.BOX_OWNER + 1] > 0:
-            prefetch(box_owner, box)
-        else:
-            prefetch(claims, box)
+        prefetch(claims, box)
     return kept
 
 
@@ -391,9 +398,9 @@ def settle(end, source, desc, context, is_loose, flags, moment):
 
     Returns whether to stop. Without the closer look what is not sure is verified. All candidates take one step together, so that what they need from memory comes at once.
     """
-    box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
-    died = int64_at(desc, f.DIED)
+    box_owner, died = int32_at(desc, f.BOX_OWNER), int64_at(desc, f.DIED)
     has_deaths, has_owners = int64_at(desc, f.DEATHS)[0] > 0, desc[f.BOX_OWNER + 1] > 0
+    claims = uint32_at(desc, f.BOX_CLAIMS if has_owners else f.CLAIMS)
     places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
     counts = int64_at(context, f.COUNTS)
     begin = counts[f.WAITING]
@@ -401,16 +408,13 @@ def settle(end, source, desc, context, is_loose, flags, moment):
     has_checks = desc[f.CHECK_ATTRIBUTE + 1] > 0
     if (is_loose or has_checks or flags & f.TALLY) and int64_at(context, f.PARTS)[f.VERDICTS] != 0:
         end = _decide(begin, end, desc, context, np.int64(is_loose), flags, moment)
-    if has_owners:
-        for index in range(begin, end):
-            prefetch(claims, np.int64(box_owner[_box_of(pending[index])]))
     for index in range(begin, end):
         box, is_sure = _box_of(pending[index]), pending[index] & (SURE | HAS_CHECKS) == SURE
-        owner = np.int64(box_owner[box]) if has_owners else box
-        if has_deaths and died[owner] <= moment:
+        if has_deaths and died[np.int64(box_owner[box]) if has_owners else box] <= moment:
             continue
-        place = np.int64(claims[owner])
+        place = np.int64(claims[box])
         if place & f.VERIFY or not is_sure:
+            owner = np.int64(box_owner[box]) if has_owners else box
             pending[counts[f.WAITING]] = (np.int64(source) << 32) | owner
             counts[f.WAITING] += 1
             continue
