@@ -64,9 +64,10 @@ BITSET_WIDTH = 4
     HEADS, JOINTS, TOUCHED, WIDE_LOW, WIDE_HIGH,
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
     BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER, PARTS,
-    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES, SWEPT, TURNED, SIEVES,
-) = range(0, 88, 2)  # fmt: skip
-CONTEXT_WIDTH = 88
+    HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES, SWEPT, TURNED, SIEVES, LAYERS, LISTED_LOW, LISTED_HIGH,
+) = range(0, 94, 2)  # fmt: skip
+CONTEXT_WIDTH = 94
+MOST_LAYERS = 4  # elements of a list that are tested at once
 MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 # --- parts that searches call by address, if they are loaded ---------------------------------------------------------------

@@ -104,6 +104,9 @@ class Workspace:
             fields.LOCAL_TOUCHED: np.zeros(room, np.int32),
             fields.LOCAL_SORTED: np.zeros(room, np.int32),
             fields.LOCAL_LENGTH: np.zeros(room, np.int32),
+            fields.LAYERS: np.zeros(fields.MOST_LAYERS * room, np.uint16),
+            fields.LISTED_LOW: np.full(room, 65535, np.uint16),
+            fields.LISTED_HIGH: np.zeros(room, np.uint16),
         }
 
     def sync(self) -> None:

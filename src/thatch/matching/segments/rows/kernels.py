@@ -17,7 +17,17 @@ from thatch.matching.segments.vectors.kernels import (
     uint64_at,
 )
 
-__all__ = ["LONG", "SHORT", "aim", "cell_of", "encode", "file_rows", "forget_rows"]
+__all__ = [
+    "LONG",
+    "SHORT",
+    "aim",
+    "cell_of",
+    "encode",
+    "file_rows",
+    "forget_layers",
+    "forget_rows",
+    "set_layers",
+]
 
 SHORT = 32  # elements of a list that are looked for one by one
 LONG = 8  # elements of a list from which on its cells are sorted
@@ -231,6 +241,52 @@ def encode(desc, context, touched):
         else:
             strict_low[local], strict_high[local] = (least >> shift) + 1, (most >> shift) - 1
     return count, is_loose
+
+
+@inlined
+def set_layers(desc, context, count):
+    """Lay the elements of short lists one over another, and return how many layers there are; 0 if it cannot be done.
+
+    A layer has one code for every attribute; those of single values, and the last of shorter lists, come again in the
+    next. A side holds for some element of a list if it does in some layer. What tells lists from single values lets
+    every side on a list pass, and no other.
+    """
+    if desc[f.IS_EXACT] == 0:
+        return np.int64(0)
+    known, length_of = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_LENGTH)
+    joints = uint8_at(context, f.LOCAL_JOINTS)
+    most = np.int64(1)
+    for index in range(count):
+        length = np.int64(length_of[known[index]])
+        if length > f.MOST_LAYERS or joints[known[index]] == f.NOT_KNOWN:
+            return np.int64(0)
+        most = length if length > most else most
+    layers, room = uint16_at(context, f.LAYERS), context[f.LOW + 1]
+    listed_low, listed_high = uint16_at(context, f.LISTED_LOW), uint16_at(context, f.LISTED_HIGH)
+    heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
+    row_cells = int32_at(context, f.ROW_CELLS)
+    for index in range(count):
+        local = np.int64(known[index])
+        row = np.int64(heads[local])
+        for layer in range(most):
+            layers[layer * room + local] = row_cells[row]
+            row = np.int64(row_next[row]) if row_next[row] >= 0 else row
+        if length_of[local] > 1:
+            listed_low[local], listed_high[local] = 0, 65535
+    return most
+
+
+@inlined
+def forget_layers(context, count):
+    """Undo `set_layers`."""
+    known, room = int32_at(context, f.LOCAL_TOUCHED), context[f.LOW + 1]
+    layers = uint16_at(context, f.LAYERS)
+    listed_low, listed_high = uint16_at(context, f.LISTED_LOW), uint16_at(context, f.LISTED_HIGH)
+    for index in range(count):
+        local = np.int64(known[index])
+        listed_low[local], listed_high[local] = 65535, 0
+        for layer in range(f.MOST_LAYERS):
+            layers[layer * room + local] = 0
 
 
 @inlined

@@ -14,8 +14,17 @@ import numpy as np
 
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.bitsets.kernels import sweep
+from thatch.matching.segments.candidates.kernels import candidate_of
 from thatch.matching.segments.delta.kernels import search_delta
-from thatch.matching.segments.rows.kernels import SHORT, aim, encode, file_rows, forget_rows
+from thatch.matching.segments.rows.kernels import (
+    SHORT,
+    aim,
+    encode,
+    file_rows,
+    forget_layers,
+    forget_rows,
+    set_layers,
+)
 from thatch.matching.segments.vectors.kernels import (
     brief,
     inlined,
@@ -33,7 +42,7 @@ from thatch.matching.segments.vectors.kernels import (
     uint32_at,
     uint64_at,
 )
-from thatch.matching.segments.verdicts.kernels import candidate_of, settle
+from thatch.matching.segments.verdicts.kernels import settle
 
 __all__ = ["collect", "find_owner", "search", "search_segment", "sorted_unique"]
 
@@ -101,6 +110,41 @@ def _alive(codes, at, groups, row, keys, low, high):
 
 
 @inlined
+def _mixed_alive(mixed, at, low, high, lanes, is_narrow):
+    """Those of some boxes whose mixed sides pass."""
+    for step in range(f.SLOTS):
+        if lanes == 0:
+            break
+        lanes = mixed64(mixed, at + step * 192, low, high, lanes, is_narrow)
+    return lanes
+
+
+@inlined
+def _layers_alive(mixed, at, layers, room, count, lanes, is_narrow):
+    """Those of some boxes of which every mixed side passes in some layer."""
+    for step in range(f.SLOTS):
+        found = np.uint64(0)
+        for layer in range(count):
+            codes = part_of(layers, layer * room)
+            found |= mixed64(mixed, at + step * 192, codes, codes, lanes & ~found, is_narrow)
+        lanes = found
+        if lanes == 0:
+            break
+    return lanes
+
+
+@inlined
+def _on_lists(mixed, at, low, high, lanes, is_keyed, is_narrow):
+    """Of some boxes those with a side on a list, and those with more than one; its key may be one."""
+    some, more = lanes if is_keyed else np.uint64(0), np.uint64(0)
+    for step in range(f.SLOTS):
+        found = mixed64(mixed, at + step * 192, low, high, lanes, is_narrow)
+        more |= some & found
+        some |= found
+    return some, more
+
+
+@inlined
 def search_segment(desc, source, context, touched, flags, moment):
     """Add what an event matches in one segment to PLACES and PENDING; return whether to stop."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
@@ -119,11 +163,14 @@ def search_segment(desc, source, context, touched, flags, moment):
     counts = int64_at(context, f.COUNTS)
     attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
     is_narrow = desc[f.IS_NARROW] != 0
+    layers, room = uint16_at(context, f.LAYERS), context[f.LOW + 1]
+    listed_low, listed_high = uint16_at(context, f.LISTED_LOW), uint16_at(context, f.LISTED_HIGH)
     one_box_each = desc[f.BOX_OWNER + 1] == 0
     is_swept = int64_at(context, f.PARTS)[f.BITSETS] != 0
     is_quick = one_box_each and flags & (f.STOP | f.TALLY) == 0
 
     count, is_loose = encode(desc, context, touched)
+    n_layers = set_layers(desc, context, count) if is_loose else np.int64(0)
     one = np.uint64(1)
     stopped = False
     looked = np.int64(0)
@@ -147,6 +194,9 @@ def search_segment(desc, source, context, touched, flags, moment):
             most = passes * groups[row + f.GROUP_BOXES] + (sure_count if sure_count > end else end)
             passes = passes if 1 < passes <= SHORT and most <= context[f.PLACES + 1] >> 1 else np.int64(1)
             row_of_pass = np.int64(local_heads[local]) if turn < count else np.int64(-1)
+            # A key on a list is only exact when its elements are looked for one by one.
+            is_keyed = turn < count and keys > 0 and listed_high[local] != 0
+            is_layered = n_layers > 0 and mixed_first >= 0 and (passes > 1 or not is_keyed)
             for _ in range(passes):
                 if passes > 1:
                     aim(desc, context, local, row_of_pass)
@@ -174,34 +224,32 @@ def search_segment(desc, source, context, touched, flags, moment):
                             mixed_at = mixed_first
                             if mixed_at >= 0:
                                 mixed_at += block * (f.SLOTS * 192)
-                                for step in range(f.SLOTS):
-                                    if lanes == 0:
-                                        break
-                                    lanes = mixed64(mixed, mixed_at + step * 192, low, high, lanes, is_narrow)
+                                if is_layered:
+                                    lanes = _layers_alive(
+                                        mixed, mixed_at, layers, room, n_layers, lanes, is_narrow
+                                    )
+                                else:
+                                    lanes = _mixed_alive(mixed, mixed_at, low, high, lanes, is_narrow)
                             n_boxes = groups[row + f.GROUP_BOXES] - (block << 6)
                             if n_boxes < 64:
                                 lanes &= (one << np.uint64(n_boxes)) - one
                             if lanes == 0:
                                 continue
-                            sure = lanes
-                            if is_loose:
+                            sure, listed, several = lanes, lanes, np.uint64(0)
+                            if is_layered:
+                                listed, several = _on_lists(
+                                    mixed, mixed_at, listed_low, listed_high, lanes, is_keyed, is_narrow
+                                )
+                            elif is_loose:
                                 sure &= _alive(codes, at, groups, row, keys, strict_low, strict_high)
                                 if mixed_at >= 0:
-                                    for step in range(f.SLOTS):
-                                        if sure == 0:
-                                            break
-                                        sure = mixed64(
-                                            mixed,
-                                            mixed_at + step * 192,
-                                            strict_low,
-                                            strict_high,
-                                            sure,
-                                            is_narrow,
-                                        )
+                                    sure = _mixed_alive(
+                                        mixed, mixed_at, strict_low, strict_high, sure, is_narrow
+                                    )
                             slot = groups[row + f.FIRST_SLOT] + (block << 6)
                             if is_quick:  # mostly there is nothing else to look at than who is alive
-                                quick = sure
-                                lanes &= ~sure
+                                quick = sure & ~several
+                                lanes &= ~quick
                                 while quick != 0:
                                     bit = quick & (~quick + one)
                                     owner = slot + np.int64(trailing_zeros(quick))
@@ -222,14 +270,16 @@ def search_segment(desc, source, context, touched, flags, moment):
                                 bit = lanes & (~lanes + one)
                                 lanes ^= bit
                                 looked += 1
-                                candidates[end] = candidate_of(slot + lane, sure & bit != 0, group)
+                                candidates[end] = candidate_of(
+                                    slot + lane, sure & bit != 0, listed & bit != 0, several & bit != 0, group
+                                )
                                 end += 1
                                 if has_sieves:
                                     prefetch(box_sieves, slot + lane)
                                 else:
                                     prefetch(left_at, slot + lane)
                         if flags & f.STOP:
-                            stopped = settle(end, source, desc, context, is_loose, flags, moment)
+                            stopped = settle(end, source, desc, context, is_loose, n_layers, flags, moment)
                             sure_count, end = counts[f.SURE], counts[f.WAITING]
                             if stopped:
                                 break
@@ -245,7 +295,9 @@ def search_segment(desc, source, context, touched, flags, moment):
             break
     if flags & f.STOP == 0:  # all at once, so that they wait for memory together
         counts[f.SURE] = sure_count
-        settle(end, source, desc, context, is_loose, flags, moment)
+        settle(end, source, desc, context, is_loose, n_layers, flags, moment)
+    if n_layers > 0:
+        forget_layers(context, count)
     for index in range(count):
         local = np.int64(known[index])
         low[local] = 0

@@ -9,26 +9,33 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.matching.segments import fields as f
+from thatch.matching.segments.candidates.kernels import (
+    FLAGS,
+    HAS_CHECKS,
+    SEVERAL,
+    SHIFT,
+    SURE,
+    box_of,
+    group_of,
+    sift,
+)
 from thatch.matching.segments.cells.kernels import count_below
 from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.rows.kernels import LONG
-from thatch.matching.segments.sieves.kernels import has_passed
 from thatch.matching.segments.vectors.kernels import (
     inlined,
     int32_at,
     int64_at,
     merged,
-    prefetch,
     uint8_at,
     uint16_at,
     uint32_at,
 )
 
-__all__ = ["candidate_of", "settle"]
+__all__ = ["settle"]
 
 NO, YES, MAYBE = 0, 1, 2
-SURE, HAS_CHECKS = 1, 2  # of a candidate: its codes leave nothing open; it has checks
 
 
 @inlined
@@ -202,6 +209,19 @@ def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc
 
 
 @inlined
+def _checks_list(box, desc, context):
+    """Whether a check of a box is on a list."""
+    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
+    check_attribute = uint16_at(desc, f.CHECK_ATTRIBUTE)
+    entry = np.int64(left_at[box + 1]) - 1
+    while entry >= left_at[box] and left[3 * entry] == f.CHECKED:
+        if not _is_single(np.int64(check_attribute[_check_at(left, entry)]), context):
+            return True
+        entry -= 1
+    return False
+
+
+@inlined
 def _checked(box, start, stop, attributes, lo, hi, desc, context):
     """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
 
@@ -249,71 +269,7 @@ def _checked(box, start, stop, attributes, lo, hi, desc, context):
     return result
 
 
-# --- candidates -----------------------------------------------------------------------------------------------------
-
-
-@inlined
-def _left_pass(left, start, end, low, high):
-    """Whether the sides that are left over pass; of those on one attribute, which stand together, one must."""
-    which, passes = np.int64(-1), True
-    for at in range(3 * start, 3 * end, 3):
-        if left[at] != which:
-            if not passes:
-                return False
-            which = np.int64(left[at])
-            if which == f.CHECKED:
-                return True
-            passes = False
-        passes |= (left[at + 1] <= high[which]) & (left[at + 2] >= low[which])
-    return passes
-
-
-@merged
-def candidate_of(box, is_sure, group):
-    """A box of a group whose codes pass, as a number."""
-    return (group << 34) | (box << 2) | (SURE if is_sure else 0)
-
-
-@merged
-def _box_of(candidate):
-    return (candidate >> 2) & 0xFFFFFFFF
-
-
-@merged
-def _sift(begin, end, desc, context, is_loose):
-    """Drop the candidates whose sides that are left over do not pass; return where the others end."""
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
-    strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
-    candidates = int64_at(context, f.PENDING)
-    claims = uint32_at(desc, f.BOX_CLAIMS if desc[f.BOX_OWNER + 1] > 0 else f.CLAIMS)
-    box_sieves, words = uint32_at(desc, f.BOX_SIEVES), uint32_at(context, f.SIEVES)
-    if desc[f.BOX_SIEVES + 1] > 0:
-        passed = begin
-        for index in range(begin, end):
-            candidates[passed] = candidates[index]
-            passed += 1 if has_passed(box_sieves[_box_of(candidates[index])], words) else 0
-        end = passed
-        for index in range(begin, end):
-            prefetch(left_at, _box_of(candidates[index]))
-    for index in range(begin, end):
-        prefetch(left, 3 * np.int64(left_at[_box_of(candidates[index])]))
-    kept = begin
-    for index in range(begin, end):
-        candidate = candidates[index]
-        box = _box_of(candidate)
-        first, last = np.int64(left_at[box]), np.int64(left_at[box + 1])
-        if first < last:
-            if not _left_pass(left, first, last, low, high):
-                continue
-            if is_loose and candidate & SURE and not _left_pass(left, first, last, strict_low, strict_high):
-                candidate ^= SURE
-            if left[3 * last - 3] == f.CHECKED:
-                candidate |= HAS_CHECKS
-        candidates[kept] = candidate
-        kept += 1
-        prefetch(claims, box)
-    return kept
+# --- all together -------------------------------------------------------------------------------------------------
 
 
 @merged
@@ -326,7 +282,7 @@ def _gather(candidate, desc, context):
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
     attributes = uint16_at(context, f.HOT_ATTRIBUTE)
     lo, hi = uint32_at(context, f.HOT_LO), uint32_at(context, f.HOT_HI)
-    box, row = _box_of(candidate), (candidate >> 34) * desc[f.GROUP_WIDTH]
+    box, row = box_of(candidate), group_of(candidate) * desc[f.GROUP_WIDTH]
     block, lane = (box - groups[row + f.FIRST_SLOT]) >> 6, (box - groups[row + f.FIRST_SLOT]) & 63
     keys, mixed_at = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_MIXED]
     own = keys + (f.SLOTS if mixed_at >= 0 else 0)
@@ -354,6 +310,40 @@ def _gather(candidate, desc, context):
     return count
 
 
+@inlined
+def _must_agree(candidate, desc, context):
+    """Whether a box has sides on several attributes of the same list, of which one element must satisfy all."""
+    groups, mixed = int64_at(desc, f.GROUPS), uint16_at(desc, f.MIXED)
+    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
+    joints = uint8_at(context, f.LOCAL_JOINTS)
+    box, row = box_of(candidate), group_of(candidate) * desc[f.GROUP_WIDTH]
+    place = box - groups[row + f.FIRST_SLOT]
+    mixed_at = groups[row + f.GROUP_MIXED] + (place >> 6) * (f.SLOTS * 192) + (place & 63)
+    if groups[row + f.GROUP_MIXED] < 0 or groups[row + f.GROUP_KEYS] > 1:
+        return True
+    seen = np.int64(-1)  # the only attribute on a list so far
+    for index in range(-f.SLOTS - 1, np.int64(left_at[box + 1]) - left_at[box]):
+        if index >= 0:
+            which = np.int64(left[3 * (left_at[box] + index)])
+            if which == f.CHECKED:
+                break
+        elif index == -f.SLOTS - 1:
+            if groups[row + f.GROUP_KEYS] == 0:
+                continue
+            which = groups[row + f.FIRST_KEY]
+        else:
+            at = mixed_at + (index + f.SLOTS) * 192
+            if mixed[at + 128] == 65535:  # a free slot
+                continue
+            which = np.int64(mixed[at])
+        if joints[which] == 0 or which == seen:
+            continue
+        if seen >= 0:
+            return True
+        seen = which
+    return False
+
+
 @apart(f.VERDICTS)
 def _decide(begin, end, desc, context, is_loose, flags, moment):
     """Drop the candidates that do not match; of the others those are `SURE` that do surely. Return where they end."""
@@ -364,13 +354,17 @@ def _decide(begin, end, desc, context, is_loose, flags, moment):
     kept = begin
     for index in range(begin, end):
         candidate = candidates[index]
-        box = _box_of(candidate)
+        box = box_of(candidate)
         verdict = YES
+        if candidate & SEVERAL and _must_agree(candidate, desc, context):
+            candidate &= ~np.int64(SURE)
         # Lists need the sides of a box: from the codes in its block where those are exact.
         start, stop = np.int64(0), np.int64(0)
         attributes = uint16_at(context, f.HOT_ATTRIBUTE)
         lo, hi = uint32_at(context, f.HOT_LO), uint32_at(context, f.HOT_HI)
-        if is_loose and candidate & (SURE | HAS_CHECKS) != SURE:
+        if is_loose and (
+            candidate & SURE == 0 or (candidate & HAS_CHECKS and _checks_list(box, desc, context))
+        ):
             stop = _gather(candidate, desc, context) if desc[f.IS_EXACT] else np.int64(-1)
             if stop < 0:
                 offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
@@ -387,13 +381,13 @@ def _decide(begin, end, desc, context, is_loose, flags, moment):
             verdict = _checked(box, start, stop, attributes, lo, hi, desc, context)
             if verdict == NO:
                 continue
-        candidates[kept] = (box << 2) | (SURE if verdict == YES else 0)
+        candidates[kept] = (box << SHIFT) | (SURE if verdict == YES else 0)
         kept += 1
     return kept
 
 
 @inlined
-def settle(end, source, desc, context, is_loose, flags, moment):
+def settle(end, source, desc, context, is_loose, n_layers, flags, moment):
     """Decide about candidates, which stand in PENDING up to `end`; add those that match to PLACES and PENDING.
 
     Returns whether to stop. Without the closer look what is not sure is verified. All candidates take one step together, so that what they need from memory comes at once.
@@ -404,12 +398,12 @@ def settle(end, source, desc, context, is_loose, flags, moment):
     places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
     counts = int64_at(context, f.COUNTS)
     begin = counts[f.WAITING]
-    end = _sift(begin, end, desc, context, is_loose)
+    end = sift(begin, end, desc, context, is_loose, n_layers)
     has_checks = desc[f.CHECK_ATTRIBUTE + 1] > 0
     if (is_loose or has_checks or flags & f.TALLY) and int64_at(context, f.PARTS)[f.VERDICTS] != 0:
         end = _decide(begin, end, desc, context, np.int64(is_loose), flags, moment)
     for index in range(begin, end):
-        box, is_sure = _box_of(pending[index]), pending[index] & (SURE | HAS_CHECKS) == SURE
+        box, is_sure = box_of(pending[index]), pending[index] & FLAGS == SURE
         if has_deaths and died[np.int64(box_owner[box]) if has_owners else box] <= moment:
             continue
         place = np.int64(claims[box])

@@ -1,0 +1,1 @@
+"""Candidates: boxes whose codes pass."""
