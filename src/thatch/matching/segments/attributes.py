@@ -21,6 +21,8 @@ class Attributes:
         # Name in an event -> eight times the number of that attribute, negative for names that nobody asks for.
         self.by_name: dict[str, int] = {}
         self.derived_by_name: dict[str, tuple[tuple[str, int], ...]] = {}
+        # Name -> the codes of a text: its own and, where nothing else is derived from it, that of it backwards.
+        self.texts_by_name: dict[str, tuple[int, ...]] = {}
         # Name -> the code of a text of `reverse(name)`, where that is all that is derived: most often it is.
         self.reversed_by_name: dict[str, int] = {}
         self.learn()
@@ -43,6 +45,14 @@ class Attributes:
                     self.reversed_by_name[name] = 8 * self.number[key] + 6
                 self.derived_by_name[name] = (*known, (key, self.number[key]))
             self.keys.append(key)
+            self._learn_texts(name)
+
+    def _learn_texts(self, name: str) -> None:
+        own, backwards = self.by_name.get(name, -8), self.reversed_by_name.get(name)
+        if own < 0 or (backwards is None and name in self.derived_by_name):
+            self.texts_by_name.pop(name, None)
+        else:
+            self.texts_by_name[name] = (own + 6,) if backwards is None else (own + 6, backwards)
 
     def ignore(self, names: Iterable[str]) -> None:
         """Remember names that nobody asks for, so that the next event with them is quick; not without end."""

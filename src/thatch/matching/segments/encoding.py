@@ -36,11 +36,17 @@ _MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
 
 @lru_cache(maxsize=4_096)
-def _packer(rows: int, texts: int) -> struct.Struct:
-    return struct.Struct(f"={rows}d{rows}i{texts}i")
+def _doubles(count: int) -> struct.Struct:
+    return struct.Struct(f"={count}d")
 
 
-_PLAIN = [_packer(rows, 0).pack_into for rows in range(_ROWS + 1)]  # for events of nothing but numbers
+@lru_cache(maxsize=4_096)
+def _integers(count: int) -> struct.Struct:
+    return struct.Struct(f"={count}i")
+
+
+# For events of nothing but numbers.
+_PLAIN = [struct.Struct(f"={rows}d{rows}i").pack_into for rows in range(_ROWS + 1)]
 
 
 class Encoder:
@@ -94,25 +100,22 @@ class Encoder:
     def plain(self, event: dict[str, Any]) -> int:
         """Encode an event of plain values and lists of them; return the number of rows, or -1 if it is not one."""
         rows = _Rows()
-        codes, numbers, texts = rows.codes, rows.numbers, rows.texts
+        codes, texts = rows.codes, rows.texts
         get, derived = self.attributes.by_name.get, self.attributes.derived_by_name
-        reversed_by_name = self.attributes.reversed_by_name
+        reversed_by_name, codes_of = self.attributes.reversed_by_name, self.attributes.texts_by_name.get
         for name, value in event.items():
+            kind = type(value)
+            if (
+                kind is str and (own := codes_of(name)) is not None
+            ):  # by far the most common, so without a call
+                codes += own
+                texts.append(value)
+                if len(own) > 1:
+                    texts.append(value[::-1])
+                continue
             found = get(name)
             if found is None and (type(name) is not str or not is_text(name)):
                 return -1
-            kind = type(value)
-            if kind is str and found is not None and found >= 0:  # by far the most common, so without a call
-                texts.append(value)
-                codes.append(found + 6)
-                numbers.append(0.0)
-                if name in reversed_by_name:
-                    texts.append(value[::-1])
-                    codes.append(reversed_by_name[name])
-                    numbers.append(0.0)
-                elif derived and name in derived and not rows.add_derived(derived[name], value, 0, 0):
-                    return -1
-                continue
             more = derived.get(name, ()) if derived else ()
             if kind is list:
                 backwards = reversed_by_name.get(name)
@@ -220,20 +223,26 @@ class Encoder:
             self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
         self.has_lists = rows.element_count > 0
         self.flags = fields.GROUPED if rows.list_count else 0
+        numbers = rows.numbers
+        if numbers:  # else nobody looks at them
+            _doubles(len(numbers)).pack_into(self._raw, 0, *numbers)
         if self.flags:
             rows.complete()
-            _packer(count, texts + 2 * count).pack_into(
-                self._raw, 0, *rows.numbers, *rows.codes, *lengths, *rows.lists, *rows.elements
+            _integers(3 * count + texts).pack_into(
+                self._raw, 8 * count, *rows.codes, *lengths, *rows.lists, *rows.elements
             )
         else:
-            _packer(count, texts).pack_into(self._raw, 0, *rows.numbers, *rows.codes, *lengths)
+            _integers(count + texts).pack_into(self._raw, 8 * count, *rows.codes, *lengths)
         if words:
             self._words[: len(words)] = words
         return count
 
 
 class _Rows:
-    """Rows in the making: a number and a code each, the texts, and which list and element they belong to."""
+    """Rows in the making: a code each, the texts, and which list and element they belong to.
+
+    Of the rows up to the last number there is a number each, 0 where it is none.
+    """
 
     __slots__ = ("codes", "element_count", "elements", "list_count", "lists", "numbers", "texts")
 
@@ -268,24 +277,26 @@ class _Rows:
         if kind is str:
             self.texts.append(value)
             self.codes.append(code + 6)
-            self.numbers.append(0.0)
         elif kind is float:
-            self.codes.append(code + (5 if value == value else 4))
-            self.numbers.append(value)
+            self._add_number(code + (5 if value == value else 4), value)
         elif kind is int:
             if not -_EXACT <= value <= _EXACT:
                 return False
-            self.codes.append(code + 5)
-            self.numbers.append(value)
+            self._add_number(code + 5, value)
         elif value is None or kind is bool:
             self.codes.append(code + (1 if value is None else 2 + value))
-            self.numbers.append(0.0)
         else:
             return False
         if number:
             self.complete()
             self.lists[-1], self.elements[-1] = number, element
         return True
+
+    def _add_number(self, code: int, value: float) -> None:
+        if len(self.numbers) < len(self.codes):
+            self.numbers += [0.0] * (len(self.codes) - len(self.numbers))
+        self.codes.append(code)
+        self.numbers.append(value)
 
     def add_texts(self, code: int, backwards: int | None, values: list[str]) -> bool:
         """Add a list of texts and, with a code for that, each of them backwards; False if there are too many lists."""
@@ -300,10 +311,8 @@ class _Rows:
             self.elements += [*range(first, first + count)] * 2
             self.texts += [value[::-1] for value in values]
             self.codes += [backwards] * count
-            self.numbers += [0.0] * count
         self.texts += values
         self.codes += [code] * count
-        self.numbers += [0.0] * count
         return True
 
     def add_derived(self, keys: tuple[tuple[str, int], ...], value: Any, number: int, element: int) -> bool:
@@ -322,14 +331,16 @@ class _Rows:
         if rank == 5 and float(place[1]) != place[1]:
             # An integer that no double equals: its two neighbours enclose it, and a match is verified.
             below = _double_below(place[1])
-            self.numbers += (below, nextafter(below, inf))
-            self.codes += (code | JOINT, code | JOINT)
+            self._add_number(code | JOINT, below)
+            self._add_number(code | JOINT, nextafter(below, inf))
             if number:
                 self.complete()
                 self.lists[-2:], self.elements[-2:] = (number, number), (element, element)
             return
-        self.codes.append(code)
-        self.numbers.append(float(place[1]) if rank == 5 else 0.0)
+        if rank == 5:
+            self._add_number(code, float(place[1]))
+        else:
+            self.codes.append(code)
         if rank == 6:
             self.texts.append(place[1])
         if number:
