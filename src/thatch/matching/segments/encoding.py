@@ -55,7 +55,7 @@ class Encoder:
     def __init__(self) -> None:
         self.attributes = Attributes()
         self.flags = 0  # of a search for the rows that were encoded last, `numeric` ones excepted
-        self.has_lists = False  # the same rows
+        self.is_listed = False  # the same rows: there are lists, or values that no code tells
         self.grow(_ROWS, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
@@ -221,7 +221,7 @@ class Encoder:
         most = max(count, rows.element_count)  # elements are marked too, those included that say nothing here
         if most > self.rows or len(words) > len(self._words):
             self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
-        self.has_lists = rows.element_count > 0
+        self.is_listed = rows.element_count > 0 or rows.is_joint
         self.flags = fields.GROUPED if rows.list_count else 0
         numbers = rows.numbers
         if numbers:  # else nobody looks at them
@@ -244,7 +244,7 @@ class _Rows:
     Of the rows up to the last number there is a number each, 0 where it is none.
     """
 
-    __slots__ = ("codes", "element_count", "elements", "list_count", "lists", "numbers", "texts")
+    __slots__ = ("codes", "element_count", "elements", "is_joint", "list_count", "lists", "numbers", "texts")
 
     def __init__(self) -> None:
         self.numbers: list[float] = []
@@ -253,6 +253,7 @@ class _Rows:
         self.lists: list[int] = []
         self.elements: list[int] = []
         self.list_count = self.element_count = 0
+        self.is_joint = False
 
     def new_list(self) -> int:
         """A number for a list whose elements kernels keep apart, 0 if there are too many lists."""
@@ -330,6 +331,7 @@ class _Rows:
         code = 8 * own + rank + joint
         if rank == 5 and float(place[1]) != place[1]:
             # An integer that no double equals: its two neighbours enclose it, and a match is verified.
+            self.is_joint = True
             below = _double_below(place[1])
             self._add_number(code | JOINT, below)
             self._add_number(code | JOINT, nextafter(below, inf))

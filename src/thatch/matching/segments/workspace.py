@@ -68,6 +68,8 @@ class Workspace:
             )
         if self.context[fields.OUTCOMES + 1] <= shape.most_checks:
             self._name({fields.OUTCOMES: np.zeros(shape.most_checks + 1, np.uint8)})
+        if shape.has_sieves:
+            load_parts(fields.SIEVED)
         if shape.most_bits:
             self._name_bits(shape.most_bits)
         if self._locals < shape.local_room:
@@ -111,15 +113,15 @@ class Workspace:
 
     def sync(self) -> None:
         """Tell the context where the event's rows are, if they have moved, and get ready for what they are."""
-        if self.encoder.has_lists and not self._has_verdicts:
+        if self.encoder.is_listed and not self._has_verdicts:
             self._load_verdicts()
         if self._rows is not self.encoder.buffers:
             self._rows = self.encoder.buffers
             self._name(self._rows)
 
     def _load_verdicts(self) -> None:
-        """Let searches look closer at boxes; what they cannot look at is verified, which takes longer."""
-        load_parts(fields.VERDICTS)
+        """Let searches look for lists, and closer at boxes; what they cannot look at is verified, which takes longer."""
+        load_parts(fields.VERDICTS, fields.LISTED)
         self._has_verdicts = True
 
     def _name_bits(self, boxes: int) -> None:

@@ -7,17 +7,15 @@ import numpy as np
 from thatch.matching.segments.cells.kernels import (
     compare_texts,
     count_below,
-    grid_cell,
     number_cell,
     text_key,
 )
 from thatch.matching.segments.fields import CHECKED, SLOTS
 from thatch.matching.segments.sides import NUMBER, TEXT
-from thatch.matching.segments.vectors.kernels import LANES, inlined, kernel
+from thatch.matching.segments.vectors.kernels import LANES, as_doubles, as_int32, inlined, kernel
 
 __all__ = [
     "emit_blocks",
-    "fill_grid",
     "gather_numbers",
     "kd_order",
     "mark_used",
@@ -28,23 +26,6 @@ __all__ = [
     "remap",
     "text_keys",
 ]
-
-
-@kernel
-def fill_grid(numbers, number_at, scales, grid_at, out_grid):
-    """out_grid = how many numbers of an attribute lie before each step of its grid, if it has one."""
-    for attribute in range(len(scales)):
-        if scales[attribute] <= 0.0:
-            continue
-        start, end = number_at[attribute], number_at[attribute + 1]
-        base = grid_at[attribute]
-        last = grid_at[attribute + 1] - base - 2
-        place = start
-        for step in range(last + 1):
-            while place < end and grid_cell(numbers[place], numbers[start], scales[attribute], last) < step:
-                place += 1
-            out_grid[base + step] = place - start
-        out_grid[base + last + 1] = end - start
 
 
 @kernel
@@ -78,6 +59,7 @@ def rank_sides(sides, numbers_of, texts_of, out_low, out_high):
     """
     local, lo_kind, lo_value, hi_kind, hi_value = sides
     number_at, numbers, grid_at, grid, grid_scale = numbers_of
+    distinct, steps = as_doubles(numbers), as_int32(grid)  # as a search has them: that is compiled once
     text_at, words, position = texts_of
     for side in range(len(local)):
         which = local[side]
@@ -92,8 +74,8 @@ def rank_sides(sides, numbers_of, texts_of, out_low, out_high):
                 rank = 7 + 2 * n_numbers + 2 * place + (kind - TEXT)
             elif kind >= NUMBER:
                 cell = number_cell(
-                    numbers, number_at[which], number_at[which + 1],
-                    grid, grid_at[which], grid_at[which + 1], grid_scale[which], value,
+                    distinct, number_at[which], number_at[which + 1],
+                    steps, grid_at[which], grid_at[which + 1], grid_scale[which], value,
                 )  # fmt: skip
                 rank = cell + (
                     kind - NUMBER

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.building.kernels import fill_grid, text_keys
+from thatch.matching.segments.building.kernels import text_keys
 from thatch.matching.segments.sides import Texts
 
 __all__ = ["Tables"]
@@ -108,6 +108,25 @@ def _grids(
     scale[~np.isfinite(scale)] = 0.0
     grid_at = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(np.where(scale > 0, steps + 1, 0), out=grid_at[1:])
-    grid = np.zeros(int(grid_at[-1]), np.int32)
-    fill_grid(numbers, number_at, scale, grid_at, grid)
-    return grid_at, grid, scale
+    return grid_at, _grid(number_at, numbers, scale, grid_at), scale
+
+
+def _grid(
+    number_at: npt.NDArray[np.int64],
+    numbers: npt.NDArray[np.float64],
+    scale: npt.NDArray[np.float64],
+    grid_at: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int32]:
+    """How many numbers of an attribute lie before each step of its grid; `grid_cell` tells in which step one lies."""
+    which = np.repeat(np.arange(len(scale)), np.diff(number_at))
+    is_stepped = scale[which] > 0
+    which, stepped = which[is_stepped], numbers[is_stepped]
+    steps = (stepped - numbers[number_at[which]]) * scale[which]
+    last = grid_at[which + 1] - grid_at[which] - 2
+    after = grid_at[which] + np.clip(steps, 0, last).astype(np.int64) + 1
+    counts = np.cumsum(np.bincount(after, minlength=int(grid_at[-1])))
+    before = np.cumsum(np.where(scale > 0, np.diff(number_at), 0)) - np.where(
+        scale > 0, np.diff(number_at), 0
+    )
+    grid: npt.NDArray[np.int64] = counts - np.repeat(before, np.diff(grid_at))
+    return grid.astype(np.int32)

@@ -6,7 +6,6 @@ import numpy as np
 
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import FIRST_TEXT, number_cell, text_cell, wide_code
-from thatch.matching.segments.sieves.kernels import forget_sieve, set_sieve, set_sieves
 from thatch.matching.segments.vectors.kernels import (
     doubles_at,
     inlined,
@@ -22,6 +21,7 @@ __all__ = [
     "SHORT",
     "aim",
     "cell_of",
+    "count_lists",
     "encode",
     "file_rows",
     "forget_layers",
@@ -58,7 +58,7 @@ def file_rows(context, rows, flags):
         for row in range(rows):
             if abs(numbers[row]) >= _EXACT:
                 return -1
-    count = start = text = 0
+    count, start, text = np.int64(0), np.int64(0), np.int64(0)
     base = 2 * rows  # numbers take the room of two integers each
     lists_at = np.int64(0)
     if flags & f.GROUPED:  # behind the lengths of the texts
@@ -73,7 +73,7 @@ def file_rows(context, rows, flags):
         kind = code & 7
         if flags & f.NUMERIC:
             kind = np.int64(5 if numbers[row] == numbers[row] else 4)
-        length = 0
+        length = np.int64(0)
         if kind == 6:
             length = np.int64(info[base + rows + text])
             text += 1
@@ -178,15 +178,10 @@ def encode(desc, context, touched):
     strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
     cell_low, cell_high = int32_at(context, f.CELL_LOW), int32_at(context, f.CELL_HIGH)
     local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
-    known, sorted_cells = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.SORTED)
-    sorted_at, length_of = int32_at(context, f.LOCAL_SORTED), int32_at(context, f.LOCAL_LENGTH)
+    known = int32_at(context, f.LOCAL_TOUCHED)
     local_of, shifts = int32_at(desc, f.LOCAL_OF), uint8_at(desc, f.SHIFTS)
     is_loose = desc[f.IS_EXACT] == 0
-    has_sieves = desc[f.BOX_SIEVES + 1] > 0
-    if has_sieves:
-        set_sieves(desc, context)
     count = np.int64(0)
-    sorted_to = np.int64(0)
     if (
         is_loose
     ):  # missing shares its code with what lies next to it, so nothing is sure where codes are coarse
@@ -207,29 +202,14 @@ def encode(desc, context, touched):
         is_single = row_next[row] < 0
         local_heads[local] = row
         local_joints[local] = joints[attribute]
-        length_of[local] = 0
-        sorted_at[local] = sorted_to
         while row >= 0:
             cell = cell_of(
                 desc, local, np.int64(row_class[row]), numbers[row], words,
                 np.int64(text_at[row]), np.int64(text_length[row]),
             )  # fmt: skip
             row_cells[row] = cell
-            if has_sieves:
-                set_sieve(
-                    context, local, cell >> shifts[local], row_class[row],
-                    np.int64(text_at[row]), np.int64(text_length[row]), row == heads[attribute],
-                )  # fmt: skip
             least, most = cell if cell < least else least, cell if cell > most else most
             row = row_next[row]
-            if not is_single:
-                sorted_cells[sorted_to] = cell
-                sorted_to += 1
-                length_of[local] += 1
-        if length_of[local] > LONG:
-            _sort(sorted_cells, np.int64(sorted_at[local]), sorted_to)
-        if has_sieves and joints[attribute] == f.NOT_KNOWN:
-            forget_sieve(context, local)
         cell_low[local], cell_high[local] = least, most
         shift = shifts[local]
         low[local], high[local] = least >> shift, most >> shift
@@ -241,6 +221,26 @@ def encode(desc, context, touched):
         else:
             strict_low[local], strict_high[local] = (least >> shift) + 1, (most >> shift) - 1
     return count, is_loose
+
+
+@inlined
+def count_lists(context, count):
+    """Tell how many elements the lists of an event have, none of single values; of long ones the cells are sorted."""
+    known, heads = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_HEADS)
+    row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
+    sorted_at, length_of = int32_at(context, f.LOCAL_SORTED), int32_at(context, f.LOCAL_LENGTH)
+    sorted_cells = int32_at(context, f.SORTED)
+    end = np.int64(0)
+    for index in range(count):
+        local = np.int64(known[index])
+        row, start = np.int64(heads[local]), end
+        while row >= 0 and (end > start or row_next[row] >= 0):
+            sorted_cells[end] = row_cells[row]
+            end += 1
+            row = np.int64(row_next[row])
+        sorted_at[local], length_of[local] = start, end - start
+        if end - start > LONG:
+            _sort(sorted_cells, start, end)
 
 
 @inlined

@@ -10,9 +10,21 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.vectors.kernels import bit_count, inlined, kernel, merged, uint8_at, uint32_at
+from thatch.matching.segments.candidates.kernels import box_of
+from thatch.matching.segments.compiling.kernels import apart
+from thatch.matching.segments.vectors.kernels import (
+    bit_count,
+    inlined,
+    int32_at,
+    int64_at,
+    kernel,
+    merged,
+    prefetch,
+    uint8_at,
+    uint32_at,
+)
 
-__all__ = ["fill_sieves", "forget_sieve", "has_passed", "needed_letters", "set_sieve", "set_sieves"]
+__all__ = ["fill_sieves", "needed_letters", "sieved"]
 
 BITS = 24
 ALL = (1 << BITS) - 1
@@ -97,37 +109,42 @@ def _letters_missing(words, start, length):
     return missing
 
 
-@merged
-def set_sieves(desc, context):
-    """Let an event have no attributes: all are missing, which is code 0, and no check can tell from its letters."""
-    sieves = uint32_at(context, f.SIEVES)
+@inlined
+def _set_words(desc, context, count):
+    """Give an event its words. What it lacks is missing, which is code 0; of a list, what all elements say counts."""
+    words, known = uint32_at(context, f.SIEVES), int32_at(context, f.LOCAL_TOUCHED)
+    heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
+    row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
+    row_class, letters = uint8_at(context, f.ROW_CLASS), uint8_at(context, f.WORDS)
+    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    shifts = uint8_at(desc, f.SHIFTS)
     for which in range(desc[f.ATTRIBUTES] if desc[f.ATTRIBUTES] < MOST else MOST):
-        sieves[2 * which] = _bit(np.int64(0))
-        sieves[2 * which + 1] = 0
+        words[2 * which], words[2 * which + 1] = _bit(np.int64(0)), 0  # letters tell no check anything
+    for index in range(count):
+        local = np.int64(known[index])
+        if local >= MOST:
+            continue
+        row = np.int64(heads[local])
+        code = missing = np.int64(0 if joints[local] == f.NOT_KNOWN else ALL)
+        while row >= 0:
+            code &= _bit(np.int64(row_cells[row]) >> shifts[local])
+            is_text = row_class[row] == 6 and text_length[row] <= _LONGEST
+            missing &= _letters_missing(letters, text_at[row], text_length[row]) if is_text else 0
+            row = np.int64(row_next[row])
+        words[2 * local], words[2 * local + 1] = code, missing
 
 
-@merged
-def set_sieve(context, local, code, kind, start, length, is_first):
-    """Let an event have a value; of several, what all of them say."""
-    sieves = uint32_at(context, f.SIEVES)
-    if local < MOST:
-        missing = np.int64(0)
-        if kind == 6 and length <= _LONGEST:
-            missing = _letters_missing(uint8_at(context, f.WORDS), start, length)
-        sieves[2 * local] = _bit(code) & (ALL if is_first else np.int64(sieves[2 * local]))
-        sieves[2 * local + 1] = missing & (ALL if is_first else np.int64(sieves[2 * local + 1]))
-
-
-@merged
-def forget_sieve(context, local):
-    """Let everything pass that asks for an attribute."""
-    sieves = uint32_at(context, f.SIEVES)
-    if local < MOST:
-        sieves[2 * local] = 0
-        sieves[2 * local + 1] = 0
-
-
-@merged
-def has_passed(sieve, words):
-    """Whether a box may hold the event, as far as its word tells."""
-    return (np.int64(sieve) & np.int64(words[np.int64(sieve) >> BITS]) & ALL) == 0
+@apart(f.SIEVED)
+def sieved(begin, end, desc, context, count):
+    """Drop the candidates that do not pass their sieves; return where the others end."""
+    box_sieves, words = uint32_at(desc, f.BOX_SIEVES), uint32_at(context, f.SIEVES)
+    left_at, candidates = int32_at(desc, f.LEFT_AT), int64_at(context, f.PENDING)
+    _set_words(desc, context, count)
+    passed = begin
+    for index in range(begin, end):
+        sieve = np.int64(box_sieves[box_of(candidates[index])])
+        candidates[passed] = candidates[index]
+        passed += 1 if sieve & np.int64(words[sieve >> BITS]) & ALL == 0 else 0
+    for index in range(begin, passed):
+        prefetch(left_at, box_of(candidates[index]))
+    return passed

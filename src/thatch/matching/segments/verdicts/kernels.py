@@ -17,7 +17,6 @@ from thatch.matching.segments.candidates.kernels import (
     SURE,
     box_of,
     group_of,
-    sift,
 )
 from thatch.matching.segments.cells.kernels import count_below
 from thatch.matching.segments.checks.kernels import run_program
@@ -387,7 +386,7 @@ def _decide(begin, end, desc, context, is_loose, flags, moment):
 
 
 @inlined
-def settle(end, source, desc, context, is_loose, n_layers, flags, moment):
+def settle(end, source, desc, context, is_loose, flags, moment):
     """Decide about candidates, which stand in PENDING up to `end`; add those that match to PLACES and PENDING.
 
     Returns whether to stop. Without the closer look what is not sure is verified. All candidates take one step together, so that what they need from memory comes at once.
@@ -398,10 +397,9 @@ def settle(end, source, desc, context, is_loose, n_layers, flags, moment):
     places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
     counts = int64_at(context, f.COUNTS)
     begin = counts[f.WAITING]
-    end = sift(begin, end, desc, context, is_loose, n_layers)
     has_checks = desc[f.CHECK_ATTRIBUTE + 1] > 0
     if (is_loose or has_checks or flags & f.TALLY) and int64_at(context, f.PARTS)[f.VERDICTS] != 0:
-        end = _decide(begin, end, desc, context, np.int64(is_loose), flags, moment)
+        end = _decide(begin, end, desc, context, is_loose, flags, moment)
     for index in range(begin, end):
         box, is_sure = box_of(pending[index]), pending[index] & FLAGS == SURE
         if has_deaths and died[np.int64(box_owner[box]) if has_owners else box] <= moment:

@@ -1,0 +1,1 @@
+"""Events with lists, and codes that are coarse."""

@@ -1,0 +1,1 @@
+"""What is left over of a box."""
