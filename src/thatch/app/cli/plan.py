@@ -91,10 +91,10 @@ def explain(
     say("plan")
     for line in plan_lines(found, wanted.member_names, lines):
         say(f"  {line}")
-    _tell_costs(wanted, found, events, limit)
+    _tell_costs(wanted, found, events, limit, is_guessed=profile is None)
 
 
-def _tell_costs(wanted: FilterSet, found: Plan, events: str | None, limit: int) -> None:
+def _tell_costs(wanted: FilterSet, found: Plan, events: str | None, limit: int, *, is_guessed: bool) -> None:
     from thatch.planning import unplanned
 
     arrived = unplanned(wanted.problem)
@@ -119,6 +119,8 @@ def _tell_costs(wanted: FilterSet, found: Plan, events: str | None, limit: int) 
         raise TableError("a file with at least one event", f"none ({len(rejects):,} rows left out)", events)
     _tell_row("counted", *(wanted.cost(each, records) / len(records) for each in (found, arrived)))
     say(f"  on {len(records):,} events of {events}")
+    if is_guessed:
+        note("Selectivities are guesses; --profile with a folder of `thatch profile` predicts from events.")
 
 
 def _tell_row(name: str, planned: float, arrived: float) -> None:
