@@ -136,11 +136,11 @@ FIG3B = Experiment(
     statement="The general trend of the actual matching times (PADRES, Java, Pentium 4) closely resembles the expected costs.",
     setting="m = 200 subscriptions with a range on each of n = 100 attributes, of which all share k ranges; a range holds a "
     "share p of an attribute's values. 200 random events, even and independent; processor time an event in the quickest of "
-    "three passes, the mean of five seeds. Evaluations are counted on 2,000 more events a seed; of diagrams, nodes above what "
+    "three passes, the mean of three seeds. Evaluations are counted on 2,000 more events a seed; of diagrams, nodes above what "
     "is true. Diagrams and the executor get events that are read, the engine dicts.",
     simulation=SIMULATION,
     full=grid(
-        5,
+        3,
         members=(200,),
         size=(100,),
         events=(200,),
