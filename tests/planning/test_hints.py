@@ -54,7 +54,7 @@ def is_event(event):
     return True
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(make.expressions, min_size=1, max_size=8), st.lists(make.events, min_size=1, max_size=6))
 def test_any_filters_are_answered_the_same_with_hints(expressions, given_events):
     filters = {}
