@@ -9,10 +9,10 @@ from typing import Any
 
 import thatch
 from thatch.model.events import read_event
-from thatch.planning import FilterSet, Plan, Problem, Sample, expected_cost, plan, unplanned
+from thatch.model.profile import Profile
+from thatch.planning import FilterSet, Plan, Problem, ProfileSource, Sample, expected_cost, plan, unplanned
 from thatch.planning.problem import Answer
 from thatch.planning.selectivities import Paired
-from thatch.planning.selectivities.sources import Source
 
 __all__ = ["Compared", "Events", "compared"]
 
@@ -30,6 +30,8 @@ class Compared:
     marginal : error of the prediction for the plan from selectivities of predicates, as if they were independent
     pairs : error with selectivities of pairs that stand in one conjunction
     joint : error with what was true together in the events that the plan was made from
+    predicted : how many times as many evaluations the order of arrival takes, as selectivities of predicates predict it
+    jointly_predicted : the same from what was true together
     """
 
     planned: Plan
@@ -38,16 +40,13 @@ class Compared:
     marginal: float
     pairs: float
     joint: float
+    predicted: float
+    jointly_predicted: float
 
     @property
     def ratio(self) -> float:
         """How many times as many evaluations the order of arrival takes."""
         return self.counts[1] / self.counts[0]
-
-    @property
-    def predicted_ratio(self) -> float:
-        """The same as the model predicts it from selectivities of predicates."""
-        return self.arrived.cost / self.planned.cost
 
 
 def compared(
@@ -55,27 +54,34 @@ def compared(
     known: Events,
     others: Events,
     *,
-    source: Source | None = None,
+    is_measured: bool = False,
     answer: Answer = "list",
 ) -> Compared:
-    """Plan filters from known events, count on others.
+    """Plan filters from a profile of known events, count on others.
 
     Parameters
     ----------
-    source : of selectivities; by default those of the known events, predicate by predicate
+    is_measured : whether selectivities are those of the known events, predicate by predicate, and not the profile's
     """
+    source = ProfileSource(Profile.of(known))
     wanted = FilterSet({str(place): filter for place, filter in enumerate(filters)}, source, answer=answer)
     before, after = (
         Sample(wanted.columns([read_event(event) for event in some]), len(some)) for some in (known, others)
     )
-    problem = (
-        wanted.problem if source is not None else wanted.problem.with_selectivities(before.selectivities())
-    )
+    problem = wanted.problem.with_selectivities(before.selectivities()) if is_measured else wanted.problem
     planned, arrived = plan(problem), unplanned(problem)
     counts = after.cost(planned), after.cost(arrived)
     paired = expected_cost(problem, planned.steps, _pairs(problem, before))
-    errors = [100 * abs(each / counts[0] - 1) for each in (planned.cost, paired, before.cost(planned))]
-    return Compared(planned, arrived, counts, *errors)
+    jointly = before.cost(planned), before.cost(arrived)
+    errors = [100 * abs(each / counts[0] - 1) for each in (planned.cost, paired, jointly[0])]
+    return Compared(
+        planned,
+        arrived,
+        counts,
+        *errors,
+        predicted=arrived.cost / planned.cost,
+        jointly_predicted=jointly[1] / jointly[0],
+    )
 
 
 def _pairs(problem: Problem, sample: Sample) -> Paired:

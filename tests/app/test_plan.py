@@ -41,7 +41,7 @@ def test_topology_plan_and_predicted_and_counted_costs_are_told(folder):
         "planned by     factored heuristic: what is shared first; not proved optimal",
         "selectivities  of the profile profile",
         "in common",
-        "  conjunctive, 3 members: not (symbol = 'S1') → ¬cheap ∧ ¬dear ∧ ¬middle",
+        "  conjunctive, 3 members, false 80%: not (symbol = 'S1') → ¬cheap ∧ ¬dear ∧ ¬middle",
         "plan",
         "  symbol = 'S1' [0.2]",
         "    price between 20 and 30 [0.22] → middle",

@@ -106,7 +106,7 @@ def test_the_shares_of_cells_are_those_of_the_events():
         draft.add(place, thatch.parse(text), numbers, None)
     ranked = Ranked.of(draft.sides())
     keys = list(numbers)
-    shares = Shares.of(ranked.tables, lambda number: hints(keys[number]))
+    shares = Shares.of(ranked.tables, lambda number: hints.spread(keys[number]))
     found = shares.between(ranked.attribute, ranked.low, ranked.high)
     boxes = np.repeat(np.arange(len(ranked.offsets) - 1), np.diff(ranked.offsets))
     by_owner = dict(zip(ranked.owner[boxes].tolist(), found.tolist(), strict=True))

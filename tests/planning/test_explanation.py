@@ -45,9 +45,23 @@ def test_what_is_common_is_told_and_long_lists_are_cut():
     found = plan(problem_of("any"))
     assert list(commonality_lines(found, NAMES)) == [
         "disjunctive, 3 members: S1 ∨ S2 ∨ S3 → answered",
-        "conjunctive, 3 members: not (symbol = 'IBM') → ¬S1 ∧ ¬S2 ∧ ¬S3",
-        "conjunctive, 2 members: not (volume > 9) → ¬S2 ∧ ¬S3",
+        "conjunctive, 3 members, false 90%: not (symbol = 'IBM') → ¬S1 ∧ ¬S2 ∧ ¬S3",
+        "conjunctive, 2 members, false 60%: not (volume > 9) → ¬S2 ∧ ¬S3",
     ]
     assert list(commonality_lines(found, NAMES, 1))[-1] == "… and 2 more"
     assert list(commonality_lines(plan(Problem.of([[0]], [0.5])), ["S"])) == ["nothing"]
-    assert plan_lines(plan(problem_of("list")), NAMES, 2)[2:] == ["… and 3 more"]
+
+
+def test_of_a_large_plan_those_steps_are_shown_that_most_members_wait_for():
+    assert plan_lines(plan(problem_of("list")), NAMES, 2) == [
+        "symbol = 'IBM' [0.1]",
+        "  volume > 9 [0.4]",
+        "    … and 2 steps more, to 2 conjunctions",
+        "  … and 1 step more, to 1 conjunction",
+    ]
+    assert plan_lines(plan(problem_of("any")), NAMES, 2)[2:] == ["… and 3 more"]
+    twins = plan(Problem.of([[0]] * 5 + [[1]], [0.5, 0.4], names=["x = 1", "y = 2"]))
+    assert plan_lines(twins, ["a", "b", "c", "d", "e", "f"]) == [
+        "x = 1 [0.5] → a, b, c, … (5 in all)",
+        "y = 2 [0.4] → f",
+    ]

@@ -15,7 +15,7 @@ from thatch.engine import container, forks
 from thatch.engine.batches import Batch, matches_table
 from thatch.engine.bulk import Bounds
 from thatch.engine.files import packed, read_engine, unpacked, write_engine
-from thatch.engine.hints import hints_of
+from thatch.engine.hints import chosen_hints
 from thatch.engine.holding import Holding, Places, Seen
 from thatch.engine.intake import REJECTS, read_subscription, read_subscriptions
 from thatch.engine.listings import SUBSCRIPTIONS, subscriptions_table, tallies_table
@@ -32,6 +32,7 @@ from thatch.errors import (
     shown,
 )
 from thatch.matching.growing import GrowingIndex
+from thatch.matching.problem import AccessHints
 from thatch.model.events import Record, read_event
 from thatch.model.explanation import Explanation
 from thatch.model.filters import Filter
@@ -55,6 +56,7 @@ class Engine:
     ----------
     schema : declared types of attributes; values outside them count as missing
     profile : what events look like; subscriptions are laid out by it, which makes matching quicker and changes no answer
+    hints : the same from `thatch.planning.access_hints`, instead of a profile
 
     Examples
     --------
@@ -67,11 +69,16 @@ class Engine:
     """
 
     def __init__(
-        self, schema: Schema | None = None, *, background: bool = True, profile: Profile | None = None
+        self,
+        schema: Schema | None = None,
+        *,
+        background: bool = True,
+        profile: Profile | None = None,
+        hints: AccessHints | None = None,
     ) -> None:
         if schema is not None and not isinstance(schema, Schema):
             raise SchemaError("a thatch.Schema", shown(schema))
-        hints = None if profile is None else hints_of(profile)
+        hints = chosen_hints(profile, hints)
         index = GrowingIndex(background=background, schema=schema, hints=hints)
         self._set_up(index, Register(), schema, background=background)
 

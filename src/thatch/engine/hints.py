@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from thatch.errors import ParameterError, shown
 from thatch.matching.problem import AccessHints, Spread
-from thatch.model.derived import derive
-from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Cut, point
-from thatch.model.names import base_of
+from thatch.model.lines import Cut, point
 from thatch.model.profile import AttributeProfile, Profile
 
-__all__ = ["hints_of"]
+__all__ = ["chosen_hints", "hints_of"]
+
+
+def chosen_hints(profile: Profile | None, hints: AccessHints | None) -> AccessHints | None:
+    """The hints of an engine that is given a profile, or hints, or neither.
+
+    Raises
+    ------
+    ParameterError
+        If both are given, or something else is.
+    """
+    if profile is None:
+        if hints is not None and not isinstance(hints, AccessHints):
+            raise ParameterError("hints of thatch.planning.access_hints", shown(hints), "hints")
+        return hints
+    if not isinstance(profile, Profile):
+        raise ParameterError("a profile", shown(profile), "profile")
+    if hints is not None:
+        raise ParameterError("a profile or hints", "both", "hints")
+    return hints_of(profile)
 
 
 def hints_of(profile: Profile) -> AccessHints:
-    """The hints that a profile gives: of each attribute that it knows, and of what is derived from one."""
-
-    def hints(key: str) -> Spread | None:
-        known = profile.attribute(base_of(key))
-        return None if known is None else _spread(key, known, profile.events)
-
-    return hints
+    """The hints that a profile alone gives, without the filters: where events lie, of each attribute that it knows."""
+    return AccessHints({each.key: _spread(each, profile.events) for each in profile.attributes})
 
 
-def _spread(key: str, known: AttributeProfile, events: int) -> Spread:
+def _spread(known: AttributeProfile, events: int) -> Spread:
     """Frequent values with their counts; quantiles stand for all others, each for as many."""
     weights: dict[Cut, float] = {}
     for rank, count in enumerate((known.nulls, known.falses, known.trues, known.nans), 1):
@@ -35,12 +45,8 @@ def _spread(key: str, known: AttributeProfile, events: int) -> Spread:
         _add_others(weights, values, [point(each) for each in quantiles])
     # Of several elements each is a part of the event.
     scale = known.events / max(known.values, 1) / max(events, 1)
-    found: dict[Cut, float] = {(0,): 1.0 - known.events / max(events, 1)}
-    is_derived = key != known.key
-    for place, weight in weights.items():
-        own = derive(key, place) if is_derived else place
-        found[own] = found.get(own, 0.0) + weight * scale
-    return _sorted(found)
+    shares = {place: weight * scale for place, weight in weights.items()}
+    return Spread.of({(0,): 1.0 - known.events / max(events, 1), **shares})
 
 
 def _add_others(weights: dict[Cut, float], values: int, places: list[Cut]) -> None:
@@ -52,19 +58,3 @@ def _add_others(weights: dict[Cut, float], values: int, places: list[Cut]) -> No
     if rest > 0 and others:
         for place in others:
             weights[place] = weights.get(place, 0.0) + rest / len(others)
-
-
-def _sorted(found: dict[Cut, float]) -> Spread:
-    numbers = sorted((float(place[1]), share) for place, share in found.items() if place[0] == RANK_NUMBER)
-    texts = sorted((place[1].encode(), share) for place, share in found.items() if place[0] == RANK_TEXT)
-    return Spread(
-        np.array([found.get((rank,), 0.0) for rank in range(RANK_NUMBER)]),
-        *_columns(numbers),
-        tuple(text for text, _ in texts),
-        np.array([share for _, share in texts], np.float64),
-    )
-
-
-def _columns(pairs: list[tuple[float, float]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    both = np.array(pairs, np.float64).reshape(-1, 2)
-    return both[:, 0].copy(), both[:, 1].copy()

@@ -35,7 +35,7 @@ class GrowingIndex:
     ) -> None:
         self._background, self._schema, self._hints = background, schema, hints
         self._few: dict[int, Filter] = {}
-        self._simple = NecessaryIndex()
+        self._simple = NecessaryIndex(hints)
         self.segments: SegmentIndex | None = None
 
     def add(self, place: int, filter: Filter) -> None:
@@ -86,7 +86,7 @@ class GrowingIndex:
             if together:
                 segments.extend(together, sources=sources)
             self.segments = segments
-            self._few, self._simple = {}, NecessaryIndex()
+            self._few, self._simple = {}, NecessaryIndex(self._hints)
         return self.segments
 
     def grown(

@@ -3,17 +3,22 @@
 A conjunction is filed under the values of the attribute on which it allows the fewest, if they are finitely many;
 else under an attribute that must be present; else it is looked at for every event. An event looks only under its
 own values and attributes. Simple and exact; cost grows with the conjunctions that share a value or an attribute.
+
+Where hints tell how many events satisfy a predicate, a conjunction is filed where the fewest come by, and its
+constraints are tested in the order in which they let through more and more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import TypeVar
 
+from thatch.matching.problem import AccessHints
 from thatch.model.conjunctions import Conjunction, points_of
 from thatch.model.events import Record
 from thatch.model.filters import Filter
-from thatch.model.lines import BOTTOM, Cut, contains
+from thatch.model.lines import BOTTOM, PRESENT, Constraint, Cut, contains
 from thatch.model.matching import holds
 from thatch.model.names import base_of
 from thatch.model.schema import Schema, line_of
@@ -28,9 +33,15 @@ K = TypeVar("K")
 
 
 class NecessaryIndex:
-    """Filters by one necessary predicate of each of their conjunctions."""
+    """Filters by one necessary predicate of each of their conjunctions.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    hints : what planning knows of events
+    """
+
+    def __init__(self, hints: AccessHints | None = None) -> None:
+        self._hints = hints
         self._by_value: dict[str, dict[Cut, Bucket]] = {}
         self._by_presence: dict[str, Bucket] = {}
         self._everywhere: Bucket = {}
@@ -43,7 +54,8 @@ class NecessaryIndex:
     def add(self, place: int, filter: Filter) -> None:
         self._filters[place] = filter
         for number, conjunction in enumerate(filter.conjunctions):
-            key, values = _access(conjunction, filter.schema)
+            key, values = self._access(conjunction, filter.schema)
+            conjunction = self._ordered(conjunction)
             if key is None:
                 self._everywhere[place, number] = conjunction
                 continue
@@ -59,7 +71,7 @@ class NecessaryIndex:
     def remove(self, place: int) -> None:
         filter = self._filters.pop(place)
         for number, conjunction in enumerate(filter.conjunctions):
-            key, values = _access(conjunction, filter.schema)
+            key, values = self._access(conjunction, filter.schema)
             if key is None:
                 del self._everywhere[place, number]
                 continue
@@ -74,6 +86,34 @@ class NecessaryIndex:
                 self._derived[base_of(key)].discard(key)
                 if not self._derived[base_of(key)]:
                     del self._derived[base_of(key)]
+
+    def _access(self, conjunction: Conjunction, schema: Schema | None) -> tuple[str | None, list[Cut] | None]:
+        """The attribute a conjunction is filed under, and its values there if it is filed by value."""
+        found: tuple[str | None, list[Cut] | None] = (None, None)
+        least = (inf, inf)  # the share of events that come by, and the values to file it under
+        for key, constraint in conjunction.constraints:
+            if contains(constraint, BOTTOM):
+                continue
+            values = (
+                points_of(constraint, line_of(key, schema)) if len(constraint) <= 2 * _MAX_VALUES else None
+            )
+            if values is not None and len(values) > _MAX_VALUES:
+                values = None
+            come_by = self._share(key, PRESENT if values is None else constraint)
+            rank = (come_by, inf if values is None else len(values))
+            if found[0] is None or rank < least:
+                found, least = (key, values), rank
+        return found
+
+    def _ordered(self, conjunction: Conjunction) -> Conjunction:
+        """A conjunction whose constraints stand in the order in which they are tested."""
+        if self._hints is None:
+            return conjunction
+        constraints = sorted(conjunction.constraints, key=lambda each: self._share(*each))
+        return Conjunction(tuple(constraints), conjunction.residuals)
+
+    def _share(self, key: str, constraint: Constraint) -> float:
+        return 1.0 if self._hints is None else self._hints.share(key, constraint)
 
     def match(self, record: Record) -> list[int]:
         found: set[int] = set()
@@ -138,20 +178,6 @@ class NecessaryIndex:
             "candidates": self._candidates,
             "matches": self._matches,
         }
-
-
-def _access(conjunction: Conjunction, schema: Schema | None) -> tuple[str | None, list[Cut] | None]:
-    """The attribute a conjunction is filed under, and its values there if it is filed by value."""
-    best: tuple[str | None, list[Cut] | None] = (None, None)
-    for key, constraint in conjunction.constraints:
-        if contains(constraint, BOTTOM):
-            continue
-        values = points_of(constraint, line_of(key, schema)) if len(constraint) <= 2 * _MAX_VALUES else None
-        if values is not None and len(values) > _MAX_VALUES:
-            values = None
-        if best[0] is None or (values is not None and (best[1] is None or len(values) < len(best[1]))):
-            best = (key, values)
-    return best
 
 
 def _drop(buckets: dict[K, Bucket], name: K, entry: Entry) -> None:

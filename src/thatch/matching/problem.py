@@ -6,15 +6,19 @@ family answers what `reference` defines, and is tested by being listed in `tests
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from thatch.model.derived import derive
 from thatch.model.events import Record
 from thatch.model.filters import Filter
+from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Constraint, Cut, intervals
+from thatch.model.names import base_of
 
 __all__ = ["AccessHints", "Index", "Spread"]
 
@@ -36,9 +40,87 @@ class Spread:
     texts: tuple[bytes, ...]
     text_shares: npt.NDArray[np.float64]
 
+    @classmethod
+    def of(cls, shares: Mapping[Cut, float]) -> Spread:
+        """The spread of these points, each with its share of events."""
+        numbers = sorted(
+            (float(place[1]), share) for place, share in shares.items() if place[0] == RANK_NUMBER
+        )
+        texts = sorted((place[1].encode(), share) for place, share in shares.items() if place[0] == RANK_TEXT)
+        return cls(
+            np.array([shares.get((rank,), 0.0) for rank in range(RANK_NUMBER)]),
+            np.array([number for number, _ in numbers], np.float64),
+            np.array([share for _, share in numbers], np.float64),
+            tuple(text for text, _ in texts),
+            np.array([share for _, share in texts], np.float64),
+        )
 
-# What is known of events, by the attribute's key: an index may lay out filters by it, and answers the same without.
-AccessHints: TypeAlias = Callable[[str], Spread | None]
+    def derived(self, key: str) -> Spread:
+        """Where the values of a derived attribute lie, if this is where those of the attribute itself do."""
+        places: list[tuple[Cut, float]] = [
+            ((rank,), share) for rank, share in enumerate(self.singles.tolist())
+        ]
+        numbers = zip(self.numbers.tolist(), self.number_shares.tolist(), strict=True)
+        places += [((RANK_NUMBER, number, 0), share) for number, share in numbers]
+        texts = zip(self.texts, self.text_shares.tolist(), strict=True)
+        places += [((RANK_TEXT, text.decode(), 0), share) for text, share in texts]
+        found: dict[Cut, float] = {}
+        for place, share in places:
+            own = derive(key, place)
+            found[own] = found.get(own, 0.0) + share
+        return Spread.of(found)
+
+    def share(self, constraint: Constraint) -> float:
+        """The share of events that a constraint lets through."""
+        return sum(self._below(high) - self._below(low) for low, high in intervals(constraint))
+
+    def _below(self, cut: Cut) -> float:
+        """The share of events below a cut."""
+        rank = cut[0]
+        below = float(self.singles[:rank].sum())
+        if rank >= RANK_NUMBER:
+            end = len(self.numbers)
+            if rank == RANK_NUMBER:
+                search = bisect_right if len(cut) == 3 and cut[2] else bisect_left
+                end = 0 if len(cut) == 1 else search(self.numbers, cut[1])
+            below += float(self.number_shares[:end].sum())
+        if rank >= RANK_TEXT:
+            end = len(self.texts)
+            if rank == RANK_TEXT:
+                search = bisect_right if len(cut) == 3 and cut[2] else bisect_left
+                end = 0 if len(cut) == 1 else search(self.texts, cut[1].encode())
+            below += float(self.text_shares[:end].sum())
+        return below
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccessHints:
+    """What planning tells an index: by which predicate a filter is found, and in which order the others are tested.
+
+    A predicate of a conjunction comes the earlier the fewer events satisfy it; an index that tests them in one order of
+    attributes takes `order`. An index lays out filters by this, and answers the same without.
+
+    Parameters
+    ----------
+    spreads : where events lie, by the attribute's key; of attributes that are not there nothing is known
+    order : attributes, those in front whose predicates a plan tests first; none if nothing is known of filters
+    """
+
+    spreads: Mapping[str, Spread] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+
+    def spread(self, key: str) -> Spread | None:
+        """Where events lie on the line of an attribute, or of one that is derived from it; None if that is not known."""
+        known = self.spreads.get(key)
+        if known is None and key[-1] == ")":
+            base = self.spreads.get(base_of(key))
+            return None if base is None else base.derived(key)
+        return known
+
+    def share(self, key: str, constraint: Constraint) -> float:
+        """The share of events that a predicate lets through; all of them where nothing is known."""
+        known = self.spread(key)
+        return 1.0 if known is None else known.share(constraint)
 
 
 class Index(Protocol):

@@ -74,7 +74,22 @@ def commonalities(problem: Problem) -> list[Commonality]:
             of_owner.setdefault(owner, []).append(member)
     answers = [Commonality("disjunctive", tuple(members)) for members in of_owner.values()]
     shared = [Commonality("conjunctive", each.members, each.predicates) for each in clusters(problem)]
-    return sorted(answers, key=lambda each: -len(each.members)) + shared
+    shared += _weaker(problem)
+    answers.sort(key=lambda each: -len(each.members))
+    return answers + sorted(shared, key=lambda each: (-len(each.members), each.members))
+
+
+def _weaker(problem: Problem) -> list[Commonality]:
+    """Predicates with the members that hold them or imply them, if some only imply them."""
+    found: dict[int, set[int]] = {}
+    for predicate, members in problem.holders.items():
+        for each in problem.implied[predicate]:
+            found.setdefault(each, set(problem.holders.get(each, ()))).update(members)
+    return [
+        Commonality("conjunctive", tuple(sorted(members)), (predicate,))
+        for predicate, members in found.items()
+        if len(members) > 1
+    ]
 
 
 def nested_clusters(problem: Problem) -> list[tuple[Cluster, int]] | None:

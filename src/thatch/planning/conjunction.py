@@ -7,16 +7,21 @@ Predicates in non-increasing (1 − p) / c are optimal for a conjunction; in non
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from thatch.planning.problem import Problem
 
 __all__ = ["by_ratio", "by_true_ratio", "expected", "ratio"]
 
 
-def by_ratio(problem: Problem, predicates: Iterable[int]) -> tuple[int, ...]:
-    """Predicates of a conjunction in their optimal order; equal ones as they come."""
-    return tuple(sorted(predicates, key=lambda each: -ratio(problem, each)))
+def by_ratio(problem: Problem, predicates: Iterable[int], known: Collection[int] = ()) -> tuple[int, ...]:
+    """Predicates of a conjunction in their optimal order; equal ones as they come.
+
+    Parameters
+    ----------
+    known : those that are true, as was found before
+    """
+    return tuple(sorted(predicates, key=lambda each: -ratio(problem, each, known)))
 
 
 def by_true_ratio(problem: Problem, predicates: Iterable[int]) -> tuple[int, ...]:
@@ -24,15 +29,15 @@ def by_true_ratio(problem: Problem, predicates: Iterable[int]) -> tuple[int, ...
     return tuple(sorted(predicates, key=lambda each: -problem.selectivities[each] / problem.costs[each]))
 
 
-def ratio(problem: Problem, predicate: int) -> float:
+def ratio(problem: Problem, predicate: int, known: Collection[int] = ()) -> float:
     """How likely a predicate is to be false, for its cost."""
-    return (1.0 - problem.selectivities[predicate]) / problem.costs[predicate]
+    return (1.0 - problem.chance(predicate, known)) / problem.costs[predicate]
 
 
-def expected(problem: Problem, predicates: Sequence[int]) -> tuple[float, float]:
+def expected(problem: Problem, predicates: Sequence[int], known: Collection[int] = ()) -> tuple[float, float]:
     """The probability that a conjunction is true, and the expected cost in this order (equation 3)."""
     reached, cost = 1.0, 0.0
     for each in predicates:
         cost += reached * problem.costs[each]
-        reached *= problem.selectivities[each]
+        reached *= problem.chance(each, known)
     return reached, cost

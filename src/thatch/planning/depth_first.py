@@ -18,18 +18,18 @@ __all__ = ["depth_first"]
 
 def depth_first(problem: Problem, step: Step) -> Step:
     """The same steps in depth-first order, without those that are never taken."""
-    return _ordered(problem, step)[0]
+    return _ordered(problem, step, frozenset())[0]
 
 
-def _ordered(problem: Problem, step: Step) -> tuple[Step, float, float]:
-    """A step in order, with p' and c'."""
-    tests = by_ratio(problem, step.tests)
+def _ordered(problem: Problem, step: Step, known: frozenset[int]) -> tuple[Step, float, float]:
+    """A step in order, with p' and c', where some predicates are known to be true."""
+    tests = by_ratio(problem, step.tests, known)
     satisfied = {problem.owners[member] for member in step.ends}
-    below = [
-        each for each in (_ordered(problem, each) for each in step.below) if _is_taken(each[0], satisfied)
-    ]
+    true, cost = expected(problem, tests, known)
+    known |= frozenset(tests)
+    rated = [_ordered(problem, each, known) for each in step.below]
+    below = [each for each in rated if _is_taken(each[0], satisfied)]
     below.sort(key=lambda each: -each[1] / each[2] if each[2] else -inf)
-    true, cost = expected(problem, tests)
     unsettled = 0.0 if step.ends else 1.0
     inside = 0.0
     for _, chance, own in below:

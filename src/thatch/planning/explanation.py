@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from math import prod
 
-from thatch.planning.commonalities import commonalities
+from thatch.planning.commonalities import Commonality, commonalities
 from thatch.planning.plans import Plan
 from thatch.planning.steps import Step
 
@@ -16,6 +19,8 @@ _WHY = {
     "dynamic programme": "optimal among all strategies, which may depend on all that is known",
     "factored heuristic": "what is shared first; not proved optimal",
 }
+_MOST_NAMED = 3  # members that a line names
+_ALIKE = 0.8  # of the members of either, from which on two commonalities have the same
 
 
 def topology_line(plan: Plan) -> str:
@@ -36,21 +41,47 @@ def algorithm_line(plan: Plan) -> str:
 
 
 def commonality_lines(plan: Plan, names: Sequence[str], most: int = 10) -> Iterator[str]:
-    """The commonality expressions of a set, those of most members first.
+    """The commonality expressions of a set: disjunctive ones, then those first that reject most members in the mean.
 
     Parameters
     ----------
     names : of the members
     most : lines that are shown
     """
-    found = commonalities(plan.problem)
-    for each in found[:most]:
+    found = sorted(commonalities(plan.problem), key=lambda each: _rejected(plan, each))
+    shown = _different(found, most)
+    for each in shown:
         told = each.expression(plan.problem, names)
-        yield f"{each.use}, {_number(len(each.members), 'member')}: {told}"
+        share = "" if each.use == "disjunctive" else f", false {_false(plan, each):.0%}"
+        yield f"{each.use}, {_number(len(each.members), 'member')}{share}: {told}"
     if not found:
         yield "nothing"
-    if len(found) > most:
-        yield f"… and {len(found) - most:,} more"
+    if len(found) > len(shown):
+        yield f"… and {len(found) - len(shown):,} more"
+
+
+def _different(found: Sequence[Commonality], most: int) -> list[Commonality]:
+    """Some of them, without those that nearly the same members have: of many weaker predicates one tells enough."""
+    chosen: list[Commonality] = []
+    seen: list[set[int]] = []
+    for each in found:
+        if len(chosen) == most:
+            break
+        own = set(each.members)
+        if any(len(own & other) > _ALIKE * len(own | other) for other in seen):
+            continue
+        chosen.append(each)
+        seen += [own] if each.use == "conjunctive" else []
+    return chosen
+
+
+def _rejected(plan: Plan, each: Commonality) -> tuple[bool, float]:
+    return each.use == "conjunctive", -len(each.members) * _false(plan, each)
+
+
+def _false(plan: Plan, each: Commonality) -> float:
+    """How likely a commonality is to be false."""
+    return 1.0 - prod(plan.problem.selectivities[predicate] for predicate in each.predicates)
 
 
 def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
@@ -59,24 +90,56 @@ def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
     Parameters
     ----------
     names : of the members
-    most : lines that are shown
+    most : steps that are shown: those that most members wait for, so that a large plan is seen as a whole
     """
-    lines = list(
-        _strategy_lines(plan) if plan.strategy is not None else _step_lines(plan, plan.steps, names, 0)
-    )
-    if len(lines) > most:
-        return [*lines[:most], f"… and {len(lines) - most:,} more"]
-    return lines
+    if plan.strategy is None:
+        shown = _Shown(plan.steps, most)
+        return list(_step_lines(plan, plan.steps, names, shown, 0))
+    lines = list(_strategy_lines(plan))
+    return lines if len(lines) <= most else [*lines[:most], f"… and {len(lines) - most:,} more"]
 
 
-def _step_lines(plan: Plan, step: Step, names: Sequence[str], depth: int) -> Iterator[str]:
+class _Shown:
+    """Which steps of a plan are shown, and how many steps and members each has, with all below it."""
+
+    def __init__(self, root: Step, most: int) -> None:
+        self.sizes: dict[int, tuple[int, int]] = {}
+        self._measure(root)
+        self._steps: set[int] = set()
+        numbers = itertools.count()  # between steps of one weight the first comes first
+        waiting = [(0, next(numbers), root)]
+        while waiting and len(self._steps) < most:
+            *_, step = heappop(waiting)
+            if step.tests or step.ends:
+                self._steps.add(id(step))
+            for each in step.below:
+                heappush(waiting, (-self.sizes[id(each)][1], next(numbers), each))
+
+    def __contains__(self, step: Step) -> bool:
+        return id(step) in self._steps or not (step.tests or step.ends)
+
+    def _measure(self, step: Step) -> tuple[int, int]:
+        below = [self._measure(each) for each in step.below]
+        steps, members = 1 + sum(each for each, _ in below), len(step.ends) + sum(each for _, each in below)
+        self.sizes[id(step)] = steps, members
+        return steps, members
+
+
+def _step_lines(plan: Plan, step: Step, names: Sequence[str], shown: _Shown, depth: int) -> Iterator[str]:
     tests = " and ".join(_told(plan, each) for each in step.tests)
-    ends = ", ".join(names[each] for each in step.ends)
+    ends = ", ".join(names[each] for each in step.ends[:_MOST_NAMED])
+    if len(step.ends) > _MOST_NAMED:
+        ends += f", … ({len(step.ends):,} in all)"
     if tests or ends:
         yield "  " * depth + " → ".join(each for each in (tests, ends) if each)
         depth += 1
     for each in step.below:
-        yield from _step_lines(plan, each, names, depth)
+        if each in shown:
+            yield from _step_lines(plan, each, names, shown, depth)
+    hidden = [shown.sizes[id(each)] for each in step.below if each not in shown]
+    if hidden:
+        steps, members = map(sum, zip(*hidden, strict=True))
+        yield "  " * depth + f"… and {_number(steps, 'step')} more, to {_number(members, 'conjunction')}"
 
 
 def _strategy_lines(plan: Plan) -> Iterator[str]:

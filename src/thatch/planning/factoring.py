@@ -2,7 +2,8 @@
 
 `nested` is for clusters that are disjoint or nested: every predicate stands once. `greedy` is for clusters that
 overlap: for a group of members it takes what all of them share, and then again and again the predicate that rejects
-members for the least expected cost each, which makes the next group; a member may so be in one of many groups.
+members for the least expected cost each, which makes the next group; a member may so be in one of many groups. Such a
+predicate may be one that members only imply.
 """
 
 from __future__ import annotations
@@ -49,30 +50,36 @@ def nested(problem: Problem, found: Sequence[tuple[Cluster, int]]) -> Step:
         cluster, around = found[number]
         step = Step(cluster.predicates, tuple(ends.get(number, ())), tuple(below.get(number, ())))
         below.setdefault(around, []).append(step)
-    root = Step((), tuple(ends.get(-1, ())), tuple(below.get(-1, ())))
-    return root.below[0] if len(root.below) == 1 and not root.ends else root
+    return _without_empty_root(Step((), tuple(ends.get(-1, ())), tuple(below.get(-1, ()))))
+
+
+def _without_empty_root(root: Step) -> Step:
+    return root.below[0] if len(root.below) == 1 and not root.tests and not root.ends else root
 
 
 def greedy(problem: Problem) -> Step:
-    """Steps for any set; a predicate may stand in several places."""
-    return _group(problem, dict(enumerate(problem.members)), ())
+    """Steps for any set; a predicate may stand in several places, and before members that only imply it."""
+    return _without_empty_root(_group(problem, dict(enumerate(problem.members)), (), frozenset()))
 
 
-def _group(problem: Problem, rest: Rest, taken: tuple[int, ...]) -> Step:
+def _group(problem: Problem, rest: Rest, taken: tuple[int, ...], known: frozenset[int]) -> Step:
     """The step of a group: what was taken to make it and all else that its members share, then its members."""
     sets = [set(each) for each in rest.values()]
     common = set.intersection(*sets)
+    follows = {weaker for each in common for weaker in problem.implied[each]}
+    tests = (*(each for each in taken if each not in follows), *sorted(common))
+    known = known.union(tests, *(problem.implied[each] for each in tests))
     rest = {member: tuple(each for each in own if each not in common) for member, own in rest.items()}
     ends = tuple(member for member, own in rest.items() if not own)
     open_rest = {member: own for member, own in rest.items() if own}
-    groups = _groups(problem, open_rest)
+    groups = _groups(problem, open_rest, known)
     placed = {member for _, own in groups for member in own}
-    below = [_group(problem, own, (predicate,)) for predicate, own in groups]
+    below = [_group(problem, own, (predicate,), known) for predicate, own in groups]
     below += [Step(own, (member,)) for member, own in open_rest.items() if member not in placed]
-    return Step((*taken, *sorted(common)), ends, tuple(below))
+    return Step(tests, ends, tuple(below))
 
 
-def _groups(problem: Problem, rest: Rest) -> list[tuple[int, Rest]]:
+def _groups(problem: Problem, rest: Rest, known: frozenset[int]) -> list[tuple[int, Rest]]:
     """Predicates with the members that each takes, the cheapest for a member first.
 
     A price only rises while members are taken by others, nearly: so the heap is right again once the price of its top
@@ -80,9 +87,9 @@ def _groups(problem: Problem, rest: Rest) -> list[tuple[int, Rest]]:
     """
     holders: dict[int, list[int]] = {}
     for member, own in rest.items():
-        for predicate in own:
+        for predicate in _necessary(problem, own, known):
             holders.setdefault(predicate, []).append(member)
-    prices = _Prices(problem, rest)
+    prices = _Prices(problem, rest, known)
     heap = [(prices.of(each, some), each) for each, some in holders.items() if len(some) > 1]
     heapify(heap)
     taken: set[int] = set()
@@ -102,21 +109,37 @@ def _groups(problem: Problem, rest: Rest) -> list[tuple[int, Rest]]:
     return found
 
 
-class _Prices:
-    """What it costs to reject members."""
+def _necessary(problem: Problem, own: tuple[int, ...], known: frozenset[int]) -> set[int]:
+    """What a member holds, and what follows from that and tells more than is known.
 
-    def __init__(self, problem: Problem, rest: Rest) -> None:
+    Of weaker predicates on one attribute each is inside the one before it, so that their selectivities tell how likely it
+    is after that one.
+    """
+    found = set(own)
+    for predicate in own:
+        weaker = problem.implied[predicate]
+        inner = next((each for each in weaker if each in known), None)
+        found.update(each for each in weaker if inner is None or inner in problem.implied[each])
+    return found
+
+
+class _Prices:
+    """What it costs to reject members, where some predicates are known to be true."""
+
+    def __init__(self, problem: Problem, rest: Rest, known: frozenset[int]) -> None:
         self._problem = problem
-        self._orders = {member: by_ratio(problem, own) for member, own in rest.items()}
-        self._alone = {member: expected(problem, own)[1] for member, own in self._orders.items()}
+        self._known = known
+        self._orders = {member: by_ratio(problem, own, known) for member, own in rest.items()}
+        self._alone = {member: expected(problem, own, known)[1] for member, own in self._orders.items()}
 
     def of(self, predicate: int, members: Sequence[int]) -> float:
         """The expected cost of members that a predicate stands before, for each of them."""
+        problem, known = self._problem, self._known | {predicate}
         after = sum(
-            expected(self._problem, [each for each in self._orders[member] if each != predicate])[1]
+            expected(problem, [each for each in self._orders[member] if each != predicate], known)[1]
             for member in members
         )
-        whole = self._problem.costs[predicate] + self._problem.selectivities[predicate] * after
+        whole = problem.costs[predicate] + problem.chance(predicate, self._known) * after
         return whole / len(members)
 
     def alone(self, members: Sequence[int]) -> float:

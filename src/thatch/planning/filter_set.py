@@ -1,11 +1,13 @@
 """Filters as a set to be planned, and events as truth values of its predicates.
 
 A predicate is what one conjunction demands of one attribute, or a check that is no interval with all that it says. Two
-conjunctions share it when its canonical text is the same: as in profiles, where it may have been measured.
+conjunctions share it when its canonical text is the same: as in profiles, where it may have been measured. Of weaker
+predicates that follow from it, some are known to the plan (`covering`), and whether events have the attribute at all.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,10 +15,12 @@ from thatch.errors import ParameterError, SchemaError, shown
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
-from thatch.model.lines import contains
+from thatch.model.lines import PRESENT, contains
 from thatch.model.matching import holds
 from thatch.model.printing import PrintedCondition, printed_conditions
 from thatch.model.schema import Schema
+from thatch.planning.counting import count
+from thatch.planning.covering import implied_predicates
 from thatch.planning.executing import Execution, execute
 from thatch.planning.plans import Plan
 from thatch.planning.problem import Answer, Problem
@@ -37,6 +41,7 @@ class FilterSet:
         or over the values that the filters name
     answer : "list" for the filters that match, "any" for whether one does
     costs : of predicates by their text, 1 for those that are not named
+    covering : whether plans may test weaker predicates first; without, all predicates are taken to be independent
 
     Raises
     ------
@@ -63,6 +68,7 @@ class FilterSet:
         *,
         answer: Answer = "list",
         costs: Mapping[str, float] | None = None,
+        covering: bool = True,
     ) -> None:
         self.names = tuple(filters)
         self.schema = _schema_of(filters)
@@ -80,10 +86,15 @@ class FilterSet:
         if not members:
             raise ParameterError("at least one filter", "none", "filters")
         found = source if source is not None else uniform_domains(self.predicates, self.schema)
+        if covering:
+            self._add_presences(found, numbers)
+        selectivities = [found.selectivity(each) for each in self.predicates]
+        uses = Counter(predicate for member in members for predicate in member)
         given = costs or {}
         self.problem = Problem.of(
             members,
-            [found.selectivity(each) for each in self.predicates],
+            selectivities,
+            implied=implied_predicates(self.predicates, selectivities, uses) if covering else None,
             costs=[given.get(each.text, 1.0) for each in self.predicates],
             owners=owners,
             answer=answer,
@@ -99,6 +110,14 @@ class FilterSet:
             if number not in member:
                 member.append(number)
         return member
+
+    def _add_presences(self, source: Source, numbers: dict[str, int]) -> None:
+        """Predicates that nobody holds and many imply: that an event has an attribute at all, unless all of them do."""
+        uses = Counter(key for each in self.predicates for key, _ in each.constraints)
+        for key, times in uses.items():
+            presence = PrintedCondition(f"exists({key})", ((key, PRESENT),))
+            if times > 1 and key[-1] != ")" and source.selectivity(presence) < 1.0:
+                self._numbered([presence], numbers)
 
     def execute(self, plan: Plan, event: Mapping[str, Any] | Record) -> Execution:
         """Carry out a plan of this set on an event.
@@ -120,6 +139,12 @@ class FilterSet:
         if plan.problem.owner_count < len(self.names):
             return list(self.names) if owners else []
         return [name for owner, name in enumerate(self.names) if owner in owners]
+
+    def cost(self, plan: Plan, records: Sequence[Record]) -> float:
+        """What a plan of this set costs on these events, all together; those without lists are taken at once."""
+        flat = [record for record in records if not record.choices]
+        counted = count(plan, self.columns(flat), len(flat)).cost if flat else 0.0
+        return counted + sum(self.execute(plan, record).cost for record in records if record.choices)
 
     def columns(self, records: Sequence[Record]) -> list[int]:
         """For each predicate the set of events on which it is true; see `columns_of`."""

@@ -1,36 +1,73 @@
-"""What planning tells indexes, as values: where events lie, for segments, and an order of attributes, for diagrams.
+"""What planning tells indexes, as a value: where events lie, and in which order a plan tests attributes.
 
-Indexes stand below planning and know nothing of it; whoever builds one hands these on. They change no answer.
+Indexes stand below planning and know nothing of it; whoever builds one hands hints on. They change no answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from thatch.engine.hints import hints_of
 from thatch.matching.problem import AccessHints
+from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.planning.filter_set import FilterSet
+from thatch.planning.planning import plan
 from thatch.planning.plans import Plan
-from thatch.planning.selectivities.uniform import UniformDomains
+from thatch.planning.selectivities.profiles import ProfileSource
+from thatch.planning.selectivities.sources import Source
+from thatch.planning.selectivities.uniform import uniform_domains
 from thatch.planning.steps import Step
 
 __all__ = ["access_hints", "attribute_order"]
 
+_PLANNED = (
+    2_000  # filters that stand for all in the order of attributes: a plan of these takes a second at most
+)
 
-def access_hints(known: Profile | UniformDomains) -> AccessHints:
-    """Where events lie on lines, for an index that chooses by it under which of its sides a box is found.
+
+def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) -> AccessHints:
+    """What a plan of these filters tells an index of them.
 
     Parameters
     ----------
-    known : a profile, or domains over which values are spread evenly
+    filters : by what they are called
+    profile : of the events; without one, values are taken to be spread evenly over domains, as in `FilterSet`
+
+    Raises
+    ------
+    ParameterError
+        If there are no filters.
+    SchemaError
+        If the filters have different schemas.
+
+    Examples
+    --------
+    >>> import thatch
+    >>> from thatch.model.profile import Profile
+    >>> profile = Profile.of([{"kind": "a", "price": price} for price in range(100)])
+    >>> hints = access_hints({"cheap": thatch.parse("kind = 'a' and price < 5")}, profile)
+    >>> hints.order
+    ('price', 'kind')
+    >>> engine = thatch.Engine(hints=hints)
     """
-    return hints_of(known) if isinstance(known, Profile) else known.spread
+    step = max(-(-len(filters) // _PLANNED), 1)
+    some = {name: filters[name] for name in list(filters)[::step]}
+    if profile is None:
+        all_of_them = FilterSet(filters)
+        domains = uniform_domains(all_of_them.predicates, all_of_them.schema)
+        return AccessHints(domains.spreads(), _order(some, domains))
+    schema = next((each.schema for each in some.values()), None)
+    return AccessHints(hints_of(profile).spreads, _order(some, ProfileSource(profile, schema)))
+
+
+def _order(filters: Mapping[str, Filter], source: Source) -> tuple[str, ...]:
+    wanted = FilterSet(filters, source)
+    return attribute_order(wanted, plan(wanted.problem, budget=0))
 
 
 def attribute_order(wanted: FilterSet, plan: Plan) -> tuple[str, ...]:
-    """The order of attributes for diagrams, from the top to the bottom: what the plan tests first stands lowest.
-
-    An attribute stands as high as its tests come late, in the mean over the members that wait for them.
-    """
+    """The order of attributes in which a plan tests their predicates, in the mean over the members that wait for them."""
     late: dict[str, float] = {}
     waiting: dict[str, int] = {}
 
@@ -43,4 +80,4 @@ def attribute_order(wanted: FilterSet, plan: Plan) -> tuple[str, ...]:
         return members
 
     walk(plan.steps, 0)
-    return tuple(sorted(late, key=lambda key: (-late[key] / max(waiting[key], 1), key)))
+    return tuple(sorted(late, key=lambda key: (late[key] / max(waiting[key], 1), key)))

@@ -10,7 +10,7 @@ is a conjunctive commonality. Evaluation ends as soon as the answer is known; wa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -34,6 +34,7 @@ class Problem:
     selectivities : the probability that each predicate is true
     costs : what it takes to evaluate each
     names : what each is called
+    implied : for each, weaker ones that follow from it and may be tested before it
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -41,6 +42,7 @@ class Problem:
     selectivities: tuple[float, ...]
     costs: tuple[float, ...]
     names: tuple[str, ...]
+    implied: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(
@@ -52,6 +54,7 @@ class Problem:
         owners: Sequence[int] | None = None,
         answer: Answer = "list",
         names: Sequence[str] | None = None,
+        implied: Sequence[Sequence[int]] | None = None,
     ) -> Problem:
         """The problem with these parts.
 
@@ -60,12 +63,13 @@ class Problem:
         costs : one for all predicates, or one for each
         owners : whom each member satisfies; by default everybody is an owner
         answer : "any" gives all members to one owner, so that the answer is yes or no
+        implied : for each predicate those that follow from it; by default predicates are independent
 
         Raises
         ------
         ParameterError
             If there is no member, one names a predicate that is none or names it twice, a selectivity is no
-            probability, a cost is not positive, or lengths differ.
+            probability, a cost is not positive, a predicate implies itself or none, or lengths differ.
 
         Examples
         --------
@@ -79,7 +83,7 @@ class Problem:
         if answer not in ("list", "any"):
             raise ParameterError('"list" or "any"', shown(answer), "answer")
         for number, member in enumerate(given):
-            _check_member(member, len(chances), number)
+            _check_member(member, len(chances), f"member {number}")
         called = tuple(f"p{number}" for number in range(len(chances))) if names is None else tuple(names)
         if len(called) != len(chances):
             raise ParameterError(f"a name for each of {len(chances)} predicates", f"{len(called)}", "names")
@@ -89,6 +93,7 @@ class Problem:
             selectivities=chances,
             costs=_checked_costs(costs, len(chances)),
             names=called,
+            implied=_checked_implied(implied, len(chances)),
         )
 
     def with_selectivities(self, selectivities: Sequence[float]) -> Problem:
@@ -99,6 +104,15 @@ class Problem:
                 f"{len(self.selectivities)} selectivities", f"{len(chances)}", "selectivities"
             )
         return replace(self, selectivities=chances)
+
+    def chance(self, predicate: int, known: Collection[int]) -> float:
+        """The probability that a predicate is true where others are known to be: of its own, and of what it implies."""
+        own = self.selectivities[predicate]
+        for each in self.implied[predicate]:  # from the rarest on, which tells most
+            if each in known:
+                weaker = self.selectivities[each]
+                return min(own / weaker, 1.0) if weaker else 0.0
+        return own
 
     @cached_property
     def owner_count(self) -> int:
@@ -120,8 +134,7 @@ class Problem:
         return {predicate: tuple(members) for predicate, members in found.items()}
 
 
-def _check_member(member: Sequence[int], predicates: int, number: int) -> None:
-    where = f"member {number}"
+def _check_member(member: Sequence[int], predicates: int, where: str) -> None:
     for each in member:
         if not isinstance(each, int) or not 0 <= each < predicates:
             raise ParameterError(f"predicates from 0 to {predicates - 1}", shown(each), where)
@@ -146,6 +159,16 @@ def _checked_costs(costs: Sequence[float] | float, predicates: int) -> tuple[flo
         if not isinstance(value, int | float) or not 0 < value < inf:
             raise ParameterError("a finite cost above 0", shown(value), f"cost of predicate {number}")
     return tuple(float(value) for value in each)
+
+
+def _checked_implied(implied: Sequence[Sequence[int]] | None, predicates: int) -> tuple[tuple[int, ...], ...]:
+    if implied is None:
+        return ((),) * predicates
+    if len(implied) != predicates:
+        raise ParameterError(f"what each of {predicates} predicates implies", f"{len(implied)}", "implied")
+    for number, weaker in enumerate(implied):
+        _check_member((number, *weaker), predicates, f"what predicate {number} implies")
+    return tuple(tuple(each) for each in implied)
 
 
 def _numbered(owners: Sequence[int] | None, members: int) -> tuple[int, ...]:

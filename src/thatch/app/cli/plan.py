@@ -14,6 +14,7 @@ from thatch.app.cli.sources import load_engine, load_schema
 from thatch.errors import TableError
 from thatch.formats.events import read_events
 from thatch.formats.profile import read_profile
+from thatch.model.events import Record, read_event
 
 if TYPE_CHECKING:
     from thatch.planning import FilterSet, Plan
@@ -90,10 +91,10 @@ def explain(
     say("plan")
     for line in plan_lines(found, wanted.member_names, lines):
         say(f"  {line}")
-    _tell_costs(wanted, found, events, limit)
+    _tell_costs(wanted, found, events, limit, is_guessed=profile is None)
 
 
-def _tell_costs(wanted: FilterSet, found: Plan, events: str | None, limit: int) -> None:
+def _tell_costs(wanted: FilterSet, found: Plan, events: str | None, limit: int, *, is_guessed: bool) -> None:
     from thatch.planning import unplanned
 
     arrived = unplanned(wanted.problem)
@@ -102,24 +103,24 @@ def _tell_costs(wanted: FilterSet, found: Plan, events: str | None, limit: int) 
     _tell_row("predicted", found.cost, arrived.cost)
     if events is None:
         return
-    costs, count = [0.0, 0.0], 0
+    records: list[Record] = []
     rejects: list[tuple[int, str]] = []
     with progress("events") as meter:
         for row, event in islice(read_events(events, lambda *each: rejects.append(each)), limit):
             try:
-                done = [wanted.execute(each, event) for each in (found, arrived)]
+                records.append(read_event(event, wanted.schema))
             except EventError as error:
                 rejects.append((row, str(error)))
                 continue
-            costs = [total + each.cost for total, each in zip(costs, done, strict=True)]
-            count += 1
             meter.step()
     for row, reason in rejects[:5]:
         note(f"row {row} of {events} left out: {reason}")
-    if not count:
+    if not records:
         raise TableError("a file with at least one event", f"none ({len(rejects):,} rows left out)", events)
-    _tell_row("counted", *(total / count for total in costs))
-    say(f"  on {count:,} events of {events}")
+    _tell_row("counted", *(wanted.cost(each, records) / len(records) for each in (found, arrived)))
+    say(f"  on {len(records):,} events of {events}")
+    if is_guessed:
+        note("Selectivities are guesses; --profile with a folder of `thatch profile` predicts from events.")
 
 
 def _tell_row(name: str, planned: float, arrived: float) -> None:

@@ -46,7 +46,8 @@ class _Known:
 
 
 def _planned(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Matcher:
-    wanted = FilterSet({str(place): filter for place, filter in enumerate(filters)}, _Known(p))
+    named = {str(place): filter for place, filter in enumerate(filters)}
+    wanted = FilterSet(named, _Known(p), covering=False)  # equation 6 knows independent predicates only
     found = plan(wanted.problem)
     records = [read_event(event) for event in events]
 

@@ -21,6 +21,7 @@ from thatch.matching.diagrams.chains import Chains, Int32s
 from thatch.matching.diagrams.kernels import top_down
 from thatch.matching.diagrams.passes import FullPass
 from thatch.matching.diagrams.predicates import Predicate, PredicateIndex, Variables
+from thatch.matching.problem import AccessHints
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record
 from thatch.model.filters import Filter
@@ -50,6 +51,7 @@ class DiagramIndex:
     order : attributes from the top of diagrams to their bottom, as `thatch.matching.diagrams.ordering` finds them;
         those that are not named stand above all that are, by their names
     way : how chains are decided: "fan-out" chooses for each event between the other two
+    hints : what planning knows, for an order where none is given: what it tests first stands at the bottom
 
     Raises
     ------
@@ -57,9 +59,13 @@ class DiagramIndex:
         If the order names an attribute twice, or there is no such way.
     """
 
-    def __init__(self, order: Sequence[str] = (), way: Way = "fan-out") -> None:
+    def __init__(
+        self, order: Sequence[str] = (), way: Way = "fan-out", *, hints: AccessHints | None = None
+    ) -> None:
         if way not in _WAYS:
             raise ParameterError(" or ".join(map(repr, _WAYS)), shown(way), "way")
+        if hints is not None and not order:
+            order = hints.order[::-1]
         self._depth = {key: depth for depth, key in enumerate(order)}
         if isinstance(order, str) or len(self._depth) < len(order):
             raise ParameterError("attributes, each once", shown(order), "order")

@@ -46,7 +46,7 @@ class SegmentIndex:
     capacity : filters that a delta takes before it becomes a segment
     background : somebody else asks for jobs
     schema : declared types, for filters that are read again from their text
-    hints : what is known of events
+    hints : what planning knows of events; a box is found by the side that lets the fewest through
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class SegmentIndex:
         if (hints := self._hints) is None:
             return None
         keys = list(self._attributes.number)
-        return lambda number: hints(keys[number])
+        return lambda number: hints.spread(keys[number])
 
     def finish(self, job: Job, built: list[Segment]) -> None:
         """Put what a job has built in place of its sources."""

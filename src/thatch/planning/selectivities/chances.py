@@ -21,13 +21,13 @@ class Chances(Protocol):
 
 
 class Independent:
-    """Every predicate has its selectivity, whatever others are: the paper's model."""
+    """Every predicate has its selectivity, whatever others are that it does not imply: the paper's model."""
 
     def __init__(self, problem: Problem) -> None:
-        self._selectivities = problem.selectivities
+        self._problem = problem
 
-    def after(self, true: Sequence[int], predicate: int) -> float:  # noqa: ARG002 - nothing depends on them
-        return self._selectivities[predicate]
+    def after(self, true: Sequence[int], predicate: int) -> float:
+        return self._problem.chance(predicate, true)
 
 
 class Paired:
@@ -39,12 +39,14 @@ class Paired:
     """
 
     def __init__(self, problem: Problem, pairs: Mapping[tuple[int, int], float]) -> None:
+        self._problem = problem
         self._selectivities = problem.selectivities
         self._pairs = pairs
 
     def after(self, true: Sequence[int], predicate: int) -> float:
         own = self._selectivities[predicate]
-        best, told = own, 0.0
+        best = self._problem.chance(predicate, true)
+        told = abs(log(max(best, _UNSEEN) / max(own, _UNSEEN)))
         for each in true:
             both = self._pairs.get((min(each, predicate), max(each, predicate)))
             if both is None or not self._selectivities[each]:

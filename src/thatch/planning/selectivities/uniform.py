@@ -109,10 +109,9 @@ class UniformDomains:
             share *= 1.0 if constraint == PRESENT else self._domains[key].share(constraint)
         return share
 
-    def spread(self, key: str) -> Spread | None:
-        """How an attribute's values lie, as an index is told it; None if nothing is known of it."""
-        domain = self._domains.get(key)
-        return None if domain is None else domain.spread()
+    def spreads(self) -> dict[str, Spread]:
+        """How the values of attributes lie, as an index is told it."""
+        return {key: domain.spread() for key, domain in self._domains.items()}
 
 
 def uniform_domains(predicates: Sequence[PrintedCondition], schema: Schema | None = None) -> UniformDomains:

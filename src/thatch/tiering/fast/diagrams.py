@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thatch.matching.diagrams import DiagramIndex
+from thatch.matching.problem import AccessHints
 from thatch.model.events import read_event
 from thatch.model.schema import Schema
 from thatch.tiering.problem import By, Subscription
@@ -17,11 +18,17 @@ _ROW_BYTES = 64 + 32  # a tuple of three, and the number of a place
 
 
 class DiagramTier:
-    """Subscriptions in a decision diagram with many roots."""
+    """Subscriptions in a decision diagram with many roots.
 
-    def __init__(self, schema: Schema | None = None) -> None:
+    Parameters
+    ----------
+    schema : declared types
+    hints : what planning knows of events and subscriptions
+    """
+
+    def __init__(self, schema: Schema | None = None, *, hints: AccessHints | None = None) -> None:
         self._schema = schema
-        self._index = DiagramIndex()
+        self._index = DiagramIndex(hints=hints)
         self._rows: dict[int, tuple[str, str | None, float]] = {}
         self._place: dict[str, int] = {}
         self._next = 0

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from thatch.engine import Engine
+from thatch.matching.problem import AccessHints
 from thatch.model.schema import Schema
 from thatch.tiering.problem import By, Subscription
 
@@ -24,10 +25,13 @@ class SegmentTier:
     ----------
     schema : declared types
     background : merge in a thread; otherwise whoever changes the tier does
+    hints : what planning knows of events and subscriptions
     """
 
-    def __init__(self, schema: Schema | None = None, *, background: bool = False) -> None:
-        self._engine = Engine(schema, background=background)
+    def __init__(
+        self, schema: Schema | None = None, *, background: bool = False, hints: AccessHints | None = None
+    ) -> None:
+        self._engine = Engine(schema, background=background, hints=hints)
 
     def __len__(self) -> int:
         return len(self._engine)
