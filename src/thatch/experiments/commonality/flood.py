@@ -251,5 +251,7 @@ MIGRATED = Simulation(
     parameters={"sharing": str, "store": str, "count": int, "budget": float},
     results={"move": int, "ratio": float, "nodes": int, "weighted": float, "members": int},
 )
-MIGRATED_FULL = grid(1, sharing=("low", "high"), store=("sqlite",), count=(40_000,), budget=(32.0,))
+MIGRATED_FULL = grid(
+    1, sharing=("low", "high"), store=("sqlite", "postgres"), count=(40_000,), budget=(32.0,)
+)
 MIGRATED_QUICK = grid(1, sharing=("low", "high"), store=("sqlite",), count=(1_200,), budget=(2.0,))
