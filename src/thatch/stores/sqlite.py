@@ -108,6 +108,7 @@ def _owned(path: str) -> sqlite3.Connection:
     """A transaction on an empty file beside the store, as long as it is open: SQLite lets nobody else begin one."""
     beside = sqlite3.connect(f"{path}-owner", isolation_level=None, check_same_thread=False, timeout=0)
     try:
+        beside.execute("PRAGMA journal_mode = OFF")  # nothing is written, so that nothing can be taken back
         beside.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         beside.close()
