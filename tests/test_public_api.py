@@ -33,8 +33,15 @@ def test_all_lists_exactly_what_is_exported():
         for name, value in vars(thatch).items()
         if not name.startswith("_") and name != "annotations" and not isinstance(value, ModuleType)
     }
-    assert set(thatch.__all__) == exported
-    assert len(thatch.__all__) == len(exported)
+    late = set(thatch._LATE)
+    assert set(thatch.__all__) == exported | late
+    assert len(thatch.__all__) == len(exported) + len(late)
+
+
+def test_what_is_loaded_late_is_what_its_room_has():
+    assert thatch.TieredEngine is importlib.import_module("thatch.tiering").TieredEngine
+    with pytest.raises(AttributeError, match="no attribute 'Tired'"):
+        thatch.Tired  # noqa: B018
 
 
 @pytest.mark.parametrize("name", thatch.__all__)
@@ -150,7 +157,7 @@ def fresh(*arguments: str) -> str:
 
 
 def test_import_loads_nothing_that_only_some_people_need():
-    heavy = ("pandas", "polars", "typer", "rich", "numba", "llvmlite", "hypothesis", "pyspark")
+    heavy = ("pandas", "polars", "typer", "rich", "numba", "llvmlite", "hypothesis", "pyspark", "sqlite3")
     loaded = fresh("-c", f"import sys, thatch; print([name for name in {heavy} if name in sys.modules])")
     assert loaded == "[]\n"
 

@@ -13,6 +13,7 @@ from benchmarks.tiering.databases import database_rows
 __all__ = ["SECTIONS", "Bench"]
 
 _MEGABYTE = 1 << 20
+_UNMEASURED = 100_000  # subscriptions of a flood that has met every kernel: merges, and moves
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,17 @@ def _flood(bench: Bench, store: str, fast: str) -> list[Row]:
     count = 12_000 if bench.is_quick else bench.count
     budget = (8 if bench.is_quick else 64) * _MEGABYTE
     note(f"a flood of {count:,} on {store}, with {fast} in memory")
-    found = ask(
-        "benchmarks.tiering.flood_child",
-        {
-            "store": store,
-            "fast": fast,
-            "count": count,
-            "budget": budget,
-            "base": 2_000 if bench.is_quick else 20_000,
-            "seed": bench.seed,
-        },
-    )
+    request = {
+        "store": store,
+        "fast": fast,
+        "count": count,
+        "budget": budget,
+        "base": 2_000 if bench.is_quick else 20_000,
+        "seed": bench.seed,
+    }
+    # Kernels are compiled before: what compiling leaves behind is not what subscriptions take.
+    ask("benchmarks.tiering.flood_child", request | {"count": min(count, _UNMEASURED)})
+    found = ask("benchmarks.tiering.flood_child", request)
     assert not found["wrong"], f"{found['wrong']} wrong answers"
     what = f"flood, {store}, {fast}"
     common = {"subscriptions": count}

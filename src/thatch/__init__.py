@@ -11,6 +11,9 @@ Keep many standing queries and find, for every event, who wants it:
 
 from __future__ import annotations
 
+import importlib
+import typing
+
 from thatch.broker.settings import Routing
 from thatch.engine import Engine
 from thatch.errors import (
@@ -44,6 +47,10 @@ from thatch.reduction import Changes, EventBox, ForwardingSet, Sureness, Verdict
 from thatch.runtime.blocking import BlockingNetwork
 from thatch.runtime.inprocess import Network, network
 
+if typing.TYPE_CHECKING:
+    from thatch.stores import PostgresStore, SqliteStore
+    from thatch.tiering import TieredEngine
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -68,18 +75,21 @@ __all__ = [
     "Number",
     "ParameterError",
     "PatternError",
+    "PostgresStore",
     "Profile",
     "ReadOnlyError",
     "Routing",
     "Schema",
     "SchemaError",
     "SparkError",
+    "SqliteStore",
     "StoreError",
     "SubscriptionError",
     "Sureness",
     "TableError",
     "Text",
     "ThatchError",
+    "TieredEngine",
     "Topology",
     "UnknownSubscriptionError",
     "Verdict",
@@ -93,3 +103,12 @@ __all__ = [
     "sureness",
     "within",
 ]
+
+# What only some people need is loaded when it is asked for.
+_LATE = {"PostgresStore": "thatch.stores", "SqliteStore": "thatch.stores", "TieredEngine": "thatch.tiering"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module 'thatch' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATE[name]), name)

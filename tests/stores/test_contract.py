@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import contextmanager
 
 import pytest
@@ -114,6 +116,33 @@ def test_many_are_read_in_parts(store):
     store.put([(made(name, "x = 1"), Home(0, is_cold=False)) for name in names], [record()])
     assert list(store.identities()) == names
     assert [each.subscription.identity for some in store.fast() for each in some] == names
+
+
+# --- one engine at a time ---------------------------------------------------------------------------------------------
+
+
+def test_a_store_that_is_in_use_is_not_opened_a_second_time(opens):
+    store = opens()
+    with pytest.raises(StoreError, match="in use"):
+        opens()
+    store.put([(made("a", "x = 1"), cold())], [record()])
+    store.close()
+    again = opens()
+    assert list(again.identities()) == ["a"]
+    again.close()
+
+
+def test_a_process_that_is_killed_lets_go_of_its_file(tmp_path):
+    path = tmp_path / "store.db"
+    program = f"from thatch import SqliteStore; kept = SqliteStore({str(path)!r}); print('open', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "open\n"
+        with pytest.raises(StoreError, match="in use"):
+            SqliteStore(path)
+        child.kill()
+    SqliteStore(path).close()
 
 
 # --- that it answers exactly ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from thatch.errors import MissingPackageError, ParameterError, StoreError, shown
 from thatch.model.schema import Schema
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["PostgresStore"]
 
 _BYTES = 256 << 10  # what two connections take in this process, rows under way included
+_LOCK = 1_953_653_108  # tells our locks from those of others in the database
+_PATIENCE = 2_000  # milliseconds: a session that ends keeps its lock for a moment
+_KEEPALIVES = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"  # nor for long if the line is cut
 _SIDES = ", ".join(f"side{slot}" for slot in range(SLOTS))
 
 _TABLES = (
@@ -50,14 +54,56 @@ _TABLES = (
 
 
 class _Connection:
-    """A connection, made when it is needed and after it was lost; also the transaction under way on it."""
+    """A connection, made when it is needed and after it was lost; also the transaction under way on it.
 
-    def __init__(self, where: str, namespace: str) -> None:
+    One that owns the namespace holds a lock on it as long as it lives. Made anew, it sees whether somebody else had the
+    lock in between: then what is in memory may not be true any more.
+    """
+
+    def __init__(self, where: str, namespace: str, *, owns: bool) -> None:
         self.lock = Lock()
-        self._where, self._namespace = where, namespace
+        self._where, self._namespace, self._owns = where, namespace, owns
         self._link: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._signature: str | None = None
 
-    def link(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        cursor = self._opened().execute(_written(statement), values or None)
+        return cursor.fetchall() if cursor.description is not None else []
+
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._opened().cursor() as cursor:
+            cursor.executemany(_written(statement), rows)
+
+    def insert(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        statement: Any = f"COPY {table} ({columns}) FROM STDIN"
+        with self._opened().cursor() as cursor, cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self._opened().transaction():
+            yield
+
+    def lost(self) -> None:
+        """Forget a connection in an unknown state."""
+        self.close()
+
+    def close(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            link.close()
+
+    def sign(self) -> None:
+        """Write down who has the namespace now."""
+        self._signature = uuid4().hex
+        self.run(
+            "INSERT INTO meta (name, value) VALUES ('owner', ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            [self._signature],
+        )
+
+    def _opened(self) -> psycopg.Connection[tuple[Any, ...]]:
         import psycopg
 
         if self._link is None or self._link.closed:
@@ -65,28 +111,40 @@ class _Connection:
                 self._where,
                 autocommit=True,
                 connect_timeout=10,
-                options=f"-c search_path={self._namespace} -c client_min_messages=warning",
+                options=f"-c search_path={self._namespace} -c client_min_messages=warning {_KEEPALIVES}",
                 keepalives_idle=30,
             )
+            try:
+                if self._owns:
+                    self._own(self._link)
+            except BaseException:
+                self.close()
+                raise
         return self._link
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        cursor = self.link().execute(_written(statement), values or None)
-        return cursor.fetchall() if cursor.description is not None else []
+    def _own(self, link: psycopg.Connection[tuple[Any, ...]]) -> None:
+        import psycopg
 
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        with self.link().cursor() as cursor:
-            cursor.executemany(_written(statement), rows)
-
-    def drop(self) -> None:
-        """Forget a connection in an unknown state."""
-        link, self._link = self._link, None
-        if link is not None:
-            link.close()
+        link.execute(f"SET lock_timeout = {_PATIENCE}")
+        try:
+            link.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [_LOCK, self._namespace])
+        except psycopg.errors.LockNotAvailable:
+            raise StoreError(
+                "a store that nobody else has open", "one that is in use", _named(self._namespace)
+            ) from None
+        link.execute("SET lock_timeout = 0")
+        if self._signature is not None:
+            found = link.execute("SELECT value FROM meta WHERE name = 'owner'").fetchall()
+            if found != [(self._signature,)]:
+                raise StoreError(
+                    "the store as this engine left it",
+                    "changes by another one, which had it while the connection was lost; open it again",
+                    _named(self._namespace),
+                )
 
 
 class PostgresStore(RelationalStore):
-    """Subscriptions in a PostgreSQL database.
+    """Subscriptions in a PostgreSQL database; one engine at a time may have a namespace open.
 
     Parameters
     ----------
@@ -99,69 +157,33 @@ class PostgresStore(RelationalStore):
     MissingPackageError
         If psycopg is not installed.
     StoreError
-        If the database cannot be reached, or has tables of another version or schema.
+        If the database cannot be reached, has tables of another version or schema, or is in use.
     """
 
     def __init__(self, where: str, *, schema: Schema | None = None, namespace: str = "thatch") -> None:
-        super().__init__(schema)
         if re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", namespace) is None:
             raise ParameterError("lower-case letters, digits and _", shown(namespace), "namespace")
         try:
             import psycopg
         except ImportError as error:
             raise MissingPackageError("psycopg", "brokers", "a store in PostgreSQL") from error
-        self._error: type[Exception] = psycopg.Error
         self._namespace = namespace
-        self._changes, self._questions = _Connection(where, namespace), _Connection(where, namespace)
-        try:
-            self._open()
-        except BaseException:
-            self.close()
-            raise
+        self._owner = _Connection(where, namespace, owns=True)
+        super().__init__(schema, psycopg.Error, self._owner, _Connection(where, namespace, owns=False))
 
     @property
     def name(self) -> str:
         """The PostgreSQL schema; an address may hold a password."""
-        return f"the namespace {self._namespace}"
+        return _named(self._namespace)
 
     def nbytes(self) -> int:
         """What two connections take."""
         return _BYTES
 
-    def close(self) -> None:
-        """Let go of the database."""
-        self._changes.drop()
-        self._questions.drop()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except self._error as error:
-            first = (str(error).strip().splitlines() or ["no reason given"])[0]
-            raise StoreError(
-                "a database that does what it is asked", f"{type(error).__name__}: {first}", self.name
-            ) from error
-
-    @contextmanager
-    def _changing(self) -> Iterator[Change]:
-        change = self._changes
-        with change.lock, self._told():
-            try:
-                with change.link().transaction():
-                    yield change
-            except self._error:
-                change.drop()
-                raise
-
-    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        questions = self._questions
-        with questions.lock, self._told():
-            try:
-                return questions.run(statement, values)
-            except self._error:
-                questions.drop()
-                raise
+    def _open(self) -> None:
+        super()._open()
+        with self._told(self._owner):
+            self._owner.sign()
 
     def among(self, column: str) -> str:
         return f"{column} = ANY(?)"
@@ -186,9 +208,9 @@ class PostgresStore(RelationalStore):
             change.run(statement)
 
     def _insert_boxes(self, change: Change, rows: list[tuple[int, BoxRow]]) -> None:
-        marks = ", ".join(["?", "?", *["?::doubles"] * SLOTS])
-        change.run_many(
-            f"INSERT INTO boxes (place, access, {_SIDES}) VALUES ({marks})",
+        change.insert(
+            "boxes",
+            f"place, access, {_SIDES}",
             [(place, row.access, *map(_range, self._bounds(row))) for place, row in rows],
         )
 
@@ -206,6 +228,10 @@ class PostgresStore(RelationalStore):
             f"UNION ALL SELECT {columns} {joined} WHERE b.access IS NULL{sides}"
         )
         return statement, [asked.keys, *ranges, *ranges]
+
+
+def _named(namespace: str) -> str:
+    return f"the namespace {namespace}"
 
 
 def _range(side: tuple[float, float]) -> str:

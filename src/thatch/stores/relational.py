@@ -6,17 +6,19 @@
     attributes     which attribute has which slot, and which derived ones events are asked for (slot −1)
     boxes          rows of those that the database answers for, see `boxes.py`
 
-Every change is one transaction; one engine at a time uses a store. Two connections, one for changes and one for questions, each used by one thread at a
-time, so that a long change does not hold up a match.
+Every change is one transaction. One engine at a time uses a store: the connection for changes holds a lock on it, which the
+database lets go of when the process ends. Questions have a connection of their own, so that a long change does not hold up a
+match; each is used by one thread at a time.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from math import inf
+from threading import Lock
 from typing import Any, ClassVar, Protocol
 
 from thatch.errors import StoreError, SubscriptionError, shown
@@ -38,7 +40,7 @@ from thatch.stores.boxes import (
 )
 from thatch.tiering.problem import ClusterRecord, Found, Home, Match, Subscription
 
-__all__ = ["SLOTS", "Change", "RelationalStore"]
+__all__ = ["SLOTS", "Change", "Connection", "RelationalStore"]
 
 SLOTS = 8  # columns for intervals; attributes get them in the order in which they come
 _DERIVED = -1  # the slot of an attribute that has none
@@ -58,6 +60,24 @@ class Change(Protocol):
     def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""
 
+    def insert(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows, in the quickest way."""
+
+
+class Connection(Change, Protocol):
+    """A way to the database, opened by its first use; also the transaction under way on it."""
+
+    lock: Lock
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Committed at the end, taken back on an error."""
+
+    def lost(self) -> None:
+        """An error has come: whatever state the connection is in, the next call finds it usable."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
 
 class RelationalStore(ABC):
     """Subscriptions in SQL tables.
@@ -65,18 +85,28 @@ class RelationalStore(ABC):
     Parameters
     ----------
     schema : declared types, with which filters are read; a store has one for good
+    error : what the database raises
+    changes, questions : two connections, of which the first holds the lock on the store
     """
 
     # Statements that bring tables of version 1 to 2, of 2 to 3 and so on; `_create` makes the newest at once.
     upgrades: ClassVar[tuple[tuple[str, ...], ...]] = ()
     explain: ClassVar[str] = "EXPLAIN"  # what stands before a question to see how it is answered
 
-    def __init__(self, schema: Schema | None) -> None:
+    def __init__(
+        self, schema: Schema | None, error: type[Exception], changes: Connection, questions: Connection
+    ) -> None:
         self.schema = schema
+        self._error, self._changes, self._questions = error, changes, questions
         self._variety = Variety()
         self._slots: dict[str, int] = {}
         self._derived: dict[str, int] = {}
         self._is_sure = False  # of the attributes: a transaction that nobody saw end may have added some
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
 
     # --- what a database does in its own way -----------------------------------------------------------------------
 
@@ -84,14 +114,6 @@ class RelationalStore(ABC):
     @abstractmethod
     def name(self) -> str:
         """What the store is called in errors."""
-
-    @abstractmethod
-    def _changing(self) -> AbstractContextManager[Change]:
-        """A transaction: committed at the end, taken back on an error, which becomes a `StoreError`."""
-
-    @abstractmethod
-    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a question."""
 
     @abstractmethod
     def among(self, column: str) -> str:
@@ -116,6 +138,38 @@ class RelationalStore(ABC):
     @abstractmethod
     def candidates(self, asked: Ask) -> tuple[str, list[Any]]:
         """The question for the candidates of an event, and its values; rows are place, id, subscriber, expires, filter."""
+
+    # --- two connections --------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._changes.close()
+        self._questions.close()
+
+    @contextmanager
+    def _told(self, connection: Connection) -> Iterator[None]:
+        """What the database finds wrong, as our error."""
+        try:
+            yield
+        except self._error as error:
+            connection.lost()
+            first = (str(error).strip().splitlines() or ["no reason given"])[0]
+            raise StoreError(
+                "a database that does what it is asked", f"{type(error).__name__}: {first}", self.name
+            ) from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[Change]:
+        """A transaction: committed at the end, taken back on an error."""
+        change = self._changes
+        with change.lock, self._told(change), change.transaction():
+            yield change
+
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a question."""
+        questions = self._questions
+        with questions.lock, self._told(questions):
+            return questions.run(statement, values)
 
     # --- opening ---------------------------------------------------------------------------------------------------
 
@@ -175,8 +229,9 @@ class RelationalStore(ABC):
             self._forget(change, [each.identity for each, _ in many])
             self._keep_clusters(change, clusters)
             first = int(change.run("SELECT COALESCE(MAX(place), -1) + 1 FROM subscriptions")[0][0])
-            change.run_many(
-                f"INSERT INTO subscriptions (place, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            change.insert(
+                "subscriptions",
+                f"place, {_COLUMNS}",
                 [
                     (
                         first + number,

@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -52,38 +51,79 @@ _TABLES = (
 
 
 class _Connection:
-    """A connection, which is also the transaction under way on it."""
+    """A connection, which is also the transaction under way on it; one that owns the file holds a lock beside it."""
 
-    def __init__(self, path: str, cache: int, *, waits: bool) -> None:
+    def __init__(self, path: str, cache: int, *, waits: bool, owns: bool) -> None:
         self.lock = Lock()
-        self._link = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-        for pragma in (
-            "journal_mode = WAL",
-            f"synchronous = {'FULL' if waits else 'NORMAL'}",
-            f"cache_size = -{cache >> 10}",
-        ):
-            self._link.execute(f"PRAGMA {pragma}")
+        self._path, self._cache, self._waits, self._owns = path, cache, waits, owns
+        self._link: sqlite3.Connection | None = None
+        self._owned: sqlite3.Connection | None = None
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._link.execute(statement, values).fetchall()
+        return self._opened().execute(statement, values).fetchall()
 
     def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._link.executemany(statement, rows)
+        self._opened().executemany(statement, rows)
 
-    def take_back(self) -> None:
-        if self._link.in_transaction:
-            self._link.execute("ROLLBACK")
+    def insert(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        marks = ", ".join("?" * (1 + columns.count(",")))
+        self.run_many(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            if self._opened().in_transaction:
+                self.run("ROLLBACK")
+            raise
+
+    def lost(self) -> None:
+        """Nothing is lost with a file."""
 
     def close(self) -> None:
-        self._link.close()
+        for each in (self._link, self._owned):
+            if each is not None:
+                each.close()
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._link is None:
+            if self._owns:
+                self._owned = _owned(self._path)
+            self._link = sqlite3.connect(
+                self._path, isolation_level=None, check_same_thread=False, timeout=30
+            )
+            for pragma in (
+                "journal_mode = WAL",
+                f"synchronous = {'FULL' if self._waits else 'NORMAL'}",
+                f"cache_size = -{self._cache >> 10}",
+            ):
+                self._link.execute(f"PRAGMA {pragma}")
+        return self._link
+
+
+def _owned(path: str) -> sqlite3.Connection:
+    """A transaction on an empty file beside the store, as long as it is open: SQLite lets nobody else begin one."""
+    beside = sqlite3.connect(f"{path}-owner", isolation_level=None, check_same_thread=False, timeout=0)
+    try:
+        beside.execute("PRAGMA journal_mode = OFF")  # nothing is written, so that nothing can be taken back
+        beside.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        beside.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise StoreError("a store that nobody else has open", "one that is in use", path) from None
+        raise
+    return beside
 
 
 class SqliteStore(RelationalStore):
-    """Subscriptions in a file of SQLite, which is made if there is none.
+    """Subscriptions in a file of SQLite, which is made if there is none; one engine at a time may have it open.
 
     Parameters
     ----------
-    path : of the file; SQLite puts two others beside it while it is open
+    path : of the file; SQLite puts two others beside it while it is open, and an empty one that shows who has it stays
     schema : declared types, as the engine has them
     cache : bytes of pages that each of two connections keeps in memory
     waits : for the disk at every change; otherwise a power cut, but no crash, may lose the last ones
@@ -91,7 +131,7 @@ class SqliteStore(RelationalStore):
     Raises
     ------
     StoreError
-        If the file is no such store, or of another version or schema.
+        If the file is no such store, of another version or schema, or in use.
     """
 
     explain = "EXPLAIN QUERY PLAN"
@@ -104,56 +144,20 @@ class SqliteStore(RelationalStore):
         cache: int = _CACHE,
         waits: bool = True,
     ) -> None:
-        super().__init__(schema)
-        self._path, self._cache = Path(path), cache
-        with self._told():
-            self._changes = _Connection(str(self._path), cache, waits=waits)
-            self._questions = _Connection(str(self._path), cache, waits=waits)
-        try:
-            self._open()
-        except BaseException:
-            self.close()
-            raise
+        self._path, self._cache = os.fspath(path), cache
+        changes, questions = (
+            _Connection(self._path, cache, waits=waits, owns=owns) for owns in (True, False)
+        )
+        super().__init__(schema, sqlite3.Error, changes, questions)
 
     @property
     def name(self) -> str:
         """The file."""
-        return str(self._path)
+        return self._path
 
     def nbytes(self) -> int:
         """Pages that both connections may keep."""
         return 2 * self._cache
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._changes.close()
-        self._questions.close()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What SQLite finds wrong, as our error."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreError(
-                "a database that does what it is asked", f"{type(error).__name__}: {error}", self.name
-            ) from error
-
-    @contextmanager
-    def _changing(self) -> Iterator[Change]:
-        change = self._changes
-        with change.lock, self._told():
-            change.run("BEGIN IMMEDIATE")
-            try:
-                yield change
-                change.run("COMMIT")
-            except BaseException:
-                change.take_back()
-                raise
-
-    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self._questions.lock, self._told():
-            return self._questions.run(statement, values)
 
     def among(self, column: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(?))"
@@ -177,14 +181,14 @@ class SqliteStore(RelationalStore):
             (first + number, place, row.access, [end for side in self._bounds(row) for end in side])
             for number, (place, row) in enumerate(rows)
         ]
-        marks = ", ".join("?" * (3 + 2 * SLOTS))
-        change.run_many(
-            f"INSERT INTO boxes (box, place, access, {_SIDES}) VALUES ({marks})",
+        change.insert(
+            "boxes",
+            f"box, place, access, {_SIDES}",
             [(box, place, access, *ends) for box, place, access, ends in numbered],
         )
-        marks = ", ".join("?" * (1 + 2 * _TREE))
-        change.run_many(
-            f"INSERT INTO tree (box, {_TREE_SIDES}) VALUES ({marks})",
+        change.insert(
+            "tree",
+            f"box, {_TREE_SIDES}",
             [(box, *ends[: 2 * _TREE]) for box, _, access, ends in numbered if access is None],
         )
 

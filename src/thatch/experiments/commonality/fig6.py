@@ -5,7 +5,7 @@ from __future__ import annotations
 from thatch.experiments.commonality.flood import MIGRATED, MIGRATED_FULL, MIGRATED_QUICK, SETTING
 from thatch.experiments.experiment import Compared, Experiment, Plot
 from thatch.experiments.results import Results
-from thatch.experiments.telling import number, percent
+from thatch.experiments.telling import each, number, percent
 from thatch.reports import Axis
 
 __all__ = ["FIG6"]
@@ -19,13 +19,17 @@ _PAPER = {
 
 def _compare(results: Results) -> list[Compared]:
     lines = []
+    stores = results.choices("store")
     for sharing in ("low", "high"):
         ratio, nodes, weighted = _PAPER[sharing]
         lines += [
             Compared(
-                f"6, {sharing} sharing: clusters that moved",
+                f"6, {sharing} sharing: clusters that moved, {' / '.join(map(str, stores))}",
                 "about 900",
-                number(float(len(results.values("move", sharing=sharing)))) if len(results) else None,
+                each(
+                    number(float(len(results.values("move", sharing=sharing, store=store))))
+                    for store in stores
+                ),
                 "ours are larger: 60 classes",
             ),
             Compared(

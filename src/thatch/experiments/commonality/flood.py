@@ -23,6 +23,7 @@ CLASSES = 60  # of subscriptions, each a cluster
 _ATTRIBUTES, _PREDICATES = 9, 4
 _MOMENTS = 20
 _EVENTS = 6
+_TRIES = 3  # of which the best counts: what else the machine does is not what is shown
 _MEGABYTE = 1 << 20
 
 SETTING = (
@@ -30,7 +31,8 @@ SETTING = (
     "from a small pool with a probability that grows from class to class, from 0 to 30 % (low sharing) or from 60 to 95 % (high "
     "sharing), else it is unique. They come one after the other, and nothing else happens but events of two streams: those of the "
     "class that shares most, and those of the class that shares least. Memory is what the tiers say they take; a stream is "
-    "answered as soon as the tier of its class has answered. Without defence the broker dies when the budget is used up."
+    f"answered as soon as the tier of its class has answered, the median of {_EVENTS} events, each the best of {_TRIES} times. "
+    "Without defence the broker dies when the budget is used up."
 )
 
 
@@ -115,13 +117,16 @@ def _defended(
 
 
 def _response(ask: Callable[[dict[str, Any]], object], rng: np.random.Generator, which: int) -> float:
-    """Milliseconds until a stream has its answer: the median of a few events."""
+    """Milliseconds until a stream has its answer: the median of a few events, each asked some times."""
     taken = []
     for _ in range(_EVENTS):
         event = _event(rng, which)
-        begun = time.perf_counter()
-        ask(event)
-        taken.append(time.perf_counter() - begun)
+        tries = []
+        for _ in range(_TRIES):
+            begun = time.perf_counter()
+            ask(event)
+            tries.append(time.perf_counter() - begun)
+        taken.append(min(tries))
     return float(np.median(taken)) * 1e3
 
 
@@ -251,5 +256,7 @@ MIGRATED = Simulation(
     parameters={"sharing": str, "store": str, "count": int, "budget": float},
     results={"move": int, "ratio": float, "nodes": int, "weighted": float, "members": int},
 )
-MIGRATED_FULL = grid(1, sharing=("low", "high"), store=("sqlite",), count=(40_000,), budget=(32.0,))
+MIGRATED_FULL = grid(
+    1, sharing=("low", "high"), store=("sqlite", "postgres"), count=(40_000,), budget=(32.0,)
+)
 MIGRATED_QUICK = grid(1, sharing=("low", "high"), store=("sqlite",), count=(1_200,), budget=(2.0,))
