@@ -27,7 +27,7 @@ _STARTS = 5
 _MOST_COMPARED = 3_000  # rows whose pairs are compared to leave out those inside others
 _MOST_PAIRED = 400  # rows that are merged pair by pair
 _MOST_HALVED = 1_000_000  # trials for the two best boxes
-_MOST_SETTLED = 20_000  # the same where they are but two of more
+_MOST_SETTLED = 6_000  # the same where they are but two of more
 _GOLDEN = (
     0.6180339887498949  # its multiples are spread evenly over 0..1, so that k-means needs no random numbers
 )

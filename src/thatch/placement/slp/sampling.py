@@ -69,8 +69,7 @@ def hashed(numbers: Ints, key: int) -> Floats:
     mixed = (numbers.astype(np.uint64) + np.uint64(key)) * np.uint64(_GOLDEN)
     for shift, factor in _MIXERS:
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    answer: Floats = (mixed >> np.uint64(11)) * 2.0**-53
-    return answer
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _drawn(draw: _Draw, each: Each) -> Ints:
