@@ -11,6 +11,9 @@ import pytest
 import thatch
 from tests.app.here import run_here
 from thatch.formats.manifest import read_manifest
+from thatch.formats.plan import read_plan
+from thatch.formats.profile import write_profile
+from thatch.model.profile import Profile
 
 pytestmark = [
     pytest.mark.spark,
@@ -93,3 +96,28 @@ def test_errors_end_with_status_2_and_leave_nothing(loaded):
     assert "nothing.csv" in missing.stderr
     assert "Traceback" not in missing.stderr
     assert sorted(folder.iterdir()) == before
+
+
+def test_what_was_loaded_is_placed_alike_here_and_on_spark(loaded, tmp_path):
+    events = [{"price": number, "symbol": "IBM" if number % 2 else "MSFT"} for number in range(200)]
+    write_profile(tmp_path / "profile", Profile.of(events))
+    (tmp_path / "locations.csv").write_text("subscriber,x\ndesk-7,-2\ndesk-8,2\nmany,1\n")
+    (tmp_path / "tree.yaml").write_text(
+        "root: hub\nbrokers: [{name: hub, location: [0]}, {name: west, location: [-2]}, {name: east, location: [2]}]\n"
+        "links: [[hub, west], [hub, east]]\n"
+    )
+    plans = []
+    for name, more in (("here", ()), ("there", ("--spark", "--master", "local[2]"))):
+        ended = run_here(
+            tmp_path, "place", str(loaded[0] / "loaded"), "--tree", "tree.yaml", "--locations", "locations.csv",
+            "--profile", "profile", "--algorithm", "gr_star", "--out", name, *more,
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+        assert "3 subscribers on 2 brokers" in ended.stdout
+        plans.append(read_plan(tmp_path / name))
+    here, there = plans
+    assert here.subscribers == there.subscribers == ("desk-7", "desk-8", "many")
+    assert here.filters == there.filters
+    assert here.assignment.tolist() == there.assignment.tolist()
+    assert here.filters[here.tree.names.index(here.broker_of("desk-8"))].covers(thatch.parse("price > 100"))
+    assert "single attributes in the profile" in here.statistics["density"]

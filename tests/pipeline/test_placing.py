@@ -11,6 +11,7 @@ from thatch.model.profile import Profile
 from thatch.pipeline import place
 from thatch.placement import Subscriptions, Wanted
 from thatch.placement import place as place_here
+from thatch.placement.slp import sampling
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -25,12 +26,14 @@ def tables(spark, rows, places, parts: int):
     return table.repartition(parts), located
 
 
-def test_spark_and_this_process_make_the_same_plan_though_the_table_is_split(spark):
+@pytest.mark.parametrize("algorithm", ["gr_star", "slp_search"])
+def test_spark_and_this_process_make_the_same_plan_though_the_table_is_split(spark, monkeypatch, algorithm):
     rows, places = people(11, 60, each=3)
-    wanted = Wanted(algorithm="gr_star", max_delay=3.0, seed=4)
+    wanted = Wanted(algorithm=algorithm, max_delay=3.0, seed=4)
     profile = Profile.of(log(11))
     alone = place_here(Subscriptions(rows), sites(inner=2), places, wanted, profile=profile)
     table, located = tables(spark, rows, places, 3)
+    monkeypatch.setattr(sampling, "_PART", 16)  # so that several tasks draw each sample
     there = place(table, sites(inner=2), located, wanted, profile=profile)
     assert there.subscribers == alone.subscribers
     assert there.filters == alone.filters

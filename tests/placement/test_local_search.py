@@ -9,11 +9,15 @@ from thatch.placement.balance import balance
 from thatch.placement.coverage import covered
 from thatch.placement.greedy import gr_star, gr_without_latency
 from thatch.placement.local_search import improved
+from thatch.placement.local_search.rebuilding import rebuilt
 from thatch.placement.placement import measured
+from thatch.placement.slp.branches import Branches
+from thatch.placement.slp.part import Part
+from thatch.placement.types import types_of
 
 
 @given(problems)
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_the_search_keeps_limits_and_never_needs_more_bandwidth(problem):
     for start in (gr_star(problem), balance(problem)):
         before = measured(problem, *start, algorithm="start")
@@ -52,3 +56,19 @@ def test_an_interest_is_covered_where_each_of_its_boxes_lies_inside_one_box(prob
                 for box in problem.interests.of(interest)
             )
             assert answer[interest, column] == expected
+
+
+@given(problems)
+@settings(max_examples=20)
+def test_leaves_that_are_filled_anew_keep_capacities_and_contain_whom_they_serve(problem):
+    served_by, filters = balance(problem)
+    capacities = np.maximum(
+        problem.capacities(problem.beta), np.bincount(served_by, minlength=len(problem.shares))
+    )
+    part = Part.of(problem, types_of(problem), Branches.leaves(problem), capacities)
+    found = rebuilt(part, filters, np.random.default_rng(1))
+    if found is not None:
+        served_by, filters = found
+        assert (np.bincount(served_by, minlength=len(capacities)) <= capacities).all()
+        assert covered(problem, filters)[problem.interest_of, served_by].all()
+        assert part.types.sets.matrix[part.types.sets.of, served_by].all()

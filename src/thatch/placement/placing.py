@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from thatch.errors import ParameterError, shown
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.placement.candidates import with_candidates
-from thatch.placement.cell_bound import cell_bound
 from thatch.placement.certificate import verify
 from thatch.placement.demand import Demand, Gathered
 from thatch.placement.each import Each, here
@@ -24,10 +23,12 @@ from thatch.placement.refit import refitted
 from thatch.placement.sites import Homes, Sites
 from thatch.placement.solving import ALGORITHMS, solve
 
-__all__ = ["BEST", "YARDSTICKS", "Wanted", "place", "problem_of"]
+__all__ = ["ASSUMED", "BEST", "MEASURED", "YARDSTICKS", "Wanted", "place", "problem_of"]
 
 BEST = "best"  # several algorithms, of which the best answer is kept
 YARDSTICKS = ("closest_without_balance", "closest")  # what people do who do not plan; both take no time
+MEASURED = "product of the distributions of single attributes in the profile"
+ASSUMED = "product of assumed distributions of single attributes"
 _SHOWN = 5
 
 Tell = Callable[[str], None]
@@ -112,7 +113,16 @@ def place(  # noqa: PLR0913 - what a plan is made of, all named
         raise AssertionError(f"the plan is not what it says: {'; '.join(certificate.faults)}")
     tell("measuring")
     yardsticks = [solve(problem, name, seed=wanted.seed) for name in YARDSTICKS if name != wanted.algorithm]
-    return plan_of(placement, certificate, demand.subscribers, space, yardsticks=yardsticks, each=each)
+    density = ASSUMED if profile is None else MEASURED
+    return plan_of(
+        placement,
+        certificate,
+        demand.subscribers,
+        space,
+        density=density,
+        yardsticks=yardsticks,
+        each=each,
+    )
 
 
 def problem_of(demand: Demand, sites: Sites, homes: Homes, wanted: Wanted) -> Problem:
@@ -154,6 +164,5 @@ def problem_of(demand: Demand, sites: Sites, homes: Homes, wanted: Wanted) -> Pr
 
 def _solved(problem: Problem, wanted: Wanted, now: Callable[[], float] | None, each: Each) -> Placement:
     if wanted.algorithm == BEST:
-        return best(problem, seed=wanted.seed, now=now)
-    found = solve(problem, wanted.algorithm, seed=wanted.seed, now=now)
-    return replace(found, bounds=replace(found.bounds, rigorous=cell_bound(problem, each=each)))
+        return best(problem, seed=wanted.seed, now=now, each=each)
+    return solve(problem, wanted.algorithm, seed=wanted.seed, bound=True, now=now, each=each)

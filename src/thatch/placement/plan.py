@@ -12,7 +12,6 @@ from thatch.placement.certificate import Certificate
 from thatch.placement.each import Each, here, spans
 from thatch.placement.event_space import EventSpace
 from thatch.placement.placement import Placement
-from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
 from thatch.placement.tree import BrokerTree
 from thatch.placement.volumes import union_volume
@@ -81,15 +80,15 @@ def plan_of(
     subscribers: tuple[str, ...],
     space: EventSpace,
     *,
+    density: str = "",
     yardsticks: Sequence[Placement] = (),
     each: Each = here,
 ) -> Plan:
-    """The plan of a placement; `each` measures ways."""
+    """The plan of a placement; `density` says what shares of events rest on, `each` measures ways."""
     problem = placement.problem
-    parts = each(
-        (problem, placement.assignment), _ways, spans(problem.subscribers, problem.locations.shape[1])
-    )
-    ways = np.concatenate(parts)
+    offsets = problem.tree.distances if problem.latency == "path" else np.zeros(len(problem.tree.parents))
+    ground = _Ways(problem.locations, placement.assignment, problem.tree.locations, offsets)
+    ways = np.concatenate(each(ground, _ways, spans(problem.subscribers, problem.locations.shape[1])))
     with np.errstate(divide="ignore", invalid="ignore"):
         delays = np.where(ways <= problem.shortest, 0.0, ways / problem.shortest - 1)
     return Plan(
@@ -106,18 +105,27 @@ def plan_of(
         filters=tuple(space.filter_of(boxes) for boxes in placement.filters),
         volumes=np.array([union_volume(boxes) for boxes in placement.filters]),
         certificate=certificate,
-        statistics=_statistics(placement),
+        statistics={**_statistics(placement), "density": density},
         yardsticks=tuple(map(_statistics, yardsticks)),
     )
 
 
-def _ways(shared: tuple[Problem, Ints], span: tuple[int, int]) -> Floats:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ways:
+    """Where subscribers are and the leaf of each; where nodes are, and how long the way to each is."""
+
+    locations: Floats
+    assignment: Ints
+    nodes: Floats
+    offsets: Floats
+
+
+def _ways(ground: _Ways, span: tuple[int, int]) -> Floats:
     """The length of the way to some subscribers."""
-    problem, assignment = shared
-    leaves = assignment[slice(*span)]
-    steps = problem.locations[slice(*span)] - problem.tree.locations[leaves]
-    ways: Floats = np.sqrt((steps**2).sum(axis=1))
-    return ways + problem.tree.distances[leaves] if problem.latency == "path" else ways
+    leaves = ground.assignment[slice(*span)]
+    steps = ground.locations[slice(*span)] - ground.nodes[leaves]
+    ways: Floats = np.sqrt((steps**2).sum(axis=1)) + ground.offsets[leaves]
+    return ways
 
 
 def _statistics(placement: Placement) -> Statistics:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from thatch.errors import ParameterError, shown
 from thatch.placement.cell_bound import cell_bound
+from thatch.placement.each import Each, here
 from thatch.placement.placement import Bounds, Placement, Status
 from thatch.placement.problem import Problem
 from thatch.placement.solving import solve
@@ -27,6 +28,7 @@ def best(
     now: Callable[[], float] | None = None,
     limit: float | None = None,
     tell: Callable[[Placement], None] | None = None,
+    each: Each = here,
 ) -> Placement:
     """The best answer of several algorithms: feasible before over β before infeasible, then the least bandwidth.
 
@@ -34,6 +36,7 @@ def best(
     ----------
     now, limit : a clock, and after how many of its seconds no further algorithm begins; the first always runs
     tell : gets the best placement so far, with its bounds, after each algorithm
+    each : who does what falls into independent parts; the answer does not depend on it
 
     Raises
     ------
@@ -45,14 +48,14 @@ def best(
     if limit is not None and now is None:
         raise ParameterError("a clock beside the limit", "none", "now")
     begin = now() if now else 0.0
-    rigorous = cell_bound(problem)
+    rigorous = cell_bound(problem, each=each)
     found: Placement | None = None
     fractional: float | None = None
     seconds: dict[str, float] = {}
     for algorithm in algorithms:
         if found is not None and now is not None and limit is not None and now() - begin > limit:
             break
-        answer = solve(problem, algorithm, seed=seed, now=now)
+        answer = solve(problem, algorithm, seed=seed, now=now, each=each)
         seconds |= answer.seconds
         fractional = fractional if answer.bounds.fractional is None else answer.bounds.fractional
         if found is None or _order(answer) < _order(found):

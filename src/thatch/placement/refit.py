@@ -8,6 +8,7 @@ import numpy as np
 
 from thatch.placement.each import Each, here
 from thatch.placement.filters import fitted
+from thatch.placement.interests import Interests
 from thatch.placement.placement import Placement, measured
 from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
@@ -18,12 +19,13 @@ __all__ = ["refitted"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ground:
-    """A problem, and for each leaf the distinct interests that it serves, with how many have each."""
+    """For each leaf the distinct interests that it serves, how many have each, the most boxes, and the filter it has."""
 
-    problem: Problem
-    filters: tuple[Floats, ...]
+    all_interests: Interests
     interests: tuple[Ints, ...]
     counts: tuple[Ints, ...]
+    most: Ints
+    filters: tuple[Floats, ...]
 
 
 def refitted(placement: Placement, each: Each = here) -> Placement:
@@ -56,21 +58,23 @@ def refitted(placement: Placement, each: Each = here) -> Placement:
 
 
 def _ground(problem: Problem, number: Ints, filters: tuple[Floats, ...]) -> _Ground:
-    count = len(problem.interests)
+    count, leaves = len(problem.interests), problem.tree.leaves
     pairs, counts = np.unique(number * count + problem.interest_of, return_counts=True)
-    ends = np.searchsorted(pairs, np.arange(len(problem.tree.leaves) + 1) * count)
-    parts = [slice(ends[leaf], ends[leaf + 1]) for leaf in range(len(problem.tree.leaves))]
+    ends = np.searchsorted(pairs, np.arange(len(leaves) + 1) * count)
+    parts = [slice(ends[leaf], ends[leaf + 1]) for leaf in range(len(leaves))]
     return _Ground(
-        problem, filters, tuple(pairs[part] % count for part in parts), tuple(counts[part] for part in parts)
+        problem.interests,
+        tuple(pairs[part] % count for part in parts),
+        tuple(counts[part] for part in parts),
+        problem.complexities[leaves],
+        tuple(filters[leaf] for leaf in leaves.tolist()),
     )
 
 
 def _leaf(ground: _Ground, leaf: int) -> Floats:
     """The better of what a leaf has and what is fitted."""
-    problem = ground.problem
-    node = int(problem.tree.leaves[leaf])
-    rows, owner = problem.interests.rows_of(ground.interests[leaf])
+    rows, owner = ground.all_interests.rows_of(ground.interests[leaf])
     weights = ground.counts[leaf][owner].astype(np.float64)
-    had = ground.filters[node]
-    found = fitted(problem.interests.boxes[rows], weights, int(problem.complexities[node]), had)
+    had = ground.filters[leaf]
+    found = fitted(ground.all_interests.boxes[rows], weights, int(ground.most[leaf]), had)
     return found if union_volume(found) < union_volume(had) else had

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from thatch.errors import ParameterError, shown
 from thatch.placement.balance import balance
 from thatch.placement.cell_bound import cell_bound
 from thatch.placement.certificate import verify
+from thatch.placement.each import Each, here
 from thatch.placement.greedy import gr, gr_evict, gr_star, gr_without_latency
 from thatch.placement.local_search import improved
 from thatch.placement.nearest import closest, closest_without_balance
@@ -23,34 +26,42 @@ __all__ = ["ALGORITHMS", "solve"]
 
 Answer = tuple[Ints, tuple[Floats, ...]]
 Found = tuple[Answer, float | None]  # the value of the linear program, where there was one
-Algorithm = Callable[[Problem, np.random.Generator], Found]
+Algorithm = Callable[[Problem, np.random.Generator, Each], Found]
 
 
-def _slp(algorithm: Callable[[Problem, np.random.Generator], Outcome], *, search: bool = False) -> Algorithm:
-    def run(problem: Problem, rng: np.random.Generator) -> Found:
-        found = algorithm(problem, rng)
+class _Slp(Protocol):
+    def __call__(self, problem: Problem, rng: np.random.Generator, *, each: Each) -> Outcome: ...
+
+
+def _slp(algorithm: _Slp, *, search: bool = False) -> Algorithm:
+    def run(problem: Problem, rng: np.random.Generator, each: Each) -> Found:
+        found = algorithm(problem, rng, each=each)
         answer = (found.served_by, found.filters)
         return improved(problem, answer, rng) if search else answer, found.fractional
 
     return run
 
 
+def _simple(algorithm: Callable[[Problem, np.random.Generator], Answer]) -> Algorithm:
+    return lambda problem, rng, _: (algorithm(problem, rng), None)
+
+
 # Those that keep latency limits whenever that is possible, then the yardsticks that need not.
 ALGORITHMS: dict[str, Algorithm] = {
-    "gr": lambda problem, rng: (gr(problem, rng), None),
-    "gr_star": lambda problem, rng: (gr_star(problem, rng), None),
-    "gr_evict": lambda problem, rng: (gr_evict(problem, rng), None),
-    "gr_evict_last": lambda problem, rng: (gr_evict(problem, rng, evicted="last"), None),
-    "gr_star_search": lambda problem, rng: (improved(problem, gr_star(problem, rng), rng), None),
+    "gr": _simple(gr),
+    "gr_star": _simple(gr_star),
+    "gr_evict": _simple(gr_evict),
+    "gr_evict_last": _simple(partial(gr_evict, evicted="last")),
+    "gr_star_search": _simple(lambda problem, rng: improved(problem, gr_star(problem, rng), rng)),
     "slp1": _slp(slp1),
     "slp1_literal": _slp(slp1_literal),
     "slp1_search": _slp(slp1, search=True),
     "slp": _slp(slp),
     "slp_search": _slp(slp, search=True),
-    "balance": lambda problem, _: (balance(problem), None),
-    "gr_without_latency": lambda problem, rng: (gr_without_latency(problem, rng), None),
-    "closest": lambda problem, rng: (closest(problem, rng), None),
-    "closest_without_balance": lambda problem, rng: (closest_without_balance(problem, rng), None),
+    "balance": _simple(lambda problem, _: balance(problem)),
+    "gr_without_latency": _simple(gr_without_latency),
+    "closest": _simple(closest),
+    "closest_without_balance": _simple(closest_without_balance),
 }
 
 
@@ -61,6 +72,7 @@ def solve(
     seed: int = 0,
     bound: bool = False,
     now: Callable[[], float] | None = None,
+    each: Each = here,
 ) -> Placement:
     """A placement by one of the `ALGORITHMS`, verified.
 
@@ -69,6 +81,7 @@ def solve(
     seed : decides all that is random, the order of arrival too: the same seed, the same placement
     bound : whether the rigorous lower bound is found too
     now : a clock in seconds; without one `seconds` stays empty
+    each : who does what falls into independent parts; the placement does not depend on it
 
     Raises
     ------
@@ -81,12 +94,20 @@ def solve(
         raise ParameterError(f"one of {', '.join(ALGORITHMS)}", shown(algorithm), "algorithm")
     clock = now or (lambda: 0.0)
     begin = clock()
-    (served_by, filters), fractional = ALGORITHMS[algorithm](problem, np.random.default_rng(seed))
+    (served_by, filters), fractional = ALGORITHMS[algorithm](problem, np.random.default_rng(seed), each)
     solved = clock()
-    bounds = Bounds(rigorous=cell_bound(problem) if bound else None, fractional=fractional)
-    placement = measured(problem, served_by, filters, algorithm=algorithm, seed=seed, bounds=bounds)
+    rigorous = cell_bound(problem, each=each) if bound else None
+    bounded = clock() if bound else solved
+    placement = measured(
+        problem,
+        served_by,
+        filters,
+        algorithm=algorithm,
+        seed=seed,
+        bounds=Bounds(rigorous=rigorous, fractional=fractional),
+    )
     certificate = verify(placement)
     if not certificate.is_valid:
         raise AssertionError(f"{algorithm} gave what it did not say: {'; '.join(certificate.faults)}")
-    seconds = {algorithm: solved - begin, "certificate": clock() - solved} if now else {}
-    return replace(placement, seconds=seconds)
+    phases = {algorithm: solved - begin, **({"bound": bounded - solved} if bound else {})}
+    return replace(placement, seconds={**phases, "certificate": clock() - bounded} if now else {})

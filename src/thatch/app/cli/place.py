@@ -23,7 +23,12 @@ _SHOWN = 5
 
 
 def place(  # noqa: PLR0913 - an option each
-    subscriptions: Annotated[str, typer.Argument(help="File of subscriptions: .csv, .jsonl or .parquet.")],
+    subscriptions: Annotated[
+        str,
+        typer.Argument(
+            help="File of subscriptions, .csv, .jsonl or .parquet, or a folder that `thatch load` wrote."
+        ),
+    ],
     *,
     tree: Annotated[
         Path, typer.Option(help="Broker tree, .yaml or .json: a root, brokers with locations, links.")
@@ -78,6 +83,7 @@ def place(  # noqa: PLR0913 - an option each
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
     declared = load_schema(schema)
+    from thatch.formats.loaded import is_loaded, loaded_schema
     from thatch.pipeline.jobs.place import Inputs, place_here
     from thatch.placement.placing import Wanted
 
@@ -96,7 +102,7 @@ def place(  # noqa: PLR0913 - an option each
         locations=locations,
         profile=None if profile is None else str(profile),
         events=events,
-        schema=declared,
+        schema=declared if spark or not is_loaded(subscriptions) else loaded_schema(subscriptions, declared),
         boxes=boxes,
         map=tuple(each.strip() for each in map.split(",") if each.strip()),
     )
@@ -104,7 +110,7 @@ def place(  # noqa: PLR0913 - an option each
     if spark:
         placed = _on_spark(inputs, out, wanted, master=master, overwrite=overwrite, command=command)
     else:
-        filters, refused = load_filters(subscriptions, declared)
+        filters, refused = load_filters(subscriptions, inputs.schema)
         with progress("placing") as meter:
             placed = place_here(
                 filters,

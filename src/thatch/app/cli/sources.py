@@ -11,6 +11,7 @@ from thatch import Engine, Filter, Schema, ThatchError
 from thatch.app.cli.output import note, progress
 from thatch.engine.intake import read_subscription
 from thatch.errors import FilterError, SchemaError, SubscriptionError, shown
+from thatch.formats.loaded import is_loaded, read_loaded
 from thatch.formats.subscriptions import Subscriptions, read_subscriptions
 
 __all__ = ["load_engine", "load_filters", "load_schema"]
@@ -58,9 +59,10 @@ def load_engine(path: str, schema: Schema | None) -> Engine:
 def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filter]], list[tuple[int, str]]]:
     """Each subscription of a file that can be accepted, as its subscriber and its filter; and the others, with reasons.
 
-    Who has no subscriber is one of its own. Of several good rows with one id the first is accepted.
+    The file may be a folder of `thatch load`, too. Who has no subscriber is one of its own. Of several good rows with one
+    id the first is accepted.
     """
-    loaded = read_subscriptions(path)
+    loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path)
     accepted: list[tuple[str, Filter]] = []
     rejects = list(loaded.rejects)
     seen: set[str] = set()

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from thatch.errors import TableError
-from thatch.formats.manifest import MANIFEST, read_manifest
+from thatch.formats.loaded import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, watched
 from thatch.pipeline.failures import failures_told
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["INDEX", "REJECTS", "SUBSCRIPTIONS", "load_files", "read_loaded"]
 
-SUBSCRIPTIONS = "subscriptions"
 REJECTS = "rejects"
 INDEX = "index.thatch"
 
@@ -89,11 +87,8 @@ def _written(folder: Folder, rows: DataFrame, schema: Schema | None, *, with_ind
 
 def read_loaded(spark: SparkSession, path: str, schema: Schema | None) -> tuple[DataFrame, Schema | None]:
     """The subscriptions of files with the schema given, or of a folder that `load_files` wrote, with its own."""
-    local = Path(path).resolve()  # Spark may have been started in another folder
-    if not (local / MANIFEST).is_file():
+    if not is_loaded(path):
         return read_subscriptions(spark, path), schema
-    if schema is not None:
-        raise TableError("no schema beside subscriptions that were loaded with theirs", "one", path)
-    described = read_manifest(local, "load")["parameters"].get("schema")
-    known = Schema.from_description(described) if described is not None else None
+    known = loaded_schema(path, schema)
+    local = Path(path).resolve()  # Spark may have been started in another folder
     return spark.read.parquet(str(local / SUBSCRIPTIONS)), known

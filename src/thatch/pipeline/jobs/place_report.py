@@ -64,6 +64,7 @@ def report_of(
             "events sent to brokers, for each published": told["bandwidth"],
             "at least": told["rigorous_bound"],
             **({} if plan.counted is None else {"counted in the log": told["counted_bandwidth"]}),
+            "shares of events": told["density"],
             "load factor": told["load_factor"],
             "largest delay": told["largest_delay"],
             "limits broken": told["broken_limits"],

@@ -1,7 +1,8 @@
 """Filter adjustment (paper 003, section 4.3): at most α boxes around all that a broker must let through.
 
 The paper clusters by k-means, or shrinks boxes that are given; whichever union is smaller is taken. Beyond the paper
-(`"best"`): several starts of k-means, merging of the pair that wastes least, and insertion of large boxes first.
+(`"best"`): several starts of k-means, merging of the pair that wastes least, and insertion of large boxes first; the best
+of them improved two boxes at a time. Up to two boxes are the best that there are, where that is affordable (`halving.py`).
 Inner brokers are fitted bottom-up, around the boxes of their children.
 """
 
@@ -12,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from thatch.placement.filters.halving import in_two, settled
 from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
 from thatch.placement.volumes import box_volumes, union_volume
@@ -24,6 +26,8 @@ _ROUNDS = 50  # of k-means
 _STARTS = 5
 _MOST_COMPARED = 3_000  # rows whose pairs are compared to leave out those inside others
 _MOST_PAIRED = 400  # rows that are merged pair by pair
+_MOST_HALVED = 1_000_000  # trials for the two best boxes
+_MOST_SETTLED = 6_000  # the same where they are but two of more
 _GOLDEN = (
     0.6180339887498949  # its multiples are spread evenly over 0..1, so that k-means needs no random numbers
 )
@@ -77,6 +81,11 @@ def fitted(
     boxes, weights = _without_inner(boxes, weights)
     if len(boxes) <= most:
         return boxes
+    if most == 1:
+        return _around(boxes)[None]
+    exact = in_two(boxes, _MOST_HALVED) if most == 2 and fit == "best" else None
+    if exact is not None:
+        return exact
     found = [_clustered(boxes, weights, most, start) for start in range(1 if fit == "paper" else _STARTS)]
     if prior is not None and 0 < len(prior) <= most:
         shrunk = _shrunk(boxes, prior)
@@ -87,7 +96,8 @@ def fitted(
         if len(boxes) <= _MOST_PAIRED:
             rows = boxes.copy()
             found.append(rows[kernels.paired(rows, most)])
-    return min(found, key=union_volume)
+    least = min(found, key=union_volume)
+    return settled(boxes, least, _MOST_SETTLED) if fit == "best" else least
 
 
 def _without_inner(boxes: Floats, weights: Floats) -> tuple[Floats, Floats]:

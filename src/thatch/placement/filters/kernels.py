@@ -6,8 +6,9 @@ import numpy as np
 
 from thatch.matching.segments.compiling.kernels import inlined, kernel
 from thatch.placement.growth.kernels import begin_box, enclose, holder, least_growth
+from thatch.placement.volumes.kernels import union_of
 
-__all__ = ["clustered", "inserted", "is_maximal", "paired"]
+__all__ = ["clustered", "halved", "inserted", "is_maximal", "paired"]
 
 
 @inlined
@@ -198,3 +199,56 @@ def paired(rows, most):
                     cost[row] = waste
                     partner[row] = a
     return alive
+
+
+@kernel
+def halved(ends, counts, beyond, is_free, fixed, least, room, out):
+    """The two boxes of least union with the `fixed` ones, if it is below `least`; how many of `out` are used.
+
+    The first box ends at `ends[side, 0]` but where a choice of `is_free` leaves a side free: there every end is tried. The
+    second is the hull of `beyond[side, end]`, of what sticks out there.
+    """
+    sides = ends.shape[0]
+    d = sides // 2
+    k = fixed.shape[0]
+    trial = np.empty((k + 2, sides))
+    for slot in range(k):
+        begin_box(trial, slot, fixed, slot)
+    free = np.empty(d, np.int64)
+    at = np.empty(d, np.int64)
+    used = 0
+    for choice in range(is_free.shape[0]):
+        n = 0
+        for side in range(sides):
+            trial[k, side] = ends[side, 0]
+            if is_free[choice, side]:
+                free[n] = side
+                at[n] = 0
+                n += 1
+        place = 0
+        while place < d:
+            for axis in range(d):
+                trial[k + 1, axis] = np.inf
+                trial[k + 1, d + axis] = -np.inf
+            for place in range(d):
+                trial[k, free[place]] = ends[free[place], at[place]]
+                enclose(trial, k + 1, beyond[free[place]], at[place])
+            boxes = 1 if trial[k + 1, 0] == np.inf else 2
+            is_box = True
+            for axis in range(d):
+                is_box = is_box and trial[k, axis] <= trial[k, d + axis]
+            if is_box:
+                volume = union_of(trial, k + boxes, room)
+                if volume < least:
+                    least = volume
+                    used = boxes
+                    for slot in range(boxes):
+                        begin_box(out, slot, trial, k + slot)
+            place = 0
+            while place < d:
+                at[place] += 1
+                if at[place] < counts[free[place]]:
+                    break
+                at[place] = 0
+                place += 1
+    return used

@@ -2,10 +2,11 @@
 
 Moves (told in `kernels.py`) lower bandwidth until leaves are full. Then filters are fitted anew and, with filters fixed,
 subscribers are routed at the smallest load factor, which makes room for the next round. The search ends after some
-rounds without gain. Latency limits and the load factor of the start, or β where that is larger, are kept throughout.
+rounds without gain. Then a few leaves at a time are emptied and filled anew (`rebuilding.py`), which stays where it gains:
+beyond the spec, and what gains most. Latency limits and the load factor of the start, or β where that is larger, are kept
+throughout.
 
-On trees of several levels moves look at leaves alone; the filters above follow, and the best of all
-rounds is kept.
+On trees of several levels moves look at leaves alone; the filters above follow, and the best of all rounds is kept.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import numpy as np
 
 from thatch.placement.coverage import rebalanced
 from thatch.placement.filters import filters_of
+from thatch.placement.local_search.rebuilding import rebuilt
 from thatch.placement.problem import Problem
 from thatch.placement.rows import Floats, Ints
+from thatch.placement.slp.branches import Branches
+from thatch.placement.slp.part import Part
 from thatch.placement.types import Types, types_of
 from thatch.placement.volumes import union_volume
 
@@ -27,6 +31,9 @@ _DEPTH = 60  # steps of a move
 _PATIENCE = 3  # rounds without gain
 _GAIN = 1e-4  # of the bandwidth: less is none
 _TIE = 1e-12
+_REBUILT = 30  # times that leaves are filled anew, at most
+_REBUILT_TYPES = 3_000_000  # the same times the number of types, which is what it costs
+_REBUILT_PATIENCE = 6  # times without gain
 
 
 def improved(
@@ -62,6 +69,27 @@ def improved(
         again = rebalanced(problem, types, filters, 1.0, factor)
         if again is not None:
             served_by = again[1]
+    return _filled_anew(problem, types, best, capacities, rng)
+
+
+def _filled_anew(
+    problem: Problem, types: Types, best: Answer, capacities: Ints, rng: np.random.Generator
+) -> Answer:
+    """The answer after leaves were emptied and filled anew as long as that gained something."""
+    part = Part.of(problem, types, Branches.leaves(problem), capacities)
+    least = _bandwidth(best[1])
+    idle = 0
+    for _ in range(min(_REBUILT, _REBUILT_TYPES // len(types))):
+        found = rebuilt(part, best[1], rng)
+        if found is not None:
+            served_by, filters = _swept(problem, types, found, capacities, rng)
+            filters = filters_of(problem, served_by, filters)
+            found = served_by, filters
+        idle += 1
+        if found is not None and (bandwidth := _bandwidth(found[1])) < least * (1 - _GAIN):
+            best, least, idle = found, bandwidth, 0
+        if idle == _REBUILT_PATIENCE:
+            break
     return best
 
 

@@ -4,7 +4,7 @@ The coreset is drawn anew each time, weights of what filters miss doubled; boxes
 them; then flow and filter adjustment. It hardly converges (spec 2, B3: each draw forgets what earlier ones missed), so the
 number of programs is limited.
 
-Deviations: what is missed after expansion is doubled, as the stopping test of figure 3 demands, not before; where the flow
+Deviations: samples are drawn without replacement (see `sampling.py`); what is missed after expansion is doubled, as the stopping test of figure 3 demands, not before; where the flow
 fails at β_max whoever cannot be routed may go to all candidates, which the paper leaves open.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.placement.balance import balanced, interest_rank
+from thatch.placement.each import Each, here
 from thatch.placement.filters import filters_of
 from thatch.placement.flow import least_factor, route, spread
 from thatch.placement.problem import Problem
@@ -23,6 +24,7 @@ from thatch.placement.slp.outcome import Outcome
 from thatch.placement.slp.part import Part
 from thatch.placement.slp.relaxation import Relaxed
 from thatch.placement.slp.rounding import expanded, literal
+from thatch.placement.slp.sampling import by_weight, key_of, within_strata
 from thatch.placement.slp.slp1 import SAMPLED
 from thatch.placement.slp.split import fractional
 from thatch.placement.types import types_of
@@ -34,8 +36,8 @@ _DOUBLINGS = 4  # g = g0, 2 g0, …
 _PROGRAMS = 12  # for each g
 
 
-def slp1_literal(problem: Problem, rng: np.random.Generator) -> Outcome:
-    """Assign subscribers by the paper's loop.
+def slp1_literal(problem: Problem, rng: np.random.Generator, *, each: Each = here) -> Outcome:
+    """Assign subscribers by the paper's loop; `each` draws samples.
 
     Raises
     ------
@@ -44,7 +46,7 @@ def slp1_literal(problem: Problem, rng: np.random.Generator) -> Outcome:
     """
     types = types_of(problem)
     part = Part.of(problem, types, Branches.leaves(problem), problem.capacities(problem.beta))
-    state, value = _coreset(part, rng)
+    state, value = _coreset(part, rng, each)
     served_by = _loaded(problem, state)
     prior = [problem.interests.boxes[:0]] * len(problem.tree.parents)
     for leaf, boxes in zip(problem.tree.leaves.tolist(), state.filters, strict=True):
@@ -52,19 +54,20 @@ def slp1_literal(problem: Problem, rng: np.random.Generator) -> Outcome:
     return Outcome(served_by, filters_of(problem, served_by, prior, fit="paper"), value)
 
 
-def _coreset(part: Part, rng: np.random.Generator) -> tuple[Coverage, float | None]:
+def _coreset(part: Part, rng: np.random.Generator, each: Each) -> tuple[Coverage, float | None]:
     """Filters that cover everybody, or those of the last program."""
     types, leaves, m = part.types, len(part.branches), len(part.members)
     state = Coverage(part)
     value = None
     size = max(2, leaves)
+    loaded = np.array([SAMPLED * leaves])
     for _ in range(_DOUBLINGS):
         doubling = np.ones(len(types))
         counted = 0
         for _ in range(_PROGRAMS):
             chance = doubling * types.count
-            drawn = rng.choice(len(types), int(size * np.log(size)) + 1, p=chance / chance.sum())
-            load = rng.choice(len(types), SAMPLED * leaves, p=types.count / m)
+            drawn = by_weight(chance, int(size * np.log(size)) + 1, key_of(rng), each)
+            load = types.of[within_strata(np.zeros(m, np.int64), loaded, key_of(rng), each)]
             weights = np.bincount(load, minlength=len(types)).astype(np.float64) * (m / len(load))
             sample = np.unique(np.concatenate([drawn, load]))
             found = fractional(part, sample, weights, rng, slacks=(1.0,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.placement.each import Each, here
 from thatch.placement.filters import filters_of
 from thatch.placement.problem import Problem
 from thatch.placement.slp.branches import Branches
@@ -25,7 +26,12 @@ _SAMPLED = 20  # subscribers a child, for the load
 
 
 def slp(
-    problem: Problem, rng: np.random.Generator, *, sampled: int | None = None, clusters: int = CLUSTERS
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    sampled: int | None = None,
+    clusters: int = CLUSTERS,
+    each: Each = here,
 ) -> Outcome:
     """Assign subscribers level by level; on one level this is SLP1.
 
@@ -35,6 +41,7 @@ def slp(
     ----------
     sampled : subscribers drawn for the load a child; 10 on one level and 20 on several if not given
     clusters : super-interests a child
+    each : who draws samples
 
     Raises
     ------
@@ -48,20 +55,20 @@ def slp(
     served_by = np.zeros(problem.subscribers, np.int64)
     members = {tree.root: np.arange(problem.subscribers)}
     value = None
-    each = sampled or (SAMPLED if tree.is_one_level else _SAMPLED)
+    per_child = sampled or (SAMPLED if tree.is_one_level else _SAMPLED)
     for node in tree.order.tolist():
-        here = members.pop(node, None)
-        if here is None or node in tree.leaves:
+        mine = members.pop(node, None)
+        if mine is None or node in tree.leaves:
             continue
         branches = Branches.below(problem, node)
-        part = Part.of(problem, types, branches, capacities, here)
-        found = split(part, rng, sampled=each * len(branches), clusters=clusters)
+        part = Part.of(problem, types, branches, capacities, mine)
+        found = split(part, rng, sampled=per_child * len(branches), clusters=clusters, each=each)
         if node == tree.root and tree.is_one_level:
             value = found.fractional
-        served_by[here] = found.served_by
+        served_by[mine] = found.served_by
         branch = branches.of_leaf[found.served_by]
         for number, child in enumerate(branches.nodes.tolist()):
             prior[child] = found.filters[number]
             if (branch == number).any():
-                members[child] = here[branch == number]
+                members[child] = mine[branch == number]
     return Outcome(served_by, filters_of(problem, served_by, prior), value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.placement.each import Each, here
 from thatch.placement.filters import filters_of
 from thatch.placement.problem import Problem
 from thatch.placement.slp.branches import Branches
@@ -23,13 +24,19 @@ SAMPLED = 10  # subscribers a leaf, for the load
 
 
 def slp1(
-    problem: Problem, rng: np.random.Generator, *, sampled: int = SAMPLED, clusters: int = CLUSTERS
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    sampled: int = SAMPLED,
+    clusters: int = CLUSTERS,
+    each: Each = here,
 ) -> Outcome:
     """Assign subscribers by sampling, linear programming and flow.
 
     Parameters
     ----------
     sampled, clusters : subscribers drawn for the load, and super-interests, a leaf
+    each : who draws samples
 
     Raises
     ------
@@ -40,7 +47,7 @@ def slp1(
     branches = Branches.leaves(problem)
     capacities = problem.capacities(load_target(problem, types.sets))
     part = Part.of(problem, types, branches, capacities)
-    found = split(part, rng, sampled=sampled * len(branches), clusters=clusters)
+    found = split(part, rng, sampled=sampled * len(branches), clusters=clusters, each=each)
     prior = [problem.interests.boxes[:0]] * len(problem.tree.parents)
     for leaf, boxes in zip(problem.tree.leaves.tolist(), found.filters, strict=True):
         prior[leaf] = boxes

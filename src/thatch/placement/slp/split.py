@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thatch.placement.balance import interest_rank
+from thatch.placement.each import Each, here
 from thatch.placement.flow import route, spread
 from thatch.placement.rows import Floats, Ints
 from thatch.placement.slp.coverage import Coverage
@@ -20,6 +21,7 @@ from thatch.placement.slp.part import Part
 from thatch.placement.slp.relaxation import Relaxed, relaxed
 from thatch.placement.slp.repair import repaired
 from thatch.placement.slp.rounding import dependent
+from thatch.placement.slp.sampling import by_weight, key_of, quotas, within_strata
 from thatch.placement.types import Types
 
 __all__ = ["CLUSTERS", "Split", "fractional", "split"]
@@ -40,16 +42,19 @@ class Split:
     fractional: float | None
 
 
-def split(part: Part, rng: np.random.Generator, *, sampled: int, clusters: int = CLUSTERS) -> Split:
+def split(
+    part: Part, rng: np.random.Generator, *, sampled: int, clusters: int = CLUSTERS, each: Each = here
+) -> Split:
     """Split subscribers among branches such that leaves below can serve them.
 
     Parameters
     ----------
     sampled : how many are drawn for the load [|Sb|]
     clusters : super-interests a branch
+    each : who draws
     """
     types = part.types
-    weights = _stratified(types, sampled, rng)
+    weights = _stratified(types, sampled, rng, each)
     sample = np.flatnonzero(weights)
     state = Coverage(part)
     value = None
@@ -62,7 +67,7 @@ def split(part: Part, rng: np.random.Generator, *, sampled: int, clusters: int =
         missed = state.missed()
         if types.count[missed].sum() <= _ENOUGH * len(part.members):
             break
-        larger = _joined(part, sample, np.flatnonzero(missed), rng)
+        larger = _joined(part, sample, np.flatnonzero(missed), rng, each)
         if len(larger) == len(sample):
             break  # what is missed was sampled: that was the draw
         sample = larger
@@ -93,25 +98,22 @@ def fractional(
     return None
 
 
-def _stratified(types: Types, size: int, rng: np.random.Generator) -> Floats:
-    """Types drawn systematically along candidate sets, weighted to the exact mass of each set that is drawn."""
-    order = np.argsort(types.candidates, kind="stable")
-    ends = np.cumsum(types.count[order])
-    drawn = order[np.searchsorted(ends, (np.arange(size) + rng.random()) * (ends[-1] / size), "right")]
-    mass = np.bincount(types.candidates, types.count)
-    draws = np.bincount(types.candidates[drawn], minlength=len(mass))
-    each = types.candidates[drawn]
-    share = mass[each] / draws[each]
-    weights: Floats = np.bincount(drawn, share, minlength=len(types)).astype(np.float64)
+def _stratified(types: Types, size: int, rng: np.random.Generator, each: Each) -> Floats:
+    """Subscribers drawn from each candidate set, as types: weighted to the exact mass of each set that is drawn."""
+    set_of = types.candidates[types.of]
+    mass = np.bincount(set_of, minlength=len(types.sets.matrix))
+    drawn = within_strata(set_of, quotas(mass, size, rng.random()), key_of(rng), each)
+    draws = np.bincount(set_of[drawn], minlength=len(mass))
+    share = mass[set_of[drawn]] / draws[set_of[drawn]]
+    weights: Floats = np.bincount(types.of[drawn], share, minlength=len(types)).astype(np.float64)
     return weights
 
 
-def _joined(part: Part, sample: Ints, missed: Ints, rng: np.random.Generator) -> Ints:
+def _joined(part: Part, sample: Ints, missed: Ints, rng: np.random.Generator, each: Each) -> Ints:
     """The sample with some of those missed: half of them by count, half the largest boxes."""
     types, interests = part.types, part.problem.interests
     more = max(1, len(sample) // 6)
-    chance = types.count[missed] / types.count[missed].sum()
-    by_count = rng.choice(missed, min(len(missed), more), replace=False, p=chance)
+    by_count = missed[by_weight(types.count[missed].astype(np.float64), more, key_of(rng), each)]
     first = interests.boxes[interests.start[types.interest[missed]]]
     d = interests.axes
     largest = missed[np.argsort(-np.prod(first[:, d:] - first[:, :d], axis=1), kind="stable")[:more]]

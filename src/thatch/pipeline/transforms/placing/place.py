@@ -35,8 +35,8 @@ def place(
 ) -> Plan:
     """A verified plan: the very same as `thatch.placement.place` gives for the same subscriptions in the same order.
 
-    Tasks parse filters, count intervals and interests, find candidate sets, fit the filters of brokers, bound the bandwidth
-    from below and measure ways; linear programs, flows, greedy steps and searches run in this process, on numbers.
+    Tasks parse filters, count intervals and interests, find candidate sets, draw samples, fit the filters of brokers, bound
+    the bandwidth from below and measure ways; linear programs, flows, greedy steps and searches run in this process, on numbers.
 
     Parameters
     ----------
