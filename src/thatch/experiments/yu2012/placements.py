@@ -18,6 +18,7 @@ __all__ = [
     "ALGORITHMS",
     "BROKERS",
     "FEW",
+    "GREEDY",
     "PLAIN",
     "SETTING",
     "SIMULATION",
@@ -33,6 +34,7 @@ SUBSCRIBERS, BROKERS = 100_000, 100  # the paper's
 SMALL, FEW = 400, 10  # subscribers and brokers of the quick size
 
 PLAIN = "gr gr_star gr_evict gr_evict_last gr_without_latency closest closest_without_balance balance"
+GREEDY = "gr gr_star"
 WITH_SLP = "slp"
 """What a trial solves with: SLP takes far longer than all others together."""
 
