@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from thatch.errors import ParameterError
 from thatch.experiments.attempts import attempted
 from thatch.experiments.catalogue import EXPERIMENTS
 from thatch.experiments.reporting import page_of, shown_of
+from thatch.experiments.results import Results
 from thatch.experiments.running import run
 from thatch.experiments.store import Store
 from thatch.experiments.yu2012.instances import instance_of
-from thatch.experiments.yu2012.placements import ALGORITHMS, SIMULATION, placements
+from thatch.experiments.yu2012.placements import ALGORITHMS, SIMULATION, bandwidths, placements
 from thatch.experiments.yu2012.solved import solved
 from thatch.placement import ALGORITHMS as KNOWN
 from thatch.placement import solve
@@ -80,6 +82,21 @@ def test_a_trial_is_the_same_again_but_for_its_time():
 
 def test_every_algorithm_that_is_compared_exists():
     assert set(ALGORITHMS) <= set(KNOWN)
+
+
+def test_bandwidths_are_compared_on_networks_that_all_were_run_on():
+    table = pa.table(
+        {
+            "algorithm": ["SLP", "Gr*", "Gr*", "Gr"],
+            "seed": [1, 0, 1, 1],
+            "bandwidth": [10.0, 900.0, 30.0, 2_500.0],
+            "status": ["feasible", "infeasible", "feasible", "infeasible"],
+        }
+    )
+    results = Results(table, trials=4, done=4)
+    assert bandwidths(results, ("SLP", "Gr*", "Gr")) == "10 / 30 / (2,500)"
+    assert bandwidths(results, ("Gr*", "Closest")) == "(465) / –"
+    assert bandwidths(results, ("Closest",)) is None
 
 
 def test_fewer_seeds_are_a_part_of_the_same_trials():

@@ -109,6 +109,11 @@ def full_report() -> Report:
         x="price",
         y="volume",
     )
+    report.triangles(
+        {"near": [9_000, 0.1, 40], "even": [12_000, 0.2, 5], "cheap": [700, 2.5, 30]},
+        ["bandwidth", "delay", "deviation of loads"],
+        title="Three costs",
+    )
     report.section("Rejects", "Rows that could not be read.")
     report.table(
         [
@@ -142,6 +147,7 @@ def hostile_report() -> Report:
     report.heatmap(
         HOSTILE, HOSTILE, [numbers] * 10, title=HOSTILE[5], x=HOSTILE[4], y=HOSTILE[3], value=HOSTILE[2]
     )
+    report.triangles(dict.fromkeys(HOSTILE, numbers[:3]) | {"a": [1, 2, 3]}, HOSTILE[:3], title=HOSTILE[3])
     report.histogram(
         [-math.inf, 0, 1, 2, math.inf], [1, math.nan, math.inf, 2], title=HOSTILE[1], x=HOSTILE[2]
     )

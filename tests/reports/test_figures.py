@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thatch.reports.figures import Axis, bars, boxplot, heatmap, histogram, lines, scatter
+from thatch.reports.figures import Axis, bars, boxplot, heatmap, histogram, lines, scatter, triangles
 
 
 def test_bars_stand_at_whole_numbers_so_that_equal_labels_stay_apart():
@@ -154,3 +154,32 @@ def test_a_box_plot_of_nothing_is_empty_and_labels_must_fit():
     assert boxplot([], []).data == []
     with pytest.raises(ValueError, match="labels"):
         boxplot(["a"], [])
+
+
+def test_corners_of_a_triangle_are_relative_to_the_largest_of_all():
+    figure = triangles({"a": [10, 0.5, 3], "b": [5, 1.0, 0]}, ["up", "left", "right"])
+    first, second = figure.data
+    assert first["y"][0] == pytest.approx(1)
+    assert second["y"][0] == pytest.approx(0.5)
+    assert math.hypot(first["x"][1], first["y"][1]) == pytest.approx(0.5)
+    assert first["x"][1] < 0 < first["x"][2]
+    assert (first["x"][0], first["y"][0]) == (first["x"][-1], first["y"][-1])
+    assert (second["x"][2], second["y"][2]) == pytest.approx((0, 0))
+    assert [each["text"] for each in figure.layout["annotations"]] == [
+        "up<br>at most 10",
+        "left<br>at most 1",
+        "right<br>at most 3",
+    ]
+    assert figure.rows.rows == [["a", 10, 0.5, 3], ["b", 5, 1.0, 0]]
+
+
+def test_a_triangle_without_a_corner_is_counted_and_not_drawn():
+    values = {"a": [1, 2, None], "b": [1, -2, 3], "c": [1, 2, math.inf], "d": [1, 2, 3], "e": [0, 0, 0]}
+    figure = triangles(values, ["x", "y", "z"])
+    assert [each["name"] for each in figure.data] == ["d", "e"]
+    assert (figure.shown, figure.total, figure.undrawn) == (2, 5, 3)
+    assert len(figure.rows.rows) == 5
+    with pytest.raises(ValueError, match="corners"):
+        triangles({"a": [1, 2]}, ["x", "y", "z"])
+    with pytest.raises(ValueError, match="corners"):
+        triangles({}, ["x"])

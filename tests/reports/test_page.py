@@ -9,7 +9,7 @@ from tests.reports.specimen import HOSTILE, full_report, hostile_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
-FIGURES = 7
+FIGURES = 8
 
 
 @pytest.fixture(scope="module")

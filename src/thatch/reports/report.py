@@ -142,6 +142,17 @@ class Report:
         """A box for each label, around the middle half of its values; `marks` are levels with names."""
         self._draw(figures.boxplot(labels, values, title=title, label=label, value=value, marks=marks))
 
+    def triangles(
+        self,
+        values: Mapping[str, Iterable[object]],
+        corners: Sequence[str],
+        *,
+        title: str = "",
+        label: str = "",
+    ) -> None:
+        """A triangle for each name, whose corners are its three values, each relative to the largest of all."""
+        self._draw(figures.triangles(values, corners, title=title, label=label))
+
     def html(self) -> str:
         """The file's text.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Compared, Experiment
+from thatch.experiments.overlay.drawings import over_diameter
 from thatch.experiments.overlay.network import FULL, QUICK, SIMULATION
 from thatch.experiments.overlay.setting import POLICIES, SETTING, SHAPES
 from thatch.experiments.results import Results
@@ -70,16 +71,5 @@ MESSAGES = Experiment(
     full=FULL,
     quick=QUICK,
     compare=_compare,
-    plots=tuple(
-        Plot(
-            title=f"Subscription messages, {shape}",
-            across="diameter",
-            up="messages",
-            by=("policy",),
-            where={"shape": shape},
-            x="diameter, in links",
-            y="messages",
-        )
-        for shape in SHAPES
-    ),
+    plots=over_diameter("Subscription messages", "messages", "messages"),
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Compared, Experiment
+from thatch.experiments.overlay.drawings import largest_networks, over_diameter
 from thatch.experiments.overlay.network import FULL, QUICK, SIMULATION
-from thatch.experiments.overlay.setting import SETTING, SHAPES, WAYS
+from thatch.experiments.overlay.setting import SETTING, WAYS
 from thatch.experiments.results import Results
 from thatch.experiments.telling import each, number
 
@@ -21,20 +22,14 @@ _WHY = {
 
 
 def _compare(results: Results) -> list[Compared]:
-    largest = max(results.values("brokers"))
     lines = [
         Compared(
-            f"{shape} of {largest}, {policy}: publications sent / sent in vain / lost deliveries",
+            f"{network}: publications sent / sent in vain / lost deliveries",
             "–",
-            each(
-                number(results.mean(name, shape=shape, policy=policy, brokers=largest))
-                for name in ("publications", "superfluous", "lost")
-            ),
-            _WHY[policy],
+            each(number(results.mean(name, **where)) for name in ("publications", "superfluous", "lost")),
+            _WHY[way],
         )
-        for shape in SHAPES
-        if len(results.values("brokers", shape=shape))
-        for policy in WAYS
+        for network, way, where in largest_networks(results)
     ]
     lines += [
         Compared(
@@ -68,16 +63,5 @@ PUBLICATIONS = Experiment(
     full=FULL,
     quick=QUICK,
     compare=_compare,
-    plots=tuple(
-        Plot(
-            title=f"Publications sent from broker to broker, {shape}",
-            across="diameter",
-            up="publications",
-            by=("policy",),
-            where={"shape": shape},
-            x="diameter, in links",
-            y="publications",
-        )
-        for shape in SHAPES
-    ),
+    plots=over_diameter("Publications sent from broker to broker", "publications", "publications"),
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Compared, Experiment
+from thatch.experiments.overlay.drawings import largest_networks, over_diameter
 from thatch.experiments.overlay.network import FULL, QUICK, SIMULATION
-from thatch.experiments.overlay.setting import SETTING, SHAPES, WAYS
+from thatch.experiments.overlay.setting import SETTING
 from thatch.experiments.results import Results
 from thatch.experiments.telling import each, number
 
@@ -19,23 +20,17 @@ _WHY = {
 
 
 def _compare(results: Results) -> list[Compared]:
-    largest = max(results.values("brokers"))
     return [
         Compared(
-            f"{shape} of {largest}, {policy}: entries of a broker, mean / largest",
+            f"{network}: entries of a broker, mean / largest",
             "–",
             each(
                 number(None if mean is None else round(mean))
-                for mean in (
-                    results.mean(name, shape=shape, policy=policy, brokers=largest)
-                    for name in ("mean_table", "largest_table")
-                )
+                for mean in (results.mean(name, **where) for name in ("mean_table", "largest_table"))
             ),
-            _WHY.get(policy, ""),
+            _WHY.get(way, ""),
         )
-        for shape in SHAPES
-        if len(results.values("brokers", shape=shape))
-        for policy in WAYS
+        for network, way, where in largest_networks(results)
     ]
 
 
@@ -51,16 +46,5 @@ TABLES = Experiment(
     full=FULL,
     quick=QUICK,
     compare=_compare,
-    plots=tuple(
-        Plot(
-            title=f"Entries of a routing table in the mean, {shape}",
-            across="diameter",
-            up="mean_table",
-            by=("policy",),
-            where={"shape": shape},
-            x="diameter, in links",
-            y="entries",
-        )
-        for shape in SHAPES
-    ),
+    plots=over_diameter("Entries of a routing table in the mean", "mean_table", "entries"),
 )

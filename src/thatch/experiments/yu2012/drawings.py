@@ -1,39 +1,24 @@
-"""Plots of the paper that are no lines through means: triangles and bars."""
+"""Plots of the paper that several figures share: triangles, bars, and lines by levels or algorithms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from thatch.experiments.experiment import Plot
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Value
+from thatch.experiments.yu2012.levels import LEVEL_NAMES
 from thatch.reports import Axis, Report
 
-__all__ = ["bandwidth_bars", "triangles"]
+__all__ = ["bandwidth_bars", "bandwidth_by", "level_lines", "triangles"]
 
-_CORNERS = {"bandwidth": (0.0, 1.0), "rms_delay": (-0.866, -0.5), "load_deviation": (0.866, -0.5)}
-_LEGEND = (
-    "bandwidth upwards, RMS delay to the left, deviation of loads to the right; each relative to the largest"
-)
+_CORNERS = {"bandwidth": "bandwidth", "rms_delay": "RMS delay", "load_deviation": "deviation of loads"}
 
 
 def triangles(report: Report, results: Results, names: Sequence[str], title: str, **where: Value) -> None:
     """A triangle for each algorithm (figures 6 and 9): the smaller, the better."""
-    found = {
-        name: {corner: results.mean(corner, algorithm=name, **where) for corner in _CORNERS} for name in names
-    }
-    largest = {
-        corner: max((each[corner] or 0.0 for each in found.values()), default=0.0) or 1.0
-        for corner in _CORNERS
-    }
-    series = {}
-    for name, each in found.items():
-        ends = [
-            (x * (each[corner] or 0.0) / largest[corner], y * (each[corner] or 0.0) / largest[corner])
-            for corner, (x, y) in _CORNERS.items()
-        ]
-        ends.append(ends[0])
-        series[name] = ([x for x, _ in ends], [y for _, y in ends])
-    report.lines(series, title=title, x=_LEGEND, y="")
+    found = {name: [results.mean(corner, algorithm=name, **where) for corner in _CORNERS] for name in names}
+    report.triangles(found, list(_CORNERS.values()), title=title, label="algorithm")
 
 
 def bandwidth_bars(
@@ -51,3 +36,29 @@ def bandwidth_bars(
         label=by,
         value=Axis("bandwidth"),
     )
+
+
+def bandwidth_by(across: str, x: str) -> Plot:
+    """Bandwidth over a parameter, a line for each algorithm (figures 11b and 12)."""
+    return Plot(
+        title=f"Bandwidth by {x}", across=across, up="bandwidth", by=("algorithm",), x=x, y="bandwidth"
+    )
+
+
+def level_lines(
+    report: Report,
+    results: Results,
+    across: str,
+    up: str,
+    title: str,
+    x: Axis | str,
+    y: Axis | str,
+    paper: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+) -> None:
+    """What SLP comes to over a parameter, a line for one level and one for two (figures 11a, 13 and 14)."""
+    found: dict[str, tuple[Sequence[object], Sequence[object]]] = {}
+    for name, (xs, ys) in (paper or {}).items():
+        found[f"{name} (paper)"] = (xs, ys)
+    for levels, name in LEVEL_NAMES.items():
+        (found[name],) = results.lines(across, up, where={"levels": levels}).values()
+    report.lines(found, title=title, x=x, y=y)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from functools import partial
+
+from thatch.experiments.experiment import Compared, Experiment
 from thatch.experiments.results import Results
 from thatch.experiments.telling import each, number
-from thatch.experiments.yu2012.levels import FEW_OF_TWO, LEVELS, loose
+from thatch.experiments.yu2012.drawings import bandwidth_by, level_lines
+from thatch.experiments.yu2012.levels import LEVEL_NAMES, LEVELS, one_and_two
 from thatch.experiments.yu2012.placements import (
-    BROKERS,
     FEW,
+    GREEDY,
     SETTING,
     SIMULATION,
     SMALL,
@@ -23,15 +26,14 @@ __all__ = ["FIG11A", "FIG11B"]
 _SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 _PAPER = {(1, 1_000_000): "23 h", (2, 1_000_000): "4 h"}
 _COMPLEXITIES = (1, 2, 3, 4, 6, 8)
-_GREEDY = "gr gr_star"
 
 
 def _compare_time(results: Results) -> list[Compared]:
     found = []
-    for levels in (1, 2):
+    for levels, name in LEVEL_NAMES.items():
         for size in results.choices("subscribers", levels=levels):
             seconds = results.mean("processor_time", algorithm="SLP", levels=levels, subscribers=size)
-            what = f"processor seconds of SLP, {size:,} subscribers, {'one level' if levels == 1 else 'two levels'}"
+            what = f"processor seconds of SLP, {size:,} subscribers, {name}"
             paper = _PAPER.get((levels, int(size)), "grows with subscribers; read off no figure")
             found.append(Compared(what, paper, number(None if seconds is None else round(seconds, 1))))
     return found
@@ -47,17 +49,15 @@ FIG11A = Experiment(
     + "One level: 100 brokers, (IS:H, BI:H). Two levels: loose, 200 brokers. Processor time, the certificate "
     "included, kernels compiled before. Three seeds.",
     simulation=SIMULATION,
-    full=placements(3, subscribers=_SIZES, algorithms=(WITH_SLP,))
-    + loose(3, subscribers=_SIZES, algorithms=(WITH_SLP,)),
-    quick=placements(1, subscribers=(200, SMALL), brokers=(FEW,), algorithms=(WITH_SLP,))
-    + loose(1, subscribers=(200, SMALL), brokers=(FEW_OF_TWO,), algorithms=(WITH_SLP,)),
+    full=one_and_two(3, subscribers=_SIZES),
+    quick=one_and_two(1, is_quick=True, subscribers=(200, SMALL)),
     compare=_compare_time,
-    plots=(
-        Plot(
+    drawings=(
+        partial(
+            level_lines,
             title="Processor time of SLP",
             across="subscribers",
             up="processor_time",
-            by=("levels",),
             x=Axis("subscribers", log=True),
             y=Axis("processor time", log=True, format="seconds"),
             paper={"one level": ([1_000_000], [82_800]), "two levels": ([1_000_000], [14_400])},
@@ -98,19 +98,10 @@ FIG11B = Experiment(
     setting=SETTING
     + "Set #1 (IS:H, BI:H), 100,000 subscribers, 100 brokers, α of 1, 2, 3, 4, 6 and 8, five seeds.",
     simulation=SIMULATION,
-    full=placements(5, complexity=_COMPLEXITIES, algorithms=(_GREEDY, WITH_SLP), brokers=(BROKERS,)),
+    full=placements(5, complexity=_COMPLEXITIES, algorithms=(GREEDY, WITH_SLP)),
     quick=placements(
-        1, complexity=(1, 3), algorithms=(_GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
+        1, complexity=(1, 3), algorithms=(GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
     ),
     compare=_compare_complexity,
-    plots=(
-        Plot(
-            title="Bandwidth by boxes a filter",
-            across="complexity",
-            up="bandwidth",
-            by=("algorithm",),
-            x="boxes a filter",
-            y="bandwidth",
-        ),
-    ),
+    plots=(bandwidth_by("complexity", "boxes a filter"),),
 )

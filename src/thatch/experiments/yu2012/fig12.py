@@ -5,8 +5,10 @@ from __future__ import annotations
 from thatch.experiments.experiment import Compared, Experiment, Plot
 from thatch.experiments.results import Results
 from thatch.experiments.telling import percent
+from thatch.experiments.yu2012.drawings import bandwidth_by
 from thatch.experiments.yu2012.placements import (
     FEW,
+    GREEDY,
     SETTING,
     SIMULATION,
     SMALL,
@@ -19,7 +21,6 @@ from thatch.reports import Axis
 __all__ = ["FIG12"]
 
 _DELAYS = (0.1, 0.2, 0.3, 0.5, 1.0)
-_GREEDY = "gr gr_star"
 
 
 def _compare(results: Results) -> list[Compared]:
@@ -49,9 +50,9 @@ FIG12 = Experiment(
     + "Set #1 (IS:H, BI:H), 100,000 subscribers, 100 brokers, five seeds. Networks are screened at 0.3: below, "
     "load limits may be out of reach (bandwidths in brackets).",
     simulation=SIMULATION,
-    full=placements(5, delay=_DELAYS, algorithms=(_GREEDY, WITH_SLP)),
+    full=placements(5, delay=_DELAYS, algorithms=(GREEDY, WITH_SLP)),
     quick=placements(
-        1, delay=(0.3, 1.0), algorithms=(_GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
+        1, delay=(0.3, 1.0), algorithms=(GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
     ),
     compare=_compare,
     plots=(
@@ -62,13 +63,6 @@ FIG12 = Experiment(
             x="maximum delay",
             y=Axis("of all brokers", format="percent"),
         ),
-        Plot(
-            title="Bandwidth by maximum delay",
-            across="delay",
-            up="bandwidth",
-            by=("algorithm",),
-            x="maximum delay",
-            y="bandwidth",
-        ),
+        bandwidth_by("delay", "maximum delay"),
     ),
 )

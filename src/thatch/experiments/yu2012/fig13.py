@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Compared, Experiment
 from thatch.experiments.results import Results
 from thatch.experiments.telling import number
-from thatch.experiments.yu2012.levels import FEW_OF_TWO, LEVELS, loose
-from thatch.experiments.yu2012.placements import FEW, SIMULATION, SMALL, WITH_SLP, placements
+from thatch.experiments.yu2012.drawings import level_lines
+from thatch.experiments.yu2012.levels import LEVEL_NAMES, LEVELS, one_and_two
+from thatch.experiments.yu2012.placements import SIMULATION
 
 __all__ = ["FIG13"]
 
@@ -18,10 +20,11 @@ _PAPER = {1: "10 suffice for β = 1.5 to β_max = 1.8", 2: "20 suffice for β = 
 
 def _compare(results: Results) -> list[Compared]:
     found = []
-    for levels, sampled in product((1, 2), results.choices("sampled")):
+    for levels, sampled in product(LEVEL_NAMES, results.choices("sampled")):
         factor = results.mean("load_factor", levels=levels, sampled=sampled)
-        what = f"load factor, {sampled} sampled a {'broker' if levels == 1 else 'child'}, "
-        what += "one level" if levels == 1 else "two levels"
+        what = (
+            f"load factor, {sampled} sampled a {'broker' if levels == 1 else 'child'}, {LEVEL_NAMES[levels]}"
+        )
         found.append(Compared(what, _PAPER[levels], number(None if factor is None else round(factor, 3))))
     return found
 
@@ -35,27 +38,13 @@ FIG13 = Experiment(
     + "Set #1 (IS:H, BI:H); samples of 2, 5, 10, 20 and 40 a broker or child; two levels loose; five seeds. Ours "
     "mends loads after rounding, whatever the sample.",
     simulation=SIMULATION,
-    full=placements(5, sampled=_SAMPLED, algorithms=(WITH_SLP,))
-    + loose(5, sampled=_SAMPLED, algorithms=(WITH_SLP,)),
-    quick=placements(1, sampled=(2, 10), algorithms=(WITH_SLP,), subscribers=(SMALL,), brokers=(FEW,))
-    + loose(1, sampled=(2, 10), algorithms=(WITH_SLP,), subscribers=(SMALL,), brokers=(FEW_OF_TWO,)),
+    full=one_and_two(5, sampled=_SAMPLED),
+    quick=one_and_two(1, is_quick=True, sampled=(2, 10)),
     compare=_compare,
-    plots=(
-        Plot(
-            title="Load factor",
-            across="sampled",
-            up="load_factor",
-            by=("levels",),
-            x="sampled a broker",
-            y="load factor",
-        ),
-        Plot(
-            title="Bandwidth",
-            across="sampled",
-            up="bandwidth",
-            by=("levels",),
-            x="sampled a broker",
-            y="bandwidth",
-        ),
+    drawings=tuple(
+        partial(
+            level_lines, across="sampled", up=up, title=title, x="sampled a broker or child", y=title.lower()
+        )
+        for up, title in (("load_factor", "Load factor"), ("bandwidth", "Bandwidth"))
     ),
 )

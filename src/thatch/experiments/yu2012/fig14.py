@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Compared, Experiment
 from thatch.experiments.results import Results
-from thatch.experiments.yu2012.levels import FEW_OF_TWO, LEVELS, loose
-from thatch.experiments.yu2012.placements import FEW, SIMULATION, SMALL, WITH_SLP, bandwidths, placements
+from thatch.experiments.yu2012.drawings import level_lines
+from thatch.experiments.yu2012.levels import LEVEL_NAMES, LEVELS, one_and_two
+from thatch.experiments.yu2012.placements import SIMULATION, bandwidths
 
 __all__ = ["CLUSTERS", "FIG14"]
 
@@ -18,11 +20,11 @@ _PAPER = {1: "falls gradually", 2: "only slightly better with more"}
 def _compare(results: Results) -> list[Compared]:
     return [
         Compared(
-            f"bandwidth, {clusters} super-interests a broker, {'one level' if levels == 1 else 'two levels'}",
+            f"bandwidth, {clusters} super-interests a broker, {LEVEL_NAMES[levels]}",
             _PAPER[levels],
             bandwidths(results, ("SLP",), levels=levels, clusters=clusters),
         )
-        for levels, clusters in product((1, 2), results.choices("clusters"))
+        for levels, clusters in product(LEVEL_NAMES, results.choices("clusters"))
     ]
 
 
@@ -34,18 +36,16 @@ FIG14 = Experiment(
     setting=LEVELS
     + "Set #1 (IS:H, BI:H); 1, 2, 5 and 10 super-interests a broker or child; two levels loose; five seeds.",
     simulation=SIMULATION,
-    full=placements(5, clusters=CLUSTERS, algorithms=(WITH_SLP,))
-    + loose(5, clusters=CLUSTERS, algorithms=(WITH_SLP,)),
-    quick=placements(1, clusters=(1, 5), algorithms=(WITH_SLP,), subscribers=(SMALL,), brokers=(FEW,))
-    + loose(1, clusters=(1, 5), algorithms=(WITH_SLP,), subscribers=(SMALL,), brokers=(FEW_OF_TWO,)),
+    full=one_and_two(5, clusters=CLUSTERS),
+    quick=one_and_two(1, is_quick=True, clusters=(1, 5)),
     compare=_compare,
-    plots=(
-        Plot(
-            title="Bandwidth",
+    drawings=(
+        partial(
+            level_lines,
             across="clusters",
             up="bandwidth",
-            by=("levels",),
-            x="super-interests a broker",
+            title="Bandwidth",
+            x="super-interests a broker or child",
             y="bandwidth",
         ),
     ),

@@ -82,6 +82,8 @@ def _maps(report: Report, results: Results) -> None:
                 range(_CELLS),
                 shares.reshape(_CELLS, _CELLS).T[::-1],
                 title=f"Interests, {region}",
+                x="event space, first axis, in cells",
+                y="second axis",
                 value=Axis("subscribers", format="percent"),
             )
 

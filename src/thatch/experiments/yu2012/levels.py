@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from thatch.experiments.trials import Grid, Value
-from thatch.experiments.yu2012.placements import SETTING, placements
+from thatch.experiments.yu2012.placements import FEW, SETTING, SMALL, WITH_SLP, placements
 
-__all__ = ["FEW_OF_TWO", "LARGE", "LEVELS", "TIGHT_LOOSE", "loose", "tight_and_loose"]
+__all__ = ["FEW_OF_TWO", "LARGE", "LEVELS", "LEVEL_NAMES", "TIGHT_LOOSE", "one_and_two", "tight_and_loose"]
 
 LARGE = 200  # brokers, the paper's
 FEW_OF_TWO = 12  # of the quick size
+LEVEL_NAMES = {1: "one level", 2: "two levels"}
 TIGHT_LOOSE = {"tight": 0.2, "loose": 1.0}  # the maximum delay of each
 LEVELS = (
     SETTING
@@ -25,9 +26,14 @@ def tight_and_loose(seeds: int, **choices: Sequence[Value]) -> Grid:
     return _limited(seeds, "tight", choices) + _limited(seeds, "loose", choices)
 
 
-def loose(seeds: int, **choices: Sequence[Value]) -> Grid:
-    """Trials with loose limits."""
-    return _limited(seeds, "loose", choices)
+def one_and_two(seeds: int, *, is_quick: bool = False, **choices: Sequence[Value]) -> Grid:
+    """Trials of SLP on one level, and on two with loose limits."""
+    choices = {"algorithms": (WITH_SLP,), **choices}
+    one, two = choices, choices
+    if is_quick:
+        choices = {"subscribers": (SMALL,), **choices}
+        one, two = {"brokers": (FEW,), **choices}, {"brokers": (FEW_OF_TWO,), **choices}
+    return placements(seeds, **one) + _limited(seeds, "loose", two)
 
 
 def _limited(seeds: int, limits: str, choices: Mapping[str, Sequence[Value]]) -> Grid:

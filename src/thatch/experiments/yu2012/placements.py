@@ -18,6 +18,7 @@ __all__ = [
     "ALGORITHMS",
     "BROKERS",
     "FEW",
+    "GREEDY",
     "PLAIN",
     "SETTING",
     "SIMULATION",
@@ -33,6 +34,7 @@ SUBSCRIBERS, BROKERS = 100_000, 100  # the paper's
 SMALL, FEW = 400, 10  # subscribers and brokers of the quick size
 
 PLAIN = "gr gr_star gr_evict gr_evict_last gr_without_latency closest closest_without_balance balance"
+GREEDY = "gr gr_star"
 WITH_SLP = "slp"
 """What a trial solves with: SLP takes far longer than all others together."""
 
@@ -132,14 +134,24 @@ def _compiled() -> None:
 
 
 def bandwidths(results: Results, names: Sequence[str], **where: Value) -> str | None:
-    """The mean bandwidth of each algorithm, those in brackets that were not feasible in every trial."""
+    """The mean bandwidth of each algorithm, in brackets those that were not feasible in every trial.
+
+    Of a run that is not finished only networks count on which each of them was run, as far as there are results of it.
+    """
+    seeds = {name: results.values("seed", algorithm=name, **where) for name in names}
+    ran = [set(each.tolist()) for each in seeds.values() if len(each)]
+    if not ran:
+        return None
+    shared = sorted(set.intersection(*ran))
     told = []
-    for name in names:
-        mean = results.mean("bandwidth", algorithm=name, **where)
-        statuses = results.values("status", algorithm=name, **where)
+    for name, mine in seeds.items():
+        chosen = np.isin(mine, shared)
+        found = results.values("bandwidth", algorithm=name, **where)[chosen]
+        mean = float(found.mean()) if len(found) else None
         text = number(None if mean is None else round(mean, 1 if mean < 1_000 else 0)) or "–"
+        statuses = results.values("status", algorithm=name, **where)[chosen]
         told.append(f"({text})" if "infeasible" in statuses else text)
-    return " / ".join(told) if set(told) != {"–"} else None
+    return " / ".join(told)
 
 
 def beside_bounds(results: Results, **where: Value) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import cos, pi, sin
 from zlib import crc32
 
 import numpy as np
@@ -18,12 +17,7 @@ __all__ = ["checked_map", "report_of"]
 _MOST = 200  # brokers, in a table
 _MAPPED = 40  # boxes, in a map
 _SAMPLED = 2_000  # subscribers, in a cloud
-_CORNERS = {  # of the triangle: what is measured, and where it points
-    "bandwidth": pi / 2,
-    "rms_delay": pi / 2 + 2 * pi / 3,
-    "load_deviation": pi / 2 + 4 * pi / 3,
-}
-_WORDS = {
+_CORNERS = {  # of the triangle: statistics, and what they are called
     "bandwidth": "bandwidth",
     "rms_delay": "root mean square of delays",
     "load_deviation": "deviation of loads",
@@ -87,25 +81,21 @@ def report_of(
 def _add_triangle(report: Report, plan: Plan) -> None:
     report.section(
         "Three costs at once",
-        "Bandwidth points up, delays to the left, uneven loads to the right, each relative to the worst: the smaller the "
-        "triangle, the better. `closest` serves everybody at the nearest broker with room, `closest_without_balance` at "
-        "the nearest.",
+        "Each relative to the worst: the smaller the triangle, the better. `closest` serves everybody at the nearest broker "
+        "with room, `closest_without_balance` at the nearest.",
     )
     every = [plan.statistics, *plan.yardsticks]
-    worst = {name: max(_value(each, name) for each in every) or 1.0 for name in _CORNERS}
-    series: dict[str, tuple[list[float], list[float]]] = {}
-    for each in every:
-        reach = [_value(each, name) / worst[name] for name in _CORNERS]
-        angles = list(_CORNERS.values())
-        corners = [(r * cos(a), r * sin(a)) for r, a in zip(reach, angles, strict=True)]
-        corners.append(corners[0])
-        series[str(each["algorithm"])] = ([x for x, _ in corners], [y for _, y in corners])
-    report.lines(series, title="Bandwidth, delay and balance", x="delays ← → loads", y="bandwidth →")
+    report.triangles(
+        {str(each["algorithm"]): [_value(each, name) for name in _CORNERS] for each in every},
+        list(_CORNERS.values()),
+        title="Bandwidth, delay and balance",
+        label="algorithm",
+    )
     rows = [
         {
             "algorithm": each["algorithm"],
             "status": each["status"],
-            **{_WORDS[name]: each[name] for name in _CORNERS},
+            **{words: each[name] for name, words in _CORNERS.items()},
             "load factor": each["load_factor"],
             "limits broken": each["broken_limits"],
         }

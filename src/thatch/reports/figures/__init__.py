@@ -12,5 +12,17 @@ from thatch.reports.figures.boxplots import boxplot
 from thatch.reports.figures.figure import Figure
 from thatch.reports.figures.heatmaps import heatmap
 from thatch.reports.figures.points import Series, lines, scatter
+from thatch.reports.figures.triangles import triangles
 
-__all__ = ["Axis", "Figure", "Series", "bars", "boxplot", "heatmap", "histogram", "lines", "scatter"]
+__all__ = [
+    "Axis",
+    "Figure",
+    "Series",
+    "bars",
+    "boxplot",
+    "heatmap",
+    "histogram",
+    "lines",
+    "scatter",
+    "triangles",
+]

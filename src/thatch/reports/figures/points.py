@@ -11,14 +11,14 @@ from thatch.reports.figures.figure import Figure, counted, extremes, formats_of,
 from thatch.reports.formatting import simple
 from thatch.reports.texts import plot_text
 
-__all__ = ["Series", "lines", "scatter"]
+__all__ = ["DASHES", "SYMBOLS", "Series", "lines", "scatter"]
 
 Series = Mapping[str, tuple[Iterable[object], Iterable[object]]]
 
 _MOST_MARKED = 60  # points of a line that are marked one by one
 # Series differ by shape too: not everybody sees colours alike.
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down")
-_DASHES = ("solid", "dash", "dot", "dashdot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down")
+DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def lines(series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "") -> Figure:
@@ -26,9 +26,9 @@ def lines(series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis 
     read = _read(series)
     data = []
     for place, (name, (xs, ys)) in enumerate(read.items()):
-        look: dict[str, Any] = {"line": {"dash": _DASHES[place // 8 % 4], "width": 2}, "mode": "lines"}
+        look: dict[str, Any] = {"line": {"dash": DASHES[place // 8 % 4], "width": 2}, "mode": "lines"}
         if len(xs) <= _MOST_MARKED:
-            look |= {"mode": "lines+markers", "marker": {"symbol": _SYMBOLS[place % 8], "size": 7}}
+            look |= {"mode": "lines+markers", "marker": {"symbol": SYMBOLS[place % 8], "size": 7}}
         data.append(_trace(name, xs, ys, as_axis(x), as_axis(y)) | look)
     total = sum(len(xs) for xs, _ in read.values())
     return _figure(read, data, title=title, x=as_axis(x), y=as_axis(y), kind="line", total=total)
@@ -46,7 +46,7 @@ def scatter(
     data = [
         _trace(name, xs, ys, as_axis(x), as_axis(y))
         | look
-        | {"marker": {"symbol": _SYMBOLS[place % 8], "size": 6, "opacity": 0.7}}
+        | {"marker": {"symbol": SYMBOLS[place % 8], "size": 6, "opacity": 0.7}}
         for place, (name, (xs, ys)) in enumerate(read.items())
     ]
     return _figure(read, data, title=title, x=as_axis(x), y=as_axis(y), kind="cloud", total=total)
