@@ -16,7 +16,7 @@ from pathlib import Path
 from thatch.pipeline.folders import cache_folder
 from thatch.pipeline.java import find_java, home_of
 
-PATIENCE = 120.0  # seconds for a process to say that it is there; a machine may be slow and busy
+PATIENCE = 300.0  # seconds for a process to say that it is there; a machine may be slow and busy
 _EXECUTOR = "CoarseGrainedExecutorBackend"
 
 

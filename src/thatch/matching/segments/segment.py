@@ -63,7 +63,7 @@ class Segment:
     mixed: npt.NDArray[np.uint16]
     left_at: npt.NDArray[np.int32]
     left: npt.NDArray[np.uint16]
-    sieves: npt.NDArray[np.uint32]
+    sieves: npt.NDArray[np.int64]
     bitsets: Bitsets = field(default_factory=Bitsets.none)
     tier: int = 0  # at least, for merging
     desc: npt.NDArray[np.int64] = field(init=False)
@@ -262,7 +262,7 @@ class Segment:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
         """A segment of columns that `arrays` gave."""
         tables = Tables(**{name: arrays[name] for name in _TABLE_FIELDS})
-        nothing = {"sieves": np.zeros(0, np.uint32)}  # older files have none
+        nothing = {"sieves": np.zeros(0, np.int64)}  # older files have none
         columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS if name in arrays}
         columns = {**nothing, **columns}
         return cls(tables=tables, bitsets=Bitsets.from_arrays(arrays), **columns)

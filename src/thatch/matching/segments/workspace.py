@@ -42,7 +42,7 @@ class Workspace:
                 fields.HOT_ATTRIBUTE: np.zeros(fields.MOST_HOT, np.uint16),
                 fields.HOT_LO: np.zeros(fields.MOST_HOT, np.uint32),
                 fields.HOT_HI: np.zeros(fields.MOST_HOT, np.uint32),
-                fields.SIEVES: np.zeros(256, np.uint32),
+                fields.SIEVES: np.zeros(128, np.int64),
             }
         )
 

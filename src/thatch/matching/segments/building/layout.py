@@ -291,12 +291,12 @@ class Layout:
 
 def _sieves(
     left_at: npt.NDArray[np.int32], left: npt.NDArray[np.uint16], checks: dict[str, Any], *, has_unions: bool
-) -> npt.NDArray[np.uint32]:
+) -> npt.NDArray[np.int64]:
     """The sieve of every box; none where there are neither unions nor checks."""
     needs = np.zeros(len(checks["check_attribute"]), np.int64)
     if not len(needs) and not has_unions:
-        return np.zeros(0, np.uint32)
-    sieves = np.empty(len(left_at) - 1, np.uint32)
+        return np.zeros(0, np.int64)
+    sieves = np.empty(len(left_at) - 1, np.int64)
     needed_letters(checks["check_start"], checks["programs"], needs)
     fill_sieves(left_at, left, needs, checks["check_attribute"], sieves)
     return sieves

@@ -68,7 +68,7 @@ def search_listed(desc, source, context, count, flags, moment):
     """Add what an event that is encoded matches in one segment to PLACES and PENDING; return whether to stop."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_at, box_sieves = int32_at(desc, f.LEFT_AT), uint32_at(desc, f.BOX_SIEVES)
+    left_at, box_sieves = int32_at(desc, f.LEFT_AT), int64_at(desc, f.BOX_SIEVES)
     has_sieves = desc[f.BOX_SIEVES + 1] > 0
     claims = uint32_at(desc, f.CLAIMS)
     died = int64_at(desc, f.DIED)

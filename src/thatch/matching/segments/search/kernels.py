@@ -130,7 +130,7 @@ def _search_single(desc, source, context, count, flags, moment):
     """The same for an event that is encoded, has one value of each attribute, and codes that tell all of it."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_at, box_sieves = int32_at(desc, f.LEFT_AT), uint32_at(desc, f.BOX_SIEVES)
+    left_at, box_sieves = int32_at(desc, f.LEFT_AT), int64_at(desc, f.BOX_SIEVES)
     has_sieves = desc[f.BOX_SIEVES + 1] > 0
     claims = uint32_at(desc, f.CLAIMS)
     died = int64_at(desc, f.DIED)

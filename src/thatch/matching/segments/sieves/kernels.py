@@ -21,15 +21,14 @@ from thatch.matching.segments.vectors.kernels import (
     merged,
     prefetch,
     uint8_at,
-    uint32_at,
 )
 
 __all__ = ["fill_sieves", "needed_letters", "sieved"]
 
-BITS = 24
+BITS = 56
 ALL = (1 << BITS) - 1
-NONE = 255 << BITS  # of a box that passes always
-MOST = 127  # attributes that a word can name
+NONE = 127 << BITS  # of a box that passes always
+MOST = 63  # attributes that a word can name
 _LONGEST = 256  # bytes of a text whose pairs are looked at
 _MOST_CODES = 48  # of a union whose codes are looked at
 _ANY_ONE = 0xFF  # byte of a program that stands for any one character
@@ -112,7 +111,7 @@ def _letters_missing(words, start, length):
 @inlined
 def _set_words(desc, context, count):
     """Give an event its words. What it lacks is missing, which is code 0; of a list, what all elements say counts."""
-    words, known = uint32_at(context, f.SIEVES), int32_at(context, f.LOCAL_TOUCHED)
+    words, known = int64_at(context, f.SIEVES), int32_at(context, f.LOCAL_TOUCHED)
     heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
     row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
     row_class, letters = uint8_at(context, f.ROW_CLASS), uint8_at(context, f.WORDS)
@@ -137,14 +136,14 @@ def _set_words(desc, context, count):
 @apart(f.SIEVED)
 def sieved(begin, end, desc, context, count):
     """Drop the candidates that do not pass their sieves; return where the others end."""
-    box_sieves, words = uint32_at(desc, f.BOX_SIEVES), uint32_at(context, f.SIEVES)
+    box_sieves, words = int64_at(desc, f.BOX_SIEVES), int64_at(context, f.SIEVES)
     left_at, candidates = int32_at(desc, f.LEFT_AT), int64_at(context, f.PENDING)
     _set_words(desc, context, count)
     passed = begin
     for index in range(begin, end):
-        sieve = np.int64(box_sieves[box_of(candidates[index])])
+        sieve = box_sieves[box_of(candidates[index])]
         candidates[passed] = candidates[index]
-        passed += 1 if sieve & np.int64(words[sieve >> BITS]) & ALL == 0 else 0
+        passed += 1 if sieve & words[sieve >> BITS] & ALL == 0 else 0
     for index in range(begin, passed):
         prefetch(left_at, box_of(candidates[index]))
     return passed
