@@ -218,6 +218,32 @@ def test_the_database_uses_its_indexes_on_conjunctions_and_on_boxes(kind, store)
         assert "Seq Scan on boxes" not in plan
 
 
+@pytest.mark.postgres
+@pytest.mark.slow
+@pytest.mark.xdist_group("postgres")
+def test_postgres_uses_its_indexes_also_once_the_question_is_prepared(request, tmp_path_factory):
+    store = opener("postgres", request, tmp_path_factory)()
+    boxes = [made(f"b{n}", f"a between {n} and {n + 40} and b between {n % 97} and 99") for n in range(2_000)]
+    store.put([(each, cold()) for each in boxes], [record()])
+    store.query("ANALYZE boxes")
+
+    def scans() -> list:
+        store.query("SELECT pg_stat_force_next_flush()")
+        (counted,) = store.query(
+            "SELECT seq_scan, idx_scan FROM pg_stat_user_tables "
+            "WHERE schemaname = current_schema AND relname = 'boxes'"
+        )
+        return counted
+
+    whole, by_index = scans()
+    for a in range(10):  # psycopg prepares a question that comes for the sixth time
+        assert len(store.match(read_event({"a": 100 * a, "b": 99}))) == (1 if a == 0 else 41)
+    now_whole, now_by_index = scans()
+    assert now_whole == whole
+    assert now_by_index >= by_index + 10
+    store.close()
+
+
 # --- what is wrong ---------------------------------------------------------------------------------------------------
 
 
