@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +11,15 @@ import numpy as np
 from benchmarks.console import note
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.planning.comparison import Compared, compared
+from benchmarks.planning.skewed import skewed
 from benchmarks.real_events import ATTRIBUTES, real_events
 from benchmarks.reduction.streams import best_time
-from thatch.planning import Problem, plan
+from thatch.matching.problem import AccessHints
+from thatch.matching.segments import SegmentIndex
+from thatch.model.events import read_event
+from thatch.model.filters import Filter
+from thatch.model.profile import Profile
+from thatch.planning import Problem, access_hints, plan
 from thatch.workloads import generate
 from thatch.workloads.interests import interests
 
@@ -89,9 +95,17 @@ _INTERESTS: dict[str, dict[str, object]] = {
 }
 
 
-def real_rows(bench: Bench) -> list[Row]:
-    """Interests in real events (`workloads/interests.py`): a list of who wants an event, and whether anybody does."""
-    rows = []
+@dataclass(frozen=True)
+class _Interests:
+    """Interests in real events (`workloads/interests.py`), and events, some of them known before."""
+
+    title: str
+    filters: list[Filter]
+    known: list[dict[str, object]]
+    others: list[dict[str, object]]
+
+
+def _real(bench: Bench) -> Iterator[_Interests]:
     for name, attributes in ATTRIBUTES.items() if bench.data is not None else ():
         events = real_events(bench.data / name)
         rng = np.random.default_rng(bench.seed)
@@ -100,14 +114,62 @@ def real_rows(bench: Bench) -> list[Row]:
         half = len(flat) // 2
         for kind, options in _INTERESTS.items():
             filters = interests(rng, events, bench.size(5_000), attributes, **options)  # type: ignore[arg-type]
-            for answer in ("list", "any"):
-                title = f"{name.partition('.')[0]}, {kind}, {answer}"
-                note(title)
-                found = compared(filters, flat[:half], flat[half:], is_measured=True, answer=answer)
-                predicted = {"predicted ratio": found.jointly_predicted, "by predicates": found.predicted}
-                errors = {"by pairs, %": found.pairs, "by predicates, %": found.marginal}
-                rows += _rows(title, found, predicted, found.joint, 25.0, **errors)
+            yield _Interests(f"{name.partition('.')[0]}, {kind}", filters, flat[:half], flat[half:])
+
+
+def real_rows(bench: Bench) -> list[Row]:
+    """Interests in real events: a list of who wants an event, and whether anybody does."""
+    rows = []
+    for each in _real(bench):
+        for answer in ("list", "any"):
+            title = f"{each.title}, {answer}"
+            note(title)
+            found = compared(each.filters, each.known, each.others, is_measured=True, answer=answer)
+            predicted = {"predicted ratio": found.jointly_predicted, "by predicates": found.predicted}
+            errors = {"by pairs, %": found.pairs, "by predicates, %": found.marginal}
+            rows += _rows(title, found, predicted, found.joint, 25.0, **errors)
     return rows
+
+
+def hint_rows(bench: Bench) -> list[Row]:
+    """What the engine's index looks at that knows hints of a profile and subscriptions, beside one that knows nothing."""
+    workload = generate("W1", bench.size(20_000), bench.size(4_000), bench.seed)
+    events, half = workload.events(), bench.size(4_000) // 2
+    filters, came = skewed(np.random.default_rng(bench.seed), bench.size(20_000), 2 * half)
+    sets = [
+        _Interests("W1", workload.filters(), events[:half], events[half:]),
+        _Interests("a set that asks for other values than come", filters, came[:half], came[half:]),
+        *_real(bench),
+    ]
+    rows = []
+    for each in sets:
+        note(f"hints, {each.title}")
+        hints = access_hints(
+            dict(zip(map(str, range(len(each.filters))), each.filters, strict=True)), Profile.of(each.known)
+        )
+        told, untold = (_looked_at(each, some) for some in (hints, None))
+        rows.append(
+            Row(
+                what=f"blocks read with hints, {each.title}",
+                subscriptions=len(each.filters),
+                ours=told["blocks"],
+                unit="",
+                peer="without",
+                theirs=untold["blocks"],
+                ratio=untold["blocks"] / told["blocks"],
+                details={"boxes looked at": told["candidates"], "without": untold["candidates"]},
+            )
+        )
+    return rows
+
+
+def _looked_at(asked: _Interests, hints: AccessHints | None) -> dict[str, float]:
+    index = SegmentIndex(hints=hints)
+    index.extend(dict(enumerate(asked.filters)))
+    for event in asked.others:
+        index.match(read_event(event))
+    stats = index.stats()
+    return {name: stats[name] / len(asked.others) for name in ("blocks", "candidates")}
 
 
 def link_rows(bench: Bench) -> list[Row]:
@@ -149,5 +211,6 @@ def _link_cluster(rng: np.random.Generator, members: int, size: int, shared: int
 SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "workloads": workload_rows,
     "real": real_rows,
+    "hints": hint_rows,
     "links": link_rows,
 }

@@ -60,6 +60,11 @@ def test_of_a_large_plan_those_steps_are_shown_that_most_members_wait_for():
         "  … and 1 step more, to 1 conjunction",
     ]
     assert plan_lines(plan(problem_of("any")), NAMES, 2)[2:] == ["… and 3 more"]
+    assert plan_lines(plan(problem_of("any"), budget=0), NAMES, 2) == [
+        "symbol = 'IBM' [0.1]",
+        "  price < 100 [0.5] → S1",
+        "  … and 3 steps more, to 2 conjunctions",
+    ]
     twins = plan(Problem.of([[0]] * 5 + [[1]], [0.5, 0.4], names=["x = 1", "y = 2"]))
     assert plan_lines(twins, ["a", "b", "c", "d", "e", "f"]) == [
         "x = 1 [0.5] → a, b, c, … (5 in all)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from math import prod
@@ -90,10 +89,11 @@ def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
     Parameters
     ----------
     names : of the members
-    most : steps that are shown: those that most members wait for, so that a large plan is seen as a whole
+    most : steps that are shown: where the answer is a list, those that most members wait for, so that a large plan is
+        seen as a whole; where it is yes or no, the first
     """
     if plan.strategy is None:
-        shown = _Shown(plan.steps, most)
+        shown = _Shown(plan, most)
         return list(_step_lines(plan, plan.steps, names, shown, 0))
     lines = list(_strategy_lines(plan))
     return lines if len(lines) <= most else [*lines[:most], f"… and {len(lines) - most:,} more"]
@@ -102,23 +102,26 @@ def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
 class _Shown:
     """Which steps of a plan are shown, and how many steps and members each has, with all below it."""
 
-    def __init__(self, root: Step, most: int) -> None:
+    def __init__(self, plan: Plan, most: int) -> None:
         self.sizes: dict[int, tuple[int, int]] = {}
-        self._measure(root)
+        self._order: dict[int, int] = {}
+        self._measure(plan.steps)
+        is_list = plan.problem.owner_count > 1
         self._steps: set[int] = set()
-        numbers = itertools.count()  # between steps of one weight the first comes first
-        waiting = [(0, next(numbers), root)]
+        waiting = [(0, 0, plan.steps)]
         while waiting and len(self._steps) < most:
             *_, step = heappop(waiting)
             if step.tests or step.ends:
                 self._steps.add(id(step))
             for each in step.below:
-                heappush(waiting, (-self.sizes[id(each)][1], next(numbers), each))
+                weight = self.sizes[id(each)][1] if is_list else 0
+                heappush(waiting, (-weight, self._order[id(each)], each))
 
     def __contains__(self, step: Step) -> bool:
         return id(step) in self._steps or not (step.tests or step.ends)
 
     def _measure(self, step: Step) -> tuple[int, int]:
+        self._order[id(step)] = len(self._order)
         below = [self._measure(each) for each in step.below]
         steps, members = 1 + sum(each for each, _ in below), len(step.ends) + sum(each for _, each in below)
         self.sizes[id(step)] = steps, members

@@ -21,9 +21,7 @@ from thatch.planning.steps import Step
 
 __all__ = ["access_hints", "attribute_order"]
 
-_PLANNED = (
-    2_000  # filters that stand for all in the order of attributes: a plan of these takes a second at most
-)
+_PLANNED = 2_000  # filters that stand for all in the order of attributes: a second at most
 
 
 def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) -> AccessHints:
@@ -54,7 +52,7 @@ def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) 
     step = max(-(-len(filters) // _PLANNED), 1)
     some = {name: filters[name] for name in list(filters)[::step]}
     if profile is None:
-        all_of_them = FilterSet(filters)
+        all_of_them = FilterSet(filters, covering=False)
         domains = uniform_domains(all_of_them.predicates, all_of_them.schema)
         return AccessHints(domains.spreads(), _order(some, domains))
     schema = next((each.schema for each in some.values()), None)
