@@ -10,6 +10,7 @@ from thatch.experiments.telling import each, number
 from thatch.experiments.trials import Parameters, Row, Simulation, grid
 from thatch.planning.closed_forms import cluster
 from thatch.planning.expected import cluster_cost, conjunction_cost
+from thatch.reports import Axis
 
 __all__ = ["FIG3A"]
 
@@ -89,7 +90,7 @@ FIG3A = Experiment(
             up="closed",
             by=("p",),
             x="shared predicates k",
-            y="evaluations",
+            y=Axis("evaluations", log=True),
         ),
     ),
 )
