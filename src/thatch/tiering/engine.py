@@ -27,6 +27,7 @@ from thatch.tiering.answers import Answer
 from thatch.tiering.budget import Budget
 from thatch.tiering.clusters import Cluster, Clusters, predicates_of
 from thatch.tiering.fast import SegmentTier
+from thatch.tiering.memory import keep_large_apart
 from thatch.tiering.migration import Migration, Moved
 from thatch.tiering.problem import By, ClusterRecord, ColdTier, FastTier, Home, Subscription
 
@@ -78,6 +79,7 @@ class TieredEngine:
         selectivity: Selectivity | None = None,
         moved: Callable[[Moved], None] | None = None,
     ) -> None:
+        keep_large_apart()
         self.schema = schema
         self.budget = budget if isinstance(budget, Budget) else Budget(size=budget)
         self._cold = cold
