@@ -31,7 +31,7 @@ _DEPTH = 60  # steps of a move
 _PATIENCE = 3  # rounds without gain
 _GAIN = 1e-4  # of the bandwidth: less is none
 _TIE = 1e-12
-_REBUILT = 30  # times that leaves are filled anew, at most
+_REBUILT = 100  # times that leaves are filled anew, at most
 _REBUILT_TYPES = 3_000_000  # the same times the number of types, which is what it costs
 _REBUILT_PATIENCE = 6  # times without gain
 
