@@ -31,9 +31,9 @@ _DEPTH = 60  # steps of a move
 _PATIENCE = 3  # rounds without gain
 _GAIN = 1e-4  # of the bandwidth: less is none
 _TIE = 1e-12
-_REBUILT = 30  # times that leaves are filled anew, at most
+_REBUILT = 100  # times that leaves are filled anew, at most
 _REBUILT_TYPES = 3_000_000  # the same times the number of types, which is what it costs
-_REBUILT_PATIENCE = 6  # times without gain
+_REBUILT_PATIENCE = 0.15  # times without gain, for each leaf; 3 at least
 
 
 def improved(
@@ -78,6 +78,7 @@ def _filled_anew(
     """The answer after leaves were emptied and filled anew as long as that gained something."""
     part = Part.of(problem, types, Branches.leaves(problem), capacities)
     least = _bandwidth(best[1])
+    patience = max(3, round(_REBUILT_PATIENCE * len(capacities)))
     idle = 0
     for _ in range(min(_REBUILT, _REBUILT_TYPES // len(types))):
         found = rebuilt(part, best[1], rng)
@@ -88,7 +89,7 @@ def _filled_anew(
         idle += 1
         if found is not None and (bandwidth := _bandwidth(found[1])) < least * (1 - _GAIN):
             best, least, idle = found, bandwidth, 0
-        if idle == _REBUILT_PATIENCE:
+        if idle == patience:
             break
     return best
 
