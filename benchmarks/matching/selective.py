@@ -15,12 +15,12 @@ def selective_rows(session: Session) -> list[Row]:
     """Rows for both sizes."""
     sizes = session.sizes
     return [
-        *_rows(session, session.w1, at_most(25, 10)),
-        *_rows(session, session.prepare("W1", sizes.tenth), at_most(8, 3)),
+        *_rows(session, session.w1, at_most(25, 10), at_least(500, 2000)),
+        *_rows(session, session.prepare("W1", sizes.tenth), at_most(8, 3), None),
     ]
 
 
-def _rows(session: Session, prepared: Prepared, goal: Goal) -> list[Row]:
+def _rows(session: Session, prepared: Prepared, goal: Goal, beside_scan: Goal | None) -> list[Row]:
     sizes = session.sizes
     boxes, points = prepared.boxes, prepared.points
     ours, batched = single(prepared), batch(prepared)
@@ -29,7 +29,7 @@ def _rows(session: Session, prepared: Prepared, goal: Goal) -> list[Row]:
     row = our_row(prepared, ours, matches, taken[SINGLE], goal)
     return [
         row,
-        times_faster(row, NUMPY, taken[NUMPY], at_least(500, 2000)),
+        times_faster(row, NUMPY, taken[NUMPY], beside_scan),
         times_faster(row, NAIVE, taken[NAIVE]),
         our_row(prepared, batched, matches, taken[BATCH]),
     ]

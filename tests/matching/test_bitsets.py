@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from thatch import Engine
 from thatch.matching import reference
-from thatch.matching.problem import Spread
+from thatch.matching.problem import AccessHints, Spread
 from thatch.matching.segments import SegmentIndex
 from thatch.matching.segments.bitsets import bitsets
 from thatch.matching.segments.bitsets.bitsets import Bitsets
@@ -26,6 +26,7 @@ from thatch.model.language.text import expression_of_text
 from thatch.workloads import generate
 
 NAMES = ("a", "b", "c", "d")
+WIDE = [f"a{number:02}" for number in range(10)]  # the attributes of W3
 bounds = st.one_of(st.integers(-2, 6), st.sampled_from([0.5, 2.5, 1e300, -1e300]))
 words = st.sampled_from(["", "a", "ab", "b", "é"])
 conditions = st.one_of(
@@ -132,7 +133,7 @@ def test_where_events_lie_decides_if_it_is_known() -> None:
     nowhere = Spread(
         np.zeros(5), np.array([-5.0]), np.array([1.0]), (), np.zeros(0)
     )  # below every side: no block is ever read
-    index = SegmentIndex(hints=lambda key: nowhere)
+    index = SegmentIndex(hints=AccessHints(dict.fromkeys(WIDE, nowhere)))
     index.extend(wide())
     assert index.stats()["bitset_segments"] == 0
 
@@ -152,7 +153,7 @@ def test_expected_blocks_are_those_that_searches_read(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         bitsets, "blocks_of_an_event", lambda *given: seen.append(real(*given).sum()) or np.zeros(1)
     )
-    index = SegmentIndex(hints=lambda key: _uniform())
+    index = SegmentIndex(hints=AccessHints(dict.fromkeys(WIDE, _uniform())))
     index.extend(wide())
     for event in generate("W3", 1, 200, 3).events():
         index.match(read_event(event))

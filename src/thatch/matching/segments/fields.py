@@ -72,8 +72,8 @@ MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 # --- parts that searches call by address, if they are loaded ---------------------------------------------------------------
 
-VERDICTS, DELTA, BITSETS, LISTED, SIEVED = range(5)
-N_PARTS = 5
+VERDICTS, DELTA, BITSETS, LISTED, SIEVED, TEXTS = range(6)
+N_PARTS = 6
 
 # --- counts: of the last search, then of all searches -------------------------------------------------------------------
 

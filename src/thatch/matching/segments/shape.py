@@ -46,6 +46,7 @@ class Shape:
         self.boxes = sum(each.boxes for each in segments) + sum(each.box_room for each in deltas) + 64
         self.has_checks = any(each.has_checks for each in segments) or any(each.has_checks for each in deltas)
         self.most_checks = max((len(each.check_attribute) for each in segments), default=0)
+        self.has_texts = any(len(each.tables.text_keys) for each in segments)
         self.has_sieves = any(len(each.sieves) for each in segments)
         self.most_bits = max((len(each.bitsets) and each.boxes for each in segments), default=0)
         self.is_exact = all(each.desc[fields.IS_EXACT] for each in segments)

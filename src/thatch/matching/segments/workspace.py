@@ -68,6 +68,8 @@ class Workspace:
             )
         if self.context[fields.OUTCOMES + 1] <= shape.most_checks:
             self._name({fields.OUTCOMES: np.zeros(shape.most_checks + 1, np.uint8)})
+        if shape.has_texts:
+            load_parts(fields.TEXTS)
         if shape.has_sieves:
             load_parts(fields.SIEVED)
         if shape.most_bits:

@@ -16,7 +16,6 @@ from thatch.matching.segments.vectors.kernels import LANES, as_doubles, as_int32
 
 __all__ = [
     "emit_blocks",
-    "gather_numbers",
     "kd_order",
     "mark_used",
     "merge_numbers",
@@ -36,15 +35,6 @@ def text_keys(starts, ends, blob, skipped, out_keys):
 
 
 # --- ranks ------------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def gather_numbers(local, kinds, values, next_at, out_values):
-    """Put the numbers that sides begin, or end, at beside those of the same attribute."""
-    for side in range(len(local)):
-        if NUMBER <= kinds[side] < TEXT:
-            out_values[next_at[local[side]]] = values[side] + 0.0  # no negative zero
-            next_at[local[side]] += 1
 
 
 @kernel
@@ -305,6 +295,8 @@ def emit_blocks(
 ):
     """Write the blocks and zones of one group: the boxes `first` to `first + count`.
 
+    Codes that stand for no box are such that they change no hull, and free slots such that they pass.
+
     Parameters
     ----------
     keys : its key attributes
@@ -321,53 +313,40 @@ def emit_blocks(
     blocks = (count + LANES - 1) // LANES
     for block in range(blocks):
         base = at[0] + block * n_keys * 128
-        for key in range(n_keys):
-            for lane in range(LANES):
-                out_codes[base + key * 128 + lane] = 65535
-                out_codes[base + key * 128 + 64 + lane] = 0
-        for lane in range(LANES):
-            index = block * LANES + lane
+        for lane in range(min(np.int64(LANES), count - block * LANES)):
             taken = 0
-            if index < count:
-                box = first + index
-                out_left_at[box] = left
-                for position in range(offsets[box], offsets[box + 1]):
-                    hull = order[position]
-                    start, end = spans[hull], spans[hull + 1]
-                    is_left = True
-                    for key in range(n_keys):
-                        if keys[key] == attributes[hull]:
-                            is_left = False
-                            out_codes[base + key * 128 + lane] = lo16[start]
-                            out_codes[base + key * 128 + 64 + lane] = hi16[end - 1]
-                    if is_left and taken < SLOTS:
+            box = first + block * LANES + lane
+            out_left_at[box] = left
+            for position in range(offsets[box], offsets[box + 1]):
+                hull = order[position]
+                start, end = spans[hull], spans[hull + 1]
+                is_left = True
+                for key in range(n_keys):
+                    if keys[key] == attributes[hull]:
                         is_left = False
-                        place = at[3] + (block * SLOTS + taken) * 192 + lane
-                        out_mixed[place] = attributes[hull]
-                        out_mixed[place + 64] = lo16[start]
-                        out_mixed[place + 128] = hi16[end - 1]
-                        taken += 1
-                    if is_left or end - start > 1:
-                        for side in range(start, end):
-                            out_left[3 * left] = attributes[hull]
-                            out_left[3 * left + 1] = lo16[side]
-                            out_left[3 * left + 2] = hi16[side]
-                            left += 1
-                if len(check_at) > 0:
-                    for check in range(check_at[box], check_at[box + 1]):
-                        number = check_number[check]
-                        out_left[3 * left] = CHECKED
-                        out_left[3 * left + 1] = number & 65535
-                        out_left[3 * left + 2] = number >> 16
+                        out_codes[base + key * 128 + lane] = lo16[start]
+                        out_codes[base + key * 128 + 64 + lane] = hi16[end - 1]
+                if is_left and taken < SLOTS:
+                    is_left = False
+                    place = at[3] + (block * SLOTS + taken) * 192 + lane
+                    out_mixed[place] = attributes[hull]
+                    out_mixed[place + 64] = lo16[start]
+                    out_mixed[place + 128] = hi16[end - 1]
+                    taken += 1
+                if is_left or end - start > 1:
+                    for side in range(start, end):
+                        out_left[3 * left] = attributes[hull]
+                        out_left[3 * left + 1] = lo16[side]
+                        out_left[3 * left + 2] = hi16[side]
                         left += 1
-                out_left_at[box + 1] = left
-            if at[3] >= 0:
-                for step in range(taken, SLOTS):
-                    place = at[3] + (block * SLOTS + step) * 192 + lane
-                    out_mixed[place] = 0
-                    # A free slot always passes; a lane without a box never does.
-                    out_mixed[place + 64] = 0 if index < count else 65535
-                    out_mixed[place + 128] = 65535 if index < count else 0
+            if len(check_at) > 0:
+                for check in range(check_at[box], check_at[box + 1]):
+                    number = check_number[check]
+                    out_left[3 * left] = CHECKED
+                    out_left[3 * left + 1] = number & 65535
+                    out_left[3 * left + 2] = number >> 16
+                    left += 1
+            out_left_at[box + 1] = left
     _write_zones(out_codes, at[0], at[1], blocks, n_keys)
     _write_zones(out_codes, at[1], at[2], (blocks + 63) // 64, n_keys)
     return left

@@ -239,6 +239,8 @@ class Layout:
         attributes = len(self.tables.attributes)
         groups, codes_size, mixed_size = self._rows()
         codes, mixed = np.zeros(codes_size + 64, np.uint16), np.zeros(mixed_size + 64, np.uint16)
+        codes[:codes_size].reshape(-1, 2, 64)[:, 0] = 65535  # no box begins, or ends, here
+        mixed[:mixed_size].reshape(-1, 3, 64)[:, 2] = 65535  # a free slot: it lets everything through
         left_at = np.zeros(len(hulls.offsets), np.int32)
         left = np.zeros(3 * (len(codes16[0]) + len(checks["check_number"]) + 1), np.uint16)
         is_union = np.diff(hulls.spans) > 1

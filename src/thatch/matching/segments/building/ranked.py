@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments.building.kernels import (
-    gather_numbers,
     mark_used,
     merge_numbers,
     merge_texts,
@@ -258,14 +257,14 @@ def _numbers(
     local: npt.NDArray[np.intp], sides: Sides, count: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """The distinct numbers of every attribute in order, and where each attribute's begin."""
-    sizes = np.zeros(count, np.int64)
     ends = ((sides.lo_kind, sides.lo_value), (sides.hi_kind, sides.hi_value))
-    for kind, _ in ends:
-        sizes += np.bincount(local[(kind >= NUMBER) & (kind < TEXT)], minlength=count)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    values, next_at = np.empty(int(starts[-1])), starts[:-1].copy()
-    for kind, value in ends:
-        gather_numbers(local, kind, value, next_at, values)
+    numeric = [(kind >= NUMBER) & (kind < TEXT) for kind, _ in ends]
+    which = np.concatenate([local[each] for each in numeric]).astype(
+        np.uint16
+    )  # so short that they are sorted at once
+    values = np.concatenate([value[each] for each, (_, value) in zip(numeric, ends, strict=True)])
+    values = values[np.argsort(which, kind="stable")] + 0.0  # no negative zero
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(which, minlength=count))])
     is_new = np.ones(len(values), np.bool_)
     for start, end in pairwise(starts.tolist()):
         values[start:end].sort()

@@ -6,6 +6,7 @@ import numpy as np
 
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import FIRST_TEXT, number_cell, text_cell, wide_code
+from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.vectors.kernels import (
     doubles_at,
     inlined,
@@ -121,26 +122,43 @@ def forget_rows(context, touched):
 
 
 @inlined
+def _cell_of_number(desc, local, number):
+    """The cell of a number on a segment's line."""
+    number_at, grid_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.GRID_AT)
+    return number_cell(
+        doubles_at(desc, f.NUMBERS), number_at[local], number_at[local + 1],
+        int32_at(desc, f.GRID), grid_at[local], grid_at[local + 1],
+        doubles_at(desc, f.GRID_SCALE)[local], number,
+    )  # fmt: skip
+
+
+@inlined
+def _cell_of_text(desc, local, words, start, length):
+    """The cell of a text on a segment's line."""
+    number_at, text_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.TEXT_AT)
+    inside = text_cell(
+        uint64_at(desc, f.TEXT_KEYS), int64_at(desc, f.TEXT_OFFSETS), uint8_at(desc, f.TEXT_BLOB),
+        text_at[local], text_at[local + 1], words, start, length,
+    )  # fmt: skip
+    return FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local]) + inside
+
+
+@inlined
 def cell_of(desc, local, kind, number, words, start, length):
     """The cell of a value on a segment's line."""
-    cell = kind
-    if kind >= 5:
-        number_at = int64_at(desc, f.NUMBER_AT)
-        if kind == 5:
-            grid_at = int64_at(desc, f.GRID_AT)
-            cell = number_cell(
-                doubles_at(desc, f.NUMBERS), number_at[local], number_at[local + 1],
-                int32_at(desc, f.GRID), grid_at[local], grid_at[local + 1],
-                doubles_at(desc, f.GRID_SCALE)[local], number,
-            )  # fmt: skip
-        else:
-            text_at = int64_at(desc, f.TEXT_AT)
-            inside = text_cell(
-                uint64_at(desc, f.TEXT_KEYS), int64_at(desc, f.TEXT_OFFSETS), uint8_at(desc, f.TEXT_BLOB),
-                text_at[local], text_at[local + 1], words, start, length,
-            )  # fmt: skip
-            cell = FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local]) + inside
-    return cell
+    if kind == 5:
+        return np.int64(_cell_of_number(desc, local, number))
+    if kind == 6:
+        return np.int64(_cell_of_text(desc, local, words, start, length))
+    return np.int64(kind)
+
+
+@apart(f.TEXTS)
+def _cell_of_row(desc, context, local, row):
+    """The cell of an event's text; compiled apart, as many sets are about numbers alone."""
+    words = uint8_at(context, f.WORDS)
+    start, length = int32_at(context, f.ROW_TEXT_AT)[row], int32_at(context, f.ROW_TEXT_LENGTH)[row]
+    return np.int64(_cell_of_text(desc, local, words, np.int64(start), np.int64(length)))
 
 
 @inlined
@@ -165,9 +183,8 @@ def encode(desc, context, touched):
     """Codes and cells of the event in one segment; how many of its attributes the segment knows, and whether a
     match of codes needs a closer look.
     """
-    numbers, words = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.WORDS)
-    row_class = uint8_at(context, f.ROW_CLASS)
-    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    numbers, row_class = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.ROW_CLASS)
+    number_at, text_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.TEXT_AT)
     row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
     heads, joints, attributes = (
         int32_at(context, f.HEADS),
@@ -203,10 +220,14 @@ def encode(desc, context, touched):
         local_heads[local] = row
         local_joints[local] = joints[attribute]
         while row >= 0:
-            cell = cell_of(
-                desc, local, np.int64(row_class[row]), numbers[row], words,
-                np.int64(text_at[row]), np.int64(text_length[row]),
-            )  # fmt: skip
+            cell = np.int64(row_class[row])
+            if cell == 5:
+                cell = np.int64(_cell_of_number(desc, np.int64(local), numbers[row]))
+            elif cell == 6:
+                if text_at[local] == text_at[local + 1]:  # where there is no text, they have one cell
+                    cell = FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local])
+                else:
+                    cell = _cell_of_row(desc, context, np.int64(local), np.int64(row))
             row_cells[row] = cell
             least, most = cell if cell < least else least, cell if cell > most else most
             row = row_next[row]
