@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.placement.instances import drawn, problems
 from thatch.placement import BrokerTree, Status, solve, verify
 from thatch.placement.flow import route
-from thatch.placement.slp import program
+from thatch.placement.slp import program, split
 from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.coverage import Coverage
 from thatch.placement.slp.filter_gen import candidate_boxes, intervals
@@ -209,6 +209,37 @@ def test_a_solver_that_has_no_time_left_leaves_a_verified_answer(monkeypatch):
     placement = solve(drawn(3), "slp1")
     assert placement.status is Status.FEASIBLE
     assert placement.bounds.fractional is None
+
+
+@pytest.mark.parametrize(
+    ("misses", "programs", "kept"),
+    [([60, 30, 40, 20], 3, 1), ([60, 60], 2, 0), ([60, 0], 2, 1), ([2, 0], 1, 0)],
+)
+def test_programs_end_when_few_are_missed_or_no_fewer_than_before(monkeypatch, misses, programs, kept):
+    problem = drawn(7, subscribers=400)
+    part = part_of(problem)
+    solved = []
+
+    class Missing(Coverage):
+        def missed(self, chosen=None):
+            order = np.argsort(part.types.count, kind="stable")
+            is_missed = np.zeros(len(part.types), np.bool_)
+            is_missed[order[: self.short]] = True
+            return is_missed
+
+    def drawn_boxes(part, found, rng):
+        state = Missing(part)
+        state.short = misses[len(solved) - 1]
+        state.number = len(solved) - 1
+        return state
+
+    real = split.fractional
+    monkeypatch.setattr(split, "fractional", lambda *a, **k: solved.append(1) or real(*a, **k))
+    monkeypatch.setattr(split, "_drawn", drawn_boxes)
+    monkeypatch.setattr(split, "_served", lambda state: state.number)
+    found = split.split(part, np.random.default_rng(0), sampled=20)
+    assert (len(solved), found.served_by) == (programs, kept)
+    assert found.fractional is not None
 
 
 def test_intervals_double_in_length_and_reach_from_end_to_end():

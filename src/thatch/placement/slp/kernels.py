@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import kernel
+from thatch.matching.segments.compiling.kernels import inlined, kernel
 from thatch.placement.growth.kernels import begin_box, enclose, held, holder, insert
 
 __all__ = ["contained", "offers", "shrink"]
@@ -57,20 +57,28 @@ def offers(
 ):
     """For each branch with room the interest that it grows for most cheaply, volume for each subscriber it then serves.
 
-    `waiting` has, for each interest, how many could come to each branch; `tried` are places in `interests`. `out` gets
-    the price of each branch, infinite if it has nothing to offer, and how many it then serves; `grown` its filter then.
+    `waiting` has, for each branch, how many of each interest could come to it, none of which its filter contains; the first
+    `tried` interests are those that it may grow for. `out` gets the price of each branch, infinite if it has nothing to
+    offer, and how many it then serves; `grown` its filter then.
     """
     n, slots, sides = filters.shape
     draft = np.empty((slots + 1, sides))
     trial = np.empty((slots + 1, sides))
+    columns = np.empty((sides, interests.shape[0]))
+    lost = np.empty(interests.shape[0], np.bool_)
+    is_plain = boxes.shape[0] == interest_start.shape[0] - 1  # one box an interest
     for branch in range(n):
         out[branch, 0] = np.inf
         out[branch, 1] = 0.0
         if rooms[branch] <= 0.0:
             continue
-        for place in tried:
-            if waiting[place, branch] <= 0.0:
-                continue
+        mine = np.flatnonzero(waiting[branch])
+        amounts = waiting[branch][mine]
+        most = min(rooms[branch], amounts.sum())
+        for at in range(mine.shape[0]):
+            for side in range(sides):
+                columns[side, at] = boxes[interest_start[interests[mine[at]]], side]
+        for place in mine[: np.searchsorted(mine, tried)]:
             for slot in range(counts[branch]):
                 begin_box(draft, slot, filters[branch], slot)
             begin, end = interest_start[interests[place]], interest_start[interests[place] + 1]
@@ -87,14 +95,16 @@ def offers(
                 room,
             )
             growth = max(volume - volumes[branch], tie)
-            if growth / rooms[branch] >= out[branch, 0]:
-                continue  # too dear even if it fills the branch
-            served = 0.0
-            for other in range(interests.shape[0]):
-                if waiting[other, branch] > 0.0:
-                    first, last = interest_start[interests[other]], interest_start[interests[other] + 1]
-                    if held(draft, k, boxes, first, last):
-                        served += waiting[other, branch]
+            if growth / most >= out[branch, 0]:
+                continue  # too dear even if it serves all that it can
+            if is_plain:  # then one box has grown, and holds all that is new
+                served = _within(draft[holder(draft, k, boxes, begin)], columns, amounts, lost)
+            else:
+                served = 0.0
+                for at in range(mine.shape[0]):
+                    interest = interests[mine[at]]
+                    if held(draft, k, boxes, interest_start[interest], interest_start[interest + 1]):
+                        served += amounts[at]
             price = growth / min(served, rooms[branch])
             if price < out[branch, 0]:
                 out[branch, 0] = price
@@ -102,3 +112,20 @@ def offers(
                 grown_counts[branch] = k
                 for slot in range(k):
                     begin_box(grown[branch], slot, draft, slot)
+
+
+@inlined
+def _within(box, columns, amounts, lost):
+    """The sum of amounts whose boxes, given side by side, lie inside one box; without branches, since most of this runs here."""
+    n = amounts.shape[0]
+    d = box.shape[0] // 2
+    for at in range(n):
+        lost[at] = False
+    for axis in range(d):
+        low, high = box[axis], box[d + axis]
+        for at in range(n):
+            lost[at] |= (columns[axis, at] < low) | (columns[d + axis, at] > high)
+    total = 0.0
+    for at in range(n):
+        total += 0.0 if lost[at] else amounts[at]
+    return total

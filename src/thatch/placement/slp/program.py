@@ -2,6 +2,9 @@
 
 Large programs are solved by a first-order method, small ones by simplex, which ends at a vertex. Both stop after fixed
 amounts of work, never by the clock, so that an answer depends on its input alone.
+
+The first-order method stops early: boxes are drawn from its answer, and ten times the precision takes five times the work
+for filters that are no smaller. Its values are a hundredth or two above the optimum.
 """
 
 from __future__ import annotations
@@ -16,9 +19,9 @@ from thatch.placement.rows import Bools, Floats, Ints
 __all__ = ["Program"]
 
 _SIMPLEX_COLUMNS = 12_000  # up to here GLOP, beyond PDLP
-_PRECISION = 1e-4
+_PRECISION = 1e-3
 _SLACK = 50 * _PRECISION  # rows that are met up to this are met
-_LOOSE = 10 * _PRECISION  # what rows are loosened by when only what a rough answer uses is left
+_LOOSE = 1e-3  # what rows are loosened by when only what a rough answer uses is left
 _PASSES = 20_000  # multiplications by the matrix that PDLP may take
 _WORK = 20.0  # of GLOP, in its own unit, about a second each
 _SUPPORT = 1e-4  # columns of a PDLP answer above this are solved again by GLOP, which gives a vertex

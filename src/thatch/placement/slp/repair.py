@@ -105,7 +105,7 @@ def _offers(state: Coverage, rooms: Floats, counted: Ints, waiting: Floats) -> t
         own.boxes,
         own.start,
         state.interests[counted],
-        np.arange(min(_TRIED, len(counted))),
+        min(_TRIED, len(counted)),
         waiting,
         max(_TIE * float(np.prod(extent)), 1e-300),
         room_for(slots + 1, d),
@@ -132,7 +132,7 @@ def _waiting(state: Coverage, is_waiting: Bools, is_beyond: Bools) -> tuple[Ints
     place[counted] = np.arange(len(counted))
     chosen = chosen[place[state.interest[chosen]] >= 0]
     row, candidates, count = place[state.interest[chosen]], types.candidates[chosen], types.count[chosen]
-    answer = np.zeros((len(counted), len(state.branches)))
+    answer = np.zeros((len(state.branches), len(counted)))
     for branch in np.flatnonzero(near.any(axis=0)).tolist():
-        answer[:, branch] = np.bincount(row, count * near[candidates, branch], minlength=len(counted))
+        answer[branch] = np.bincount(row, count * near[candidates, branch], minlength=len(counted))
     return counted, answer

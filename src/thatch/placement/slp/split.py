@@ -2,6 +2,9 @@
 
 sample types → candidate boxes (FilterGen) → fractional filters (LPRelax) → at most α boxes a branch (rounding)
 → types that these miss join the sample, and again → filters grow until the flow serves everybody (repair)
+
+The paper goes on until nobody is missed. Here programs end as soon as one misses few, or more than the one before: a draw
+errs by more than another program gains, and repair serves who is missed for the same bandwidth.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ __all__ = ["CLUSTERS", "Split", "fractional", "split"]
 
 CLUSTERS = 5  # super-interests a branch
 _ITERATIONS = 6  # linear programs
-_ENOUGH = 0.002  # of the subscribers missed: repair does the rest
+_ENOUGH = 0.005  # of the subscribers missed: repair does the rest
 _DRAWS = 20
 _SLACKS = (1.0, 1.25, 1e9)  # capacities of a sample err: where they leave no answer larger ones are tried
 
@@ -57,15 +60,20 @@ def split(
     weights = _stratified(types, sampled, rng, each)
     sample = np.flatnonzero(weights)
     state = Coverage(part)
+    fewest = len(part.members)
     value = None
     for _ in range(_ITERATIONS):
         found = fractional(part, sample, weights, rng, clusters=clusters)
         if found is None:
             break
         value = found.value
-        state = _drawn(part, found, rng)
-        missed = state.missed()
-        if types.count[missed].sum() <= _ENOUGH * len(part.members):
+        drawn = _drawn(part, found, rng)
+        missed = drawn.missed()
+        count = int(types.count[missed].sum())
+        if count >= fewest:
+            break  # more in the sample do not help any more
+        state, fewest = drawn, count
+        if count <= _ENOUGH * len(part.members):
             break
         larger = _joined(part, sample, np.flatnonzero(missed), rng, each)
         if len(larger) == len(sample):
