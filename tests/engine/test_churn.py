@@ -347,9 +347,9 @@ def test_sizes_stay_flat_and_answers_right_while_all_subscriptions_change(backgr
             churn.step()
             if churn.turn % 50 == 0:
                 churn.check()
+                churn.settle()  # how far a merge has come depends on the machine
                 seen.append(sizes(churn.engine))
         most.append({part: max(each[part] for each in seen) for part in seen[0]})
-    churn.settle()
     for part, first in most[0].items():
         assert most[2][part] <= 1.5 * first, part
     assert most[2]["attributes"] < 4 * 256 + 8 * Churn.LIVE

@@ -65,8 +65,10 @@ BITSET_WIDTH = 4
     LOW, HIGH, STRICT_LOW, STRICT_HIGH, CELL_LOW, CELL_HIGH, LOCAL_HEADS, LOCAL_JOINTS, LOCAL_TOUCHED, LOCAL_SORTED, LOCAL_LENGTH,
     BITS, SUMMARY, PLACES, PENDING, COUNTS, TALLIES, RUNNER, PARTS,
     HOT_ATTRIBUTE, HOT_LO, HOT_HI, OUTCOMES, SWEPT, TURNED, SIEVES, LAYERS, LISTED_LOW, LISTED_HIGH,
-) = range(0, 94, 2)  # fmt: skip
-CONTEXT_WIDTH = 94
+    BLOCKS,
+) = range(0, 96, 2)  # fmt: skip
+CONTEXT_WIDTH = 96
+MOST_BLOCKS = 64 * 64  # of a group that are listed together
 MOST_LAYERS = 4  # elements of a list that are tested at once
 MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 

@@ -43,6 +43,7 @@ class Workspace:
                 fields.HOT_LO: np.zeros(fields.MOST_HOT, np.uint32),
                 fields.HOT_HI: np.zeros(fields.MOST_HOT, np.uint32),
                 fields.SIEVES: np.zeros(128, np.int64),
+                fields.BLOCKS: np.zeros(fields.MOST_BLOCKS, np.int32),
             }
         )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from thatch.matching.segments.vectors.kernels import merged
+import numpy as np
+
+from thatch.matching.segments import fields as f
+from thatch.matching.segments.vectors.kernels import inlined, merged, prefetch, trailing_zeros
 
 __all__ = [
     "FLAGS", "HAS_CHECKS", "LISTED", "SEVERAL", "SHIFT", "SURE",
-    "box_of", "candidate_of", "group_of", "sure_candidate",
+    "add_candidates", "box_of", "candidate_of", "group_of", "take_sure",
 ]  # fmt: skip
 
 SURE = 1  # its codes leave nothing open
@@ -23,12 +26,6 @@ def candidate_of(box, is_sure, is_listed, is_several, group):
 
 
 @merged
-def sure_candidate(box, group):
-    """The same of a box whose codes leave nothing open, on no list."""
-    return (group << (32 + SHIFT)) | (box << SHIFT) | SURE
-
-
-@merged
 def box_of(candidate):
     """The number of its box."""
     return (candidate >> SHIFT) & 0xFFFFFFFF
@@ -38,3 +35,47 @@ def box_of(candidate):
 def group_of(candidate):
     """The number of its group."""
     return candidate >> (32 + SHIFT)
+
+
+@inlined
+def take_sure(lanes, slot, left_at, claims, died, has_left, has_deaths, moment, places, sure_count):
+    """Add boxes of a block to PLACES that match if they are alive, as nothing else is to be looked at.
+
+    Returns the boxes of which there is more to be looked at, and how many matches there are now. Every box has an owner
+    of its own here.
+    """
+    one = np.uint64(1)
+    others = np.uint64(0)
+    while lanes != 0:
+        bit = lanes & (~lanes + one)
+        owner = slot + np.int64(trailing_zeros(lanes))
+        lanes ^= bit
+        if has_left and left_at[owner] < left_at[owner + 1]:
+            others |= bit
+            continue
+        place = np.int64(claims[owner])
+        if place & f.VERIFY:
+            others |= bit
+        elif not has_deaths or died[owner] > moment:
+            places[sure_count] = place >> 1
+            sure_count += 1
+    return others, sure_count
+
+
+@inlined
+def add_candidates(
+    lanes, sure, listed, several, slot, group, left_at, box_sieves, has_sieves, candidates, end
+):
+    """Add boxes of a block to PENDING, and let what is looked at next be fetched; return where they end."""
+    one = np.uint64(1)
+    while lanes != 0:
+        box = slot + np.int64(trailing_zeros(lanes))
+        bit = lanes & (~lanes + one)
+        lanes ^= bit
+        candidates[end] = candidate_of(box, sure & bit != 0, listed & bit != 0, several & bit != 0, group)
+        end += 1
+        if has_sieves:
+            prefetch(box_sieves, box)
+        else:
+            prefetch(left_at, box)
+    return end

@@ -14,13 +14,20 @@ import numpy as np
 
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.bitsets.kernels import sweep
-from thatch.matching.segments.blocks.kernels import alive, mixed_alive
-from thatch.matching.segments.candidates.kernels import sure_candidate
+from thatch.matching.segments.blocks.kernels import (
+    boxes_alive,
+    list_blocks,
+    mixed_alive,
+    n_zones,
+    zones_alive,
+)
+from thatch.matching.segments.candidates.kernels import add_candidates, take_sure
 from thatch.matching.segments.delta.kernels import search_delta
 from thatch.matching.segments.listed.kernels import search_listed
 from thatch.matching.segments.rows.kernels import encode, file_rows, forget_rows
 from thatch.matching.segments.sifting.kernels import sift
 from thatch.matching.segments.vectors.kernels import (
+    bit_count,
     brief,
     inlined,
     int32_at,
@@ -28,7 +35,6 @@ from thatch.matching.segments.vectors.kernels import (
     merged,
     part_of,
     pointer_to,
-    prefetch,
     trailing_zeros,
     uint8_at,
     uint16_at,
@@ -130,108 +136,77 @@ def _search_single(desc, source, context, count, flags, moment):
     """The same for an event that is encoded, has one value of each attribute, and codes that tell all of it."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
     codes, mixed = uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_at, box_sieves = int32_at(desc, f.LEFT_AT), int64_at(desc, f.BOX_SIEVES)
-    has_sieves = desc[f.BOX_SIEVES + 1] > 0
-    claims = uint32_at(desc, f.CLAIMS)
-    died = int64_at(desc, f.DIED)
-    has_deaths = int64_at(desc, f.DEATHS)[0] > 0
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
-    known = int32_at(context, f.LOCAL_TOUCHED)
+    left_at, box_sieves = int32_at(desc, f.LEFT_AT), int64_at(desc, f.BOX_SIEVES)
+    claims, died = uint32_at(desc, f.CLAIMS), int64_at(desc, f.DIED)
+    has_sieves, has_deaths = desc[f.BOX_SIEVES + 1] > 0, int64_at(desc, f.DEATHS)[0] > 0
     places, candidates = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
+    known, found = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.BLOCKS)
     counts = int64_at(context, f.COUNTS)
-    attributes, width = desc[f.ATTRIBUTES], desc[f.GROUP_WIDTH]
-    is_narrow = desc[f.IS_NARROW] != 0
-    one_box_each = desc[f.BOX_OWNER + 1] == 0
-    is_quick = one_box_each and flags & (f.STOP | f.TALLY) == 0
+    width, is_narrow = desc[f.GROUP_WIDTH], desc[f.IS_NARROW] != 0
+    is_quick = desc[f.BOX_OWNER + 1] == 0 and flags & (f.STOP | f.TALLY) == 0
+    most = np.int64(1) if flags & f.STOP else np.int64(64)  # who stops early looks at few
 
-    one = np.uint64(1)
-    stopped = False
+    none = np.uint64(0)
     looked = np.int64(0)
-    read = np.int64(0)
     sure_count, end = counts[f.SURE], counts[f.WAITING]  # candidates wait behind what is to be verified
     for turn in range(count + 1):  # the attributes of the event, then the boxes that need none
-        local = np.int64(known[turn]) if turn < count else attributes
+        local = np.int64(known[turn]) if turn < count else desc[f.ATTRIBUTES]
         for group in range(group_at[local], group_at[local + 1]):
             row = group * width
-            keys, blocks = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_BLOCKS]
-            zones = (blocks + 63) >> 6
-            mixed_first = groups[row + f.GROUP_MIXED]
-            some_left = groups[row + f.GROUP_LEFT] != 0
-            for wide in range((zones + 63) >> 6):
-                alive2 = ~np.uint64(0)
-                if zones > 1:
-                    at2 = groups[row + f.GROUP_ZONES2] + wide * keys * 128
-                    alive2 = alive(codes, at2, groups, row, keys, low, high)
-                while alive2 != 0:
-                    zone = (wide << 6) + np.int64(trailing_zeros(alive2))
-                    alive2 &= alive2 - one
-                    if zone >= zones:
-                        break
-                    at1 = groups[row + f.GROUP_ZONES] + zone * keys * 128
-                    alive1 = alive(codes, at1, groups, row, keys, low, high)
-                    while alive1 != 0:
-                        block = (zone << 6) + np.int64(trailing_zeros(alive1))
-                        alive1 &= alive1 - one
-                        if block >= blocks:
-                            break
-                        read += 1
-                        at = groups[row + f.GROUP_CODES] + block * keys * 128
-                        lanes = alive(codes, at, groups, row, keys, low, high)
-                        mixed_at = mixed_first
-                        if mixed_at >= 0:
-                            mixed_at += block * (f.SLOTS * 192)
+            mixed_first, has_left = groups[row + f.GROUP_MIXED], groups[row + f.GROUP_LEFT] != 0
+            for place in range((n_zones(groups, row) + 63) >> 6):
+                zones = zones_alive(codes, groups, row, place, low, high)
+                while zones != 0:
+                    blocks, zones = list_blocks(codes, groups, row, place, zones, low, high, most, found)
+                    counts[f.BLOCKS_READ] += blocks
+                    for index in range(blocks):
+                        block = np.int64(found[index])
+                        lanes = boxes_alive(codes, groups, row, block, low, high)
+                        if mixed_first >= 0:
+                            mixed_at = mixed_first + block * (f.SLOTS * 192)
                             lanes = mixed_alive(mixed, mixed_at, low, high, lanes, is_narrow)
-                        n_boxes = groups[row + f.GROUP_BOXES] - (block << 6)
-                        if n_boxes < 64:
-                            lanes &= (one << np.uint64(n_boxes)) - one
                         if lanes == 0:
                             continue
+                        looked += np.int64(bit_count(lanes))
                         slot = groups[row + f.FIRST_SLOT] + (block << 6)
                         if is_quick:  # mostly there is nothing else to look at than who is alive
-                            quick, lanes = lanes, np.uint64(0)
-                            while quick != 0:
-                                bit = quick & (~quick + one)
-                                owner = slot + np.int64(trailing_zeros(quick))
-                                quick ^= bit
-                                if some_left and left_at[owner] < left_at[owner + 1]:
-                                    lanes |= bit
-                                    continue
-                                place = np.int64(claims[owner])
-                                if place & f.VERIFY:
-                                    lanes |= bit
-                                    continue
-                                looked += 1
-                                if not has_deaths or died[owner] > moment:
-                                    places[sure_count] = place >> 1
-                                    sure_count += 1
-                        while lanes != 0:
-                            lane = np.int64(trailing_zeros(lanes))
-                            bit = lanes & (~lanes + one)
-                            lanes ^= bit
-                            looked += 1
-                            candidates[end] = sure_candidate(slot + lane, group)
-                            end += 1
-                            if has_sieves:
-                                prefetch(box_sieves, slot + lane)
-                            else:
-                                prefetch(left_at, slot + lane)
+                            lanes, sure_count = take_sure(
+                                lanes,
+                                slot,
+                                left_at,
+                                claims,
+                                died,
+                                has_left,
+                                has_deaths,
+                                moment,
+                                places,
+                                sure_count,
+                            )
+                        end = add_candidates(
+                            lanes,
+                            lanes,
+                            none,
+                            none,
+                            slot,
+                            group,
+                            left_at,
+                            box_sieves,
+                            has_sieves,
+                            candidates,
+                            end,
+                        )
                     if flags & f.STOP:
                         stopped = _settle(end, source, desc, context, count, flags, moment)
                         sure_count, end = counts[f.SURE], counts[f.WAITING]
                         if stopped:
-                            break
-                if stopped:
-                    break
-            if stopped:
-                break
-        if stopped:
-            break
+                            counts[f.LOOKED] += looked
+                            return True
+    counts[f.LOOKED] += looked
     if flags & f.STOP == 0:  # all at once, so that they wait for memory together
         counts[f.SURE] = sure_count
         _settle(end, source, desc, context, count, flags, moment)
-    counts[f.LOOKED] += looked
-    counts[f.BLOCKS_READ] += read
-    return stopped
+    return False
 
 
 @inlined
