@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
-from thatch.experiments.jafarpour2008.metrics import FULL, METRICS, METRICS_SETTING, QUICK
+from thatch.experiments.experiment import Compared, Experiment
+from thatch.experiments.jafarpour2008.metrics import FULL, METRICS_SETTING, QUICK, compared, plotted
 from thatch.experiments.jafarpour2008.streams import SIMULATION
 from thatch.experiments.results import Results
-from thatch.experiments.telling import each, number
 
 __all__ = ["FIG14"]
 
-_WHY = {10: "the paper's order, 1/cost further behind", 50: "the paper's order, the first two almost alike"}
-
 
 def _compare(results: Results) -> list[Compared]:
-    last = max(results.values("arrived"))
-    return [
-        Compared(
-            f"redundant of {last:,}, k = {k}, benefit/cost | benefit | 1/cost",
-            "benefit/cost best, benefit slightly better than 1/cost",
-            each(number(results.mean("redundant", k=k, metric=metric, arrived=last)) for metric in METRICS),
-            _WHY[k],
-        )
-        for k in (10, 50)
-    ]
+    return compared(
+        results, "redundant", "redundant of", "benefit/cost best, benefit slightly better than 1/cost"
+    )
 
 
 FIG14 = Experiment(
@@ -36,14 +26,5 @@ FIG14 = Experiment(
     full=FULL,
     quick=QUICK,
     compare=_compare,
-    plots=(
-        Plot(
-            title="Redundant subscriptions, 3-D",
-            across="arrived",
-            up="redundant",
-            by=("metric", "k"),
-            x="subscriptions",
-            y="redundant",
-        ),
-    ),
+    plots=(plotted("redundant", "Redundant subscriptions, 3-D"),),
 )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Compared, Experiment
 from thatch.experiments.ouksel2006.redundant_cover import FULL, QUICK, SETTING, SIMULATION
+from thatch.experiments.ouksel2006.removed import compared, plots
 from thatch.experiments.results import Results
-from thatch.experiments.telling import each, percent
-from thatch.reports import Axis
-from thatch.workloads.ouksel2006 import FORMS
 
 __all__ = ["FIG5"]
 
@@ -19,19 +17,7 @@ _WHY = {
 
 
 def _compare(results: Results) -> list[Compared]:
-    return [
-        Compared(
-            f"redundant rows removed, {form}, m = {attributes}, k = 10 / 100 / 310",
-            "80 to 100 %, more for larger m",
-            each(
-                percent(results.mean("removed", form=form, attributes=attributes, rows=rows))
-                for rows in (10, 100, 310)
-            ),
-            _WHY[form],
-        )
-        for form in FORMS
-        for attributes in (10, 15, 20)
-    ]
+    return compared(results, "redundant rows removed", "80 to 100 %, more for larger m", _WHY)
 
 
 FIG5 = Experiment(
@@ -44,16 +30,5 @@ FIG5 = Experiment(
     full=FULL,
     quick=QUICK,
     compare=_compare,
-    plots=tuple(
-        Plot(
-            title=f"Redundant rows removed, {form}",
-            across="rows",
-            up="removed",
-            by=("attributes",),
-            where={"form": form},
-            x="subscriptions k",
-            y=Axis("removed", format="percent"),
-        )
-        for form in FORMS
-    ),
+    plots=plots("Redundant rows removed"),
 )

@@ -163,6 +163,31 @@ def _is_dominated(rows, ends, row, query):
 
 
 @inlined
+def _row_at(leaves, slot, capacity, rows, ends, before, query):
+    """The row of a box of a leaf that its columns let through, -1 if it does not answer or comes too late."""
+    row = leaves[slot]
+    if leaves[slot + capacity] >= before:
+        return np.int64(-1)
+    if row & 1 == 1 and not _is_dominated(rows, ends, row >> 1, query):
+        return np.int64(-1)
+    return row >> 1
+
+
+@inlined
+def _push_below(nodes, node, split, query, stack, top):
+    """Put the nodes below one on the stack that may answer the question, that with the larger boxes last; its new top."""
+    near, far = nodes[node + NEAR], nodes[node + FAR]
+    if query[split] <= nodes[node + VALUE]:
+        stack[top] = near
+        return top + 1
+    if nodes[far * NODE + VOLUME] < nodes[near * NODE + VOLUME]:
+        near, far = far, near
+    stack[top] = near
+    stack[top + 1] = far
+    return top + 2
+
+
+@inlined
 def find_containing(room, root, query, least, before, stack):
     """The row of a box under `root` that answers the question, with a number below `before`, or -1.
 
@@ -178,16 +203,7 @@ def find_containing(room, root, query, least, before, stack):
             continue
         split = nodes[node + SPLIT]
         if split >= 0:
-            near, far = nodes[node + NEAR], nodes[node + FAR]
-            if query[split] <= nodes[node + VALUE]:
-                stack[top] = near
-                top += 1
-            else:
-                if nodes[far * NODE + VOLUME] < nodes[near * NODE + VOLUME]:
-                    near, far = far, near
-                stack[top] = near
-                stack[top + 1] = far
-                top += 2
+            top = _push_below(nodes, node, split, query, stack, top)
             continue
         at, columns = nodes[node + AT], nodes[node + COLUMNS]
         if not _may_answer(leaves, at, columns, query):
@@ -199,11 +215,9 @@ def find_containing(room, root, query, least, before, stack):
             while mask != 0:
                 slot = boxes + first + np.int64(trailing_zeros(mask))
                 mask &= mask - np.uint64(1)
-                row = leaves[slot]
-                if leaves[slot + capacity] < before and (
-                    row & 1 == 0 or _is_dominated(rows, ends, row >> 1, query)
-                ):
-                    return row >> 1
+                row = _row_at(leaves, slot, capacity, rows, ends, before, query)
+                if row >= 0:
+                    return row
     return -1
 
 
@@ -244,16 +258,7 @@ def best_at(room, root, query, box, shares, volume, before, look, best, best_sha
                 continue
         split = nodes[node + SPLIT]
         if split >= 0:
-            near, far = nodes[node + NEAR], nodes[node + FAR]
-            if query[split] <= nodes[node + VALUE]:
-                stack[top] = near
-                top += 1
-            else:
-                if nodes[far * NODE + VOLUME] < nodes[near * NODE + VOLUME]:
-                    near, far = far, near
-                stack[top] = near
-                stack[top + 1] = far
-                top += 2
+            top = _push_below(nodes, node, split, query, stack, top)
             continue
         at, columns = nodes[node + AT], nodes[node + COLUMNS]
         if not _may_answer(leaves, at, columns, query):
@@ -267,14 +272,12 @@ def best_at(room, root, query, box, shares, volume, before, look, best, best_sha
             while mask != 0:
                 slot = boxes + first + np.int64(trailing_zeros(mask))
                 mask &= mask - np.uint64(1)
-                row = leaves[slot]
-                if leaves[slot + capacity] >= before:
-                    continue
-                if row & 1 == 1 and not _is_dominated(rows, ends, row >> 1, query):
+                row = _row_at(leaves, slot, capacity, rows, ends, before, query)
+                if row < 0:
                     continue
                 share = _share_at(leaves, at, columns, slot + 3 * capacity, capacity, box, shares)
                 if best < 0 or share > best_share:
-                    best, best_share = row >> 1, share
+                    best, best_share = row, share
                 look -= 1
                 if look <= 0:
                     return best, best_share, look
@@ -336,13 +339,11 @@ def _collect(room, root, query, box, kind, before, stack, found, out_rows):
             while mask != 0:
                 slot = boxes + first + np.int64(trailing_zeros(mask))
                 mask &= mask - np.uint64(1)
-                row = leaves[slot]
-                if leaves[slot + capacity] >= before:
-                    continue
-                if row & 1 == 1 and not _is_dominated(rows, ends, row >> 1, query):
+                row = _row_at(leaves, slot, capacity, rows, ends, before, query)
+                if row < 0:
                     continue
                 if found < len(out_rows):
-                    out_rows[found] = row >> 1
+                    out_rows[found] = row
                 found += 1
     return found
 
