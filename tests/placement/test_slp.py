@@ -216,30 +216,42 @@ def test_a_solver_that_has_no_time_left_leaves_a_verified_answer(monkeypatch):
     [([60, 30, 40, 20], 3, 1), ([60, 60], 2, 0), ([60, 0], 2, 1), ([2, 0], 1, 0)],
 )
 def test_programs_end_when_few_are_missed_or_no_fewer_than_before(monkeypatch, misses, programs, kept):
-    problem = drawn(7, subscribers=400)
-    part = part_of(problem)
+    part = part_of(drawn(7, subscribers=400))
+    seldom = np.argsort(part.types.count, kind="stable")
     solved = []
 
-    class Missing(Coverage):
-        def missed(self, chosen=None):
-            order = np.argsort(part.types.count, kind="stable")
-            is_missed = np.zeros(len(part.types), np.bool_)
-            is_missed[order[: self.short]] = True
-            return is_missed
+    def missed(state):
+        is_missed = np.zeros(len(part.types), np.bool_)
+        is_missed[seldom[: misses[len(solved) - 1]]] = True
+        return is_missed
 
-    def drawn_boxes(part, found, rng):
-        state = Missing(part)
-        state.short = misses[len(solved) - 1]
-        state.number = len(solved) - 1
-        return state
+    def counted(*given, **more):
+        solved.append(1)
+        return fractional(*given, **more)
 
-    real = split.fractional
-    monkeypatch.setattr(split, "fractional", lambda *a, **k: solved.append(1) or real(*a, **k))
-    monkeypatch.setattr(split, "_drawn", drawn_boxes)
-    monkeypatch.setattr(split, "_served", lambda state: state.number)
+    fractional = split.fractional
+    empty = Coverage(part).filters
+    monkeypatch.setattr(split, "fractional", counted)
+    monkeypatch.setattr(split, "_draws", lambda *_: [[np.full((1, 4), len(solved) - 1.0), *empty[1:]]])
+    monkeypatch.setattr(Coverage, "missed", missed)
+    monkeypatch.setattr(split, "_served", lambda state: part.types.of)
     found = split.split(part, np.random.default_rng(0), sampled=20)
-    assert (len(solved), found.served_by) == (programs, kept)
+    assert (len(solved), found.filters[0][0, 0]) == (programs, kept)
     assert found.fractional is not None
+
+
+def test_of_several_draws_the_one_is_kept_whose_filters_are_least_when_all_are_served(monkeypatch):
+    part = part_of(drawn(7, subscribers=100))
+    hull = part.problem.interests.boxes
+    whole = np.hstack([hull[:, :2].min(axis=0), hull[:, 2:].max(axis=0)])[None]
+    dear = [whole] * len(part.branches)
+    cheap = Coverage(part).filters
+    state = Coverage(part, cheap)
+    served_by = split._served(state)
+    for draws in ([dear, cheap], [cheap, dear]):
+        found = split._least(part, draws)
+        assert (found[0] == served_by).all()
+        assert all((ours == theirs).all() for ours, theirs in zip(found[1], state.filters, strict=True))
 
 
 def test_intervals_double_in_length_and_reach_from_end_to_end():

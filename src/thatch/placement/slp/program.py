@@ -3,8 +3,8 @@
 Large programs are solved by a first-order method, small ones by simplex, which ends at a vertex. Both stop after fixed
 amounts of work, never by the clock, so that an answer depends on its input alone.
 
-The first-order method stops early: boxes are drawn from its answer, and ten times the precision takes five times the work
-for filters that are no smaller. Its values are a hundredth or two above the optimum.
+The first-order method stops early: boxes are drawn from its answer, and ten times the precision takes five times the work.
+Its values are a hundredth or two above the optimum.
 """
 
 from __future__ import annotations
