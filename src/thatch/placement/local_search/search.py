@@ -33,6 +33,7 @@ _GAIN = 1e-4  # of the bandwidth: less is none
 _TIE = 1e-12
 _REBUILT = 100  # times that leaves are filled anew, at most
 _REBUILT_TYPES = 3_000_000  # the same times the number of types, which is what it costs
+_INTEREST = 2  # types that an interest counts as at least: where no two are alike, flows have as many groups
 _REBUILT_PATIENCE = 0.15  # times without gain, for each leaf; 3 at least
 
 
@@ -80,7 +81,8 @@ def _filled_anew(
     least = _bandwidth(best[1])
     patience = max(3, round(_REBUILT_PATIENCE * len(capacities)))
     idle = 0
-    for _ in range(min(_REBUILT, _REBUILT_TYPES // len(types))):
+    size = max(len(types), _INTEREST * len(problem.interests))
+    for _ in range(min(_REBUILT, _REBUILT_TYPES // size)):
         found = rebuilt(part, best[1], rng)
         if found is not None:
             served_by, filters = _swept(problem, types, found, capacities, rng)
