@@ -8,7 +8,7 @@ from thatch.placement import verify
 from thatch.placement.balance import balance
 from thatch.placement.coverage import covered
 from thatch.placement.greedy import gr_star, gr_without_latency
-from thatch.placement.local_search import improved
+from thatch.placement.local_search import improved, search
 from thatch.placement.local_search.rebuilding import rebuilt
 from thatch.placement.placement import measured
 from thatch.placement.slp.branches import Branches
@@ -42,6 +42,38 @@ def test_what_breaks_latency_limits_is_left_as_it_is():
     problem = drawn(3)
     start = gr_without_latency(problem)
     assert improved(problem, start, np.random.default_rng(0)) is start
+
+
+def test_a_search_that_is_over_ends_with_what_it_has_and_gains_more_with_every_step():
+    problem = drawn(3, subscribers=600, leaves=10)
+    start = gr_star(problem)
+    assert improved(problem, start, np.random.default_rng(0), is_over=lambda: True) is start
+    bandwidths = []
+    for steps in (1, 4, 1_000):
+        asked = iter(range(steps))
+        answer = improved(
+            problem, start, np.random.default_rng(0), is_over=lambda asked=asked: next(asked, None) is None
+        )
+        bandwidths.append(measured(problem, *answer, algorithm="search").bandwidth)
+    assert bandwidths == sorted(bandwidths, reverse=True)
+    assert bandwidths[-1] < bandwidths[0]
+
+
+def test_the_more_types_there_are_the_fewer_steps_a_search_takes(monkeypatch):
+    problem = drawn(3, subscribers=600, leaves=10)
+    taken = {}
+    for types in (search._ROUND_TYPES, 1_000):
+        monkeypatch.setattr(search, "_ROUND_TYPES", types)
+        monkeypatch.setattr(search, "_REBUILT_TYPES", types)
+        asked: list[bool] = []
+        improved(
+            problem,
+            gr_star(problem),
+            np.random.default_rng(0),
+            is_over=lambda asked=asked: asked.append(True),
+        )
+        taken[types] = len(asked)
+    assert taken[1_000] <= 2 < taken[4_000_000]
 
 
 @given(problems)

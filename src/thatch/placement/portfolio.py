@@ -34,7 +34,8 @@ def best(
 
     Parameters
     ----------
-    now, limit : a clock, and after how many of its seconds no further algorithm begins; the first always runs
+    now, limit : a clock, and after how many of its seconds searches end and no further algorithm begins; the first
+        always runs
     tell : gets the best placement so far, with its bounds, after each algorithm
     each : who does what falls into independent parts; the answer does not depend on it
 
@@ -48,14 +49,18 @@ def best(
     if limit is not None and now is None:
         raise ParameterError("a clock beside the limit", "none", "now")
     begin = now() if now else 0.0
+
+    def is_over() -> bool:
+        return now is not None and limit is not None and now() - begin > limit
+
     rigorous = cell_bound(problem, each=each)
     found: Placement | None = None
     fractional: float | None = None
     seconds: dict[str, float] = {}
     for algorithm in algorithms:
-        if found is not None and now is not None and limit is not None and now() - begin > limit:
+        if found is not None and is_over():
             break
-        answer = solve(problem, algorithm, seed=seed, now=now, each=each)
+        answer = solve(problem, algorithm, seed=seed, now=now, each=each, is_over=is_over)
         seconds |= answer.seconds
         fractional = fractional if answer.bounds.fractional is None else answer.bounds.fractional
         if found is None or _order(answer) < _order(found):

@@ -26,7 +26,8 @@ __all__ = ["ALGORITHMS", "solve"]
 
 Answer = tuple[Ints, tuple[Floats, ...]]
 Found = tuple[Answer, float | None]  # the value of the linear program, where there was one
-Algorithm = Callable[[Problem, np.random.Generator, Each], Found]
+IsOver = Callable[[], bool]
+Algorithm = Callable[[Problem, np.random.Generator, Each, IsOver], Found]
 
 
 class _Slp(Protocol):
@@ -34,16 +35,20 @@ class _Slp(Protocol):
 
 
 def _slp(algorithm: _Slp, *, search: bool = False) -> Algorithm:
-    def run(problem: Problem, rng: np.random.Generator, each: Each) -> Found:
+    def run(problem: Problem, rng: np.random.Generator, each: Each, is_over: IsOver) -> Found:
         found = algorithm(problem, rng, each=each)
         answer = (found.served_by, found.filters)
-        return improved(problem, answer, rng) if search else answer, found.fractional
+        return improved(problem, answer, rng, is_over=is_over) if search else answer, found.fractional
 
     return run
 
 
 def _simple(algorithm: Callable[[Problem, np.random.Generator], Answer]) -> Algorithm:
-    return lambda problem, rng, _: (algorithm(problem, rng), None)
+    return lambda problem, rng, _, __: (algorithm(problem, rng), None)
+
+
+def _gr_star_search(problem: Problem, rng: np.random.Generator, _: Each, is_over: IsOver) -> Found:
+    return improved(problem, gr_star(problem, rng), rng, is_over=is_over), None
 
 
 # Those that keep latency limits whenever that is possible, then the yardsticks that need not.
@@ -52,7 +57,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "gr_star": _simple(gr_star),
     "gr_evict": _simple(gr_evict),
     "gr_evict_last": _simple(partial(gr_evict, evicted="last")),
-    "gr_star_search": _simple(lambda problem, rng: improved(problem, gr_star(problem, rng), rng)),
+    "gr_star_search": _gr_star_search,
     "slp1": _slp(slp1),
     "slp1_literal": _slp(slp1_literal),
     "slp1_search": _slp(slp1, search=True),
@@ -73,6 +78,7 @@ def solve(
     bound: bool = False,
     now: Callable[[], float] | None = None,
     each: Each = here,
+    is_over: IsOver = lambda: False,
 ) -> Placement:
     """A placement by one of the `ALGORITHMS`, verified.
 
@@ -82,6 +88,7 @@ def solve(
     bound : whether the rigorous lower bound is found too
     now : a clock in seconds; without one `seconds` stays empty
     each : who does what falls into independent parts; the placement does not depend on it
+    is_over : asked by searches, step by step, whether to end with what they have
 
     Raises
     ------
@@ -94,7 +101,8 @@ def solve(
         raise ParameterError(f"one of {', '.join(ALGORITHMS)}", shown(algorithm), "algorithm")
     clock = now or (lambda: 0.0)
     begin = clock()
-    (served_by, filters), fractional = ALGORITHMS[algorithm](problem, np.random.default_rng(seed), each)
+    rng = np.random.default_rng(seed)
+    (served_by, filters), fractional = ALGORITHMS[algorithm](problem, rng, each, is_over)
     solved = clock()
     rigorous = cell_bound(problem, each=each) if bound else None
     bounded = clock() if bound else solved

@@ -11,6 +11,8 @@ On trees of several levels moves look at leaves alone; the filters above follow,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from thatch.placement.coverage import rebalanced
@@ -28,6 +30,8 @@ __all__ = ["improved"]
 Answer = tuple[Ints, tuple[Floats, ...]]
 
 _DEPTH = 60  # steps of a move
+_ROUNDS = 20
+_ROUND_TYPES = 4_000_000  # the same times the number of types, which is what rounds cost; one at least
 _PATIENCE = 3  # rounds without gain
 _GAIN = 1e-4  # of the bandwidth: less is none
 _TIE = 1e-12
@@ -38,15 +42,20 @@ _REBUILT_PATIENCE = 0.15  # times without gain, for each leaf; 3 at least
 
 
 def improved(
-    problem: Problem, start: Answer, rng: np.random.Generator, *, rounds: int = 20, types: Types | None = None
+    problem: Problem,
+    start: Answer,
+    rng: np.random.Generator,
+    *,
+    types: Types | None = None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Answer:
     """A placement of no more bandwidth than the start, under the same limits.
 
     Parameters
     ----------
     start : the leaf of each subscriber and the filters of all nodes, as algorithms answer
-    rounds : at most so many
     types : those of the problem, if they are known
+    is_over : asked before every step whether the search should end with what it has
     """
     served_by, filters = start
     types = types_of(problem) if types is None else types
@@ -58,7 +67,9 @@ def improved(
     best = start
     least = _bandwidth(filters)
     idle = 0
-    for _ in range(rounds):
+    for _ in range(max(min(_ROUNDS, _ROUND_TYPES // _size(problem, types)), 1)):
+        if is_over():
+            return best
         served_by, filters = _swept(problem, types, (served_by, filters), capacities, rng)
         filters = filters_of(problem, served_by, filters)
         bandwidth = _bandwidth(filters)
@@ -70,19 +81,30 @@ def improved(
         again = rebalanced(problem, types, filters, 1.0, factor)
         if again is not None:
             served_by = again[1]
-    return _filled_anew(problem, types, best, capacities, rng)
+    return _filled_anew(problem, types, best, capacities, rng, is_over)
+
+
+def _size(problem: Problem, types: Types) -> int:
+    """What steps cost: types, and more of them where no two interests are alike."""
+    return max(len(types), _INTEREST * len(problem.interests))
 
 
 def _filled_anew(
-    problem: Problem, types: Types, best: Answer, capacities: Ints, rng: np.random.Generator
+    problem: Problem,
+    types: Types,
+    best: Answer,
+    capacities: Ints,
+    rng: np.random.Generator,
+    is_over: Callable[[], bool],
 ) -> Answer:
     """The answer after leaves were emptied and filled anew as long as that gained something."""
     part = Part.of(problem, types, Branches.leaves(problem), capacities)
     least = _bandwidth(best[1])
     patience = max(3, round(_REBUILT_PATIENCE * len(capacities)))
     idle = 0
-    size = max(len(types), _INTEREST * len(problem.interests))
-    for _ in range(min(_REBUILT, _REBUILT_TYPES // size)):
+    for _ in range(min(_REBUILT, _REBUILT_TYPES // _size(problem, types))):
+        if is_over():
+            break
         found = rebuilt(part, best[1], rng)
         if found is not None:
             served_by, filters = _swept(problem, types, found, capacities, rng)
