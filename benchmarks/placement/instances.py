@@ -13,6 +13,7 @@ __all__ = ["Instance", "admitted", "two_levels"]
 
 _ROOM = 0.9  # of β: networks on which Balance needs more are passed over, as spec 2 says
 _TRIES = 20
+_CONTINUOUS = {"spread": 1.0, "jitter": 0.1}
 _TIGHT = (1.05, 1.1)  # β and β_max, in least load factors
 
 
@@ -25,13 +26,22 @@ class Instance:
     floor: float
 
 
-def admitted(number: int, subscribers: int, brokers: int, seed: int) -> Instance:
-    """One of the three sets on the first network from `seed` on, in steps of 100, that leaves room for β."""
+def admitted(
+    number: int, subscribers: int, brokers: int, seed: int, *, is_continuous: bool = False
+) -> Instance:
+    """One of the three sets on the first network from `seed` on, in steps of 100, that leaves room for β.
+
+    Parameters
+    ----------
+    is_continuous : whether nobody shares a location or an interest with anybody
+    """
     beta, beta_max = yu2012.LOAD_FACTORS[number]
     for attempt in range(_TRIES):
         rng = np.random.default_rng(seed + 100 * attempt)
         network = yu2012.network(rng, brokers)
-        people = yu2012.population(rng, network, subscribers, number)
+        people = yu2012.population(
+            rng, network, subscribers, number, **(_CONTINUOUS if is_continuous else {})
+        )
         tree = yu2012.one_level(network)
         problem = _problem(tree, people, beta, beta_max, 0.3)
         floor = solve(problem, "balance").load_factor

@@ -175,6 +175,26 @@ def large_rows(bench: Bench) -> list[Row]:
     return [_timed("SLP, two levels", found, found.seconds["slp"], instance, at_most(600))]
 
 
+def continuous_rows(bench: Bench) -> list[Row]:
+    """Everybody at a place and with an interest of their own, so that there are as many types as subscribers."""
+    rows = []
+    for count in (10_000, 50_000, 200_000, 1_000_000):
+        instance = admitted(1, bench.size(count), bench.brokers, bench.seed, is_continuous=True)
+        found = {}
+        for name, title in (("gr_star", "Gr*"), ("gr_star_search", "Gr* and search")):
+            note(f"continuous: {title}, {instance.problem.subscribers:,} subscribers")
+            found[name] = solve(instance.problem, name, now=time.process_time)
+            rows.append(
+                _timed(f"{title}, continuous", found[name], found[name].seconds[name], instance, None)
+            )
+        rows.append(
+            _beside(
+                "search, continuous", found["gr_star_search"], "Gr*", found["gr_star"].bandwidth, instance
+            )
+        )
+    return rows
+
+
 def _with_load(problem: Problem, factor: float) -> Problem:
     """The same problem with that load factor allowed, and hardly more.
 
@@ -215,4 +235,5 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "speed": speed_rows,
     "levels": level_rows,
     "large": large_rows,
+    "continuous": continuous_rows,
 }
