@@ -44,6 +44,17 @@ def test_spark_and_this_process_make_the_same_plan_though_the_table_is_split(spa
         np.testing.assert_array_equal(mine, theirs)
 
 
+def test_a_table_without_rows_gives_one_plan_however_it_is_split(spark):
+    rows, places = people(11, 60, each=3)
+    plans = []
+    for parts in (1, 3):
+        table, located = tables(spark, rows, places, parts)
+        plans.append(place(table.drop("row"), sites(), located, Wanted(algorithm="gr_star", max_delay=3.0)))
+    assert plans[0].subscribers == tuple(sorted(plans[0].subscribers)) == plans[1].subscribers
+    assert plans[0].filters == plans[1].filters
+    np.testing.assert_array_equal(plans[0].assignment, plans[1].assignment)
+
+
 def test_rows_that_are_no_subscriptions_are_refused(spark):
     table = spark.createDataFrame([("a", "price >")], "subscription string, filter string")
     located = spark.createDataFrame([("a", 0.0)], "subscriber string, x double")

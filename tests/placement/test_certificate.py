@@ -72,6 +72,17 @@ def test_wrong_loads_are_found(placement):
     assert [each.split(" ")[0] for each in verify(doctored).faults] == ["loads", "the"]
 
 
+@pytest.mark.parametrize("status", [Status.FEASIBLE, Status.OVER_BETA])
+def test_loads_above_what_is_allowed_cannot_be_called_anything_else(status):
+    problem = replace(drawn(3, subscribers=60, leaves=4, max_delay=9.0), beta=1.2, beta_max=1.3)
+    placement = solve(problem, "closest_without_balance")
+    assert placement.load_factor > problem.beta_max
+    assert placement.status is Status.INFEASIBLE
+    certificate = verify(replace(placement, status=status))
+    assert not certificate.is_valid
+    assert certificate.faults == (f"it is infeasible, not {status.value}",)
+
+
 def test_hidden_delays_are_found():
     placement = solve(drawn(3, inner=2), "gr_without_latency")
     assert placement.status is Status.INFEASIBLE

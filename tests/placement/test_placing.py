@@ -116,6 +116,19 @@ def test_very_many_subscribers_at_one_point_get_the_best_answer_with_its_status(
     assert roomy.statistics["status"] == "feasible"
 
 
+def test_the_best_so_far_is_told_beside_its_bounds_until_time_is_over():
+    rows, places = people(5, 40)
+    told: list[str] = []
+    ticks = iter(range(10**6))
+    wanted = Wanted(algorithm="best", max_delay=3.0, limit=4.0)
+    plan = place(Subscriptions(rows), sites(), places, wanted, now=lambda: next(ticks), tell=told.append)
+    best = [each for each in told if " by gr_star" in each]
+    assert best
+    assert all("at the very least" in each for each in best)
+    assert not any("slp" in each for each in told)
+    assert plan.statistics["status"] == "feasible"
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -124,6 +137,8 @@ def test_very_many_subscribers_at_one_point_get_the_best_answer_with_its_status(
         ({"beta": float("nan")}, "1 < beta < beta_max"),
         ({"max_delay": -0.1}, "a delay from 0"),
         ({"latency": "air"}, '"path" or "last_hop"'),
+        ({"limit": 5.0}, 'seconds from 0, with the algorithm "best"'),
+        ({"limit": -1.0, "algorithm": "best"}, "seconds from 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_read(wrong, message):

@@ -35,6 +35,22 @@ def test_no_algorithm_begins_after_the_limit():
     assert set(told[0].seconds) == {"gr_star", "certificate"}
 
 
+def test_a_search_that_has_begun_ends_at_the_limit():
+    problem = drawn(3, subscribers=600, leaves=10)
+    ticks = count()
+    found = best(problem, algorithms=["gr_star_search"], now=lambda: float(next(ticks)), limit=4.0)
+    assert next(ticks) < 20
+    whole = best(problem, algorithms=["gr_star_search"])
+    assert verify(found).is_valid
+    assert whole.bandwidth < found.bandwidth <= solve(problem, "gr_star").bandwidth
+
+
+@pytest.mark.parametrize("bad", [{"algorithm": ["gr"]}, {"algorithm": "gr", "seed": -1}, {"seed": 0.5}])
+def test_what_cannot_be_solved_is_refused(bad):
+    with pytest.raises(ParameterError, match=r"one of gr, |a whole number from 0"):
+        solve(drawn(3), **bad)
+
+
 def test_a_limit_needs_a_clock_and_a_portfolio_algorithms():
     with pytest.raises(ParameterError, match="a clock beside the limit"):
         best(drawn(3), limit=1.0)

@@ -77,6 +77,13 @@ def test_equal_interests_are_one():
     [
         ({"beta": 2.0, "beta_max": 2.0}, ParameterError, "1 < beta < beta_max, got 2.0 and 2.0"),
         ({"beta": 1.0}, ParameterError, "1 < beta"),
+        ({"beta": "a"}, ParameterError, "1 < beta < beta_max, got 'a' and"),
+        ({"limits": [3.0, 3.0, 3.0]}, ParameterError, "one for each of 2 subscribers"),
+        ({"limits": "long"}, ParameterError, "one for each of 2 subscribers"),
+        ({"shares": ["a", "b"]}, ParameterError, "the capacity of each of 2 leaves"),
+        ({"domain": ("a", 1)}, BoxError, "2 axes"),
+        ({"density": [([0, 1], [np.inf])] * 2}, ParameterError, "rising edges"),
+        ({"density": [(["a", "b"], [1.0])] * 2}, ParameterError, "rising edges"),
         ({"complexity": 0}, ParameterError, "boxes from 1"),
         ({"complexity": [1, 2]}, ParameterError, "3 nodes"),
         ({"shares": [0.0, 0.0]}, ParameterError, "some positive"),

@@ -34,6 +34,8 @@ def cell_bound(problem: Problem, types: Types | None = None, each: Each = here) 
     volumes = np.ones(())
     for axis in ends:
         volumes = np.multiply.outer(volumes, np.diff(axis))
+    if not volumes.size:  # all interests are flat on one axis, and take no volume
+        return 0.0
     packed = np.packbits(wanted.reshape(volumes.size, -1), axis=1)
     first, number = distinct_rows(packed)
     mass: Floats = np.bincount(number, volumes.reshape(-1), minlength=len(first)).astype(np.float64)

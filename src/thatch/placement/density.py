@@ -43,13 +43,17 @@ def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
         )
     mapped = np.empty_like(array)
     for axis, (edges, shares) in enumerate(distributions):
-        ends, masses = np.asarray(edges, np.float64), np.asarray(shares, np.float64)
+        try:
+            ends, masses = np.asarray(edges, np.float64), np.asarray(shares, np.float64)
+        except (TypeError, ValueError):
+            ends = masses = np.empty(0)
         is_histogram = ends.ndim == masses.ndim == 1 and len(ends) == len(masses) + 1 > 1
         if (
             not is_histogram
             or not (np.diff(ends) > 0).all()
+            or not np.isfinite(ends).all()
             or not (masses >= 0).all()
-            or not masses.sum() > 0
+            or not 0 < masses.sum() < np.inf
         ):
             raise ParameterError(
                 "rising edges, and a share between neighbouring ones", shown((edges, shares)), f"axis {axis}"

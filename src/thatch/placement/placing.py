@@ -45,6 +45,7 @@ class Wanted:
     max_delay : ways may be longer than the shortest by this factor, for whom no limit is given
     latency : whether ways begin at the publisher ("path") or at the leaf ("last_hop")
     beta, beta_max : the load factor wanted, and the largest one that is allowed
+    limit : seconds after which "best" ends its searches and begins no further algorithm; the answer then depends on the clock
     axes : most attributes that are taken into account
     keys : these attributes instead of a choice
     """
@@ -55,6 +56,7 @@ class Wanted:
     latency: Latency = "path"
     beta: float = 1.5
     beta_max: float = 1.8
+    limit: float | None = None
     axes: int = MOST_AXES
     keys: tuple[str, ...] | None = None
 
@@ -69,6 +71,12 @@ class Wanted:
             )
         if not 0 <= self.max_delay < np.inf:
             raise ParameterError("a delay from 0", shown(self.max_delay), "max_delay")
+        if self.limit is not None and not (self.algorithm == BEST and 0 <= self.limit < np.inf):
+            raise ParameterError(
+                'seconds from 0, with the algorithm "best"',
+                f"{shown(self.limit)} with {shown(self.algorithm)}",
+                "limit",
+            )
         if self.latency not in ("path", "last_hop"):
             raise ParameterError('"path" or "last_hop"', shown(self.latency), "latency")
 
@@ -107,7 +115,7 @@ def place(  # noqa: PLR0913 - what a plan is made of, all named
     tell("finding candidates")
     problem = with_candidates(problem_of(demand, sites, homes, wanted), each)
     tell("placing subscribers")
-    placement = refitted(_solved(problem, wanted, now, each), each)
+    placement = refitted(_solved(problem, wanted, now, each, tell), each)
     certificate = verify(placement)
     if not certificate.is_valid:
         raise AssertionError(f"the plan is not what it says: {'; '.join(certificate.faults)}")
@@ -162,7 +170,23 @@ def problem_of(demand: Demand, sites: Sites, homes: Homes, wanted: Wanted) -> Pr
     return problem.limited(limits)
 
 
-def _solved(problem: Problem, wanted: Wanted, now: Callable[[], float] | None, each: Each) -> Placement:
-    if wanted.algorithm == BEST:
-        return best(problem, seed=wanted.seed, now=now, each=each)
-    return solve(problem, wanted.algorithm, seed=wanted.seed, bound=True, now=now, each=each)
+def _solved(
+    problem: Problem, wanted: Wanted, now: Callable[[], float] | None, each: Each, tell: Tell
+) -> Placement:
+    if wanted.algorithm != BEST:
+        return solve(problem, wanted.algorithm, seed=wanted.seed, bound=True, now=now, each=each)
+    return best(
+        problem,
+        seed=wanted.seed,
+        now=now,
+        limit=wanted.limit,
+        tell=lambda found: tell(f"placing subscribers: {_beside_bounds(found)}"),
+        each=each,
+    )
+
+
+def _beside_bounds(found: Placement) -> str:
+    """The bandwidth so far beside its bounds, in a few words."""
+    bounds = {"program": found.bounds.fractional, "at the very least": found.bounds.rigorous}
+    told = ", ".join(f"{value:.4g} {name}" for name, value in bounds.items() if value is not None)
+    return f"{found.bandwidth:.4g} by {found.algorithm}, {found.status.value} ({told})"

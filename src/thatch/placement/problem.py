@@ -124,7 +124,8 @@ class Problem:
         limits : the longest way for each subscriber, instead of `max_delay`
         domain : low and high ends of event space; boxes outside are refused
         density : how events are distributed on each axis, as histograms (see `evened`, and `histogram` for those of a
-            profile); evenly if not given. Boxes are then in shares of events, and so is bandwidth
+            profile); evenly if not given. Boxes are then in shares of events, and so is bandwidth; beyond a histogram
+            there are no events
 
         Raises
         ------
@@ -142,7 +143,8 @@ class Problem:
             interests, interest_of = Interests.read(*ends, owners, len(points))
         if latency not in ("path", "last_hop"):
             raise ParameterError('"path" or "last_hop"', shown(latency), "latency")
-        if not (1 < beta < beta_max < np.inf):
+        is_number = all(isinstance(each, int | float | np.number) for each in (beta, beta_max))
+        if not is_number or not (1 < beta < beta_max < np.inf):
             raise ParameterError("1 < beta < beta_max", f"{shown(beta)} and {shown(beta_max)}", "beta")
         draft = cls(
             tree=tree,
@@ -217,8 +219,11 @@ def _points(values: Any, axes: int) -> Floats:
 
 
 def _check_domain(interests: Interests, domain: tuple[Any, Any]) -> None:
-    low, high = (np.asarray(each, np.float64) for each in domain)
     d = interests.axes
+    try:
+        low, high = (np.asarray(each, np.float64) for each in domain)
+    except (TypeError, ValueError) as error:
+        raise BoxError(f"a low and a higher end on each of {d} axes", shown(domain), "domain") from error
     if low.shape != (d,) or high.shape != (d,) or not (low < high).all():
         raise BoxError(f"a low and a higher end on each of {d} axes", shown(domain), "domain")
     outside = (interests.boxes[:, :d] < low) | (interests.boxes[:, d:] > high)
@@ -244,7 +249,10 @@ def _complexities(values: Any, nodes: int) -> Ints:
 def _shares(values: Any, leaves: int) -> Floats:
     if values is None:
         return np.full(leaves, 1.0 / leaves)
-    array = np.asarray(values, np.float64)
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
     if array.shape != (leaves,) or not np.isfinite(array).all() or (array < 0).any() or not array.sum() > 0:
         raise ParameterError(
             f"the capacity of each of {leaves} leaves, none negative, some positive", shown(values), "shares"
@@ -270,7 +278,12 @@ def _limited(draft: Problem, max_delay: float | None, limits: Any) -> Problem:
         if not (0 <= delay < np.inf):
             raise ParameterError("a delay from 0", shown(max_delay), "max_delay")
         return replace(draft, shortest=shortest, limits=(1 + delay) * shortest)
-    array = np.broadcast_to(np.asarray(limits, np.float64), shortest.shape).copy()
+    try:
+        array = np.broadcast_to(np.asarray(limits, np.float64), shortest.shape).copy()
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"a limit for all, or one for each of {len(shortest)} subscribers", shown(limits), "limits"
+        ) from error
     short = np.flatnonzero(~(array * (1 + LATENCY_SLACK) >= shortest))
     if len(short):
         told = ", ".join(f"{each} (by {shortest[each] - array[each]:g})" for each in short[:5])

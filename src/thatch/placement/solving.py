@@ -93,12 +93,14 @@ def solve(
     Raises
     ------
     ParameterError
-        If there is no such algorithm.
+        If there is no such algorithm, or the seed is no whole number from 0.
     MissingPackageError
         If the algorithm needs a package that is not installed.
     """
-    if algorithm not in ALGORITHMS:
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise ParameterError(f"one of {', '.join(ALGORITHMS)}", shown(algorithm), "algorithm")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError("a whole number from 0", shown(seed), "seed")
     clock = now or (lambda: 0.0)
     begin = clock()
     rng = np.random.default_rng(seed)

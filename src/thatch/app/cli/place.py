@@ -55,6 +55,10 @@ def place(  # noqa: PLR0913 - an option each
     ] = "path",
     beta: Annotated[float, typer.Option(help="Load relative to a broker's share that is wanted.")] = 1.5,
     beta_max: Annotated[float, typer.Option(help="The same that is allowed if need be.")] = 1.8,
+    limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which best begins nothing more and searches end.", min=0),
+    ] = None,
     boxes: Annotated[int, typer.Option(help="Most boxes in a broker's filter.", min=1)] = 3,
     axes: Annotated[int, typer.Option(help="Most attributes that are taken into account.", min=1)] = 6,
     map: Annotated[  # noqa: A002 - as people call it
@@ -80,6 +84,7 @@ def place(  # noqa: PLR0913 - an option each
     \b
     Examples:
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --out plan
+      $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --algorithm best --limit 60 --out best
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
     declared = load_schema(schema)
@@ -94,6 +99,7 @@ def place(  # noqa: PLR0913 - an option each
         latency=latency,
         beta=beta,
         beta_max=beta_max,
+        limit=limit,
         axes=axes,
     )
     inputs = Inputs(

@@ -35,7 +35,8 @@ __all__ = ["SparkSubscriptions"]
 _EXPECTED = "a table in which every row is a subscription (`load` tells the others apart)"
 _BOX = "box"
 _BOXES = f"{ROW} bigint, {SUBSCRIBER} string, {_BOX} binary"
-_FIRST, _INTEREST = "first", "interest"
+_FIRST, _INTEREST, _EARLIEST = "first", "interest", "earliest"
+_ORDER = [(_FIRST, "ascending"), (SUBSCRIBER, "ascending")]
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -46,14 +47,15 @@ class SparkSubscriptions:
     Parameters
     ----------
     table : `subscription` and `filter`, of which every row must be good (`load` tells the bad ones apart), and if there are
-        any `subscriber` and `row`, the order of arrival; it is read twice
+        any `subscriber` and `row`, the order of arrival (without, that of the names of subscribers); it is read twice
     """
 
     def __init__(self, table: DataFrame, schema: Schema | None = None) -> None:
         from pyspark.sql import functions as f
 
         subscription_columns(table)  # refuses what is missing or of another type
-        row = f.col(ROW) if ROW in table.columns else f.monotonically_increasing_id()
+        # Without rows the names of subscribers decide: numbers that Spark gives follow how the table is split.
+        row = f.col(ROW) if ROW in table.columns else f.lit(0)
         who = f.coalesce(SUBSCRIBER, SUBSCRIPTION) if SUBSCRIBER in table.columns else f.col(SUBSCRIPTION)
         self._table = table.select(row.cast("bigint").alias(ROW), who.alias(SUBSCRIBER), FILTER)
         self._schema = schema
@@ -83,10 +85,10 @@ class SparkSubscriptions:
         try:
             with failures_told("reading the subscriptions"):
                 distinct = named.groupBy(_INTEREST).agg(
-                    f.min(_FIRST).alias(_FIRST), f.first(_BOX).alias(_BOX)
+                    f.min(f.struct(_FIRST, SUBSCRIBER)).alias(_EARLIEST), f.first(_BOX).alias(_BOX)
                 )
-                distinct = distinct.select(_FIRST, _INTEREST, _BOX).toArrow().sort_by(_FIRST)
-                people = named.select(_FIRST, SUBSCRIBER, _INTEREST).toArrow().sort_by(_FIRST)
+                distinct = distinct.select(f"{_EARLIEST}.*", _INTEREST, _BOX).toArrow().sort_by(_ORDER)
+                people = named.select(_FIRST, SUBSCRIBER, _INTEREST).toArrow().sort_by(_ORDER)
         finally:
             named.unpersist()
         return _demand(distinct, people, 2 * len(space.axes))

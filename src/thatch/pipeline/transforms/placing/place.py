@@ -41,7 +41,8 @@ def place(
     Parameters
     ----------
     subscriptions : `subscription` and `filter`, of which every row must be good (`load` tells the bad ones apart), and if
-        there are any `subscriber` and `row`, the order of arrival; it is read twice
+        there are any `subscriber` and `row`, the order of arrival (without, that of the names of subscribers); it is read
+        twice
     sites : the brokers, as `thatch.formats.broker_tree.read_broker_tree` gives them
     locations : `subscriber` with coordinates, or with a `broker`, and perhaps a `limit`; see `thatch.formats.locations`
     wanted, profile, schema, now, tell : as for `thatch.placement.place`
