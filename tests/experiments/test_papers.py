@@ -178,6 +178,25 @@ def test_slp_keeps_all_limits_on_two_levels(shown):
         assert "infeasible" not in results.values("status", algorithm="SLP", levels=2)
 
 
+def test_gr_loads_brokers_more_than_slp_where_limits_are_tight(shown):
+    results = shown("yu2012/fig9").results
+    told = [
+        results.mean("load_factor", algorithm=name, limits="tight")
+        for name in ("Balance", "SLP", "Gr*", "Gr")
+    ]
+    assert told == sorted(told)
+    assert told[1] < told[3]
+    loads = shown("yu2012/fig10b").results
+    assert loads.values("x", algorithm="SLP", limits="loose", part="load").max() <= 1.5
+
+
+def test_more_super_interests_need_less_bandwidth(shown):
+    results = shown("yu2012/fig14").results
+    for levels in (1, 2):
+        told = [results.mean("bandwidth", levels=levels, clusters=clusters) for clusters in (1, 5)]
+        assert told[0] > told[1]
+
+
 def test_larger_delays_and_larger_filters_need_less_bandwidth(shown):
     delays, filters = shown("yu2012/fig12").results, shown("yu2012/fig11b").results
     assert delays.mean("candidates", delay=0.3) < delays.mean("candidates", delay=1.0)
