@@ -62,6 +62,21 @@ def test_a_store_that_is_opened_again_knows_everything(opens):
     again.close()
 
 
+def test_a_slot_that_a_derived_attribute_gets_later_is_its_own_after_a_restart(opens):
+    store = opens()
+    later = "t > timestamp '2020-01-01T00:00:00Z'"
+    store.put([(made("s1", later), cold())], [record()])
+    store.put([(made("s2", f"not ({later})"), cold())], [])
+    store.close()
+    again = opens()
+    again.put([(made("s3", "b > 5"), cold())], [])
+    assert matched(again, {"t": "2019-01-01T00:00:00Z", "b": 9e30}) == ["s2", "s3"]
+    assert matched(again, {"t": "2021-01-01T00:00:00Z", "b": 1}) == ["s1"]
+    slots = [slot for (slot,) in again.query("SELECT slot FROM attributes WHERE slot >= 0")]
+    assert len(slots) == len(set(slots))
+    again.close()
+
+
 def test_a_known_id_is_replaced_in_both_tiers(store):
     store.put([(made("a", "x = 1"), cold()), (made("b", "x = 1"), cold())], [record()])
     store.put([(made("a", "x = 2"), cold()), (made("b", "x = 1"), Home(0, is_cold=False))], [])

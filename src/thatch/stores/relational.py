@@ -299,7 +299,8 @@ class RelationalStore(ABC):
     def _keep_boxes(self, change: Change, many: list[tuple[int, Subscription]], new: dict[str, int]) -> None:
         if new:
             change.run_many(
-                "INSERT INTO attributes (name, slot) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO attributes (name, slot) VALUES (?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET slot = excluded.slot",  # a derived one may get a slot later
                 [(safe(key), slot) for key, slot in new.items()],
             )
         slots = self._slots | {key: slot for key, slot in new.items() if slot != _DERIVED}
