@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import contextmanager
+from threading import Event, Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -320,6 +321,30 @@ def test_a_commit_that_nobody_saw_is_no_harm(store, monkeypatch):
     assert matched(store, {"p": 1, "q": 9, "k": "X"}) == ["a"]
     assert matched(store, {"p": 9, "q": 1, "k": "X"}) == ["b"]
     assert matched(store, {"p": 9, "q": 9}) == ["c"]
+
+
+def test_an_event_may_be_asked_while_attributes_are_added(tmp_path):
+    store = SqliteStore(tmp_path / "store.db", waits=False)
+    store.put([(made("a", "lower(k) = 'x' and p < 5"), cold())], [record()])
+    asking, read = Event(), read_event({"k": "X", "p": 1})
+
+    class Slow(dict):
+        """What is asked by, when another thread goes on in between."""
+
+        def __iter__(self):
+            for each in super().__iter__():
+                asking.set()
+                writer.join()
+                yield each
+
+    store._derived = Slow(store._derived)
+    writer = Thread(
+        target=lambda: asking.wait() and store.put([(made("b", "k like '%X' and q < 5"), cold())], [])
+    )
+    writer.start()
+    assert [each.identity for each in store.match(read)] == ["a"]
+    assert [each.identity for each in store.match(read_event({"k": "X", "p": 1, "q": 1}))] == ["a", "b"]
+    store.close()
 
 
 def test_other_tables_are_left_alone(tmp_path):

@@ -101,7 +101,9 @@ class RelationalStore(ABC):
         self._variety = Variety()
         self._slots: dict[str, int] = {}
         self._derived: dict[str, int] = {}
-        self._is_sure = False  # of the attributes: a transaction that nobody saw end may have added some
+        self._learning = Lock()
+        # A transaction that nobody saw end may have added attributes: known are those up to so many of such.
+        self._unseen, self._known = 1, 0
         try:
             self._open()
         except BaseException:
@@ -202,18 +204,27 @@ class RelationalStore(ABC):
 
     def _make_sure(self) -> None:
         """Know all attributes; what is in a column must be asked by its attribute."""
-        if not self._is_sure:
+        unseen = self._unseen
+        if self._known != unseen:
             self._learn({plain(key): slot for key, slot in self.query("SELECT name, slot FROM attributes")})
-            self._is_sure = True
+            self._known = unseen
 
     def _learn(self, attributes: dict[str, int]) -> None:
-        for key, slot in attributes.items():
-            if slot == _DERIVED:
-                self._derived[key] = slot
-            else:
-                self._slots[key] = slot
-                if key[-1] == ")":
-                    self._derived[key] = slot
+        """Know more attributes, in dicts of their own: other threads may be asking by those that were."""
+        with self._learning:
+            self._slots = self._slots | {key: slot for key, slot in attributes.items() if slot != _DERIVED}
+            self._derived = self._derived | {key: slot for key, slot in attributes.items() if key[-1] == ")"}
+
+    @contextmanager
+    def _adding(self, new: dict[str, int]) -> Iterator[None]:
+        """A transaction that adds attributes: they are known once it has ended, in doubt if nobody saw that."""
+        try:
+            yield
+        except BaseException:
+            self._unseen += 1
+            raise
+        if new:
+            self._learn(new)
 
     # --- changing --------------------------------------------------------------------------------------------------
 
@@ -224,8 +235,7 @@ class RelationalStore(ABC):
                 raise SubscriptionError(f"an id of at most {_LONGEST_ID} characters", shown(each.identity))
         self._make_sure()
         new = self._new_attributes(each for each, home in many if home.is_cold)
-        self._is_sure = not new
-        with self._changing() as change:
+        with self._adding(new), self._changing() as change:
             self._forget(change, [each.identity for each, _ in many])
             self._keep_clusters(change, clusters)
             first = int(change.run("SELECT COALESCE(MAX(place), -1) + 1 FROM subscriptions")[0][0])
@@ -247,8 +257,6 @@ class RelationalStore(ABC):
             )
             cold = [(first + number, each) for number, (each, home) in enumerate(many) if home.is_cold]
             self._keep_boxes(change, cold, new)
-        self._learn(new)
-        self._is_sure = True
 
     def remove(self, identities: Sequence[str]) -> None:
         """Forget subscriptions."""
@@ -259,8 +267,7 @@ class RelationalStore(ABC):
         """Let the tier that the record tells answer for members of a cluster, and for new ones."""
         self._make_sure()
         new = self._new_attributes(members) if record.is_cold else {}
-        self._is_sure = not new
-        with self._changing() as change:
+        with self._adding(new), self._changing() as change:
             self._keep_clusters(change, [record])
             ids = [safe(each.identity) for each in members]
             found = change.run(
@@ -275,8 +282,6 @@ class RelationalStore(ABC):
             if record.is_cold:
                 known = [(place_of[each.identity], each) for each in members if each.identity in place_of]
                 self._keep_boxes(change, known, new)
-        self._learn(new)
-        self._is_sure = True
 
     def _forget(self, change: Change, identities: Sequence[str]) -> None:
         ids = self.listed([safe(each) for each in identities])
