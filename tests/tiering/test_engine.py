@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
+
 import pyarrow as pa
 import pytest
 
 from tests.tiering.tiers import SMALL, Frail, TightTier
 from thatch.errors import ParameterError, StoreError, SubscriptionError, UnknownSubscriptionError
+from thatch.stores import SqliteStore
 from thatch.tiering import Budget, PlainColdTier, SegmentTier, TieredEngine
 
 
@@ -100,6 +103,52 @@ def test_an_answer_taken_before_a_cluster_came_back_has_it_all_the_same():
     assert engine.stats()["moves_back"]
     assert {f"u{number}" for number in range(7, 12)} <= set(answer)
     assert len(list(answer)) == len(set(answer))
+
+
+def test_an_answer_that_begins_just_before_a_cluster_is_in_memory_has_it():
+    answers = []
+
+    class Late(SegmentTier):
+        def put(self, many):
+            if many:
+                answers.append(engine.answer(EVENT))
+            super().put(many)
+
+    engine = TieredEngine(PlainColdTier(), budget=4_000_000, fast=Late())
+    fill(engine, 3)
+    for cluster in list(engine._clusters):
+        engine._migration._move(cluster)
+    answers.clear()
+    engine.rebalance()
+    assert engine.stats()["moves_back"] == len(answers) == 2
+    assert [sorted(each) for each in answers] == [["u0", "u1", "u2"]] * 2
+
+
+def test_answers_are_exact_in_every_thread_while_clusters_go_and_come_back(tmp_path):
+    engine = TieredEngine(SqliteStore(tmp_path / "store.db", waits=False), budget=80_000_000)
+    fill(engine, 6)
+    everyone, wrong, is_done = sorted(f"u{number}" for number in range(6)), [], Event()
+
+    def read() -> None:
+        while not is_done.is_set():
+            found = sorted(engine.match(EVENT))
+            if found != everyone:
+                wrong.append(found)
+
+    readers = [Thread(target=read) for _ in range(2)]
+    for each in readers:
+        each.start()
+    try:
+        for number in range(30):
+            for cluster in list(engine._clusters):
+                (engine._migration._bring_back if cluster.is_cold else engine._migration._move)(cluster)
+            engine.subscribe("u0", f"kind = 'u' and x >= 0 and y < {100 + number}")
+    finally:
+        is_done.set()
+        for each in readers:
+            each.join()
+    engine.close()
+    assert wrong == []
 
 
 # --- as an engine ------------------------------------------------------------------------------------------------------

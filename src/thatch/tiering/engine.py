@@ -195,15 +195,22 @@ class TieredEngine:
         returns = self._migration.returns
 
         def ask() -> list[str]:
-            found = self._cold.match(read_event(event, self.schema), when)
-            slow = [
-                each.subscriber if by == "subscriber" and each.subscriber is not None else each.identity
-                for each in found
-            ]
-            # What came back to memory in between was in neither part.
-            return slow if returns == self._migration.returns else slow + self._fast.match(event, by, when)
+            found = self._slow(event, by, when)
+            before = returns
+            # What came back to memory in between was in neither part: then both are asked again.
+            while before != self._migration.returns:
+                before = self._migration.returns
+                found += self._fast.match(event, by, when) + self._slow(event, by, when)
+            return found
 
         return Answer(self._fast.match(event, by, when), ask)
+
+    def _slow(self, event: Mapping[str, Any], by: By, when: float | None) -> list[str]:
+        """Who of those that the database answers for wants an event."""
+        return [
+            each.subscriber if by == "subscriber" and each.subscriber is not None else each.identity
+            for each in self._cold.match(read_event(event, self.schema), when)
+        ]
 
     def match(
         self, event: Mapping[str, Any], *, by: By = "subscription", now: Moment | None = None

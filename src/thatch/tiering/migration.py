@@ -143,8 +143,8 @@ class Migration:
     def _bring_back(self, cluster: Cluster) -> None:
         """Copy, switch; what is in the database stays there."""
         members = [each for each, _ in self._cold.members(cluster.number)]
-        self.returns += 1
         self._fast.put(members)
+        self.returns += 1  # whoever has asked memory before sees it after the database, which has them until then
         self._cold.move(cluster.record(is_cold=False), members)
         self._clusters.go(cluster, is_cold=False)
         for each in members:
