@@ -10,7 +10,7 @@ import pytest
 from tests.tiering.tiers import SMALL, Frail, TightTier
 from thatch.errors import ParameterError, StoreError, SubscriptionError, UnknownSubscriptionError
 from thatch.stores import SqliteStore
-from thatch.tiering import Budget, PlainColdTier, SegmentTier, TieredEngine
+from thatch.tiering import Budget, PlainColdTier, SegmentTier, TieredEngine, migration
 
 
 def engine_of(cold=None, **more) -> TieredEngine:
@@ -142,7 +142,7 @@ def test_answers_are_exact_in_every_thread_while_clusters_go_and_come_back(tmp_p
         for number in range(30):
             for cluster in list(engine._clusters):
                 (engine._migration._bring_back if cluster.is_cold else engine._migration._move)(cluster)
-            engine.subscribe("u0", f"kind = 'u' and x >= 0 and y < {100 + number}")
+            engine.subscribe("u0", f"x >= {number} and rare{number} is missing")  # cold or not, it is hot now
     finally:
         is_done.set()
         for each in readers:
@@ -258,17 +258,54 @@ def test_a_change_that_nobody_saw_end_is_looked_up():
     cold.fuse, cold.is_done = 1, True  # found, then put, and the answer is lost
     with pytest.raises(StoreError):
         engine.subscribe("b", "x = 1")
+    answer = engine.answer({"x": 1})
+    assert answer.fast == ["a"]
+    with pytest.raises(StoreError):
+        answer.slow()
     cold.mend()
-    assert engine.match({"x": 1}) == ["a"]
-    engine.rebalance()
-    assert engine.match({"x": 1}) == ["a", "b"]
+    assert list(answer) == engine.match({"x": 1}) == ["a", "b"]
     cold.fuse, cold.is_done = 1, True
     with pytest.raises(StoreError):
         engine.unsubscribe("a")
+    assert engine.answer({"x": 1}).fast == ["b"]
     cold.mend()
-    engine.rebalance()
     assert engine.match({"x": 1}) == ["b"]
     assert len(engine) == 1
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_a_cold_one_that_becomes_a_hot_one_unseen_is_in_one_tier(is_done):
+    cold = Frail(PlainColdTier())
+    engine = engine_of(cold)
+    fill(engine, 12)
+    assert "u3" in engine.answer(EVENT).slow()
+    cold.fuse, cold.is_done = 1, is_done
+    with pytest.raises(StoreError):
+        engine.subscribe("u3", "fresh = 1")
+    assert engine.answer({**EVENT, "fresh": 1}).fast == engine.answer(EVENT).fast
+    cold.mend()
+    assert ("u3" in engine.match({"fresh": 1})) is is_done
+    assert ("u3" in engine.match(EVENT)) is not is_done
+    assert len(engine) == 12
+
+
+def test_what_is_gone_is_gone_although_no_cluster_can_come_back(monkeypatch):
+    monkeypatch.setattr(migration, "_FEW", 1)
+    cold = Frail(PlainColdTier())
+    engine = engine_of(cold)
+    fill(engine, 12)
+    for number in range(6):
+        engine.subscribe(f"late{number}", f"lonely{number} = 1", expires=5.0)
+    cold.fuse = 2  # found, then removed
+    engine.unsubscribe("late0")
+    cold.fuse = 3
+    assert engine.expire(5.0) == [f"late{number}" for number in range(1, 6)]
+    cold.mend()
+    assert engine.stats()["moves_back"] == 0
+    for number in range(8):
+        engine.unsubscribe(f"u{number}")
+    assert engine.stats()["moves_back"]
+    assert sorted(engine.match(EVENT)) == ["u10", "u11", "u8", "u9"]
 
 
 @pytest.mark.parametrize("is_done", [False, True])

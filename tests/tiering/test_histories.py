@@ -88,7 +88,6 @@ class Histories(RuleBasedStateMachine):
 
     def settle(self) -> None:
         """The database is back: the engine asks it what it has, and so do we."""
-        self.engine.rebalance()
         for name, choices in self.maybe.items():
             found = self.cold.cold.find([name])
             text = found[name].subscription.text if found else None
@@ -97,6 +96,8 @@ class Histories(RuleBasedStateMachine):
             if text is not None:
                 self.known[name] = text
         self.maybe = {}
+        self.every_event_gets_its_subscriptions_once()
+        self.engine.rebalance()
 
     def weaken(self, failure: tuple[int, bool, bool] | None) -> None:
         """One of the next calls of the database fails, before or after it is done."""

@@ -8,6 +8,7 @@ with the process. What is in memory is what the database says should be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import RLock
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ from thatch.tiering.clusters import Cluster, Clusters, predicates_of
 from thatch.tiering.fast import SegmentTier
 from thatch.tiering.memory import keep_large_apart
 from thatch.tiering.migration import Migration, Moved
-from thatch.tiering.problem import By, ClusterRecord, ColdTier, FastTier, Home, Subscription
+from thatch.tiering.problem import By, ClusterRecord, ColdTier, FastTier, Found, Home, Subscription
 
 __all__ = ["TieredEngine"]
 
@@ -88,7 +89,10 @@ class TieredEngine:
         self._keys = AccessKeys(max(256, self.budget.size // _COUNTED), selectivity)
         room = self.budget.beside(cold.nbytes() + self._fast.nbytes())
         self._migration = Migration(self._fast, cold, self._clusters, self._keys, room, moved)
-        self._doubtful: set[str] = set()
+        self._doubtful: frozenset[str] = (
+            frozenset()
+        )  # memory says nothing of them, and the database must be asked
+        self._changing = RLock()  # answers, too, see what became of a change that nobody saw end
         self._load()
 
     def _load(self) -> None:
@@ -165,17 +169,26 @@ class TieredEngine:
             raise UnknownSubscriptionError(subscription)
 
     def expire(self, now: Moment) -> list[str]:
-        """Forget what has expired by `now`; return the ids."""
+        """Forget what has expired by `now`; return the ids.
+
+        If the database goes away when some are gone, those are returned; the next call has the others.
+        """
         gone = self._cold.expired(moment(now, "now"))
         for start in range(0, len(gone), _BATCH):
-            self._drop(gone[start : start + _BATCH])
+            try:
+                self._drop(gone[start : start + _BATCH])
+            except StoreError:
+                if not start:
+                    raise
+                return gone[:start]
         return gone
 
     def rebalance(self) -> None:
         """Bring clusters back as far as there is room, or move some out; done now and then by itself."""
-        self._settle()
-        self._migration.make_room(0)
-        self._migration.fill()
+        with self._changing:
+            self._settle()
+            self._migration.make_room(0)
+            self._migration.fill()
 
     # --- asking --------------------------------------------------------------------------------------------------------
 
@@ -192,14 +205,16 @@ class TieredEngine:
         if by not in ("subscription", "subscriber"):
             raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
         when = None if now is None else moment(now, "now")
-        returns = self._migration.returns
+        arrivals = self._migration.arrivals
 
         def ask() -> list[str]:
+            self._settle()
             found = self._slow(event, by, when)
-            before = returns
-            # What came back to memory in between was in neither part: then both are asked again.
-            while before != self._migration.returns:
-                before = self._migration.returns
+            before = arrivals
+            # What came to memory from the database in between was in neither part: then both are asked again.
+            while self._doubtful or before != self._migration.arrivals:
+                self._settle()
+                before = self._migration.arrivals
                 found += self._fast.match(event, by, when) + self._slow(event, by, when)
             return found
 
@@ -220,7 +235,8 @@ class TieredEngine:
         Raises
         ------
         StoreError
-            If the database is away; `answer` still gives what is in memory.
+            If the database is away; `answer` still gives what is in memory, but nothing of subscriptions whose
+            change nobody saw end.
         """
         return list(self.answer(event, by=by, now=now))
 
@@ -285,65 +301,96 @@ class TieredEngine:
 
     def _put(self, many: Sequence[Subscription]) -> None:
         """Write subscriptions to the database, then to memory what belongs there."""
-        self._settle()
-        known = self._cold.find([each.identity for each in many])
-        clusters: list[Cluster] = []
-        for each in many:
-            clusters.append(self._clusters.home(self._keys.key(each.filter)))
-            self._clusters.count(clusters[-1], 1)
-        placed = list(zip(many, clusters, strict=True))
+        with self._changing:
+            self._settle()
+            known = self._cold.find([each.identity for each in many])
+            clusters: list[Cluster] = []
+            for each in many:
+                clusters.append(self._clusters.home(self._keys.key(each.filter)))
+                self._clusters.count(clusters[-1], 1)
+            placed = list(zip(many, clusters, strict=True))
+            try:
+                self._migration.make_room(sum(not cluster.is_cold for cluster in clusters))
+                self._write(placed, known)
+            except BaseException:
+                for cluster in clusters:
+                    self._clusters.count(cluster, -1)
+                raise
+            for each, home in known.values():
+                self._leave(each, self._clusters[home.cluster])
+            for each, cluster in placed:
+                cluster.is_new = False
+                cluster.learn(predicates_of(each.filter))
+
+    def _write(self, placed: Sequence[tuple[Subscription, Cluster]], known: Mapping[str, Found]) -> None:
+        """Write subscriptions to both tiers, in place of those that are known."""
+        unwritten = {cluster.number: cluster for _, cluster in placed if cluster.is_cold or cluster.is_new}
+        fast = {each.identity: each for each, cluster in placed if not cluster.is_cold}
+        # Between the two these are in neither tier, so that who asks meanwhile must wait.
+        self._doubtful = frozenset(each for each in fast if each in known and known[each].home.is_cold)
         try:
-            self._migration.make_room(sum(not cluster.is_cold for cluster in clusters))
-            unwritten = {cluster.number: cluster for cluster in clusters if cluster.is_cold or cluster.is_new}
             self._cold.put(
                 [(each, Home(cluster.number, cluster.is_cold)) for each, cluster in placed],
                 [cluster.record(is_cold=cluster.is_cold) for cluster in unwritten.values()],
             )
         except BaseException:
-            for cluster in clusters:
-                self._clusters.count(cluster, -1)
-            self._doubtful.update(each.identity for each in many)
+            self._doubt([each.identity for each, _ in placed])
             raise
-        for each, home in known.values():
-            self._leave(each, self._clusters[home.cluster])
-        for each, cluster in placed:
-            cluster.is_new = False
-            cluster.learn(predicates_of(each.filter))
-        fast = {each.identity: each for each, cluster in placed if not cluster.is_cold}
         self._fast.put(list(fast.values()))
         self._fast.remove([identity for identity in known if identity not in fast])
+        self._sure()
 
     def _drop(self, identities: Sequence[str]) -> bool:
         """Forget subscriptions; whether there were any."""
-        self._settle()
-        known = self._cold.find(identities)
-        if not known:
-            return False
-        try:
-            self._cold.remove(list(known))
-        except BaseException:
-            self._doubtful.update(known)
-            raise
-        self._fast.remove(list(known))
-        for each, home in known.values():
-            self._leave(each, self._clusters[home.cluster])
-        self._migration.left(len(known))
-        return True
+        with self._changing:
+            self._settle()
+            known = self._cold.find(identities)
+            if not known:
+                return False
+            try:
+                self._cold.remove(list(known))
+            except BaseException:
+                self._doubt(list(known))
+                raise
+            self._fast.remove(list(known))
+            for each, home in known.values():
+                self._leave(each, self._clusters[home.cluster])
+            self._migration.left(len(known))
+            return True
 
     def _leave(self, subscription: Subscription, cluster: Cluster) -> None:
         self._clusters.count(cluster, -1)
         cluster.unlearn(predicates_of(subscription.filter))
 
+    def _doubt(self, identities: Sequence[str]) -> None:
+        """Nobody saw whether a change of these was made: until that is known memory tells nothing of them."""
+        self._doubtful = frozenset(identities)
+        self._fast.remove(identities)
+
+    def _sure(self) -> None:
+        """Memory has what it should; who asked it before and sees no doubt after that must see the count."""
+        if self._doubtful:
+            self._migration.arrivals += 1
+            self._doubtful = frozenset()
+
     def _settle(self) -> None:
-        """After a lost connection: see what the database has of the subscriptions that were under way."""
+        """After a lost connection: see what the database has of the subscriptions that were under way.
+
+        Raises
+        ------
+        StoreError
+            If it is still away.
+        """
         if not self._doubtful:
             return
-        doubtful = sorted(self._doubtful)
-        found = self._cold.find(doubtful)
-        counted = {each.number: each for each in self._cold.clusters()}
-        for cluster in self._clusters:
-            members = counted[cluster.number].members if cluster.number in counted else 0
-            self._clusters.count(cluster, members - cluster.members)
-        self._fast.remove([each for each in doubtful if each not in found or found[each].home.is_cold])
-        self._fast.put([each for each, home in found.values() if not home.is_cold])
-        self._doubtful.clear()
+        with self._changing:  # whose change is under way it settles itself
+            doubtful = sorted(self._doubtful)
+            if not doubtful:
+                return
+            found = self._cold.find(doubtful)
+            counted = {each.number: each for each in self._cold.clusters()}
+            for cluster in self._clusters:
+                members = counted[cluster.number].members if cluster.number in counted else 0
+                self._clusters.count(cluster, members - cluster.members)
+            self._fast.put([each for each, home in found.values() if not home.is_cold])
+            self._sure()

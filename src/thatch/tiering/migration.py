@@ -7,9 +7,11 @@ the process ends in between, the marks alone count.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from thatch.errors import StoreError
 from thatch.tiering.access import AccessKeys
 from thatch.tiering.budget import Budget
 from thatch.tiering.clusters import Cluster, Clusters, predicates_of
@@ -64,6 +66,9 @@ class Migration:
         self._gone = 0  # removed since the fast tier was compacted
         self._unseen = 0  # removed since clusters were last brought back
         self.departures = self.returns = 0
+        self.arrivals = (
+            0  # times that subscriptions came to memory from the database, moves that failed included
+        )
 
     def nbytes(self) -> int:
         """Bytes of the fast tier and of clusters."""
@@ -82,18 +87,26 @@ class Migration:
         self._credit = min(room, len(self._fast) / _OFTEN * self._each)
 
     def left(self, count: int) -> None:
-        """So many subscriptions are gone; now and then that is room for clusters to come back."""
+        """So many subscriptions are gone; now and then that is room for clusters to come back.
+
+        They are gone even if the database goes away now: then clusters come back after the next change.
+        """
         self._gone += count
         self._unseen += count
         if self._unseen * _OFTEN >= max(len(self._fast), _FEW):
-            self.fill()
+            with suppress(StoreError):
+                self.fill()
 
     def fill(self) -> None:
         """Bring back clusters, the highest priority first, as long as all stays below the low mark."""
-        self._unseen = 0
         waiting = self._clusters.by_priority(is_cold=True)
-        if not waiting:
-            return
+        if waiting:
+            self._bring_back_some(waiting)
+        self._unseen = 0
+
+    # --- inside --------------------------------------------------------------------------------------------------------
+
+    def _bring_back_some(self, waiting: Sequence[Cluster]) -> None:
         if self._gone * _OFTEN >= max(len(self._fast), 1):
             self._compact()
         room = float(self._budget.low_mark - self._looked_at())
@@ -102,8 +115,6 @@ class Migration:
             if room < 0:
                 break
             self._bring_back(cluster)
-
-    # --- inside --------------------------------------------------------------------------------------------------------
 
     def _looked_at(self) -> int:
         """Bytes that are taken; how many a subscription takes is learned by the way."""
@@ -144,8 +155,11 @@ class Migration:
         """Copy, switch; what is in the database stays there."""
         members = [each for each, _ in self._cold.members(cluster.number)]
         self._fast.put(members)
-        self.returns += 1  # whoever has asked memory before sees it after the database, which has them until then
+        self.arrivals += (
+            1  # whoever has asked memory before sees it after the database, which has them until then
+        )
         self._cold.move(cluster.record(is_cold=False), members)
+        self.returns += 1
         self._clusters.go(cluster, is_cold=False)
         for each in members:
             cluster.learn(predicates_of(each.filter))
