@@ -204,6 +204,19 @@ def test_a_table_is_taken_in_with_its_rejects():
     assert engine.match({"x": 1}) == ["a"]
 
 
+def test_one_id_that_the_database_cannot_keep_is_refused_alone(tmp_path):
+    engine = TieredEngine(SqliteStore(tmp_path / "store.db", waits=False), budget=80_000_000)
+    ids = ["ok1", "z" * 700, "ok2"]
+    rejects = engine.subscribe_many(pa.table({"subscription": ids, "filter": ["x = 1"] * 3}))
+    assert rejects["row"].to_pylist() == [1]
+    assert "600" in rejects["reason"][0].as_py()
+    assert engine.match({"x": 1}) == ["ok1", "ok2"]
+    with pytest.raises(SubscriptionError, match="600"):
+        engine.subscribe("z" * 700, "x = 1")
+    assert engine.match({"x": 1}) == ["ok1", "ok2"]
+    engine.close()
+
+
 def test_the_default_tier_is_the_engine_of_segments():
     engine = TieredEngine(PlainColdTier(), budget=4_000_000)
     table = pa.table(

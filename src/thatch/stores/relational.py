@@ -228,11 +228,15 @@ class RelationalStore(ABC):
 
     # --- changing --------------------------------------------------------------------------------------------------
 
+    def check(self, identity: str) -> None:
+        """Refuse an id that an index may not take."""
+        if len(identity) > _LONGEST_ID:
+            raise SubscriptionError(f"an id of at most {_LONGEST_ID} characters", shown(identity))
+
     def put(self, many: Sequence[tuple[Subscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
         """Remember subscriptions in place of those with their ids, and clusters."""
         for each, _ in many:
-            if len(each.identity) > _LONGEST_ID:
-                raise SubscriptionError(f"an id of at most {_LONGEST_ID} characters", shown(each.identity))
+            self.check(each.identity)
         self._make_sure()
         new = self._new_attributes(each for each, home in many if home.is_cold)
         with self._adding(new), self._changing() as change:

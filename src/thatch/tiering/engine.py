@@ -129,6 +129,7 @@ class TieredEngine:
         identity, made, whose, when = read_subscription(
             subscription, filter, subscriber, expires, self.schema
         )
+        self._cold.check(identity)
         text = filter if isinstance(filter, str) else str(made)
         self._put([Subscription(identity, made, text, whose, when)])
 
@@ -139,22 +140,29 @@ class TieredEngine:
         `thatch.Engine.subscribe_many`.
         """
         intake = read_subscriptions(table, self.schema)
-        many = [
-            Subscription(made[0], made[1], intake.texts[made[0]], *made[2:])
-            for made in intake.accepted.values()
-        ]
-        rejects = list(intake.rejects)
+        refused: dict[str, str] = {}
+        many = []
+        for identity, filter, subscriber, expires in intake.accepted.values():
+            try:
+                self._cold.check(identity)
+            except SubscriptionError as error:
+                refused[identity] = str(error)
+                continue
+            many.append(Subscription(identity, filter, intake.texts[identity], subscriber, expires))
         for start in range(0, len(many), _BATCH):
             try:
                 self._put(many[start : start + _BATCH])
-            except (StoreError, SubscriptionError) as error:
-                ids = arrow_table(table, "subscriptions").column("subscription").to_pylist()
-                row_of = {identity: row for row, identity in reversed(list(enumerate(ids)))}
-                rejects += [
-                    {"row": row_of[each.identity], "subscription": each.identity, "reason": str(error)}
-                    for each in many[start:]
-                ]
+            except StoreError as error:
+                refused |= {each.identity: str(error) for each in many[start:]}
                 break
+        rejects = list(intake.rejects)
+        if refused:
+            ids = arrow_table(table, "subscriptions").column("subscription").to_pylist()
+            row_of = {identity: row for row, identity in reversed(list(enumerate(ids)))}
+            rejects += [
+                {"row": row_of[identity], "subscription": identity, "reason": reason}
+                for identity, reason in refused.items()
+            ]
         return pa.Table.from_pylist(sorted(rejects, key=lambda each: each["row"]), schema=REJECTS)
 
     def unsubscribe(self, subscription: str) -> None:

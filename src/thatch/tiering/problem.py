@@ -83,6 +83,9 @@ class ColdTier(Protocol):
     def fast(self) -> Iterator[list[Found]]:
         """What the fast tier must answer for, some at a time."""
 
+    def check(self, identity: str) -> None:
+        """Raise `SubscriptionError` for an id that cannot be kept here."""
+
     def put(self, many: Sequence[tuple[Subscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
         """Remember subscriptions, each id once, in place of those with their ids; and these clusters."""
 

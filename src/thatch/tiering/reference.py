@@ -40,6 +40,9 @@ class PlainColdTier:
         """What the fast tier must answer for."""
         yield [each for each in self._found.values() if not each.home.is_cold]
 
+    def check(self, identity: str) -> None:
+        """Any id can be kept."""
+
     def put(self, many: Sequence[tuple[Subscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
         """Remember subscriptions in place of those with their ids, and clusters."""
         self.remove([each.identity for each, _ in many])
