@@ -109,6 +109,21 @@ def test_a_move_changes_who_answers_and_may_be_made_twice(store):
     assert not store.clusters()[0].is_cold
 
 
+def test_clusters_become_part_of_others_and_those_without_members_are_forgotten(opens):
+    store = opens()
+    many = [(made(f"s{n}", f"x = {n}"), cold(n)) for n in range(4)]
+    store.put(many, [record(n) for n in range(5)])
+    for _ in range(2):
+        store.fold([(record(7), [0, 2]), (record(3), [1])])
+        found = store.find([f"s{n}" for n in range(4)])
+        assert [found[f"s{n}"].home for n in range(4)] == [cold(7), cold(3), cold(7), cold(3)]
+        assert [(each.number, each.members) for each in store.clusters()] == [(3, 2), (7, 2)]
+        assert matched(store, {"x": [0, 1, 2, 3]}) == ["s0", "s1", "s2", "s3"]
+        store.close()
+        store = opens()
+    store.close()
+
+
 def test_expired_ones_are_left_out_and_told(store):
     store.put([(made("a", "x = 1", expires=5), cold()), (made("b", "x = 1"), cold())], [record()])
     assert matched(store, {"x": 1}) == ["a", "b"]

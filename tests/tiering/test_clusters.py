@@ -85,6 +85,28 @@ def test_a_full_cluster_is_followed_by_another_and_a_cold_key_stays_cold_for_new
     assert joined()[1] is False
 
 
+def test_small_cold_clusters_become_part_of_wider_ones_and_new_members_follow():
+    every = Clusters()
+    for key in ("x = 1", "x = 2", "y, z"):
+        cluster = every.home(key)
+        every.count(cluster, 3)
+        cluster.learn(predicates_of(parse("x = 1 and y < 5")))
+        every.go(cluster, is_cold=True)
+    some = every.smallest(9, depth=2)
+    assert [each.key for each in some] == ["x = 1", "x = 2"]
+    into = {every.fold(each) for each in some}
+    assert [(each.key, each.members, each.predicates, each.is_cold) for each in into] == [
+        ("x = any", 6, 4, True)
+    ]
+    assert (len(every), every.cold, every.members) == (2, 2, 9)
+    assert every.home("x = 3") in into
+    assert every.home("y, z").is_cold
+    assert not every.home("w").is_cold
+    for each in every.smallest(9, depth=1):
+        assert every.fold(each).key == "any"
+    assert every.home("v = 1").key == "any"
+
+
 # --- what members have in common ---------------------------------------------------------------------------------------
 
 

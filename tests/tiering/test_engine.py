@@ -10,7 +10,7 @@ import pytest
 from tests.tiering.tiers import SMALL, Frail, TightTier
 from thatch.errors import ParameterError, StoreError, SubscriptionError, UnknownSubscriptionError
 from thatch.stores import SqliteStore
-from thatch.tiering import Budget, PlainColdTier, SegmentTier, TieredEngine, migration
+from thatch.tiering import Budget, DiagramTier, PlainColdTier, SegmentTier, TieredEngine, migration
 
 
 def engine_of(cold=None, **more) -> TieredEngine:
@@ -149,6 +149,38 @@ def test_answers_are_exact_in_every_thread_while_clusters_go_and_come_back(tmp_p
             each.join()
     engine.close()
     assert wrong == []
+
+
+def test_a_flood_of_pairs_leaves_no_clusters_in_memory(tmp_path):
+    budget = Budget(size=800_000, high=0.4, low=0.3)
+    path = tmp_path / "store.db"
+
+    def opened() -> TieredEngine:
+        store = SqliteStore(path, waits=False)
+        store.nbytes = lambda: 0  # type: ignore[method-assign]
+        return TieredEngine(store, budget=budget, fast=DiagramTier())
+
+    engine = opened()
+    for start in range(0, 1_000, 100):
+        pairs = [(f"s{n}-{which}", f"x = {n} and y < 5") for n in range(start, start + 100) for which in "ab"]
+        ids, texts = zip(*pairs, strict=True)
+        assert not engine.subscribe_many(pa.table({"subscription": ids, "filter": texts})).num_rows
+        assert engine.nbytes() <= budget.high_mark
+    for _ in range(2):
+        stats = engine.stats()
+        assert stats["bytes"] <= budget.low_mark
+        assert stats["clusters"] < 200
+        assert (
+            stats["subscriptions"] == len(list(engine)) == 2_000 == sum(c.members for c in engine.clusters())
+        )
+        for number in (0, 3, 700, 999):
+            assert sorted(engine.match({"x": number, "y": 1})) == [f"s{number}-a", f"s{number}-b"]
+        engine.close()
+        engine = opened()
+    for each in list(engine):
+        engine.unsubscribe(each)
+    assert engine.stats()["clusters"] == 0
+    engine.close()
 
 
 # --- as an engine ------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from thatch import parse
 from thatch.errors import StoreError
 from thatch.model.events import read_event
 from thatch.stores import PostgresStore, SqliteStore
-from thatch.tiering import PlainColdTier, TieredEngine
+from thatch.tiering import PlainColdTier, TieredEngine, migration
 
 NAMES = st.sampled_from([f"s{number}" for number in range(14)])
 FILTERS = st.one_of(
@@ -183,6 +183,27 @@ def test_no_history_loses_or_doubles_a_subscription():
             return self.store
 
     run(InMemory, settings=settings(FEW, max_examples=25))
+
+
+def test_no_history_loses_or_doubles_a_subscription_when_cold_clusters_become_one(monkeypatch):
+    folds = []
+
+    class Folding(PlainColdTier):
+        def fold(self, given):
+            folds.extend(given)
+            super().fold(given)
+
+    class InMemory(Histories):
+        def __init__(self) -> None:
+            super().__init__()
+            self.store = Folding()
+
+        def opened(self) -> PlainColdTier:
+            return self.store
+
+    monkeypatch.setattr(migration, "_SHARE", 1_000)  # there is room for one
+    run(InMemory, settings=settings(FEW, max_examples=15))
+    assert folds
 
 
 @pytest.mark.slow

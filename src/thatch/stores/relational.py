@@ -287,6 +287,17 @@ class RelationalStore(ABC):
                 known = [(place_of[each.identity], each) for each in members if each.identity in place_of]
                 self._keep_boxes(change, known, new)
 
+    def fold(self, folds: Sequence[tuple[ClusterRecord, Sequence[int]]]) -> None:
+        """Let clusters become part of others, and forget those without members."""
+        with self._changing() as change:
+            self._keep_clusters(change, [record for record, _ in folds])
+            for record, numbers in folds:
+                change.run(
+                    f"UPDATE subscriptions SET cluster = ? WHERE {self.among('cluster')}",
+                    [record.number, self.listed(list(numbers))],
+                )
+            change.run("DELETE FROM clusters WHERE number NOT IN (SELECT cluster FROM subscriptions)")
+
     def _forget(self, change: Change, identities: Sequence[str]) -> None:
         ids = self.listed([safe(each) for each in identities])
         places = change.run(f"SELECT place, cold FROM subscriptions WHERE {self.among('id')}", [ids])

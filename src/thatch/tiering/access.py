@@ -13,7 +13,7 @@ from typing import TypeAlias
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, first_point, is_single, value_at
 
-__all__ = ["AccessKeys", "Selectivity"]
+__all__ = ["AccessKeys", "Selectivity", "wider_keys"]
 
 # The share of events that satisfy a predicate, by the attribute's key and its constraint.
 Selectivity: TypeAlias = Callable[[str, Constraint], float]
@@ -60,6 +60,13 @@ class AccessKeys:
                 self._counts = {each: count // 2 for each, count in self._counts.items() if count > 3}
         count = self._counts[predicate] = self._counts.get(predicate, 0) + 1
         return count
+
+
+def wider_keys(key: str) -> list[str]:
+    """What a small cluster of a key may be folded into, the narrowest first: any value of its attribute, then anything."""
+    name, equals, _ = key.partition(" = ")
+    wider = [f"{name} = any", "any"] if equals else ["any"]
+    return wider[wider.index(key) + 1 :] if key in wider else wider
 
 
 def _equalities(filter: Filter) -> list[tuple[str, Constraint]]:

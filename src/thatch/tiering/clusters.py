@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from thatch.model.filters import Filter
+from thatch.tiering.access import wider_keys
 from thatch.tiering.problem import ClusterRecord
 
-__all__ = ["LARGEST", "Cluster", "Clusters", "predicates_of"]
+__all__ = ["CLUSTER_BYTES", "LARGEST", "Cluster", "Clusters", "predicates_of"]
 
 LARGEST = 1_000  # members; a further one begins another cluster under the same key
-_CLUSTER_BYTES = 400  # an object, its entries in two dicts, and its key, without predicates
+CLUSTER_BYTES = 480  # an object, its entries in two dicts and a list, and its key, without predicates
 
 
 def predicates_of(filter: Filter) -> list[int]:
@@ -111,23 +112,29 @@ class Cluster:
         self._predicates = array("q")
         self.is_cold = is_cold
 
+    def take_in(self, other: Cluster) -> None:
+        """Count what is known of a cluster, which is cold as this one is, as known of this one."""
+        self._nodes += other._nodes
+        self._total += other._total
+
     def record(self, *, is_cold: bool) -> ClusterRecord:
         """What should be remembered of it."""
         return ClusterRecord(self.number, self.key, is_cold, self.nodes, self.predicates, self.members)
 
     def nbytes(self) -> int:
         """Bytes that it takes."""
-        return _CLUSTER_BYTES + sys.getsizeof(self._predicates)
+        return CLUSTER_BYTES + sys.getsizeof(self._predicates)
 
 
 class Clusters:
-    """All clusters by number, and for each key the one of each tier that takes new members."""
+    """All clusters that have members, by number; for each key and tier the newest one takes new members."""
 
     def __init__(self) -> None:
         self._by_number: dict[int, Cluster] = {}
-        self._open: tuple[dict[str, Cluster], dict[str, Cluster]] = ({}, {})  # in memory, and cold
+        self._of: tuple[dict[str, list[Cluster]], dict[str, list[Cluster]]] = ({}, {})  # in memory, and cold
         self._next = 0
         self.members = 0
+        self.cold = 0  # clusters
 
     def __len__(self) -> int:
         return len(self._by_number)
@@ -138,42 +145,84 @@ class Clusters:
     def __getitem__(self, number: int) -> Cluster:
         return self._by_number[number]
 
+    def __contains__(self, number: object) -> bool:
+        return number in self._by_number
+
     def home(self, key: str) -> Cluster:
         """The cluster that a new member with this key belongs to; a new one if there is none, or it is full.
 
-        As long as a cluster of this key is cold, so is the home of new members: what floods in flows past memory.
+        As long as a cluster of this key, or what others like it were folded into, is cold, so is the home of new
+        members: what floods in flows past memory.
         """
-        is_cold = key in self._open[True]
-        newest = self._open[is_cold].get(key)
-        if newest is None or newest.members >= LARGEST:
+        if key not in self._of[True] and key not in self._of[False]:
+            for wider in wider_keys(key):
+                if wider in self._of[True]:
+                    return self.newest(wider, is_cold=True)
+        return self.newest(key, is_cold=key in self._of[True])
+
+    def newest(self, key: str, *, is_cold: bool, more: int = 1) -> Cluster:
+        """The cluster of a key and tier that has room for so many members more; a new one if there is none."""
+        some = self._of[is_cold].get(key)
+        if some is None or some[-1].members + more > LARGEST:
             newest = Cluster(self._next, key, is_cold=is_cold)
             self.keep(newest)
-        return newest
+            return newest
+        return some[-1]
 
     def keep(self, cluster: Cluster) -> None:
-        """Take in a cluster that is new, or remembered."""
-        self.members += cluster.members
-        self._by_number[cluster.number] = cluster
-        self._open[cluster.is_cold][cluster.key] = cluster
+        """Take in a cluster that is new, or remembered; one without members only its number."""
         self._next = max(self._next, cluster.number + 1)
+        if cluster.members or cluster.is_new:
+            self.members += cluster.members
+            self._by_number[cluster.number] = cluster
+            self._list(cluster)
+
+    def forget(self, cluster: Cluster) -> None:
+        """Let go of a cluster and its members."""
+        self.members -= cluster.members
+        del self._by_number[cluster.number]
+        self._unlist(cluster)
 
     def go(self, cluster: Cluster, *, is_cold: bool) -> None:
         """Change the tier of a cluster."""
+        self._unlist(cluster)
         cluster.go(is_cold=is_cold)
-        self._open[is_cold][cluster.key] = cluster
-        if self._open[not is_cold].get(cluster.key) is cluster:
-            del self._open[not is_cold][cluster.key]
-            for each in self:
-                if each.key == cluster.key and each.is_cold is not is_cold:
-                    self._open[not is_cold][cluster.key] = each
+        self._list(cluster)
 
     def count(self, cluster: Cluster, change: int) -> None:
-        """A cluster has so many members more; a cold one that has none left is forgotten as such."""
+        """A cluster has so many members more; one that has none left is forgotten."""
         cluster.members += change
         self.members += change
-        if change < 0 and not cluster.members and cluster.is_cold:
-            self.go(cluster, is_cold=False)
-            cluster.is_new = True
+        if change < 0 and not cluster.members:
+            self.forget(cluster)
+
+    def fold(self, cluster: Cluster) -> Cluster:
+        """Let a small cold cluster become part of a wider one; that one."""
+        into = self.newest(wider_keys(cluster.key)[0], is_cold=True, more=cluster.members)
+        self.forget(cluster)
+        self.count(into, cluster.members)
+        into.take_in(cluster)
+        return into
+
+    def smallest(self, most: int, *, depth: int) -> list[Cluster]:
+        """Cold clusters that are small enough to be folded, with so many wider keys each; the smallest, so many at most."""
+        small = [
+            each
+            for each in self
+            if each.is_cold and each.members < LARGEST // 2 and len(wider_keys(each.key)) == depth
+        ]
+        return sorted(small, key=lambda each: (each.members, each.number))[:most]
+
+    def _list(self, cluster: Cluster) -> None:
+        self._of[cluster.is_cold].setdefault(cluster.key, []).append(cluster)
+        self.cold += cluster.is_cold
+
+    def _unlist(self, cluster: Cluster) -> None:
+        some = self._of[cluster.is_cold][cluster.key]
+        some.remove(cluster)
+        if not some:
+            del self._of[cluster.is_cold][cluster.key]
+        self.cold -= cluster.is_cold
 
     def by_priority(self, *, is_cold: bool) -> list[Cluster]:
         """Clusters of one tier that have members, the lowest priority first."""

@@ -92,6 +92,7 @@ class TieredEngine:
         self._doubtful: frozenset[str] = (
             frozenset()
         )  # memory says nothing of them, and the database must be asked
+        self._is_folded = True  # as memory has it; if not, clusters must be read anew
         self._changing = RLock()  # answers, too, see what became of a change that nobody saw end
         self._load()
 
@@ -195,6 +196,7 @@ class TieredEngine:
         """Bring clusters back as far as there is room, or move some out; done now and then by itself."""
         with self._changing:
             self._settle()
+            self._fold()
             self._migration.make_room(0)
             self._migration.fill()
 
@@ -311,6 +313,7 @@ class TieredEngine:
         """Write subscriptions to the database, then to memory what belongs there."""
         with self._changing:
             self._settle()
+            self._fold()
             known = self._cold.find([each.identity for each in many])
             clusters: list[Cluster] = []
             for each in many:
@@ -370,6 +373,12 @@ class TieredEngine:
         self._clusters.count(cluster, -1)
         cluster.unlearn(predicates_of(subscription.filter))
 
+    def _fold(self) -> None:
+        """Let small cold clusters become one, if there are many."""
+        self._is_folded = False
+        self._migration.fold()
+        self._is_folded = True
+
     def _doubt(self, identities: Sequence[str]) -> None:
         """Nobody saw whether a change of these was made: until that is known memory tells nothing of them."""
         self._doubtful = frozenset(identities)
@@ -389,16 +398,19 @@ class TieredEngine:
         StoreError
             If it is still away.
         """
-        if not self._doubtful:
+        if not self._doubtful and self._is_folded:
             return
         with self._changing:  # whose change is under way it settles itself
-            doubtful = sorted(self._doubtful)
-            if not doubtful:
+            if not self._doubtful and self._is_folded:
                 return
-            found = self._cold.find(doubtful)
+            found = self._cold.find(sorted(self._doubtful))
             counted = {each.number: each for each in self._cold.clusters()}
-            for cluster in self._clusters:
+            for cluster in list(self._clusters):
                 members = counted[cluster.number].members if cluster.number in counted else 0
                 self._clusters.count(cluster, members - cluster.members)
+            for record in counted.values():
+                if record.number not in self._clusters:
+                    self._clusters.keep(Cluster.of(record))
+            self._is_folded = True
             self._fast.put([each for each, home in found.values() if not home.is_cold])
             self._sure()

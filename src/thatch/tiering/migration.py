@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from thatch.errors import StoreError
 from thatch.tiering.access import AccessKeys
 from thatch.tiering.budget import Budget
-from thatch.tiering.clusters import Cluster, Clusters, predicates_of
+from thatch.tiering.clusters import CLUSTER_BYTES, Cluster, Clusters, predicates_of
 from thatch.tiering.memory import give_back
 from thatch.tiering.problem import ColdTier, FastTier
 
@@ -22,6 +22,7 @@ __all__ = ["Migration", "Moved"]
 
 _GUESS = 1_024  # bytes a subscription, before any is in memory
 _FEW = 1_024  # subscriptions
+_SHARE = 8  # an eighth of the low mark is for cold clusters
 _OFTEN = 8  # memory is looked at whenever an eighth of the subscriptions in it are new, or gone
 
 
@@ -65,6 +66,7 @@ class Migration:
         self._each = float(_GUESS)  # bytes a subscription
         self._gone = 0  # removed since the fast tier was compacted
         self._unseen = 0  # removed since clusters were last brought back
+        self._folded = 0  # cold clusters that folding left
         self.departures = self.returns = 0
         self.arrivals = (
             0  # times that subscriptions came to memory from the database, moves that failed included
@@ -103,6 +105,17 @@ class Migration:
         if waiting:
             self._bring_back_some(waiting)
         self._unseen = 0
+
+    def fold(self) -> None:
+        """Cold clusters take memory, too: if there are too many, the smallest become part of wider ones."""
+        self._folded = min(self._folded, self._clusters.cold)
+        most = max(self._budget.low_mark // (_SHARE * CLUSTER_BYTES), self._folded * 5 // 4)
+        if self._clusters.cold <= most:
+            return
+        for depth in (2, 1):  # any value of an attribute; anything, if that is not enough
+            if self._clusters.cold > most:
+                self._fold(self._clusters.smallest(self._clusters.cold - most // 2, depth=depth))
+        self._folded = self._clusters.cold
 
     # --- inside --------------------------------------------------------------------------------------------------------
 
@@ -165,6 +178,16 @@ class Migration:
             cluster.learn(predicates_of(each.filter))
         if self._moved is not None:
             self._moved(_told(cluster, is_cold=False))
+
+    def _fold(self, some: Sequence[Cluster]) -> None:
+        """Changes memory first: if the database fails, its clusters must be read anew."""
+        parts: dict[int, list[int]] = {}
+        for each in some:
+            parts.setdefault(self._clusters.fold(each).number, []).append(each.number)
+        wider = [self._clusters[number] for number in parts]
+        self._cold.fold([(each.record(is_cold=True), parts[each.number]) for each in wider])
+        for each in wider:
+            each.is_new = False
 
     def _compact(self) -> None:
         self._gone = 0

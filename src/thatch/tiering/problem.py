@@ -101,6 +101,9 @@ class ColdTier(Protocol):
     def move(self, record: ClusterRecord, members: Sequence[Subscription]) -> None:
         """From now on the tier that `record.is_cold` tells answers for these members, and new ones go there."""
 
+    def fold(self, folds: Sequence[tuple[ClusterRecord, Sequence[int]]]) -> None:
+        """Members of clusters with these numbers belong to the record's from now on; clusters without any are forgotten."""
+
     def match(self, record: Record, now: float | None = None) -> list[Match]:
         """Who of those that this tier answers for wants an event, each once; `now` leaves out what has expired."""
 

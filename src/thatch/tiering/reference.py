@@ -70,6 +70,16 @@ class PlainColdTier:
                 home = self._found[each.identity].home._replace(is_cold=record.is_cold)
                 self._found[each.identity] = Found(self._found[each.identity].subscription, home)
 
+    def fold(self, folds: Sequence[tuple[ClusterRecord, Sequence[int]]]) -> None:
+        """Let clusters become part of others, and forget those without members."""
+        for record, numbers in folds:
+            self._clusters[record.number] = record
+            for identity, (each, home) in self._found.items():
+                if home.cluster in numbers:
+                    self._found[identity] = Found(each, home._replace(cluster=record.number))
+        used = {home.cluster for _, home in self._found.values()}
+        self._clusters = {number: each for number, each in self._clusters.items() if number in used}
+
     def match(self, record: Record, now: float | None = None) -> list[Match]:
         """Who of those that this tier answers for wants an event."""
         return [
