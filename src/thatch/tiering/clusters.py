@@ -154,11 +154,12 @@ class Clusters:
         As long as a cluster of this key, or what others like it were folded into, is cold, so is the home of new
         members: what floods in flows past memory.
         """
-        if key not in self._of[True] and key not in self._of[False]:
-            for wider in wider_keys(key):
-                if wider in self._of[True]:
-                    return self.newest(wider, is_cold=True)
-        return self.newest(key, is_cold=key in self._of[True])
+        cold = self._cold_key(key)
+        return self.newest(key, is_cold=False) if cold is None else self.newest(cold, is_cold=True)
+
+    def is_cold(self, key: str) -> bool:
+        """Whether the home of a new member with this key is cold."""
+        return self._cold_key(key) is not None
 
     def newest(self, key: str, *, is_cold: bool, more: int = 1) -> Cluster:
         """The cluster of a key and tier that has room for so many members more; a new one if there is none."""
@@ -212,6 +213,11 @@ class Clusters:
             if each.is_cold and each.members < LARGEST // 2 and len(wider_keys(each.key)) == depth
         ]
         return sorted(small, key=lambda each: (each.members, each.number))[:most]
+
+    def _cold_key(self, key: str) -> str | None:
+        """The key of the cold cluster that takes new members of a key; None if one in memory does."""
+        keys = [key] if key in self._of[False] else [key, *wider_keys(key)]
+        return next((each for each in keys if each in self._of[True]), None)
 
     def _list(self, cluster: Cluster) -> None:
         self._of[cluster.is_cold].setdefault(cluster.key, []).append(cluster)

@@ -92,7 +92,6 @@ class TieredEngine:
         self._doubtful: frozenset[str] = (
             frozenset()
         )  # memory says nothing of them, and the database must be asked
-        self._is_folded = True  # as memory has it; if not, clusters must be read anew
         self._changing = RLock()  # answers, too, see what became of a change that nobody saw end
         self._load()
 
@@ -196,7 +195,6 @@ class TieredEngine:
         """Bring clusters back as far as there is room, or move some out; done now and then by itself."""
         with self._changing:
             self._settle()
-            self._fold()
             self._migration.make_room(0)
             self._migration.fill()
 
@@ -313,15 +311,15 @@ class TieredEngine:
         """Write subscriptions to the database, then to memory what belongs there."""
         with self._changing:
             self._settle()
-            self._fold()
+            keys = [self._keys.key(each.filter) for each in many]
+            self._migration.make_room(sum(not self._clusters.is_cold(key) for key in keys))
             known = self._cold.find([each.identity for each in many])
             clusters: list[Cluster] = []
-            for each in many:
-                clusters.append(self._clusters.home(self._keys.key(each.filter)))
+            for key in keys:
+                clusters.append(self._clusters.home(key))
                 self._clusters.count(clusters[-1], 1)
             placed = list(zip(many, clusters, strict=True))
             try:
-                self._migration.make_room(sum(not cluster.is_cold for cluster in clusters))
                 self._write(placed, known)
             except BaseException:
                 for cluster in clusters:
@@ -373,12 +371,6 @@ class TieredEngine:
         self._clusters.count(cluster, -1)
         cluster.unlearn(predicates_of(subscription.filter))
 
-    def _fold(self) -> None:
-        """Let small cold clusters become one, if there are many."""
-        self._is_folded = False
-        self._migration.fold()
-        self._is_folded = True
-
     def _doubt(self, identities: Sequence[str]) -> None:
         """Nobody saw whether a change of these was made: until that is known memory tells nothing of them."""
         self._doubtful = frozenset(identities)
@@ -398,10 +390,10 @@ class TieredEngine:
         StoreError
             If it is still away.
         """
-        if not self._doubtful and self._is_folded:
+        if not self._doubtful and self._migration.is_folded:
             return
         with self._changing:  # whose change is under way it settles itself
-            if not self._doubtful and self._is_folded:
+            if not self._doubtful and self._migration.is_folded:
                 return
             found = self._cold.find(sorted(self._doubtful))
             counted = {each.number: each for each in self._cold.clusters()}
@@ -411,6 +403,6 @@ class TieredEngine:
             for record in counted.values():
                 if record.number not in self._clusters:
                     self._clusters.keep(Cluster.of(record))
-            self._is_folded = True
+            self._migration.is_folded = True
             self._fast.put([each for each, home in found.values() if not home.is_cold])
             self._sure()

@@ -67,6 +67,7 @@ class Migration:
         self._gone = 0  # removed since the fast tier was compacted
         self._unseen = 0  # removed since clusters were last brought back
         self._folded = 0  # cold clusters that folding left
+        self.is_folded = True  # as memory has it; if not, clusters must be read anew
         self.departures = self.returns = 0
         self.arrivals = (
             0  # times that subscriptions came to memory from the database, moves that failed included
@@ -77,7 +78,11 @@ class Migration:
         return self._fast.nbytes() + self._clusters.nbytes() + self._keys.nbytes()
 
     def make_room(self, more: int) -> None:
-        """See to it that there is room for so many subscriptions more; clusters move out if there is not."""
+        """See to it that there is room for so many subscriptions more; clusters move out if there is not.
+
+        Cold clusters may have become part of others afterwards: homes that were known before are not right any more.
+        """
+        self._fold_small()
         self._credit -= 2 * self._each * max(more, 1)
         if self._credit > 0:
             return
@@ -105,17 +110,6 @@ class Migration:
         if waiting:
             self._bring_back_some(waiting)
         self._unseen = 0
-
-    def fold(self) -> None:
-        """Cold clusters take memory, too: if there are too many, the smallest become part of wider ones."""
-        self._folded = min(self._folded, self._clusters.cold)
-        most = max(self._budget.low_mark // (_SHARE * CLUSTER_BYTES), self._folded * 5 // 4)
-        if self._clusters.cold <= most:
-            return
-        for depth in (2, 1):  # any value of an attribute; anything, if that is not enough
-            if self._clusters.cold > most:
-                self._fold(self._clusters.smallest(self._clusters.cold - most // 2, depth=depth))
-        self._folded = self._clusters.cold
 
     # --- inside --------------------------------------------------------------------------------------------------------
 
@@ -152,6 +146,7 @@ class Migration:
                 if excess <= 0:
                     break
             self._compact()
+            self._fold_small()
 
     def _move(self, cluster: Cluster) -> None:
         """Copy, switch, delete."""
@@ -179,13 +174,26 @@ class Migration:
         if self._moved is not None:
             self._moved(_told(cluster, is_cold=False))
 
+    def _fold_small(self) -> None:
+        """Cold clusters take memory, too: if there are too many, the smallest become part of wider ones."""
+        self._folded = min(self._folded, self._clusters.cold)
+        most = max(self._budget.low_mark // (_SHARE * CLUSTER_BYTES), self._folded * 5 // 4)
+        if self._clusters.cold <= most:
+            return
+        for depth in (2, 1):  # any value of an attribute; anything, if that is not enough
+            if self._clusters.cold > most:
+                self._fold(self._clusters.smallest(self._clusters.cold - most // 2, depth=depth))
+        self._folded = self._clusters.cold
+
     def _fold(self, some: Sequence[Cluster]) -> None:
         """Changes memory first: if the database fails, its clusters must be read anew."""
         parts: dict[int, list[int]] = {}
+        self.is_folded = False
         for each in some:
             parts.setdefault(self._clusters.fold(each).number, []).append(each.number)
         wider = [self._clusters[number] for number in parts]
         self._cold.fold([(each.record(is_cold=True), parts[each.number]) for each in wider])
+        self.is_folded = True
         for each in wider:
             each.is_new = False
 
