@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from math import inf
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, ClassVar, Protocol
 
 from thatch.errors import StoreError, SubscriptionError, shown
@@ -101,6 +101,7 @@ class RelationalStore(ABC):
         self._variety = Variety()
         self._slots: dict[str, int] = {}
         self._derived: dict[str, int] = {}
+        self._alone = RLock()
         self._learning = Lock()
         # A transaction that nobody saw end may have added attributes: known are those up to so many of such.
         self._unseen, self._known = 1, 0
@@ -166,6 +167,10 @@ class RelationalStore(ABC):
         change = self._changes
         with change.lock, self._told(change), change.transaction():
             yield change
+
+    def alone(self) -> AbstractContextManager[object]:
+        """Changes of several calls: other threads wait, who is alone may say so again."""
+        return self._alone
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a question."""

@@ -8,7 +8,6 @@ with the process. What is in memory is what the database says should be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from threading import RLock
 from typing import Any
 
 import pyarrow as pa
@@ -92,7 +91,6 @@ class TieredEngine:
         self._doubtful: frozenset[str] = (
             frozenset()
         )  # memory says nothing of them, and the database must be asked
-        self._changing = RLock()  # answers, too, see what became of a change that nobody saw end
         self._load()
 
     def _load(self) -> None:
@@ -193,7 +191,7 @@ class TieredEngine:
 
     def rebalance(self) -> None:
         """Bring clusters back as far as there is room, or move some out; done now and then by itself."""
-        with self._changing:
+        with self._cold.alone():
             self._settle()
             self._migration.make_room(0)
             self._migration.fill()
@@ -309,7 +307,7 @@ class TieredEngine:
 
     def _put(self, many: Sequence[Subscription]) -> None:
         """Write subscriptions to the database, then to memory what belongs there."""
-        with self._changing:
+        with self._cold.alone():
             self._settle()
             keys = [self._keys.key(each.filter) for each in many]
             self._migration.make_room(sum(not self._clusters.is_cold(key) for key in keys))
@@ -351,7 +349,7 @@ class TieredEngine:
 
     def _drop(self, identities: Sequence[str]) -> bool:
         """Forget subscriptions; whether there were any."""
-        with self._changing:
+        with self._cold.alone():
             self._settle()
             known = self._cold.find(identities)
             if not known:
@@ -392,7 +390,7 @@ class TieredEngine:
         """
         if not self._doubtful and self._migration.is_folded:
             return
-        with self._changing:  # whose change is under way it settles itself
+        with self._cold.alone():  # answers, too, come here; a change that is under way ends first
             if not self._doubtful and self._migration.is_folded:
                 return
             found = self._cold.find(sorted(self._doubtful))

@@ -8,6 +8,7 @@ that changes marks, and whatever is lost with a process is read again from the m
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -76,6 +77,9 @@ class ColdTier(Protocol):
 
     After an error nobody knows whether the transaction happened; all calls that change may be made again.
     """
+
+    def alone(self) -> AbstractContextManager[object]:
+        """Changes of several calls, in memory as well: other threads wait; who is alone may say so again."""
 
     def clusters(self) -> list[ClusterRecord]:
         """All clusters, with their members counted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from thatch.model.events import Record
@@ -30,6 +31,10 @@ class PlainColdTier:
     def __init__(self) -> None:
         self._found: dict[str, Found] = {}
         self._clusters: dict[int, ClusterRecord] = {}
+
+    def alone(self) -> AbstractContextManager[object]:
+        """Nothing to wait for: one thread at a time may use it, also to ask."""
+        return nullcontext()
 
     def clusters(self) -> list[ClusterRecord]:
         """All clusters, with their members counted."""
