@@ -163,9 +163,8 @@ class Migration:
         """Copy, switch; what is in the database stays there."""
         members = [each for each, _ in self._cold.members(cluster.number)]
         self._fast.put(members)
-        self.arrivals += (
-            1  # whoever has asked memory before sees it after the database, which has them until then
-        )
+        # Whoever asked memory before sees the count after the database, which answers for them until the move.
+        self.arrivals += 1
         self._cold.move(cluster.record(is_cold=False), members)
         self.returns += 1
         self._clusters.go(cluster, is_cold=False)
