@@ -88,9 +88,8 @@ class TieredEngine:
         self._keys = AccessKeys(max(256, self.budget.size // _COUNTED), selectivity)
         room = self.budget.beside(cold.nbytes() + self._fast.nbytes())
         self._migration = Migration(self._fast, cold, self._clusters, self._keys, room, moved)
-        self._doubtful: frozenset[str] = (
-            frozenset()
-        )  # memory says nothing of them, and the database must be asked
+        # Memory says nothing of these: the database must be asked.
+        self._doubtful: frozenset[str] = frozenset()
         self._load()
 
     def _load(self) -> None:

@@ -69,9 +69,7 @@ class Migration:
         self._folded = 0  # cold clusters that folding left
         self.is_folded = True  # as memory has it; if not, clusters must be read anew
         self.departures = self.returns = 0
-        self.arrivals = (
-            0  # times that subscriptions came to memory from the database, moves that failed included
-        )
+        self.arrivals = 0  # times that subscriptions came to memory from the database
 
     def nbytes(self) -> int:
         """Bytes of the fast tier and of clusters."""
