@@ -1,4 +1,4 @@
-"""Every experiment, in quick size, as people run it: on Spark, through the command; and the shapes that it shows."""
+"""Every experiment, in quick size, as people run it: through the command; and the shapes that it shows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from tests.app.here import run_here
 from thatch.experiments.catalogue import EXPERIMENTS, PAPERS
 from thatch.experiments.reporting import Shown, shown_of
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.slow,
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.usefixtures("spark"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 
 @pytest.fixture(scope="module")
-def ran(spark, tmp_path_factory) -> tuple[Path, CompletedProcess[str]]:
+def ran(tmp_path_factory) -> tuple[Path, CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("experiments")
-    return folder, run_here(folder, "experiments", "run", "all", "--quick", "--results", "here")
+    return folder, run_here(folder, "experiments", "run", "all", "--quick", "--local", "--results", "here")
 
 
 @pytest.fixture
