@@ -13,7 +13,7 @@ from benchmarks.tiering.databases import database_rows
 __all__ = ["SECTIONS", "Bench"]
 
 _MEGABYTE = 1 << 20
-# Arrow's own allocator keeps up to 4 MB in huge pages for the tables that are handed in, in one run and not in the next.
+# Arrow's own allocator keeps some megabytes in huge pages for the tables that are handed in, in one run and not in the next.
 _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 _UNMEASURED = 100_000  # subscriptions of a flood that has met every kernel: merges, and moves
 
