@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.vectors.kernels import brief, inlined, kernel
+from thatch.compiled.decorators import kernel, short_kernel, subkernel
 
 __all__ = ["drop_text", "fill_slots", "find_text"]
 
@@ -24,7 +24,7 @@ _B = np.uint64(0xBB67AE8584CAA73B)
 _C = np.uint64(0x3C6EF372FE94F82B)
 
 
-@inlined
+@subkernel
 def _folded(a, b):
     """The two halves of the product of 128 bits, one over the other, from products of 32 bits, which never overflow."""
     a_low, a_high, b_low, b_high = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
@@ -52,7 +52,7 @@ def _hashed(data, start, end, seed):
     return _folded(state ^ np.uint64(end - start), _A)
 
 
-@inlined
+@subkernel
 def _equals(blob, offsets, number, data, start, end):
     """Whether text `number` consists of the bytes data[start:end]."""
     first, last = np.int64(offsets[number]), np.int64(offsets[number + 1])
@@ -64,7 +64,7 @@ def _equals(blob, offsets, number, data, start, end):
     return True
 
 
-@brief
+@short_kernel
 def find_text(blob, offsets, slots, seed, key):
     """The number of the text whose bytes are `key`, -1 if no slot holds it."""
     mask = len(slots) - 1
@@ -79,7 +79,7 @@ def find_text(blob, offsets, slots, seed, key):
     return -1
 
 
-@brief
+@short_kernel
 def drop_text(blob, offsets, slots, seed, number):
     """Mark the slot of text `number` as deleted; return whether it had one."""
     start, end = np.int64(offsets[number]), np.int64(offsets[number + 1])

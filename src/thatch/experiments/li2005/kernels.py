@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.matching.segments.compiling.kernels import kernel
+from thatch.compiled.decorators import kernel
 
 __all__ = ["COVERED", "COVERS", "MET", "assign", "evaluate", "scan"]
 

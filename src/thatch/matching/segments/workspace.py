@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.decorators import JIT
 from thatch.matching.segments import fields
 from thatch.matching.segments.checks.kernels import program_runner
-from thatch.matching.segments.compiling.kernels import JIT, PARTS, load_parts
+from thatch.matching.segments.compiling.kernels import PARTS, load_parts
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.shape import Shape
 

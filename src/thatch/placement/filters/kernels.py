@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 from thatch.placement.growth.kernels import begin_box, enclose, holder, least_growth
 from thatch.placement.volumes.kernels import union_of
 
 __all__ = ["clustered", "halved", "inserted", "is_maximal", "paired"]
 
 
-@inlined
+@subkernel
 def _nearest(rows, row, centres, k):
     """The centre nearest to a row, and the square of the distance."""
     best = np.inf
@@ -26,7 +26,7 @@ def _nearest(rows, row, centres, k):
     return chosen, best
 
 
-@inlined
+@subkernel
 def _seed(rows, weights, draws, k, centres, squares):
     """k-means++: each next centre is drawn by weight times squared distance from those there are."""
     n, sides = rows.shape
@@ -109,7 +109,7 @@ def inserted(rows, order, tie, room, out):
     return k
 
 
-@inlined
+@subkernel
 def _merging(rows, a, b):
     """How much larger the box around two boxes is than the two together, what they share counted once."""
     d = rows.shape[1] // 2
@@ -126,7 +126,7 @@ def _merging(rows, a, b):
     return around - first - second + shared
 
 
-@inlined
+@subkernel
 def _inside(rows, a, b):
     """Whether box a lies inside box b."""
     d = rows.shape[1] // 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 from thatch.placement.growth.kernels import climb, held
 
 __all__ = ["EVICTED_LAST", "EVICTED_NEXT", "NO_EVICTION", "assign"]
@@ -14,7 +14,7 @@ EVICTED_NEXT = 1
 EVICTED_LAST = 2
 
 
-@inlined
+@subkernel
 def _insert(filters, counts, volumes, complexities, nodes, first, last, boxes, begin, end, tie, work):
     """Let the filters on a way contain the boxes of an interest, one after the other."""
     carried, trial, room = work
@@ -26,7 +26,7 @@ def _insert(filters, counts, volumes, complexities, nodes, first, last, boxes, b
     return growth
 
 
-@inlined
+@subkernel
 def _cost(state, tree, boxes, begin, end, leaf, tie, work, draft, levels):
     """What an interest would cost at a leaf, found on a copy of the filters on its way."""
     filters, counts, volumes = state
@@ -61,7 +61,7 @@ def _cost(state, tree, boxes, begin, end, leaf, tie, work, draft, levels):
     )
 
 
-@inlined
+@subkernel
 def _cheapest(
     state, tree, boxes, begin, end, candidates, loads, limits, capacities, tie, work, draft, levels
 ):
@@ -83,7 +83,7 @@ def _cheapest(
     return chosen
 
 
-@inlined
+@subkernel
 def _sort_by_room(queue, first, last, set_of, left, spare, buckets):
     """A stable counting sort of what is left of the queue by the number of candidates with room."""
     for k in range(buckets.shape[0]):

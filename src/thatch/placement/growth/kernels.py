@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined
+from thatch.compiled.decorators import subkernel
 from thatch.placement.volumes.kernels import union_of
 
 __all__ = ["begin_box", "climb", "enclose", "held", "holder", "insert", "least_growth"]
 
 
-@inlined
+@subkernel
 def holder(boxes, k, rows, row):
     """The first of `k` boxes that contains a row, or −1."""
     sides = boxes.shape[1]
@@ -31,7 +31,7 @@ def holder(boxes, k, rows, row):
     return -1
 
 
-@inlined
+@subkernel
 def held(boxes, k, rows, first, last):
     """Whether each of the rows lies inside one of `k` boxes."""
     lost = 0
@@ -40,14 +40,14 @@ def held(boxes, k, rows, first, last):
     return lost == 0
 
 
-@inlined
+@subkernel
 def begin_box(boxes, slot, rows, row):
     """Let a box be a row."""
     for side in range(boxes.shape[1]):
         boxes[slot, side] = rows[row, side]
 
 
-@inlined
+@subkernel
 def enclose(boxes, slot, rows, row):
     """Let a box contain a row."""
     d = boxes.shape[1] // 2
@@ -56,7 +56,7 @@ def enclose(boxes, slot, rows, row):
         boxes[slot, d + axis] = max(boxes[slot, d + axis], rows[row, d + axis])
 
 
-@inlined
+@subkernel
 def least_growth(boxes, k, most, volume, rows, row, tie, trial, room):
     """The slot where a row that no box contains costs least, and the volume of the union then.
 
@@ -86,7 +86,7 @@ def least_growth(boxes, k, most, volume, rows, row, tie, trial, room):
     return chosen, best
 
 
-@inlined
+@subkernel
 def insert(filter, k, most, volume, boxes, begin, end, tie, trial, room):
     """Let a filter contain the boxes of an interest; its number of boxes and its volume then."""
     for row in range(begin, end):
@@ -101,7 +101,7 @@ def insert(filter, k, most, volume, boxes, begin, end, tie, trial, room):
     return k, volume
 
 
-@inlined
+@subkernel
 def climb(filters, counts, volumes, complexities, nodes, first, last, carried, tie, trial, room):
     """Let the filters of `nodes[first:last]`, from a leaf upwards, contain the box `carried[0]`, and tell the growth.
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 from thatch.placement.growth.kernels import begin_box, enclose, held, insert
 from thatch.placement.volumes.kernels import union_of
 
 __all__ = ["sweep"]
 
 
-@inlined
+@subkernel
 def _copy(source, k, target):
     """Copy the first `k` boxes."""
     for slot in range(k):
@@ -24,7 +24,7 @@ def _copy(source, k, target):
             target[slot, side] = source[slot, side]
 
 
-@inlined
+@subkernel
 def _needing(
     leaf, slot, filters, k, heads, nexts, interest_of, interest_start, boxes, side, who, hulls, keys
 ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import kernel
+from thatch.compiled.decorators import kernel
 
 __all__ = ["assign"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 from thatch.placement.growth.kernels import begin_box, enclose, held, holder, insert
 
 __all__ = ["contained", "offers", "shrink"]
@@ -114,7 +114,7 @@ def offers(
                     begin_box(grown[branch], slot, draft, slot)
 
 
-@inlined
+@subkernel
 def _within(box, columns, amounts, lost):
     """The sum of amounts whose boxes, given side by side, lie inside one box; without branches, since most of this runs here."""
     n = amounts.shape[0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 
 __all__ = ["box_volume", "room_for", "union_of", "union_volume"]
 
@@ -21,7 +21,7 @@ def room_for(k: int, d: int) -> np.ndarray:
     return np.empty((d + 1, 2 * max(k, d)))
 
 
-@inlined
+@subkernel
 def box_volume(boxes, row):
     """The volume of one box."""
     d = boxes.shape[1] // 2
@@ -31,7 +31,7 @@ def box_volume(boxes, row):
     return volume
 
 
-@inlined
+@subkernel
 def _shared(boxes, a, b):
     """The volume that two boxes share."""
     d = boxes.shape[1] // 2
@@ -44,7 +44,7 @@ def _shared(boxes, a, b):
     return volume
 
 
-@inlined
+@subkernel
 def _shared_by_three(boxes):
     """The volume that the first three boxes share."""
     d = boxes.shape[1] // 2
@@ -58,7 +58,7 @@ def _shared_by_three(boxes):
     return volume
 
 
-@inlined
+@subkernel
 def _sorted_ends(boxes, k, room):
     """Put the ends of each axis but the last in order, and the boxes by their low end on the last."""
     d = boxes.shape[1] // 2
@@ -79,7 +79,7 @@ def _sorted_ends(boxes, k, room):
         room[d, at] = i
 
 
-@inlined
+@subkernel
 def _column(boxes, k, room):
     """The volume above the cell at hand: its base times the length of the union on the last axis."""
     d = boxes.shape[1] // 2
@@ -108,7 +108,7 @@ def _column(boxes, k, room):
     return base * length
 
 
-@inlined
+@subkernel
 def _swept(boxes, k, room):
     """The volume of the union, column by column."""
     d = boxes.shape[1] // 2
@@ -127,7 +127,7 @@ def _swept(boxes, k, room):
             return total
 
 
-@inlined
+@subkernel
 def union_of(boxes, k, room):
     """The volume of the union of the first `k` boxes."""
     if k == 0:

@@ -23,8 +23,8 @@ How boxes, proofs and levels of the search stand in `room` is told at the top of
 
 from __future__ import annotations
 
-from thatch.matching.segments.compiling.kernels import kernel
-from thatch.matching.segments.vectors.kernels import pointer_to
+from thatch.compiled.decorators import kernel
+from thatch.compiled.pointers import pointer_to
 from thatch.reduction.branch_and_bound.cells.kernels import (
     BRANCH,
     ENTRIES,

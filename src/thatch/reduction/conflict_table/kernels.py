@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 
 __all__ = ["find_beside", "reduce", "tally"]
 
 _FAR = 1 << 62  # beyond every end
 
 
-@inlined
+@subkernel
 def _nearest(low, high, lows, highs, rows, count, near, owner):
     """For each axis the two smallest defined low ends, the two largest defined high ends and whose the first are."""
     m = low.shape[0]
@@ -48,7 +48,7 @@ def _nearest(low, high, lows, highs, rows, count, near, owner):
                     near[3, j] = upper
 
 
-@inlined
+@subkernel
 def _counts(low, high, lows, highs, row, step, near, owner):
     """How many entries of a row are defined, and how many of these conflict with nothing."""
     defined = 0

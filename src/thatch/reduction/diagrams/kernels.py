@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
-from thatch.matching.segments.vectors.kernels import trailing_zeros
+from thatch.compiled.bits import trailing_zeros
+from thatch.compiled.decorators import kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.diagrams.fields import (
     AFTER,
@@ -45,18 +45,18 @@ _LOW31 = (1 << 31) - 1
 # --- nodes -----------------------------------------------------------------------------------------------------------
 
 
-@inlined
+@subkernel
 def _folded(number):
     return (number ^ (number >> 31)) & _LOW31
 
 
-@inlined
+@subkernel
 def _hashed(child, low, high):
     code = np.int64(child) * 0x5BD1E995 ^ _folded(low) * 0x27D4EB2F ^ _folded(high) * 0x165667B1
     return code ^ (code >> 17) ^ (code >> 37)
 
 
-@inlined
+@subkernel
 def _find(nodes, slots, child, low, high):
     """The node with a side above a child, 0 if there is none."""
     mask = slots.shape[0] - 1
@@ -68,7 +68,7 @@ def _find(nodes, slots, child, low, high):
     return node
 
 
-@inlined
+@subkernel
 def _fresh(nodes, state):
     """A node that is nowhere."""
     node = state[FREE]
@@ -83,7 +83,7 @@ def _fresh(nodes, state):
     return node
 
 
-@inlined
+@subkernel
 def _put(arrays, child, low, high):
     """A new node with a side above a child."""
     nodes, slots = arrays.nodes, arrays.slots
@@ -98,7 +98,7 @@ def _put(arrays, child, low, high):
     return node
 
 
-@inlined
+@subkernel
 def _enter_slot(nodes, slots, node):
     mask = slots.shape[0] - 1
     place = _hashed(nodes[node, CHILD], nodes[node, LOW], nodes[node, HIGH]) & mask
@@ -107,7 +107,7 @@ def _enter_slot(nodes, slots, node):
     slots[place] = node
 
 
-@inlined
+@subkernel
 def _drop(arrays, node):
     """Forget a node that has nothing above it."""
     nodes = arrays.nodes
@@ -124,7 +124,7 @@ def _drop(arrays, node):
     arrays.state[FREE] = node
 
 
-@inlined
+@subkernel
 def _leave_slot(nodes, slots, node):
     """Empty the slot of a node, and let those after it move up where they were pushed away."""
     mask = slots.shape[0] - 1
@@ -145,7 +145,7 @@ def _leave_slot(nodes, slots, node):
 # --- walks -----------------------------------------------------------------------------------------------------------
 
 
-@inlined
+@subkernel
 def _met(arrays, node, level, levels, holds, depth, count):
     """What a node that may be related leads to: an output, or a walk above it. Depth, count, and who covers or 0."""
     if level + 1 < levels:
@@ -157,7 +157,7 @@ def _met(arrays, node, level, levels, holds, depth, count):
     return depth, count + 1, 0
 
 
-@inlined
+@subkernel
 def _walk(arrays, terminal, levels, asked, count):
     """Evaluate both sides of the diagrams above a terminal at once, against the sides in `wanted`.
 
@@ -212,7 +212,7 @@ def _walk(arrays, terminal, levels, asked, count):
     return cover, count
 
 
-@inlined
+@subkernel
 def _walk_smaller(arrays, terminal, axes, lows, highs):
     """Who covers a box, in a group that has no other axes."""
     its = axes_of(arrays, terminal)
@@ -225,7 +225,7 @@ def _walk_smaller(arrays, terminal, axes, lows, highs):
     return cover
 
 
-@inlined
+@subkernel
 def _smaller(arrays, axes, lows, highs):
     """Who covers a box, among all groups that have some of its axes and no others; 0 if nobody does."""
     m = axes.shape[0]
@@ -252,7 +252,7 @@ def _smaller(arrays, axes, lows, highs):
     return cover
 
 
-@inlined
+@subkernel
 def _value_bits(axes, lows, highs):
     """A bit for each side that is one value; different ones may share it."""
     bits = 0
@@ -262,7 +262,7 @@ def _value_bits(axes, lows, highs):
     return bits
 
 
-@inlined
+@subkernel
 def _walk_larger(arrays, terminal, axes, lows, highs, count):
     """Whom a box covers, in a group that has all its axes and others."""
     its = axes_of(arrays, terminal)
@@ -276,7 +276,7 @@ def _walk_larger(arrays, terminal, axes, lows, highs, count):
     return count
 
 
-@inlined
+@subkernel
 def _larger(arrays, axes, lows, highs, count):
     """Whom a box covers, among all groups that have its axes and others; how many are found in all."""
     m = axes.shape[0]
@@ -304,7 +304,7 @@ def _larger(arrays, axes, lows, highs, count):
     return count
 
 
-@inlined
+@subkernel
 def _relations(arrays, axes, lows, highs, terminal, asked):
     cover, count = 0, 0
     if terminal > 0:
@@ -318,7 +318,7 @@ def _relations(arrays, axes, lows, highs, terminal, asked):
     return cover, count
 
 
-@inlined
+@subkernel
 def _in_phases(arrays, axes, lows, highs, terminal, phases):
     cover, count = 0, 0
     asked = COVERED | COVERS if phases == 1 else COVERED
@@ -347,7 +347,7 @@ def relations(arrays, axes, lows, highs, asked):
     return _relations(arrays, axes, lows, highs, terminal, asked)
 
 
-@inlined
+@subkernel
 def _insert(arrays, axes, lows, highs, terminal, code, box):
     if terminal == 0:
         terminal = _fresh(arrays.nodes, arrays.state)
@@ -368,7 +368,7 @@ def insert(arrays, axes, lows, highs, box):
     return _insert(arrays, axes, lows, highs, find_terminal(arrays, axes, -1, code), code, box)
 
 
-@inlined
+@subkernel
 def _take_out(arrays, node):
     nodes = arrays.nodes
     nodes[node, BOX] = -1

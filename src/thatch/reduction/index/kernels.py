@@ -7,8 +7,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from thatch.matching.segments.compiling.kernels import JIT, inlined, kernel
-from thatch.matching.segments.vectors.kernels import int64_at, trailing_zeros
+from thatch.compiled.bits import trailing_zeros
+from thatch.compiled.decorators import JIT, kernel, subkernel
+from thatch.compiled.pointers import int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.index.fields import (
     AT,
@@ -84,7 +85,7 @@ if not JIT:
         return np.bitwise_or.reduce(_BITS[keys[offset : offset + LANES] <= bound], initial=np.uint64(0))
 
 
-@inlined
+@subkernel
 def room_of(desc):
     """The arrays of an index: nodes, leaves, rows, ends, roots, state."""
     return (
@@ -97,7 +98,7 @@ def room_of(desc):
     )
 
 
-@inlined
+@subkernel
 def volume_of(axes, lows, highs, start, end):
     """The volume of a box, a logarithm in whole steps."""
     volume = 1.0
@@ -110,7 +111,7 @@ def volume_of(axes, lows, highs, start, end):
     return np.int64(np.floor((logs + np.log2(volume)) * VOLUME_STEPS))
 
 
-@inlined
+@subkernel
 def load_box(keys, axes, lows, highs, start, end, n_axes):
     """Make a box the question what contains it; axes that no box speaks of are left out."""
     for i in range(start, end):
@@ -119,7 +120,7 @@ def load_box(keys, axes, lows, highs, start, end, n_axes):
             keys[2 * np.int64(axes[i]) + 1] = -highs[i]
 
 
-@inlined
+@subkernel
 def unload_box(keys, axes, start, end, n_axes, low, high):
     """Let the question say of these axes what it says of all others."""
     for i in range(start, end):
@@ -128,7 +129,7 @@ def unload_box(keys, axes, start, end, n_axes, low, high):
             keys[2 * np.int64(axes[i]) + 1] = high
 
 
-@inlined
+@subkernel
 def _may_answer(leaves, at, columns, query):
     """Whether the smallest keys of a leaf leave room for an answer."""
     for c in range(columns):  # noqa: SIM110 - Numba's generators are slow
@@ -137,7 +138,7 @@ def _may_answer(leaves, at, columns, query):
     return True
 
 
-@inlined
+@subkernel
 def _answers(leaves, at, columns, capacity, first, count, query):
     """One bit for each of the boxes of a leaf from `first` on whose keys in columns are not above the question's."""
     mask = np.uint64((1 << LANES) - 1)
@@ -152,7 +153,7 @@ def _answers(leaves, at, columns, capacity, first, count, query):
     return mask
 
 
-@inlined
+@subkernel
 def _is_dominated(rows, ends, row, query):
     """The same for one box, by all its ends."""
     start = rows[row * ROW + ROW_AT]
@@ -162,7 +163,7 @@ def _is_dominated(rows, ends, row, query):
     return True
 
 
-@inlined
+@subkernel
 def _row_at(leaves, slot, capacity, rows, ends, before, query):
     """The row of a box of a leaf that its columns let through, -1 if it does not answer or comes too late."""
     row = leaves[slot]
@@ -173,7 +174,7 @@ def _row_at(leaves, slot, capacity, rows, ends, before, query):
     return row >> 1
 
 
-@inlined
+@subkernel
 def _push_below(nodes, node, split, query, stack, top):
     """Put the nodes below one on the stack that may answer the question, that with the larger boxes last; its new top."""
     near, far = nodes[node + NEAR], nodes[node + FAR]
@@ -187,7 +188,7 @@ def _push_below(nodes, node, split, query, stack, top):
     return top + 2
 
 
-@inlined
+@subkernel
 def find_containing(room, root, query, least, before, stack):
     """The row of a box under `root` that answers the question, with a number below `before`, or -1.
 
@@ -221,7 +222,7 @@ def find_containing(room, root, query, least, before, stack):
     return -1
 
 
-@inlined
+@subkernel
 def _share_at(leaves, ends_at, columns, keys, step, box, shares):
     """Roughly how much of `box` is left by keys in columns: from 0 to 1, by each end on its own."""
     share = 1.0
@@ -233,7 +234,7 @@ def _share_at(leaves, ends_at, columns, keys, step, box, shares):
     return share
 
 
-@inlined
+@subkernel
 def best_at(room, root, query, box, shares, volume, before, look, best, best_share, stack):
     """Of the boxes under `root` that answer the question, that which takes most of `box`, if more than `best_share`.
 
@@ -306,7 +307,7 @@ def containing(desc, axes, lows, highs, offsets, befores, out_rows):
         out_rows[box] = found
 
 
-@inlined
+@subkernel
 def _collect(room, root, query, box, kind, before, stack, found, out_rows):
     """Write the boxes under `root` that answer the question behind those that were found before; how many by now.
 
@@ -367,7 +368,7 @@ def meeting(desc, axes, lows, highs, before, out_rows):
     return found
 
 
-@inlined
+@subkernel
 def _is_inside(rows, ends, row, axes, lows, highs):
     """Whether a row lies in a box: an end of the box that the row lacks is one that it violates."""
     p = rows[row * ROW + ROW_AT]

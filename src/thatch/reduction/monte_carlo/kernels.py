@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 
 __all__ = ["FAR", "guess", "log_probability"]
 
@@ -16,7 +16,7 @@ _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
-@inlined
+@subkernel
 def _mixed(state):
     """SplitMix64: 64 random bits of a state, which the caller raises by `_GOLDEN` each time."""
     z = (state ^ (state >> np.uint64(30))) * _MIX_ONE
@@ -24,7 +24,7 @@ def _mixed(state):
     return z ^ (z >> np.uint64(31))
 
 
-@inlined
+@subkernel
 def _scaled(bits, width):
     """The upper half of the product of two numbers of 64 bits: random bits as a number below `width`.
 
@@ -37,7 +37,7 @@ def _scaled(bits, width):
     return a1 * b1 + (middle >> _HALF) + (other >> _HALF)
 
 
-@inlined
+@subkernel
 def _point(state, low, high, point):
     """Draw a point of the box; gives the state after it."""
     for j in range(low.shape[0]):

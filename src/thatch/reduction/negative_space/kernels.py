@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
+from thatch.compiled.decorators import kernel, subkernel
 
 __all__ = [
     "BENEFIT",
@@ -32,7 +32,7 @@ RATIO, BENEFIT, COST = 0, 1, 2  # which boxes are split first
 # --- finding ---------------------------------------------------------------------------------------------------------
 
 
-@inlined
+@subkernel
 def mark_meeting(lows, highs, start, size, columns, low, high, mask):
     """Set the mask to 1 for those boxes of a block that meet a box; returns whether there are any."""
     some = np.uint8(1)
@@ -51,7 +51,7 @@ def mark_meeting(lows, highs, start, size, columns, low, high, mask):
     return some != 0
 
 
-@inlined
+@subkernel
 def find_meeting(lows, highs, count, columns, low, high, mask, out_slots):
     """The slots of all boxes that meet a box, rising; returns how many there are."""
     found = 0
@@ -64,7 +64,7 @@ def find_meeting(lows, highs, count, columns, low, high, mask, out_slots):
     return found
 
 
-@inlined
+@subkernel
 def find_containing(lows, highs, count, low, high, mask):
     """The first slot whose box contains a box with a side on every column; -1 if there is none."""
     for start in range(0, count, BLOCK):
@@ -134,7 +134,7 @@ def containing(lows, highs, count, low, high):
 # --- splitting -------------------------------------------------------------------------------------------------------
 
 
-@inlined
+@subkernel
 def copy_piece(lows, highs, piece_low, piece_high, slot):
     """Write a piece into a slot."""
     for column in range(lows.shape[0]):
@@ -142,7 +142,7 @@ def copy_piece(lows, highs, piece_low, piece_high, slot):
         highs[column, slot] = piece_high[column]
 
 
-@inlined
+@subkernel
 def cut_slots(lows, highs, count, slots, hits, columns, low, high, rest_low, rest_high):
     """Replace the boxes in these rising slots by what a box leaves of them (figure 4); returns the new count.
 

@@ -8,25 +8,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments import fields as f
-from thatch.matching.segments.cells.kernels import wide_code
-from thatch.matching.segments.rows.kernels import cell_of, forget_rows
-from thatch.matching.segments.search.kernels import search, sorted_unique
-from thatch.matching.segments.vectors.kernels import (
-    bit_count,
+from thatch.compiled.bits import bit_count, trailing_zeros
+from thatch.compiled.decorators import kernel, subkernel
+from thatch.compiled.pointers import (
     doubles_at,
-    inlined,
     int32_at,
     int64_at,
-    kernel,
-    masks512,
     pointer_to,
-    trailing_zeros,
-    transpose64,
     uint8_at,
     uint16_at,
     uint32_at,
 )
+from thatch.matching.segments import fields as f
+from thatch.matching.segments.cells.kernels import wide_code
+from thatch.matching.segments.rows.kernels import cell_of, forget_rows
+from thatch.matching.segments.search.kernels import search, sorted_unique
+from thatch.matching.segments.vectors.kernels import masks512, transpose64
 
 __all__ = [
     "DENSE",
@@ -51,7 +48,7 @@ KEY, SECOND = (
 DENSE = 512  # matches of a block from which on it is quicker to transpose all bits
 
 
-@inlined
+@subkernel
 def _file_event(context, event, attribute, classes, numbers, codes, offsets):
     """Put one event's values where `search` looks for them; return how many attributes there are."""
     row_numbers, row_class = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.ROW_CLASS)
@@ -176,20 +173,20 @@ def fill_masks(
                 out_above[(base + cell) * WORDS + word] |= out_above[(base + cell + 1) * WORDS + word]
 
 
-@inlined
+@subkernel
 def _narrow(mask, at, base, lo, hi, below, above):
     """Keep of the events in a mask those inside a side; return whether any is left."""
     return masks512(mask, at, above, (base + lo) * WORDS, below, (base + hi) * WORDS) != 0
 
 
-@inlined
+@subkernel
 def _copy(mask, target, source):
     """Copy a mask; a slice would be copied with more care, which takes longer."""
     for word in range(WORDS):
         mask[target + word] = mask[source + word]
 
 
-@inlined
+@subkernel
 def _transposed(mask, lanes, out_grid, grid_at):
     """Turn the masks of 64 boxes, those of `lanes`, into a row of the grid: a word per event."""
     one = np.uint64(1)
@@ -201,7 +198,7 @@ def _transposed(mask, lanes, out_grid, grid_at):
         transpose64(column, 0, out_grid, grid_at + (word << 6))
 
 
-@inlined
+@subkernel
 def _listed(mask, lanes, slot, claims, used, out_events, out_places):
     """Write the same as pairs of event and place, from `used` on; return where they end."""
     one = np.uint64(1)

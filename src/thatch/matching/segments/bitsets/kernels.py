@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import trailing_zeros
+from thatch.compiled.decorators import kernel
+from thatch.compiled.pointers import int32_at, int64_at, uint16_at, uint32_at, uint64_at
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.compiling.kernels import apart
-from thatch.matching.segments.vectors.kernels import (
-    int32_at,
-    int64_at,
-    kernel,
-    trailing_zeros,
-    uint16_at,
-    uint32_at,
-    uint64_at,
-)
 
 __all__ = ["count_edges", "file_edges", "keep_bits", "sweep"]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import prefetch, trailing_zeros
+from thatch.compiled.decorators import subkernel
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.vectors.kernels import inlined, mixed64, prefetch, sides64, trailing_zeros
+from thatch.matching.segments.vectors.kernels import mixed64, sides64
 
 __all__ = ["alive", "boxes_alive", "list_blocks", "mixed_alive", "n_zones", "zones_alive"]
 
 
-@inlined
+@subkernel
 def alive(codes, at, groups, row, keys, low, high):
     """One bit for each of 64 boxes, or zones of them, whose key sides pass."""
     lanes = ~np.uint64(0)
@@ -22,7 +24,7 @@ def alive(codes, at, groups, row, keys, low, high):
     return lanes
 
 
-@inlined
+@subkernel
 def mixed_alive(mixed, at, low, high, lanes, is_narrow):
     """Those of some boxes whose mixed sides pass."""
     for step in range(f.SLOTS):
@@ -32,13 +34,13 @@ def mixed_alive(mixed, at, low, high, lanes, is_narrow):
     return lanes
 
 
-@inlined
+@subkernel
 def n_zones(groups, row):
     """How many zones a group has."""
     return (groups[row + f.GROUP_BLOCKS] + 63) >> 6
 
 
-@inlined
+@subkernel
 def _alive_of(codes, field, place, total, groups, row, low, high):
     """One bit for each that passes of the sixty-four at a place, of all that a group has of a kind."""
     keys = groups[row + f.GROUP_KEYS]
@@ -47,13 +49,13 @@ def _alive_of(codes, field, place, total, groups, row, low, high):
     return lanes & ((np.uint64(1) << np.uint64(there)) - np.uint64(1)) if there < 64 else lanes
 
 
-@inlined
+@subkernel
 def boxes_alive(codes, groups, row, block, low, high):
     """The boxes of a block whose key sides pass."""
     return _alive_of(codes, f.GROUP_CODES, block, groups[row + f.GROUP_BOXES], groups, row, low, high)
 
 
-@inlined
+@subkernel
 def zones_alive(codes, groups, row, place, low, high):
     """Of sixty-four zones of a group those in which a box may pass."""
     zones = n_zones(groups, row)
@@ -62,7 +64,7 @@ def zones_alive(codes, groups, row, place, low, high):
     return _alive_of(codes, f.GROUP_ZONES2, place, zones, groups, row, low, high)
 
 
-@inlined
+@subkernel
 def list_blocks(codes, groups, row, place, zones, low, high, most, found):
     """Write down blocks in which a box may pass, of some of sixty-four zones; how many, and which zones are left.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.decorators import kernel, subkernel
+from thatch.compiled.pointers import as_doubles, as_int32
 from thatch.matching.segments.cells.kernels import (
     compare_texts,
     count_below,
@@ -12,7 +14,7 @@ from thatch.matching.segments.cells.kernels import (
 )
 from thatch.matching.segments.fields import CHECKED, SLOTS
 from thatch.matching.segments.sides import NUMBER, TEXT
-from thatch.matching.segments.vectors.kernels import LANES, as_doubles, as_int32, inlined, kernel
+from thatch.matching.segments.vectors.kernels import LANES
 
 __all__ = [
     "emit_blocks",
@@ -163,7 +165,7 @@ def merge_texts(keys, offsets, blob, used, starts, ends, out_chosen, out_at, out
         out_at[attribute + 1] = count
 
 
-@inlined
+@subkernel
 def _order(keys, offsets, blob, a, b):
     """-1, 0 or 1 as one text sorts before, with or after another."""
     if keys[a] != keys[b]:
@@ -230,7 +232,7 @@ def order_sides(offsets, selectivity, out_order):
             out_order[place] = side
 
 
-@inlined
+@subkernel
 def _select(key, order, start, end, middle):
     """Partly sort order[start:end] by key so that what belongs at `middle` stands there."""
     end -= 1
@@ -352,7 +354,7 @@ def emit_blocks(
     return left
 
 
-@inlined
+@subkernel
 def _write_zones(codes, source, target, count, n_keys):
     """The hull of every block of 64, as lanes of the next level."""
     for index in range((count + 63) // 64 * 64):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import prefetch, trailing_zeros
+from thatch.compiled.decorators import inline, subkernel
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.vectors.kernels import inlined, merged, prefetch, trailing_zeros
 
 __all__ = [
     "FLAGS", "HAS_CHECKS", "LISTED", "SEVERAL", "SHIFT", "SURE",
@@ -18,26 +19,26 @@ SEVERAL = 4  # it may have several sides on lists, which may have to agree on an
 FLAGS, SHIFT = 7, 3
 
 
-@merged
+@inline
 def candidate_of(box, is_sure, is_listed, is_several, group):
     """A box of a group whose codes pass, as a number."""
     flags = (SURE if is_sure else 0) | (LISTED if is_listed else 0) | (SEVERAL if is_several else 0)
     return (group << (32 + SHIFT)) | (box << SHIFT) | flags
 
 
-@merged
+@inline
 def box_of(candidate):
     """The number of its box."""
     return (candidate >> SHIFT) & 0xFFFFFFFF
 
 
-@merged
+@inline
 def group_of(candidate):
     """The number of its group."""
     return candidate >> (32 + SHIFT)
 
 
-@inlined
+@subkernel
 def take_sure(lanes, slot, left_at, claims, died, has_left, has_deaths, moment, places, sure_count):
     """Add boxes of a block to PLACES that match if they are alive, as nothing else is to be looked at.
 
@@ -62,7 +63,7 @@ def take_sure(lanes, slot, left_at, claims, died, has_left, has_deaths, moment, 
     return others, sure_count
 
 
-@inlined
+@subkernel
 def add_candidates(
     lanes, sure, listed, several, slot, group, left_at, box_sieves, has_sieves, candidates, end
 ):

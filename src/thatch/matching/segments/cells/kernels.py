@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.vectors.kernels import inlined
+from thatch.compiled.decorators import subkernel
 
 __all__ = [
     "FIRST_NUMBER",
@@ -28,7 +28,7 @@ FIRST_NUMBER = 5  # cell of numbers below every value of an attribute's table
 FIRST_TEXT = 6  # the same for texts, past the cells of numbers
 
 
-@inlined
+@subkernel
 def count_below(table, start, end, value):
     """How many entries of a sorted part of a table are less than a value, without a branch to mispredict."""
     size = end - start
@@ -42,14 +42,14 @@ def count_below(table, start, end, value):
     return place - start
 
 
-@inlined
+@subkernel
 def grid_cell(value, first, scale, last):
     """Which of the equal steps between the ends of an attribute's numbers a value falls into."""
     step = (float(value) - float(first)) * float(scale)
     return last if step >= last else np.int64(step) if step > 0 else 0
 
 
-@inlined
+@subkernel
 def number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value):
     """The cell of a number: 2 i + 1 on the i-th value of the table, 2 i between the one before and it.
 
@@ -64,7 +64,7 @@ def number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value):
     return FIRST_NUMBER + 2 * (place - start) + (1 if is_equal else 0)
 
 
-@inlined
+@subkernel
 def text_key(blob, start, end):
     """The first eight bytes of a text as a number that sorts as they do."""
     key = np.uint64(0)
@@ -74,7 +74,7 @@ def text_key(blob, start, end):
     return key
 
 
-@inlined
+@subkernel
 def compare_texts(blob, start, end, other, other_start, other_end):
     """-1, 0 or 1 as one text sorts before, with or after another."""
     size, other_size = end - start, other_end - other_start
@@ -87,7 +87,7 @@ def compare_texts(blob, start, end, other, other_start, other_end):
     return 1 if size > other_size else -1
 
 
-@inlined
+@subkernel
 def text_cell(keys, offsets, blob, start, end, words, at, length):
     """The cell of a text among texts `start` to `end` of a table, counted as `number_cell` counts."""
     key = text_key(words, at, at + length)
@@ -114,7 +114,7 @@ def text_cell(keys, offsets, blob, start, end, words, at, length):
 WIDE_NUMBER, WIDE_LAST_NUMBER, WIDE_TEXT, WIDE_LAST_TEXT = 8, 49_159, 49_160, 65_534
 
 
-@inlined
+@subkernel
 def number_code(bits):
     """The coarse code of a double, given by its bits."""
     top = np.int64(bits >> np.uint64(48))
@@ -122,7 +122,7 @@ def number_code(bits):
     return WIDE_NUMBER + (top * 3 >> 2)
 
 
-@inlined
+@subkernel
 def text_code(words, start, length):
     """The coarse code of a text."""
     first = np.int64(words[start]) if length > 0 else np.int64(0)
@@ -130,7 +130,7 @@ def text_code(words, start, length):
     return WIDE_TEXT + (((first << 8) | second) * 16_375 >> 16)
 
 
-@inlined
+@subkernel
 def wide_code(kind, number, words, start, length):
     """The coarse code of a value of an event."""
     if kind < 5:

@@ -18,9 +18,9 @@ from numba.core import cgutils
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
+from thatch.compiled.decorators import JIT, cache_on_disk, inline, subkernel
+from thatch.compiled.pointers import uint8_at
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.compiling.kernels import JIT, kept
-from thatch.matching.segments.vectors.kernels import inlined, merged, uint8_at
 
 __all__ = ["JIT", "check_holds", "program_holds", "program_runner", "run_program"]
 
@@ -29,25 +29,25 @@ ONE = 0xFF  # any one character
 NOWHERE = -1
 
 
-@inlined
+@subkernel
 def _entry(array, at):
     """An entry at a place that is never negative: a signed index would be tested for that at every access."""
     return array[np.uint64(at)]
 
 
-@inlined
+@subkernel
 def _number(programs, at):
     """A number of two bytes."""
     return np.int64(_entry(programs, at)) | (np.int64(_entry(programs, at + 1)) << 8)
 
 
-@inlined
+@subkernel
 def _is_inside(byte):
     """Whether a byte continues a character."""
     return (byte & 0xC0) == 0x80
 
 
-@inlined
+@subkernel
 def _is_at(programs, piece, size, words, place):
     """Whether a literal piece stands at a place with room for it."""
     step = 0
@@ -56,7 +56,7 @@ def _is_at(programs, piece, size, words, place):
     return step == size
 
 
-@inlined
+@subkernel
 def _end_of(programs, piece, size, words, place, stop):
     """Where a piece that begins at a place ends, NOWHERE if it is not there."""
     for step in range(piece, piece + size):
@@ -72,7 +72,7 @@ def _end_of(programs, piece, size, words, place, stop):
     return place
 
 
-@inlined
+@subkernel
 def _start_of(programs, piece, size, words, place, stop):
     """Where a piece that ends at `stop` begins, NOWHERE if it is not there."""
     for step in range(piece + size - 1, piece - 1, -1):
@@ -88,7 +88,7 @@ def _start_of(programs, piece, size, words, place, stop):
     return stop
 
 
-@inlined
+@subkernel
 def _find(programs, piece, size, words, place, stop):
     """Where the first literal piece of some text ends, NOWHERE if there is none."""
     first, last = _entry(programs, piece), _entry(programs, piece + size - 1)
@@ -101,7 +101,7 @@ def _find(programs, piece, size, words, place, stop):
     return NOWHERE
 
 
-@inlined
+@subkernel
 def _find_loose(programs, piece, size, words, place, stop):
     """The same for a piece with `_` in it."""
     first = _entry(programs, piece)
@@ -114,7 +114,7 @@ def _find_loose(programs, piece, size, words, place, stop):
     return NOWHERE
 
 
-@inlined
+@subkernel
 def _matches(programs, start, words, place, stop):
     """Whether the text has the form of the pattern."""
     if stop - place < _number(programs, start + 1):
@@ -157,7 +157,7 @@ def _matches(programs, start, words, place, stop):
     return True
 
 
-@merged
+@inline
 def check_holds(programs, start, words, at, length):
     """Whether the check whose program begins at `start` holds for the text of `length` bytes at `at`.
 
@@ -166,7 +166,7 @@ def check_holds(programs, start, words, at, length):
     return _matches(programs, start, words, at, at + length) != (_entry(programs, start) != 0)
 
 
-@inlined
+@subkernel
 def program_holds(programs, start, kind, words, at, length):
     """Whether the program that begins at `start` holds for a value: its class, its text."""
     if kind != 6:
@@ -191,7 +191,9 @@ def _run(programs_at, programs_size, start, kind, words_at, words_size, at, leng
 @cache
 def program_runner() -> Any:
     """What runs programs, compiled; `.address` is what searches are told."""
-    runner = kept(CFunc(_run, (_SIGNATURE.args, _SIGNATURE.return_type), {}, {"nopython": True}), _run)
+    runner = cache_on_disk(
+        CFunc(_run, (_SIGNATURE.args, _SIGNATURE.return_type), {}, {"nopython": True}), _run
+    )
     runner.compile()
     return runner
 
@@ -218,7 +220,7 @@ def _call(typingctx, runner, a, b, c, d, e, f, g, h):
     return types.int64(types.int64, *_SIGNATURE.args), codegen
 
 
-@inlined
+@subkernel
 def run_program(context, programs_at, programs_size, start, kind, at, length):
     """Whether a program holds for a value of the event that a context describes."""
     return _call(

@@ -8,6 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import trailing_zeros
+from thatch.compiled.decorators import short_kernel, subkernel
+from thatch.compiled.pointers import (
+    as_doubles,
+    as_int32,
+    as_uint64,
+    doubles_at,
+    int32_at,
+    int64_at,
+    uint8_at,
+    uint16_at,
+)
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import (
     WIDE_LAST_NUMBER,
@@ -19,20 +31,7 @@ from thatch.matching.segments.cells.kernels import (
 )
 from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.compiling.kernels import apart
-from thatch.matching.segments.vectors.kernels import (
-    as_doubles,
-    as_int32,
-    as_uint64,
-    brief,
-    doubles_at,
-    inlined,
-    int32_at,
-    int64_at,
-    mixed64,
-    trailing_zeros,
-    uint8_at,
-    uint16_at,
-)
+from thatch.matching.segments.vectors.kernels import mixed64
 
 __all__ = ["file_boxes", "file_plain_box", "search_delta"]
 
@@ -40,7 +39,7 @@ NUMBER, TEXT = 16, 32  # kinds of cuts; see `sides.py`
 _SLOTS = 2
 
 
-@inlined
+@subkernel
 def _cut_below(kind, value, texts, row_kind, number, words, start, length):
     """Whether a cut lies below a value of an event."""
     if kind < NUMBER:
@@ -55,7 +54,7 @@ def _cut_below(kind, value, texts, row_kind, number, words, start, length):
     return order <= 0 if kind == TEXT else order < 0
 
 
-@inlined
+@subkernel
 def _compare(texts, at, words, start, length):
     """-1, 0 or 1 as the text of a cut sorts before, with or after a text of the event."""
     own = _length(texts, at)
@@ -68,7 +67,7 @@ def _compare(texts, at, words, start, length):
     return 1 if own > length else -1
 
 
-@inlined
+@subkernel
 def _length(texts, at):
     """Texts begin with their length in four bytes."""
     size = np.int64(0)
@@ -77,7 +76,7 @@ def _length(texts, at):
     return size
 
 
-@inlined
+@subkernel
 def _row_passes(side, integers, doubles, texts, row, row_class, numbers, words, text_at, text_length):
     """Whether one value of the event lies between the cuts of a side."""
     kinds = np.int64(integers[6 * side + 1])
@@ -88,7 +87,7 @@ def _row_passes(side, integers, doubles, texts, row, row_class, numbers, words, 
     return not _cut_below(kinds >> 8, doubles[3 * side + 2], texts, kind, number, words, start, length)
 
 
-@inlined
+@subkernel
 def _end_of(integers, side, last):
     """Where the alternatives end that begin at a side: those of a box on the same attribute."""
     end = side + 1
@@ -97,7 +96,7 @@ def _end_of(integers, side, last):
     return end
 
 
-@inlined
+@subkernel
 def _exactly(box, desc, context):
     """0 no, 1 yes, 2 maybe: the exact sides and the checks of a box."""
     sides = int64_at(desc, f.DELTA_SIDES)
@@ -197,7 +196,7 @@ def search_delta(desc, source, boxes, context, flags, moment):
 # --- adding -------------------------------------------------------------------------------------------------------
 
 
-@inlined
+@subkernel
 def _cut_code(kind, value, bits, texts, is_upper):
     """The coarse code that a cut admits at most, as upper end, or at least, as lower one."""
     if kind >= TEXT:
@@ -210,7 +209,7 @@ def _cut_code(kind, value, bits, texts, is_upper):
     return np.int64(WIDE_TEXT if kind == 6 else WIDE_NUMBER if kind == 5 else kind)
 
 
-@brief
+@short_kernel
 def file_plain_box(desc, box, owner, end, checks, place):
     """Add a box without checks that is all of a filter; its sides are there already, and end at `end`."""
     int32_at(desc, f.DELTA_BOX_OWNER)[box] = owner
@@ -223,13 +222,13 @@ def file_plain_box(desc, box, owner, end, checks, place):
     desc[f.DELTA_BOXES] = box + 1
 
 
-@brief
+@short_kernel
 def file_boxes(desc, first, count):
     """Write the lanes of boxes that were added."""
     _file_boxes(desc, first, count)
 
 
-@inlined
+@subkernel
 def _file_boxes(desc, first, count):
     """Write the lanes of boxes that were added: the two of their sides that let the fewest codes through."""
     lanes = uint16_at(desc, f.DELTA_LANES)

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import bit_count
+from thatch.compiled.decorators import subkernel
+from thatch.compiled.pointers import int32_at, int64_at, part_of, uint16_at, uint32_at
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.blocks.kernels import (
     boxes_alive,
@@ -21,22 +24,13 @@ from thatch.matching.segments.candidates.kernels import add_candidates, take_sur
 from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.rows.kernels import SHORT, aim, count_lists, forget_layers, set_layers
 from thatch.matching.segments.sifting.kernels import sift_listed
-from thatch.matching.segments.vectors.kernels import (
-    bit_count,
-    inlined,
-    int32_at,
-    int64_at,
-    mixed64,
-    part_of,
-    uint16_at,
-    uint32_at,
-)
+from thatch.matching.segments.vectors.kernels import mixed64
 from thatch.matching.segments.verdicts.kernels import settle
 
 __all__ = ["search_listed"]
 
 
-@inlined
+@subkernel
 def _layers_alive(mixed, at, layers, room, count, lanes, is_narrow):
     """Those of some boxes of which every mixed side passes in some layer."""
     for step in range(f.SLOTS):
@@ -50,7 +44,7 @@ def _layers_alive(mixed, at, layers, room, count, lanes, is_narrow):
     return lanes
 
 
-@inlined
+@subkernel
 def _on_lists(mixed, at, low, high, lanes, is_keyed, is_narrow):
     """Of some boxes those with a side on a list, and those with more than one; its key may be one."""
     some, more = lanes if is_keyed else np.uint64(0), np.uint64(0)
@@ -61,7 +55,7 @@ def _on_lists(mixed, at, low, high, lanes, is_keyed, is_narrow):
     return some, more
 
 
-@inlined
+@subkernel
 def _settle(end, source, desc, context, count, n_layers, flags, moment):
     """Decide about candidates up to `end`; return whether to stop."""
     end = sift_listed(int64_at(context, f.COUNTS)[f.WAITING], end, desc, context, count, n_layers)
@@ -79,7 +73,7 @@ def search_listed(desc, source, context, count, flags, moment):
     return np.int64(1) if stopped else np.int64(0)
 
 
-@inlined
+@subkernel
 def _search_layers(desc, source, context, count, n_layers, flags, moment):
     """The same for an event whose short lists lie in layers, if there are any."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
@@ -142,7 +136,7 @@ def _search_layers(desc, source, context, count, n_layers, flags, moment):
     return False
 
 
-@inlined
+@subkernel
 def _search_blocks(blocks, group, desc, context, n_layers, is_keyed, flags, moment, sure_count, end):
     """Look through the blocks of a group that are listed; return how many matches and candidates there are now."""
     groups, codes, mixed = int64_at(desc, f.GROUPS), uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.decorators import subkernel
+from thatch.compiled.pointers import doubles_at, int32_at, int64_at, uint8_at, uint16_at, uint64_at
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.cells.kernels import FIRST_TEXT, number_cell, text_cell, wide_code
 from thatch.matching.segments.compiling.kernels import apart
-from thatch.matching.segments.vectors.kernels import (
-    doubles_at,
-    inlined,
-    int32_at,
-    int64_at,
-    uint8_at,
-    uint16_at,
-    uint64_at,
-)
 
 __all__ = [
     "LONG",
@@ -35,7 +28,7 @@ LONG = 8  # elements of a list from which on its cells are sorted
 _EXACT = 9007199254740992.0  # 2^53: an integer beyond it may have been rounded on its way here
 
 
-@inlined
+@subkernel
 def file_rows(context, rows, flags):
     """Chain the rows of every attribute, and code them coarsely for the deltas; return how many attributes there are.
 
@@ -104,7 +97,7 @@ def file_rows(context, rows, flags):
     return count
 
 
-@inlined
+@subkernel
 def forget_rows(context, touched):
     """Undo `file_rows`."""
     heads, joints, attributes = (
@@ -121,7 +114,7 @@ def forget_rows(context, touched):
         wide_high[attribute] = 0
 
 
-@inlined
+@subkernel
 def _cell_of_number(desc, local, number):
     """The cell of a number on a segment's line."""
     number_at, grid_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.GRID_AT)
@@ -132,7 +125,7 @@ def _cell_of_number(desc, local, number):
     )  # fmt: skip
 
 
-@inlined
+@subkernel
 def _cell_of_text(desc, local, words, start, length):
     """The cell of a text on a segment's line."""
     number_at, text_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.TEXT_AT)
@@ -143,7 +136,7 @@ def _cell_of_text(desc, local, words, start, length):
     return FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local]) + inside
 
 
-@inlined
+@subkernel
 def cell_of(desc, local, kind, number, words, start, length):
     """The cell of a value on a segment's line."""
     if kind == 5:
@@ -161,7 +154,7 @@ def _cell_of_row(desc, context, local, row):
     return np.int64(_cell_of_text(desc, local, words, np.int64(start), np.int64(length)))
 
 
-@inlined
+@subkernel
 def _sort(cells, start, end):
     """Sort a part of an array in place; Shell's way, which is short and quick enough for the elements of a list."""
     gap = np.int64(1)
@@ -178,7 +171,7 @@ def _sort(cells, start, end):
             cells[place] = cell
 
 
-@inlined
+@subkernel
 def encode(desc, context, touched):
     """Codes and cells of the event in one segment; how many of its attributes the segment knows, and whether a
     match of codes needs a closer look.
@@ -244,7 +237,7 @@ def encode(desc, context, touched):
     return count, is_loose
 
 
-@inlined
+@subkernel
 def count_lists(context, count):
     """Tell how many elements the lists of an event have, none of single values; of long ones the cells are sorted."""
     known, heads = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_HEADS)
@@ -264,7 +257,7 @@ def count_lists(context, count):
             _sort(sorted_cells, start, end)
 
 
-@inlined
+@subkernel
 def set_layers(desc, context, count):
     """Lay the elements of short lists one over another, and return how many layers there are; 0 if it cannot be done.
 
@@ -297,7 +290,7 @@ def set_layers(desc, context, count):
     return most
 
 
-@inlined
+@subkernel
 def forget_layers(context, count):
     """Undo `set_layers`."""
     known, room = int32_at(context, f.LOCAL_TOUCHED), context[f.LOW + 1]
@@ -310,7 +303,7 @@ def forget_layers(context, count):
             layers[layer * room + local] = 0
 
 
-@inlined
+@subkernel
 def aim(desc, context, local, row):
     """Let the codes of a list be those of one of its elements; or, for row -1, of its hull again."""
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)

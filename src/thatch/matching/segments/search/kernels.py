@@ -12,6 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import bit_count, trailing_zeros
+from thatch.compiled.decorators import inline, short_kernel, subkernel
+from thatch.compiled.pointers import (
+    int32_at,
+    int64_at,
+    part_of,
+    pointer_to,
+    uint8_at,
+    uint16_at,
+    uint32_at,
+    uint64_at,
+)
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.bitsets.kernels import sweep
 from thatch.matching.segments.blocks.kernels import (
@@ -26,27 +38,12 @@ from thatch.matching.segments.delta.kernels import search_delta
 from thatch.matching.segments.listed.kernels import search_listed
 from thatch.matching.segments.rows.kernels import encode, file_rows, forget_rows
 from thatch.matching.segments.sifting.kernels import sift
-from thatch.matching.segments.vectors.kernels import (
-    bit_count,
-    brief,
-    inlined,
-    int32_at,
-    int64_at,
-    merged,
-    part_of,
-    pointer_to,
-    trailing_zeros,
-    uint8_at,
-    uint16_at,
-    uint32_at,
-    uint64_at,
-)
 from thatch.matching.segments.verdicts.kernels import settle
 
 __all__ = ["collect", "find_owner", "search", "search_segment", "sorted_unique"]
 
 
-@brief
+@short_kernel
 def collect(context, rows, flags, moment, newest):
     """What an event matches; returns the number of sure matches plus 2^32 times those to verify.
 
@@ -75,7 +72,7 @@ def collect(context, rows, flags, moment, newest):
     return counts[f.SURE] + (counts[f.WAITING] << 32)
 
 
-@merged
+@inline
 def search(context, touched, flags, moment, newest):
     """Look through all segments and deltas; matches pile up in PLACES and PENDING."""
     segments = int64_at(context, f.SEGMENTS)
@@ -96,7 +93,7 @@ def search(context, touched, flags, moment, newest):
 # --- one segment ------------------------------------------------------------------------------------------------------
 
 
-@inlined
+@subkernel
 def search_segment(desc, source, context, touched, flags, moment):
     """Add what an event matches in one segment to PLACES and PENDING; return whether to stop."""
     low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
@@ -124,14 +121,14 @@ def search_segment(desc, source, context, touched, flags, moment):
     return stopped
 
 
-@inlined
+@subkernel
 def _settle(end, source, desc, context, count, flags, moment):
     """Decide about candidates up to `end`; return whether to stop."""
     end = sift(int64_at(context, f.COUNTS)[f.WAITING], end, desc, context, count)
     return settle(end, source, desc, context, np.int64(0), flags, moment)
 
 
-@inlined
+@subkernel
 def _search_single(desc, source, context, count, flags, moment):
     """The same for an event that is encoded, has one value of each attribute, and codes that tell all of it."""
     group_at, groups = int32_at(desc, f.GROUP_AT), int64_at(desc, f.GROUPS)
@@ -209,7 +206,7 @@ def _search_single(desc, source, context, count, flags, moment):
     return False
 
 
-@inlined
+@subkernel
 def sorted_unique(context, count):
     """Sort places and drop repetitions, by setting a bit for each and reading the bits in order."""
     words, summary = uint64_at(context, f.BITS), uint64_at(context, f.SUMMARY)
@@ -254,7 +251,7 @@ def sorted_unique(context, count):
     return kept
 
 
-@brief
+@short_kernel
 def find_owner(claims, died, by_place, place):
     """The living owner at a place, -1 if there is none; `by_place` has the owners in the order of their places."""
     low, high = 0, len(by_place)

@@ -9,19 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import bit_count, prefetch
+from thatch.compiled.decorators import inline, kernel, subkernel
+from thatch.compiled.pointers import int32_at, int64_at, uint8_at
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.candidates.kernels import box_of
 from thatch.matching.segments.compiling.kernels import apart
-from thatch.matching.segments.vectors.kernels import (
-    bit_count,
-    inlined,
-    int32_at,
-    int64_at,
-    kernel,
-    merged,
-    prefetch,
-    uint8_at,
-)
 
 __all__ = ["fill_sieves", "needed_letters", "sieved"]
 
@@ -34,13 +27,13 @@ _MOST_CODES = 48  # of a union whose codes are looked at
 _ANY_ONE = 0xFF  # byte of a program that stands for any one character
 
 
-@merged
+@inline
 def _bit(number):
     """One of the bits, by a hash."""
     return np.int64(1) << ((((number * 40_503) & 0xFFFF) * BITS) >> 16)
 
 
-@inlined
+@subkernel
 def _pair(first, second):
     return _bit((np.int64(first) << 8) ^ (np.int64(second) * 31))
 
@@ -99,7 +92,7 @@ def fill_sieves(left_at, left, needs, check_attribute, sieves):
 # --- events -------------------------------------------------------------------------------------------------------------
 
 
-@inlined
+@subkernel
 def _letters_missing(words, start, length):
     """The hashed pairs of letters that a text does not have."""
     missing = np.int64(ALL)
@@ -108,7 +101,7 @@ def _letters_missing(words, start, length):
     return missing
 
 
-@inlined
+@subkernel
 def _set_words(desc, context, count):
     """Give an event its words. What it lacks is missing, which is code 0; of a list, what all elements say counts."""
     words, known = int64_at(context, f.SIEVES), int32_at(context, f.LOCAL_TOUCHED)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.bits import prefetch
+from thatch.compiled.decorators import inline, subkernel
+from thatch.compiled.pointers import int32_at, int64_at, uint16_at, uint32_at
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.candidates.kernels import HAS_CHECKS, LISTED, SEVERAL, SURE, box_of
 from thatch.matching.segments.sieves.kernels import sieved
-from thatch.matching.segments.vectors.kernels import (
-    inlined,
-    int32_at,
-    int64_at,
-    merged,
-    prefetch,
-    uint16_at,
-    uint32_at,
-)
 
 __all__ = ["sift", "sift_listed"]
 
 
-@inlined
+@subkernel
 def _left_pass(left, start, end, low, high):
     """Whether the sides that are left over pass; of those on one attribute, which stand together, one must."""
     which, passes = np.int64(-1), True
@@ -36,7 +30,7 @@ def _left_pass(left, start, end, low, high):
     return passes
 
 
-@inlined
+@subkernel
 def _left_in_layers(left, start, end, context, n_layers):
     """The same where some values are lists: in some layer one must. How many of the attributes are lists; -1 if not."""
     layers, room = uint16_at(context, f.LAYERS), context[f.LOW + 1]
@@ -57,7 +51,7 @@ def _left_in_layers(left, start, end, context, n_layers):
     return lists if passes else np.int64(-1)
 
 
-@merged
+@inline
 def _fetched(begin, end, desc, context, count):
     """Drop the candidates that do not pass their sieves; let what is left over of the others be fetched."""
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
@@ -69,7 +63,7 @@ def _fetched(begin, end, desc, context, count):
     return end
 
 
-@merged
+@inline
 def sift(begin, end, desc, context, count):
     """Drop the candidates whose sides that are left over do not pass; return where the others end."""
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
@@ -93,7 +87,7 @@ def sift(begin, end, desc, context, count):
     return kept
 
 
-@merged
+@inline
 def sift_listed(begin, end, desc, context, count, n_layers):
     """The same for an event with lists, or for coarse codes."""
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)

@@ -10,7 +10,6 @@ and be tested, as the Python that it is written in.
 
 from __future__ import annotations
 
-import ctypes
 import os
 from typing import Any
 
@@ -21,35 +20,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from thatch.matching.segments.compiling.kernels import JIT, brief, inlined, kernel, merged
+from thatch.compiled.bits import trailing_zeros
+from thatch.compiled.decorators import JIT, subkernel
+from thatch.compiled.pointers import pointer_into
 
-__all__ = [
-    "HAS_PERMUTE",
-    "LANES",
-    "as_doubles",
-    "as_int32",
-    "as_uint64",
-    "bit_count",
-    "brief",
-    "doubles_at",
-    "inlined",
-    "int32_at",
-    "int64_at",
-    "kernel",
-    "masks512",
-    "merged",
-    "mixed64",
-    "part_of",
-    "pointer_to",
-    "prefetch",
-    "sides64",
-    "trailing_zeros",
-    "transpose64",
-    "uint8_at",
-    "uint16_at",
-    "uint32_at",
-    "uint64_at",
-]
+__all__ = ["HAS_PERMUTE", "LANES", "masks512", "mixed64", "sides64", "transpose64"]
 
 LANES = 64
 HAS_PERMUTE = (
@@ -71,17 +46,6 @@ def _splat(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(first, ir.Constant(_V64, ir.Undefined), zeros)
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, offset: Any, vector: Any) -> Any:
-    return builder.bitcast(builder.gep(_data(context, builder, kind, array), [offset]), vector.as_pointer())
-
-
-def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Where the numbers of an array begin; a pointer is that already."""
-    if isinstance(kind, types.CPointer):
-        return array
-    return context.make_array(kind)(context, builder, array).data
-
-
 @intrinsic
 def sides64(typingctx, codes, offset, low, high):
     """One bit a box: `lo <= high` and `hi >= low`, with 64 `lo` at `offset` and 64 `hi` behind them."""
@@ -90,9 +54,9 @@ def sides64(typingctx, codes, offset, low, high):
     def codegen(context, builder, signature, args):
         array, at, low, high = args
         kind = signature.args[0]
-        lo = builder.load(_pointer(context, builder, kind, array, at, _V64), align=2)
+        lo = builder.load(pointer_into(context, builder, kind, array, at, _V64), align=2)
         past = builder.add(at, ir.Constant(_I64, LANES))
-        hi = builder.load(_pointer(context, builder, kind, array, past, _V64), align=2)
+        hi = builder.load(pointer_into(context, builder, kind, array, past, _V64), align=2)
         begins = builder.icmp_unsigned("<=", lo, _splat(builder, high))
         ends = builder.icmp_unsigned(">=", hi, _splat(builder, low))
         return builder.bitcast(builder.and_(begins, ends), _I64)
@@ -114,7 +78,7 @@ def _permuted64(typingctx, mixed, offset, low, high):
 
         def half(array, kind, base, step):
             place = builder.add(base, ir.Constant(_I64, step))
-            return builder.load(_pointer(context, builder, kind, array, place, _V32), align=2)
+            return builder.load(pointer_into(context, builder, kind, array, place, _V32), align=2)
 
         zero = ir.Constant(_I64, 0)
         lows = [half(low, signature.args[2], zero, step) for step in (0, 32)]
@@ -132,45 +96,6 @@ def _permuted64(typingctx, mixed, offset, low, high):
 
 
 @intrinsic
-def trailing_zeros(typingctx, word):
-    """Position of the lowest set bit."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), codegen
-
-
-@intrinsic
-def bit_count(typingctx, word):
-    """How many bits are set."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), codegen
-
-
-@intrinsic
-def prefetch(typingctx, array, index):
-    """Let the line of an entry be fetched while something else is done."""
-
-    def codegen(context, builder, signature, args):
-        byte = ir.IntType(8)
-        fetch = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _I32, _I32, _I32]),
-            "llvm.prefetch.p0",
-        )
-        place = _pointer(context, builder, signature.args[0], args[0], args[1], byte)
-        reading, near, data = (ir.Constant(_I32, number) for number in (0, 3, 1))
-        builder.call(fetch, [place, reading, near, data])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), codegen
-
-
-@intrinsic
 def masks512(typingctx, mask, offset, first, first_at, second, second_at):
     """AND 512 bits at `first_at` and 512 bits at `second_at` into those at `offset`; return whether any is left."""
     signature = types.uint64(mask, types.int64, first, types.int64, second, types.int64)
@@ -179,7 +104,7 @@ def masks512(typingctx, mask, offset, first, first_at, second, second_at):
         kinds = signature.args
 
         def place(number):
-            return _pointer(context, builder, kinds[number], args[number], args[number + 1], _V512)
+            return pointer_into(context, builder, kinds[number], args[number], args[number + 1], _V512)
 
         kept = builder.load(place(0), align=8)
         for number in (2, 4):
@@ -207,7 +132,7 @@ def transpose64(typingctx, rows, offset, out, out_offset):
 
         def pointer(number, step):
             place = builder.add(args[number + 1], ir.Constant(_I64, 8 * step))
-            return _pointer(context, builder, kinds[number], args[number], place, _V512)
+            return pointer_into(context, builder, kinds[number], args[number], place, _V512)
 
         def exchanged(first, second, step, kept):
             """What the rows of `first` and `second`, `step` apart, exchange."""
@@ -239,17 +164,7 @@ def transpose64(typingctx, rows, offset, out, out_offset):
     return signature, codegen
 
 
-@intrinsic
-def part_of(typingctx, array, start):
-    """What of an array, given by a pointer, begins at a place."""
-
-    def codegen(context, builder, signature, args):
-        return builder.gep(args[0], [args[1]])
-
-    return array(array, types.intp), codegen
-
-
-@inlined
+@subkernel
 def _gathered64(mixed, offset, low, high, lanes):
     """`mixed64` for any processor and any number of attributes: only the lanes still alive are looked at."""
     result = np.uint64(0)
@@ -266,7 +181,7 @@ def _gathered64(mixed, offset, low, high, lanes):
 
 if HAS_PERMUTE:
 
-    @inlined
+    @subkernel
     def mixed64(mixed, offset, low, high, lanes, is_narrow):
         """One bit a box, each with an attribute of its own: 64 attributes, 64 `lo`, 64 `hi` at `offset`."""
         if is_narrow:
@@ -275,7 +190,7 @@ if HAS_PERMUTE:
 
 else:
 
-    @inlined
+    @subkernel
     def mixed64(mixed, offset, low, high, lanes, is_narrow):
         """One bit a box, each with an attribute of its own: 64 attributes, 64 `lo`, 64 `hi` at `offset`."""
         return _gathered64(mixed, offset, low, high, lanes)
@@ -294,18 +209,6 @@ if not JIT:
         passes = (_lanes(codes, offset) <= high) & (_lanes(codes, offset + LANES) >= low)
         return np.bitwise_or.reduce(_BITS[passes], initial=np.uint64(0))
 
-    def part_of(array, start):  # noqa: D103
-        return array[start:]
-
-    def trailing_zeros(word):  # noqa: D103
-        return np.uint64((int(word) & -int(word)).bit_length() - 1)
-
-    def bit_count(word):  # noqa: D103
-        return np.uint64(int(word).bit_count())
-
-    def prefetch(array, index):  # noqa: D103
-        assert 0 <= index <= len(array)
-
     def transpose64(rows, offset, out, out_offset):  # noqa: D103
         words = _lanes(rows, offset)
         _lanes(out, out_offset)[:] = [
@@ -319,78 +222,3 @@ if not JIT:
         kept = mask[offset : offset + 8]
         kept &= first[first_at : first_at + 8] & second[second_at : second_at + 8]
         return np.uint64(np.any(kept))
-
-
-# --- arrays by address -------------------------------------------------------------------------------------------------
-
-# A description is an array of numbers: for every array it names, address and length stand side by side.
-
-
-class _Strict(np.ndarray):
-    """With the compiler switched off: an array with nothing before its first place, as pointers know no other."""
-
-    def __getitem__(self, at):
-        assert not isinstance(at, int | np.integer) or at >= 0
-        return super().__getitem__(at)
-
-    def __setitem__(self, at, value):
-        assert not isinstance(at, int | np.integer) or at >= 0
-        super().__setitem__(at, value)
-
-
-def _named(kind: Any) -> Any:
-    """A function `(description, field)` that gives where the numbers of a kind begin that a description names.
-
-    Compiled it gives a pointer: an array would be nine numbers to hand on, and tested for negative places.
-    """
-    if not JIT:
-        dtype = np.dtype(str(kind))
-
-        def array_at(description, field):
-            address, size = int(description[field]), int(description[field + 1])
-            if size == 0:
-                return np.empty(0, dtype).view(_Strict)
-            content = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
-            return np.frombuffer(content, dtype).view(_Strict)
-
-        return array_at
-
-    @intrinsic
-    def array_at(typingctx, description, field):
-        signature = types.CPointer(kind)(description, types.intp)
-
-        def codegen(context, builder, signature, args):
-            start = _data(context, builder, signature.args[0], args[0])
-            address = builder.load(builder.gep(start, [args[1]]))
-            return builder.inttoptr(address, context.get_value_type(signature.return_type))
-
-        return signature, codegen
-
-    return array_at
-
-
-uint8_at, uint16_at, uint32_at, uint64_at = map(
-    _named, (types.uint8, types.uint16, types.uint32, types.uint64)
-)
-int32_at, int64_at, doubles_at = map(_named, (types.int32, types.int64, types.float64))
-
-
-def _seen_as(kind: Any) -> Any:
-    """A function that lets an array be one of another kind of numbers."""
-    if not JIT:
-        return lambda array: array.view(str(kind))
-
-    @intrinsic
-    def seen(typingctx, array):
-        def codegen(context, builder, signature, args):
-            start = _data(context, builder, signature.args[0], args[0])
-            return builder.bitcast(start, context.get_value_type(signature.return_type))
-
-        return types.CPointer(kind)(array), codegen
-
-    return seen
-
-
-as_int32, as_doubles, as_uint64, pointer_to = map(
-    _seen_as, (types.int32, types.float64, types.uint64, types.int64)
-)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from thatch.compiled.decorators import inline, subkernel
+from thatch.compiled.pointers import int32_at, int64_at, uint8_at, uint16_at, uint32_at
 from thatch.matching.segments import fields as f
 from thatch.matching.segments.candidates.kernels import (
     FLAGS,
@@ -22,22 +24,13 @@ from thatch.matching.segments.cells.kernels import count_below
 from thatch.matching.segments.checks.kernels import run_program
 from thatch.matching.segments.compiling.kernels import apart
 from thatch.matching.segments.rows.kernels import LONG
-from thatch.matching.segments.vectors.kernels import (
-    inlined,
-    int32_at,
-    int64_at,
-    merged,
-    uint8_at,
-    uint16_at,
-    uint32_at,
-)
 
 __all__ = ["settle"]
 
 NO, YES, MAYBE = 0, 1, 2
 
 
-@inlined
+@subkernel
 def _end_of(attributes, start, stop):
     """Where the alternatives end that begin at a side."""
     end = start + 1
@@ -46,7 +39,7 @@ def _end_of(attributes, start, stop):
     return end
 
 
-@inlined
+@subkernel
 def _is_inside(cell, start, end, lo, hi):
     """Whether a cell lies in one of some alternatives."""
     side = start
@@ -55,7 +48,7 @@ def _is_inside(cell, start, end, lo, hi):
     return side < end
 
 
-@inlined
+@subkernel
 def _any_inside(which, start, end, lo, hi, context):
     """Whether some element of a list lies in one of some alternatives."""
     heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
@@ -75,7 +68,7 @@ def _any_inside(which, start, end, lo, hi, context):
     return row >= 0
 
 
-@inlined
+@subkernel
 def _strike(joint, start, stop, attributes, lo, hi, context):
     """Strike out the elements of a list that fail a box's sides, of those from `start` to `stop`, on its attributes."""
     heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
@@ -91,7 +84,7 @@ def _strike(joint, start, stop, attributes, lo, hi, context):
         start = end
 
 
-@inlined
+@subkernel
 def _any_left(which, context, start):
     """Whether some element of a list is not struck out; or, to start with, let none be. Each has a row per attribute."""
     heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
@@ -107,7 +100,7 @@ def _any_left(which, context, start):
     return found
 
 
-@inlined
+@subkernel
 def _verdict_of(start, stop, attributes, lo, hi, context):
     """NO, YES, or MAYBE: every side holds, but not all of them surely for the same elements of a list."""
     cell_low, cell_high = int32_at(context, f.CELL_LOW), int32_at(context, f.CELL_HIGH)
@@ -141,7 +134,7 @@ def _verdict_of(start, stop, attributes, lo, hi, context):
     return result
 
 
-@inlined
+@subkernel
 def _row_holds(check, row, desc, context):
     """Whether a check holds for one value."""
     start = int64_at(desc, f.CHECK_START)[check]
@@ -153,7 +146,7 @@ def _row_holds(check, row, desc, context):
     return run_program(context, programs, size, start, kind, np.int64(at), np.int64(length))
 
 
-@merged
+@inline
 def _is_single(which, context):
     """Whether an event has one value of an attribute, or none: then what codes say is exact."""
     row = int32_at(context, f.LOCAL_HEADS)[which]
@@ -162,7 +155,7 @@ def _is_single(which, context):
     )
 
 
-@merged
+@inline
 def _new_round(context):
     """Forget the outcomes of checks: they bear the number of their round, which comes again after 127 rounds."""
     outcomes = uint8_at(context, f.OUTCOMES)
@@ -172,7 +165,7 @@ def _new_round(context):
     outcomes[0] += 1
 
 
-@merged
+@inline
 def _holds(check, row, desc, context):
     """Whether a check holds for the only value of its attribute; many boxes ask, and it is run once."""
     outcomes = uint8_at(context, f.OUTCOMES)
@@ -181,13 +174,13 @@ def _holds(check, row, desc, context):
     return outcomes[check + 1] & 1 != 0
 
 
-@inlined
+@subkernel
 def _check_at(left, entry):
     """The number of the check that an entry of what is left over names."""
     return np.int64(left[3 * entry + 1]) | (np.int64(left[3 * entry + 2]) << 16)
 
 
-@inlined
+@subkernel
 def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc, context):
     """Whether one element of a list satisfies the sides and the checks of a box on all of its attributes."""
     check_attribute, left = uint16_at(desc, f.CHECK_ATTRIBUTE), uint16_at(desc, f.LEFT)
@@ -207,7 +200,7 @@ def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc
     return _any_left(which, context, 0)
 
 
-@inlined
+@subkernel
 def _checks_list(box, desc, context):
     """Whether a check of a box is on a list."""
     left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
@@ -220,7 +213,7 @@ def _checks_list(box, desc, context):
     return False
 
 
-@inlined
+@subkernel
 def _checked(box, start, stop, attributes, lo, hi, desc, context):
     """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
 
@@ -271,7 +264,7 @@ def _checked(box, start, stop, attributes, lo, hi, desc, context):
 # --- all together -------------------------------------------------------------------------------------------------
 
 
-@merged
+@inline
 def _gather(candidate, desc, context):
     """The sides of a box on lists from its block, which are exact there; how many, or -1 if there is no room for them.
 
@@ -309,7 +302,7 @@ def _gather(candidate, desc, context):
     return count
 
 
-@inlined
+@subkernel
 def _must_agree(candidate, desc, context):
     """Whether a box has sides on several attributes of the same list, of which one element must satisfy all."""
     groups, mixed = int64_at(desc, f.GROUPS), uint16_at(desc, f.MIXED)
@@ -385,7 +378,7 @@ def _decide(begin, end, desc, context, is_loose, flags, moment):
     return kept
 
 
-@inlined
+@subkernel
 def settle(end, source, desc, context, is_loose, flags, moment):
     """Decide about candidates, which stand in PENDING up to `end`; add those that match to PLACES and PENDING.
 

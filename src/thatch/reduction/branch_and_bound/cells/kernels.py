@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined
+from thatch.compiled.decorators import subkernel
 
 __all__ = [
     "BRANCH",
@@ -51,7 +51,7 @@ _NO_BOUND = 1 << 62  # no entry on this side
 PARENT, TOTAL, KEPT, BRANCH, ENTRIES, NEXT, UNITS, HEADER = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-@inlined
+@subkernel
 def contains(room: Any, box: int, cell: int, sides: int) -> bool:
     """Whether one box contains the other."""
     e = 0
@@ -60,7 +60,7 @@ def contains(room: Any, box: int, cell: int, sides: int) -> bool:
     return e == sides
 
 
-@inlined
+@subkernel
 def start_proof(room: Any, proof: int, sides: int, words: int, row: int, starts: int) -> None:
     """The proof at hand becomes a row by itself."""
     for e in range(sides):
@@ -72,7 +72,7 @@ def start_proof(room: Any, proof: int, sides: int, words: int, row: int, starts:
     room[proof + sides + (row >> 6)] |= np.int64(1) << (row & 63)
 
 
-@inlined
+@subkernel
 def _resolve(room: Any, proof: int, other: int, side: int, sides: int, words: int) -> None:
     """Join `other` on beyond this side: both together cover what both cover elsewhere."""
     far = room[other + side]
@@ -86,7 +86,7 @@ def _resolve(room: Any, proof: int, other: int, side: int, sides: int, words: in
         room[proof + word] |= room[other + word]
 
 
-@inlined
+@subkernel
 def resolve_row(room: Any, proof: int, row: int, side: int, starts: int, sides: int) -> None:
     """The same with a row instead of a proof."""
     near = room[proof + (side ^ 1)]
@@ -102,7 +102,7 @@ def resolve_row(room: Any, proof: int, row: int, side: int, starts: int, sides: 
     room[proof + sides + (row >> 6)] |= np.int64(1) << (row & 63)
 
 
-@inlined
+@subkernel
 def fold(room: Any, frame: int, proof: int, sides: int, words: int) -> None:
     """Widen the proof at hand, which covers what is left of the cell, over the children that are done."""
     cell = frame + HEADER
@@ -117,7 +117,7 @@ def fold(room: Any, frame: int, proof: int, sides: int, words: int) -> None:
             _resolve(room, proof, done + x * (sides + words), side, sides, words)
 
 
-@inlined
+@subkernel
 def reduce(room: Any, rows: int, count: int, cell: int, sides: int, starts: int, least: int) -> int:
     """Paper 000, algorithm 2: how many rows are left; those removed follow them, the last one first.
 
@@ -170,7 +170,7 @@ def reduce(room: Any, rows: int, count: int, cell: int, sides: int, starts: int,
     return kept
 
 
-@inlined
+@subkernel
 def choose(room: Any, rows: int, kept: int, cell: int, starts: int, activity: int) -> int:
     """The row to branch on: with few entries, much of the cell, and a part in many proofs so far.
 
@@ -204,7 +204,7 @@ def choose(room: Any, rows: int, kept: int, cell: int, starts: int, activity: in
     return best
 
 
-@inlined
+@subkernel
 def order(room: Any, frame: int, row: int, sides: int, starts: int) -> None:
     """Write the sides of the branching row into its frame, that with the widest piece first."""
     cell = frame + HEADER
@@ -231,7 +231,7 @@ def order(room: Any, frame: int, row: int, sides: int, starts: int) -> None:
     room[frame + NEXT] = 0
 
 
-@inlined
+@subkernel
 def bound_of(room: Any, row: int, side: int, starts: int) -> Any:
     """The bound of a row's entry on a side."""
     p = room[starts + row]
@@ -240,7 +240,7 @@ def bound_of(room: Any, row: int, side: int, starts: int) -> Any:
     return room[p + 1]
 
 
-@inlined
+@subkernel
 def find_witness(room: Any, frame: int, sides: int, starts: int, point: int, region: int) -> None:
     """Fill `point`, a vector of one number for each axis at every other place, from this frame up to the first.
 

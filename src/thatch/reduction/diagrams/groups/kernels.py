@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, merged
+from thatch.compiled.decorators import inline, subkernel
 from thatch.reduction.diagrams.fields import END, HASH, N_AXES, N_GROUPS, ROWS, START, WORD
 
 __all__ = ["axes_of", "enter_door", "find_terminal", "has_all_of", "mix_axes", "new_group"]
@@ -12,7 +12,7 @@ __all__ = ["axes_of", "enter_door", "find_terminal", "has_all_of", "mix_axes", "
 _LOW31 = (1 << 31) - 1
 
 
-@inlined
+@subkernel
 def _mix(axis):
     """A number below 2**62 that looks like chance."""
     x = (np.int64(axis) + 1) * 0x5BD1E995
@@ -21,7 +21,7 @@ def _mix(axis):
     return x ^ (x >> 29)
 
 
-@inlined
+@subkernel
 def mix_axes(axes, mixed):
     """The hash of each axis, and of all of them."""
     code = 0
@@ -31,13 +31,13 @@ def mix_axes(axes, mixed):
     return code
 
 
-@merged
+@inline
 def axes_of(arrays, terminal):
     """The axes of a group."""
     return arrays.axes[arrays.nodes[terminal, START] : arrays.nodes[terminal, END]]
 
 
-@inlined
+@subkernel
 def find_terminal(arrays, axes, chosen, code):
     """The terminal of the group with the chosen ones of some axes, 0 if there is none.
 
@@ -57,7 +57,7 @@ def find_terminal(arrays, axes, chosen, code):
     return 0
 
 
-@inlined
+@subkernel
 def _is(its, axes, chosen):
     at = 0
     for k in range(axes.shape[0]):
@@ -68,7 +68,7 @@ def _is(its, axes, chosen):
     return at == its.shape[0]
 
 
-@inlined
+@subkernel
 def new_group(arrays, axes, code, terminal):
     """Add a group with these axes, for which there is room, on a terminal."""
     group, at = arrays.state[N_GROUPS], arrays.state[N_AXES]
@@ -84,7 +84,7 @@ def new_group(arrays, axes, code, terminal):
     enter_door(nodes, doors, terminal)
 
 
-@inlined
+@subkernel
 def enter_door(nodes, doors, terminal):
     """Enter a terminal into the table, under the hash of its axes."""
     mask = doors.shape[0] - 1
@@ -94,7 +94,7 @@ def enter_door(nodes, doors, terminal):
     doors[place] = terminal
 
 
-@inlined
+@subkernel
 def has_all_of(larger, smaller):
     """Whether rising axes are among others that rise."""
     at = 0

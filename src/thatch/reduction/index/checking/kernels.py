@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from thatch.matching.segments.compiling.kernels import brief, inlined, kernel
+from thatch.compiled.decorators import kernel, short_kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
 
 __all__ = ["fault", "fault_of_many"]
 
 
-@inlined
+@subkernel
 def _fault(axes, lows, highs, start, end, most):
     for i in range(start, end):
         if lows[i] > highs[i] or lows[i] < LOWEST or highs[i] > HIGHEST or axes[i] < 0 or axes[i] > most:
@@ -18,7 +18,7 @@ def _fault(axes, lows, highs, start, end, most):
     return -1
 
 
-@brief
+@short_kernel
 def fault(axes, lows, highs, most):
     """The first side of a box that is none, -1 if there is none."""
     return _fault(axes, lows, highs, 0, len(axes), most)

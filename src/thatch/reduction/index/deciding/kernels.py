@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined, kernel
-from thatch.matching.segments.vectors.kernels import doubles_at, int64_at
+from thatch.compiled.decorators import kernel, subkernel
+from thatch.compiled.pointers import doubles_at, int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.branch_and_bound.kernels import BUDGET, COVERED, OPEN, ROOM, refute
 from thatch.reduction.index.fields import (
@@ -47,7 +47,7 @@ _LEAST_SHARE = 1.0 / (HIGHEST - LOWEST + 1)  # of an axis of which the box says 
 _ALL = np.iinfo(np.int64).max
 
 
-@inlined
+@subkernel
 def _join(room, row, k, m, lows, highs, low, high, local, slots):
     """Write a box into the small set, with its axes; how many axes there are then."""
     rows, ends = room[2], room[3]
@@ -75,7 +75,7 @@ def _join(room, row, k, m, lows, highs, low, high, local, slots):
     return m
 
 
-@inlined
+@subkernel
 def _lift(k, m, lows, highs, high, witness, misses):
     """Move a point that is in none of the small set up to the high end of the box on every axis where it stays so.
 
@@ -182,7 +182,7 @@ def decide(desc, work, axes, lows, highs, start, end, before, budget, is_pairwis
     return code, nodes, rounds, k, m
 
 
-@inlined
+@subkernel
 def _write_proof(desc, set_rows, used, k, at, out_used):
     """Write the numbers of the boxes that are used; where the next proof begins."""
     rows = room_of(desc)[2]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import inlined
+from thatch.compiled.decorators import subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.index.fields import (
     AT,
@@ -44,13 +44,13 @@ __all__ = ["NOTHING", "choose_split", "leaf_size", "make_leaf", "partition", "sm
 NOTHING = np.iinfo(np.int64).max  # the first number of no boxes
 
 
-@inlined
+@subkernel
 def smallest_key(end):
     """The key of an end that says nothing."""
     return LOWEST if end & 1 == 0 else -HIGHEST
 
 
-@inlined
+@subkernel
 def _key_of(rows, ends, row, end):
     """The key of a box for one of its ends."""
     start = rows[row * ROW + ROW_AT]
@@ -60,13 +60,13 @@ def _key_of(rows, ends, row, end):
     return smallest_key(end)
 
 
-@inlined
+@subkernel
 def leaf_size(columns, capacity):
     """How many words a leaf takes."""
     return 2 * columns + (3 + columns) * capacity
 
 
-@inlined
+@subkernel
 def words_for(state, sides):
     """How many words of leaves a further box with so many sides may take: one leaf made anew, or two by a split.
 
@@ -80,7 +80,7 @@ def words_for(state, sides):
     return 2 * leaf_size(columns, 2 * max(state[LARGEST], LEAF))
 
 
-@inlined
+@subkernel
 def _put(room, node, slot, row, slots):
     """Write a box into a leaf. `slots` has the column of each of its ends, -1 for those without."""
     nodes, leaves, rows, ends, _, _ = room
@@ -106,7 +106,7 @@ def _put(room, node, slot, row, slots):
     rows[row * ROW + ROW_LEAF] = node
 
 
-@inlined
+@subkernel
 def make_leaf(room, node, order, start, count, slots, sample, size):
     """Let a node be a leaf with the boxes `order[start : start + count]`. False if there is no room.
 
@@ -181,7 +181,7 @@ def make_leaf(room, node, order, start, count, slots, sample, size):
     return True
 
 
-@inlined
+@subkernel
 def choose_split(room, parent, order, start, count, slots, sample):
     """By which end, and up to which key, some boxes are split best; the end is -1 if a sample of them is all alike."""
     nodes, _, rows, ends, _, _ = room
@@ -243,7 +243,7 @@ def choose_split(room, parent, order, start, count, slots, sample):
     return best_end, best_value
 
 
-@inlined
+@subkernel
 def partition(room, order, start, count, end, value):
     """Let boxes with a key up to `value` come first; how many they are."""
     rows, ends = room[2], room[3]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.matching.segments.compiling.kernels import brief, inlined, kernel
-from thatch.matching.segments.vectors.kernels import int64_at
+from thatch.compiled.decorators import kernel, short_kernel, subkernel
+from thatch.compiled.pointers import int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.index.fields import (
     AT,
@@ -80,7 +80,7 @@ ADDED = -1  # of `insert`: nothing more to do
 FULL = -2  # the arrays have no room for another box
 
 
-@inlined
+@subkernel
 def _new_node(room, parent):
     """The number of an empty leaf without memory."""
     nodes, state = room[0], room[5]
@@ -99,7 +99,7 @@ def _new_node(room, parent):
     return node
 
 
-@inlined
+@subkernel
 def _grow(room, root, order, start, count, depth, slots, sample, stack, n_nodes, size):
     """Build the tree of `order[start : start + count]` at a node. False if there is no room for it."""
     nodes, _, rows, _, _, state = room
@@ -139,7 +139,7 @@ def _grow(room, root, order, start, count, depth, slots, sample, stack, n_nodes,
     return True
 
 
-@inlined
+@subkernel
 def _tree_of(room, axes, lows, start, end):
     """The axis whose tree a box belongs to: that of its rarest low end, -1 if all are frequent."""
     roots, state = room[4], room[5]
@@ -150,7 +150,7 @@ def _tree_of(room, axes, lows, start, end):
     return best
 
 
-@inlined
+@subkernel
 def _append(room, number, axes, lows, highs, start, end):
     """Write a box into the next row."""
     _, _, rows, ends, _, state = room
@@ -174,7 +174,7 @@ def _append(room, number, axes, lows, highs, start, end):
     return row
 
 
-@inlined
+@subkernel
 def insert(desc, number, axes, lows, highs, start, end):
     """Add a box. FULL if there is no room (then nothing has changed), ADDED, or the node that should be built anew."""
     room = room_of(desc)
@@ -354,7 +354,7 @@ def rebuild(desc, root):
     )
 
 
-@brief
+@short_kernel
 def leaf_room(desc, sides):
     """How many words of leaves there must be for a further box with so many sides."""
     state = int64_at(desc, STATE)

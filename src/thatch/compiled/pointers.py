@@ -1,0 +1,131 @@
+"""Arrays that kernels reach by address, and arrays seen as another kind of numbers."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from thatch.compiled.decorators import JIT
+
+__all__ = [
+    "as_doubles",
+    "as_int32",
+    "as_uint64",
+    "doubles_at",
+    "int32_at",
+    "int64_at",
+    "part_of",
+    "pointer_into",
+    "pointer_to",
+    "uint8_at",
+    "uint16_at",
+    "uint32_at",
+    "uint64_at",
+]
+
+
+def pointer_into(context: Any, builder: Any, kind: Any, array: Any, offset: Any, vector: Any) -> Any:
+    """LLVM code for the address of an entry of an array, to read as `vector`."""
+    return builder.bitcast(builder.gep(_data(context, builder, kind, array), [offset]), vector.as_pointer())
+
+
+def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Where the numbers of an array begin; a pointer is that already."""
+    if isinstance(kind, types.CPointer):
+        return array
+    return context.make_array(kind)(context, builder, array).data
+
+
+@intrinsic
+def part_of(typingctx, array, start):
+    """What of an array, given by a pointer, begins at a place."""
+
+    def codegen(context, builder, signature, args):
+        return builder.gep(args[0], [args[1]])
+
+    return array(array, types.intp), codegen
+
+
+# --- arrays by address -------------------------------------------------------------------------------------------------
+
+# A description is an array of numbers: for every array it names, address and length stand side by side.
+
+
+class _Strict(np.ndarray):
+    """With the compiler switched off: an array with nothing before its first place, as pointers know no other."""
+
+    def __getitem__(self, at):
+        assert not isinstance(at, int | np.integer) or at >= 0
+        return super().__getitem__(at)
+
+    def __setitem__(self, at, value):
+        assert not isinstance(at, int | np.integer) or at >= 0
+        super().__setitem__(at, value)
+
+
+def _named(kind: Any) -> Any:
+    """A function `(description, field)` that gives where the numbers of a kind begin that a description names.
+
+    Compiled it gives a pointer: an array would be nine numbers to hand on, and tested for negative places.
+    """
+    if not JIT:
+        dtype = np.dtype(str(kind))
+
+        def array_at(description, field):
+            address, size = int(description[field]), int(description[field + 1])
+            if size == 0:
+                return np.empty(0, dtype).view(_Strict)
+            content = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
+            return np.frombuffer(content, dtype).view(_Strict)
+
+        return array_at
+
+    @intrinsic
+    def array_at(typingctx, description, field):
+        signature = types.CPointer(kind)(description, types.intp)
+
+        def codegen(context, builder, signature, args):
+            start = _data(context, builder, signature.args[0], args[0])
+            address = builder.load(builder.gep(start, [args[1]]))
+            return builder.inttoptr(address, context.get_value_type(signature.return_type))
+
+        return signature, codegen
+
+    return array_at
+
+
+uint8_at, uint16_at, uint32_at, uint64_at = map(
+    _named, (types.uint8, types.uint16, types.uint32, types.uint64)
+)
+int32_at, int64_at, doubles_at = map(_named, (types.int32, types.int64, types.float64))
+
+
+def _seen_as(kind: Any) -> Any:
+    """A function that lets an array be one of another kind of numbers."""
+    if not JIT:
+        return lambda array: array.view(str(kind))
+
+    @intrinsic
+    def seen(typingctx, array):
+        def codegen(context, builder, signature, args):
+            start = _data(context, builder, signature.args[0], args[0])
+            return builder.bitcast(start, context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(array), codegen
+
+    return seen
+
+
+as_int32, as_doubles, as_uint64, pointer_to = map(
+    _seen_as, (types.int32, types.float64, types.uint64, types.int64)
+)
+
+
+if not JIT:
+
+    def part_of(array, start):  # noqa: D103
+        return array[start:]
