@@ -66,7 +66,7 @@ def _measured(count: int) -> list[dict[str, Any]]:
 def _patterns(texts: Iterable[str]) -> Iterable[dict[str, Any]]:
     for text in texts:
         try:
-            yield thatch.pattern_of(thatch.parse(text))
+            yield thatch.parse(text).to_pattern()
         except thatch.PatternError:
             continue
 

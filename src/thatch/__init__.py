@@ -38,7 +38,6 @@ from thatch.errors import (
 )
 from thatch.model.filters import Filter
 from thatch.model.language import parse
-from thatch.model.language.pattern_printing import pattern_of
 from thatch.model.language.python import attr, circle, polygon, within
 from thatch.model.profile import Profile
 from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
@@ -98,7 +97,6 @@ __all__ = [
     "covered_by",
     "network",
     "parse",
-    "pattern_of",
     "polygon",
     "sureness",
     "within",

@@ -14,6 +14,7 @@ from thatch.model.explanation import Explanation, explain
 from thatch.model.expressions import Expression
 from thatch.model.matching import holds
 from thatch.model.normalise import Remark, normalise
+from thatch.model.pattern_printing import pattern_of
 from thatch.model.printing import filter_text
 from thatch.model.schema import Schema
 
@@ -83,6 +84,22 @@ class Filter:
         """Whether some flat event may match both filters. False = proved that none does."""
         self._check_schema(other)
         return intersects(self.conjunctions, other.conjunctions, self.schema)
+
+    def to_pattern(self) -> dict[str, Any]:
+        """The JSON pattern that parses to an equal filter.
+
+        Raises
+        ------
+        PatternError
+            If the pattern language cannot express it; the message names the condition.
+
+        Examples
+        --------
+        >>> import thatch
+        >>> thatch.parse("price < 150 and symbol = 'IBM'").to_pattern()
+        {'price': [{'numeric': ['<', 150]}], 'symbol': ['IBM']}
+        """
+        return pattern_of(self.conjunctions, self.schema)
 
     def _check_schema(self, other: object) -> None:
         if not isinstance(other, Filter):

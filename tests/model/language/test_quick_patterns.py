@@ -59,7 +59,7 @@ def test_the_quick_way_knows_most_patterns_of_workloads(name: str) -> None:
     answered = patterns = 0
     for text in generate(name, 150, 1, 3).filter_texts():
         try:
-            pattern = thatch.pattern_of(thatch.parse(text))
+            pattern = thatch.parse(text).to_pattern()
         except thatch.PatternError:
             continue
         patterns += 1

@@ -1,11 +1,12 @@
-"""A filter as a JSON pattern, where the pattern language can say it.
+"""Print a filter as a JSON pattern, where the pattern language can express it.
 
-It cannot say: text ranges other than prefixes, two conditions on one path other than by intersection beforehand,
-`_` in a wildcard, geofences, timestamps, `not like` (its `anything-but` also holds on what is not text).
+It cannot express text ranges other than prefixes, several conditions on one path that do not reduce to one, `_` in a
+wildcard, geofences, timestamps, or `not like` (`anything-but` also holds on what is not text).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import ip_address, summarize_address_range
 from math import inf
 from typing import Any, NoReturn
@@ -13,7 +14,6 @@ from typing import Any, NoReturn
 from thatch.errors import PatternError
 from thatch.model.conjunctions import Conjunction
 from thatch.model.derived import address_of, fold
-from thatch.model.filters import Filter
 from thatch.model.lines import (
     NUMBERS,
     PRESENT,
@@ -33,7 +33,7 @@ from thatch.model.lines import (
 from thatch.model.names import base_of, name_of, split
 from thatch.model.printing import constraint_text, printed_conditions
 from thatch.model.residuals import WildcardCheck
-from thatch.model.schema import Line, line_of, tighten
+from thatch.model.schema import Line, Schema, line_of, tighten
 
 __all__ = ["pattern_of"]
 
@@ -41,33 +41,27 @@ _NAN_POINT: Cut = (4,)
 _SINGLE_POINTS = ((1,), None), ((2,), False), ((3,), True)
 
 
-def pattern_of(filter: Filter) -> dict[str, Any]:
-    """The JSON pattern that parses to an equal filter.
-
-    Raises
-    ------
-    PatternError
-        If the pattern language cannot say it; the message names the condition.
-    """
-    members = [_object(each, filter) for each in filter.conjunctions]
+def pattern_of(conjunctions: Sequence[Conjunction], schema: Schema | None) -> dict[str, Any]:
+    """The JSON pattern that parses to these conjunctions; `PatternError` if there is none."""
+    members = [_object(each, schema) for each in conjunctions]
     return members[0] if len(members) == 1 else {"$or": members}
 
 
 def _refuse(condition: str) -> NoReturn:
-    raise PatternError("conditions that a JSON pattern can say", f"`{condition}`")
+    raise PatternError("conditions that a JSON pattern can express", f"`{condition}`")
 
 
-def _object(conjunction: Conjunction, filter: Filter) -> dict[str, Any]:
+def _object(conjunction: Conjunction, schema: Schema | None) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    unsaid = {each.residual: each for each in printed_conditions(conjunction, filter.schema)}
+    unsaid = {each.residual: each for each in printed_conditions(conjunction, schema)}
     said_by_residuals = {key for each in unsaid.values() if each.residual for key, _ in each.constraints}
     for key, constraint in conjunction.constraints:
         if key not in said_by_residuals:
             _add(
                 result,
                 key,
-                _entries(key, constraint, filter),
-                constraint_text(key, constraint, filter.schema),
+                _entries(key, constraint, schema),
+                constraint_text(key, constraint, schema),
             )
     for residual, condition in unsaid.items():
         if residual is None:
@@ -99,15 +93,15 @@ def _add(result: dict[str, Any], key: str, entries: list[Any], condition: str) -
     result[name] = entries
 
 
-def _entries(key: str, constraint: Constraint, filter: Filter) -> list[Any]:
+def _entries(key: str, constraint: Constraint, schema: Schema | None) -> list[Any]:
     """The entries of one leaf: what holds on NaN by exclusion, everything else piece by piece."""
     functions = split(key)[0]
-    text = constraint_text(key, constraint, filter.schema)
+    text = constraint_text(key, constraint, schema)
     if functions == ("ip",):
         return _networks(constraint, text)
     if functions == ("time",):
         _refuse(text)
-    line = line_of(key, filter.schema)
+    line = line_of(key, schema)
     if functions and (contains(constraint, (0,)) or not _is_about_text(constraint, line)):
         _refuse(text)  # a pattern would say it of the attribute itself
     result: list[Any] = []
