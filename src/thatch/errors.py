@@ -19,7 +19,8 @@
     ├── SparkError (RuntimeError)         a Spark that cannot be started, or cannot do what is asked of it
     └── StoreError (RuntimeError)         a database that is away, full, of another version, or somebody else's
 
-The message of each is built from its fields and has one shape: what was expected, what came, where.
+The message of each is built from its fields: what was expected, what came, where. Where there is no value worth
+showing, the first field alone is the message, a sentence that says what is wrong and what to do.
 A call that raises one of them has changed nothing.
 """
 
@@ -71,12 +72,12 @@ class _Located(ThatchError):
 
     Parameters
     ----------
-    expected : what would have been accepted
-    got : what came
+    expected : what would have been accepted; the whole message if `got` is empty
+    got : what came, empty if there is no value worth showing
     where : place in the input, empty if there is only one
     """
 
-    def __init__(self, expected: str, got: str, where: str = "") -> None:
+    def __init__(self, expected: str, got: str = "", where: str = "") -> None:
         super().__init__(expected, got, where)  # the arguments again, so that the error pickles
         self.expected = expected
         self.got = got
@@ -84,7 +85,7 @@ class _Located(ThatchError):
 
     def __str__(self) -> str:
         place = f" - at {self.where}" if self.where else ""
-        return f"Expected {self.expected}, got {self.got}{place}"
+        return f"Expected {self.expected}, got {self.got}{place}" if self.got else f"{self.expected}{place}"
 
 
 class FilterError(_Located, ValueError):
