@@ -28,7 +28,7 @@ from tests.engine.event_tables import (
 )
 from tests.strategies import expressions, plain_expressions
 from thatch.matching import growing, reference
-from thatch.matching.segments.batches import batch
+from thatch.matching.segments import batches as batch
 
 pytestmark = pytest.mark.slow
 

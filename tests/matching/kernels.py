@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from thatch.compiled.decorators import kernel
-from thatch.matching.segments.cells.kernels import number_cell, text_cell, wide_code
-from thatch.matching.segments.checks.kernels import check_holds
+from thatch.matching.segments.kernels.cells import number_cell, text_cell, wide_code
+from thatch.matching.segments.kernels.checks import check_holds
 
 __all__ = ["run_check", "run_number_cell", "run_text_cell", "run_wide_code"]
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from thatch import Engine
 from thatch.matching import reference
 from thatch.matching.problem import AccessHints, Spread
-from thatch.matching.segments import SegmentIndex
-from thatch.matching.segments.bitsets import bitsets
-from thatch.matching.segments.bitsets.bitsets import Bitsets
+from thatch.matching.segments import SegmentIndex, bitsets
+from thatch.matching.segments.bitsets import Bitsets
 from thatch.matching.segments.segment import Segment
 from thatch.model.events import read_event
 from thatch.model.filters import Filter

@@ -19,14 +19,14 @@ from thatch import parse
 from thatch.errors import FilterError
 from thatch.matching.segments import fields
 from thatch.matching.segments.building import tables as tables_module
-from thatch.matching.segments.building.kernels import kd_order
 from thatch.matching.segments.building.layout import selectivity
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.building.texts import sorted_distinct
-from thatch.matching.segments.delta.delta import Delta
+from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.draft import Draft
-from thatch.matching.segments.search.kernels import find_owner
+from thatch.matching.segments.kernels.building import kd_order
+from thatch.matching.segments.kernels.search import find_owner
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.sides import NUMBER, TEXT, Sides, Texts
 from thatch.model.filters import Filter

@@ -17,9 +17,8 @@ from thatch.matching import reference
 from thatch.matching.diagrams import DiagramIndex
 from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.problem import Index
-from thatch.matching.segments import SegmentIndex, draft, merging
+from thatch.matching.segments import SegmentIndex, delta, draft, merging
 from thatch.matching.segments.building import layout, tables
-from thatch.matching.segments.delta import delta
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.workloads import Intervals, Matrix, generate

@@ -20,8 +20,8 @@ import pyarrow as pa
 from thatch.engine.columns import columns_of
 from thatch.matching import reference
 from thatch.matching.segments import SegmentIndex
-from thatch.matching.segments.batches import batch
-from thatch.matching.segments.bitsets import bitsets
+from thatch.matching.segments import batches as batch
+from thatch.matching.segments import bitsets
 from thatch.matching.segments.building import layout, tables
 from thatch.model.events import read_event
 from thatch.model.filters import Filter

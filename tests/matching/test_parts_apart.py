@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from thatch.matching.segments import SegmentIndex, fields, workspace
-from thatch.matching.segments.compiling.kernels import PARTS
+from thatch.matching.segments.kernels.on_demand import PARTS
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text

@@ -47,7 +47,7 @@ class TestRunning:
 
             import pyarrow as pa
 
-            loaded = "thatch.matching.segments.search.kernels" in sys.modules
+            loaded = "thatch.matching.segments.kernels.search" in sys.modules
             daemon = pathlib.Path(f"/proc/{os.getppid()}/cmdline").read_text()
             for _ in batches:
                 yield pa.record_batch(

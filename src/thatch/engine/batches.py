@@ -60,7 +60,7 @@ class Batch:
         """How many subscriptions want each event, and their places, event by event."""
         columns = self._columns(seen)
         if columns is not None:
-            from thatch.matching.segments.batches.batch import matched_columns
+            from thatch.matching.segments.batches import matched_columns
 
             return matched_columns(seen.view, columns)
         totals, found = np.zeros(self._table.num_rows, np.int64), [np.zeros(0, np.int32)]
@@ -77,7 +77,7 @@ class Batch:
         columns = self._columns(seen)
         if columns is None:
             return self._rows(seen)
-        from thatch.matching.segments.batches.batch import matched_parts
+        from thatch.matching.segments.batches import matched_parts
 
         return matched_parts(seen.view, columns)
 

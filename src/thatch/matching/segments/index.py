@@ -22,7 +22,7 @@ from thatch.matching.segments import fields
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
-from thatch.matching.segments.delta.delta import CAPACITY, Delta
+from thatch.matching.segments.delta import CAPACITY, Delta
 from thatch.matching.segments.draft import Draft
 from thatch.matching.segments.merging import FAN_OUT, Job, next_job
 from thatch.matching.segments.segment import Segment

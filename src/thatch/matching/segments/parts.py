@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from thatch.matching.segments.checks.programs import program
+from thatch.matching.segments.programs import program
 from thatch.matching.segments.sides import NUMBER, cut_of
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter

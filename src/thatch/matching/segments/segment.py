@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
-from thatch.matching.segments.bitsets.bitsets import Bitsets, is_worth_bitsets
+from thatch.matching.segments.bitsets import Bitsets, is_worth_bitsets
 from thatch.matching.segments.building.layout import Layout
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
 from thatch.matching.segments.building.tables import Tables
-from thatch.matching.segments.search.kernels import find_owner
+from thatch.matching.segments.kernels.search import find_owner
 from thatch.matching.segments.sides import Texts
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter

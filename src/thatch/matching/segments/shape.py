@@ -8,7 +8,7 @@ import numpy as np
 
 from thatch.matching.segments import fields
 from thatch.matching.segments.attributes import Attributes
-from thatch.matching.segments.delta.delta import Delta
+from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.segment import Segment
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema

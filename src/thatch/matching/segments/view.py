@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
-from thatch.matching.segments.search.kernels import collect
+from thatch.matching.segments.kernels.search import collect
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import Workspace
 from thatch.model.events import Record, read_event

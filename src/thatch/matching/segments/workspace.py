@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from thatch.compiled.decorators import JIT
 from thatch.matching.segments import fields
-from thatch.matching.segments.checks.kernels import program_runner
-from thatch.matching.segments.compiling.kernels import PARTS, load_parts
 from thatch.matching.segments.encoding import Encoder
+from thatch.matching.segments.kernels.checks import program_runner
+from thatch.matching.segments.kernels.on_demand import PARTS, load_parts
 from thatch.matching.segments.shape import Shape
 
 __all__ = ["Workspace"]

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
-from thatch.matching.segments.building.kernels import emit_blocks, kd_order, order_sides
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares, Spreads
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.building.texts import sorted_distinct
-from thatch.matching.segments.sieves.kernels import fill_sieves, needed_letters
+from thatch.matching.segments.kernels.building import emit_blocks, kd_order, order_sides
+from thatch.matching.segments.kernels.prefilter import fill_sieves, needed_letters
 
 __all__ = ["Layout", "selectivity"]
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.building.kernels import (
+from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.building.texts import sorted_distinct
+from thatch.matching.segments.kernels.building import (
     mark_used,
     merge_numbers,
     merge_texts,
     rank_sides,
     remap,
 )
-from thatch.matching.segments.building.tables import Tables
-from thatch.matching.segments.building.texts import sorted_distinct
 from thatch.matching.segments.sides import NUMBER, TEXT, Sides, Texts
 
 __all__ = ["Ranked"]

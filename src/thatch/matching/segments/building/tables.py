@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.building.kernels import text_keys
+from thatch.matching.segments.kernels.building import text_keys
 from thatch.matching.segments.sides import Texts
 
 __all__ = ["Tables"]

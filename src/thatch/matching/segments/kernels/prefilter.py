@@ -13,8 +13,8 @@ from thatch.compiled.bits import bit_count, prefetch
 from thatch.compiled.decorators import inline, kernel, subkernel
 from thatch.compiled.pointers import int32_at, int64_at, uint8_at
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.candidates.kernels import box_of
-from thatch.matching.segments.compiling.kernels import apart
+from thatch.matching.segments.kernels.candidates import box_of
+from thatch.matching.segments.kernels.on_demand import apart
 
 __all__ = ["fill_sieves", "needed_letters", "sieved"]
 

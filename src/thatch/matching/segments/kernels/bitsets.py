@@ -12,7 +12,7 @@ from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import kernel
 from thatch.compiled.pointers import int32_at, int64_at, uint16_at, uint32_at, uint64_at
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.compiling.kernels import apart
+from thatch.matching.segments.kernels.on_demand import apart
 
 __all__ = ["count_edges", "file_edges", "keep_bits", "sweep"]
 

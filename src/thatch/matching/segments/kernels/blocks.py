@@ -7,7 +7,7 @@ import numpy as np
 from thatch.compiled.bits import prefetch, trailing_zeros
 from thatch.compiled.decorators import subkernel
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.vectors.kernels import mixed64, sides64
+from thatch.matching.segments.kernels.vectors import mixed64, sides64
 
 __all__ = ["alive", "boxes_alive", "list_blocks", "mixed_alive", "n_zones", "zones_alive"]
 

@@ -25,20 +25,20 @@ from thatch.compiled.pointers import (
     uint64_at,
 )
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.bitsets.kernels import sweep
-from thatch.matching.segments.blocks.kernels import (
+from thatch.matching.segments.kernels.bitsets import sweep
+from thatch.matching.segments.kernels.blocks import (
     boxes_alive,
     list_blocks,
     mixed_alive,
     n_zones,
     zones_alive,
 )
-from thatch.matching.segments.candidates.kernels import add_candidates, take_sure
-from thatch.matching.segments.delta.kernels import search_delta
-from thatch.matching.segments.listed.kernels import search_listed
-from thatch.matching.segments.rows.kernels import encode, file_rows, forget_rows
-from thatch.matching.segments.sifting.kernels import sift
-from thatch.matching.segments.verdicts.kernels import settle
+from thatch.matching.segments.kernels.candidates import add_candidates, take_sure
+from thatch.matching.segments.kernels.delta import search_delta
+from thatch.matching.segments.kernels.list_events import search_listed
+from thatch.matching.segments.kernels.refine import sift
+from thatch.matching.segments.kernels.rows import encode, file_rows, forget_rows
+from thatch.matching.segments.kernels.verdicts import settle
 
 __all__ = ["collect", "find_owner", "search", "search_segment", "sorted_unique"]
 

@@ -13,19 +13,19 @@ from thatch.compiled.bits import bit_count
 from thatch.compiled.decorators import subkernel
 from thatch.compiled.pointers import int32_at, int64_at, part_of, uint16_at, uint32_at
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.blocks.kernels import (
+from thatch.matching.segments.kernels.blocks import (
     boxes_alive,
     list_blocks,
     mixed_alive,
     n_zones,
     zones_alive,
 )
-from thatch.matching.segments.candidates.kernels import add_candidates, take_sure
-from thatch.matching.segments.compiling.kernels import apart
-from thatch.matching.segments.rows.kernels import SHORT, aim, count_lists, forget_layers, set_layers
-from thatch.matching.segments.sifting.kernels import sift_listed
-from thatch.matching.segments.vectors.kernels import mixed64
-from thatch.matching.segments.verdicts.kernels import settle
+from thatch.matching.segments.kernels.candidates import add_candidates, take_sure
+from thatch.matching.segments.kernels.on_demand import apart
+from thatch.matching.segments.kernels.refine import sift_listed
+from thatch.matching.segments.kernels.rows import SHORT, aim, count_lists, forget_layers, set_layers
+from thatch.matching.segments.kernels.vectors import mixed64
+from thatch.matching.segments.kernels.verdicts import settle
 
 __all__ = ["search_listed"]
 

@@ -6,15 +6,15 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, subkernel
 from thatch.compiled.pointers import as_doubles, as_int32
-from thatch.matching.segments.cells.kernels import (
+from thatch.matching.segments.fields import CHECKED, SLOTS
+from thatch.matching.segments.kernels.cells import (
     compare_texts,
     count_below,
     number_cell,
     text_key,
 )
-from thatch.matching.segments.fields import CHECKED, SLOTS
+from thatch.matching.segments.kernels.vectors import LANES
 from thatch.matching.segments.sides import NUMBER, TEXT
-from thatch.matching.segments.vectors.kernels import LANES
 
 __all__ = [
     "emit_blocks",

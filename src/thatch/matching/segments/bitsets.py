@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
-from thatch.matching.segments.bitsets.kernels import count_edges, file_edges, keep_bits
 from thatch.matching.segments.building.shares import Shares
 from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.kernels.bitsets import count_edges, file_edges, keep_bits
 
 __all__ = ["Bitsets", "blocks_of_an_event", "is_worth_bitsets"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from thatch.compiled.decorators import inline, subkernel
 from thatch.compiled.pointers import int32_at, int64_at, uint8_at, uint16_at, uint32_at
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.candidates.kernels import (
+from thatch.matching.segments.kernels.candidates import (
     FLAGS,
     HAS_CHECKS,
     SEVERAL,
@@ -20,10 +20,10 @@ from thatch.matching.segments.candidates.kernels import (
     box_of,
     group_of,
 )
-from thatch.matching.segments.cells.kernels import count_below
-from thatch.matching.segments.checks.kernels import run_program
-from thatch.matching.segments.compiling.kernels import apart
-from thatch.matching.segments.rows.kernels import LONG
+from thatch.matching.segments.kernels.cells import count_below
+from thatch.matching.segments.kernels.checks import run_program
+from thatch.matching.segments.kernels.on_demand import apart
+from thatch.matching.segments.kernels.rows import LONG
 
 __all__ = ["settle"]
 

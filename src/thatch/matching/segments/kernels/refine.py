@@ -8,8 +8,8 @@ from thatch.compiled.bits import prefetch
 from thatch.compiled.decorators import inline, subkernel
 from thatch.compiled.pointers import int32_at, int64_at, uint16_at, uint32_at
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.candidates.kernels import HAS_CHECKS, LISTED, SEVERAL, SURE, box_of
-from thatch.matching.segments.sieves.kernels import sieved
+from thatch.matching.segments.kernels.candidates import HAS_CHECKS, LISTED, SEVERAL, SURE, box_of
+from thatch.matching.segments.kernels.prefilter import sieved
 
 __all__ = ["sift", "sift_listed"]
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from thatch.matching.segments import fields
 from thatch.matching.segments.building.ranked import Ranked
-from thatch.matching.segments.compiling.kernels import load_parts
-from thatch.matching.segments.delta.kernels import file_boxes, file_plain_box
 from thatch.matching.segments.draft import SIDE_BYTES, packer, unpacked
+from thatch.matching.segments.kernels.delta import file_boxes, file_plain_box
+from thatch.matching.segments.kernels.on_demand import load_parts
 from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, plain_sides, take_apart
 from thatch.matching.segments.sides import TEXT, Checks, Sides, Texts
 from thatch.model.filters import Filter

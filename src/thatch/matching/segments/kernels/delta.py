@@ -21,7 +21,7 @@ from thatch.compiled.pointers import (
     uint16_at,
 )
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.cells.kernels import (
+from thatch.matching.segments.kernels.cells import (
     WIDE_LAST_NUMBER,
     WIDE_LAST_TEXT,
     WIDE_NUMBER,
@@ -29,9 +29,9 @@ from thatch.matching.segments.cells.kernels import (
     number_code,
     text_code,
 )
-from thatch.matching.segments.checks.kernels import run_program
-from thatch.matching.segments.compiling.kernels import apart
-from thatch.matching.segments.vectors.kernels import mixed64
+from thatch.matching.segments.kernels.checks import run_program
+from thatch.matching.segments.kernels.on_demand import apart
+from thatch.matching.segments.kernels.vectors import mixed64
 
 __all__ = ["file_boxes", "file_plain_box", "search_delta"]
 

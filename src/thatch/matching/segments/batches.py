@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments import fields
-from thatch.matching.segments.batches.columns import EventColumns
-from thatch.matching.segments.batches.kernels import (
+from thatch.matching.segments.event_columns import EventColumns
+from thatch.matching.segments.kernels.batches import (
     DENSE,
     EVENTS,
     MASKS,

@@ -7,8 +7,8 @@ import numpy as np
 from thatch.compiled.decorators import subkernel
 from thatch.compiled.pointers import doubles_at, int32_at, int64_at, uint8_at, uint16_at, uint64_at
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.cells.kernels import FIRST_TEXT, number_cell, text_cell, wide_code
-from thatch.matching.segments.compiling.kernels import apart
+from thatch.matching.segments.kernels.cells import FIRST_TEXT, number_cell, text_cell, wide_code
+from thatch.matching.segments.kernels.on_demand import apart
 
 __all__ = [
     "LONG",

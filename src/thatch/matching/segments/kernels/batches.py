@@ -20,10 +20,10 @@ from thatch.compiled.pointers import (
     uint32_at,
 )
 from thatch.matching.segments import fields as f
-from thatch.matching.segments.cells.kernels import wide_code
-from thatch.matching.segments.rows.kernels import cell_of, forget_rows
-from thatch.matching.segments.search.kernels import search, sorted_unique
-from thatch.matching.segments.vectors.kernels import masks512, transpose64
+from thatch.matching.segments.kernels.cells import wide_code
+from thatch.matching.segments.kernels.rows import cell_of, forget_rows
+from thatch.matching.segments.kernels.search import search, sorted_unique
+from thatch.matching.segments.kernels.vectors import masks512, transpose64
 
 __all__ = [
     "DENSE",

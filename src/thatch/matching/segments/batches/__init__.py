@@ -1,1 +1,0 @@
-"""Many flat events at once, as columns."""

@@ -1,1 +1,0 @@
-"""The unselective case: a bit for every box and attribute."""

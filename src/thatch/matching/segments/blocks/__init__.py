@@ -1,1 +1,0 @@
-"""Blocks of sixty-four boxes."""

@@ -1,1 +1,0 @@
-"""Candidates: boxes whose codes pass."""

@@ -1,1 +1,0 @@
-"""Residual checks in the form that kernels run."""

@@ -1,1 +1,0 @@
-"""The delta: filters that are too new for a segment."""

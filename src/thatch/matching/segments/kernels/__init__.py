@@ -1,0 +1,1 @@
+"""Compiled loops that build, search and merge segments."""

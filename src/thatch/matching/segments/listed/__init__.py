@@ -1,1 +1,0 @@
-"""Events with lists, and codes that are coarse."""

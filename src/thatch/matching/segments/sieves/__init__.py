@@ -1,1 +1,0 @@
-"""Sieves: what tells in one word of a box that an event does not match it, before its sides and checks are read."""

@@ -1,1 +1,0 @@
-"""What is left over of a box."""

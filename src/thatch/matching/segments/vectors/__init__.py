@@ -1,1 +1,0 @@
-"""Sixty-four boxes tested at once."""

@@ -1,1 +1,0 @@
-"""The closer look at a box that codes alone do not decide."""
