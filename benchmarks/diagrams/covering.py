@@ -8,13 +8,12 @@ import numpy as np
 
 from benchmarks.console import note
 from benchmarks.diagrams.bench import MICRO, Bench, timed_in_turn
+from benchmarks.diagrams.dependencies import DependencyTable, Side, SortedChains, holds_side
 from benchmarks.diagrams.kernels import two_phases
 from benchmarks.diagrams.workload import SETS, Subscriptions
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.reduction.streams import zipf_stream
 from thatch.reduction.diagrams import covers_of
-from thatch.reduction.diagrams.dependencies import DependencyTable, Side, holds_side
-from thatch.reduction.diagrams.sorted_chains import SortedChains
 from thatch.reduction.index import BoxIndex
 
 __all__ = ["covering_rows", "dependency_rows", "pair_rows"]

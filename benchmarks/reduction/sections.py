@@ -26,10 +26,9 @@ from thatch.reduction import (
     Probabilistic,
 )
 from thatch.reduction.branch_and_bound import covered
-from thatch.reduction.conflict_table import ConflictTable
 from thatch.reduction.forwarding.policies import Policy
-from thatch.reduction.monte_carlo import rspc
 from thatch.reduction.negative_space import stream as space_stream
+from thatch.reduction.probabilistic import ConflictTable, rspc
 from thatch.workloads import generate, ouksel2006
 from thatch.workloads.interests import interests
 

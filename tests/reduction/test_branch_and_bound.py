@@ -17,7 +17,8 @@ from tests.reduction.boxes import Question, many_axes, questions, random_questio
 from thatch.errors import BoxError, ParameterError
 from thatch.reduction import reference
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.branch_and_bound import UNLIMITED, covered, default_budget, kernels, search
+from thatch.reduction.branch_and_bound import UNLIMITED, covered, default_budget, search
+from thatch.reduction.branch_and_bound.kernels import search as kernels
 
 ROOT = Path(__file__).parents[2]
 
@@ -276,7 +277,7 @@ import numpy as np
 from tests.reduction.boxes import random_questions
 from thatch.reduction import reference
 from thatch.reduction.branch_and_bound import covered
-from thatch.reduction.monte_carlo import rspc
+from thatch.reduction.probabilistic import rspc
 
 rng = np.random.default_rng(4)
 for axes, rows in ((1, 4), (2, 9), (3, 12), (4, 12)):

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reduction.boxes import Question, questions, tiny_questions
+from tests.reduction.references import conflict_table as reference
 from thatch.errors import BoxError
 from thatch.reduction import reference as slow
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.conflict_table import ConflictTable, decide, reference
+from thatch.reduction.probabilistic import ConflictTable, decide
 
 
 @given(questions(), st.booleans())

@@ -22,7 +22,7 @@ from thatch.model.schema import Enum, Integer, Schema
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.coordinates.axis import Axis
-from thatch.reduction.coordinates.spacing import number_between, text_between
+from thatch.reduction.coordinates.values import number_between, text_between
 
 cuts = st.one_of(
     st.builds(lambda value, is_above: (above if is_above else below)(value), make.literals, st.booleans()),

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
+from tests.reduction.references.diagrams import contains, covered_boxes
 from thatch.errors import ParameterError
 from thatch.reduction import Diagrams, ForwardingSet
 from thatch.reduction.boxes import Boxes
 from thatch.reduction.diagrams import DiagramJudge, box_diagrams, covers_of, judge
-from thatch.reduction.diagrams.reference import contains, covered_boxes
 
 Sides = dict[int, tuple[int, int]]
 
@@ -130,7 +130,7 @@ def test_kernels_answer_the_same_as_plain_python() -> None:
 import numpy as np
 from thatch.reduction.boxes import Boxes
 from thatch.reduction.diagrams import DiagramJudge, covers_of
-from thatch.reduction.diagrams.reference import covered_boxes
+from tests.reduction.references.diagrams import covered_boxes
 
 ends = np.sort(np.random.default_rng(2).integers(0, 4, (60, 5, 2)), axis=2)
 boxes = Boxes.of(np.where(ends[..., 0] == 0, -(2**61), ends[..., 0]), np.where(ends[..., 1] == 3, 2**61 - 1, ends[..., 1]))

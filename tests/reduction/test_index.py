@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reduction.boxes import FEWER, Question, questions
+from tests.reduction.references.index import ScannedBoxes
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
-from thatch.reduction.index import BoxIndex, fields
-from thatch.reduction.index.reference import ScannedBoxes
+from thatch.reduction.index import BoxIndex
+from thatch.reduction.index.kernels import layout as fields
 from thatch.reduction.reference import grid, proves, subtraction
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.reduction.references.negative_space import overlap, points, subtract
 from thatch.reduction.boxes import Boxes
 from thatch.reduction.moves import Moves
 from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace
-from thatch.reduction.negative_space.reference import overlap, points, subtract
 
 DOMAIN = ((0, 1000), (0, 1000))
 S1 = ((175, 510), (180, 680))

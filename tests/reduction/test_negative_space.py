@@ -8,10 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.reduction.boxes import FEWER
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
-from thatch.reduction.moves import Moves
-from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace, stream
-from thatch.reduction.negative_space.reference import (
+from tests.reduction.references.negative_space import (
     FigureSpace,
     PointSpace,
     is_permitted_split,
@@ -19,6 +16,9 @@ from thatch.reduction.negative_space.reference import (
     points,
     subtract,
 )
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
+from thatch.reduction.moves import Moves
+from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace, stream
 
 SIZE = 5  # of the grid, on every axis
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.reduction.references.conflict_table import has_polyhedron_witness
 from thatch.reduction import reference
 from thatch.reduction.branch_and_bound import covered
-from thatch.reduction.conflict_table import ConflictTable, decide
-from thatch.reduction.conflict_table.reference import has_polyhedron_witness
-from thatch.reduction.monte_carlo import find_probability, rspc, trials
+from thatch.reduction.probabilistic import ConflictTable, decide, find_probability, rspc, trials
 
 # (x1 low, x2 low), (x1 high, x2 high)
 TABLE_2 = ([830, 1003], [870, 1006], [[820, 1001], [840, 1002]], [[850, 1007], [880, 1009]])

@@ -86,7 +86,7 @@ def _exact(budget: float | None) -> Decide:
 
 def _rspc(delta: float, rng: np.random.Generator, *, literal: bool, cap: int | None) -> Decide:
     def decide(near: Near, shares: int) -> BoxVerdict:
-        from thatch.reduction.monte_carlo import rspc_in_cells
+        from thatch.reduction.probabilistic import rspc_in_cells
 
         # All boxes must be covered: each may err with its share of the probability.
         return _trivial(near) or rspc_in_cells(

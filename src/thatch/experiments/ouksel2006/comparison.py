@@ -69,7 +69,7 @@ def _by_random_points(
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Who is active when RSPC decides, which decisions were wrong, and which had fewer points than they needed."""
     from thatch.reduction.branch_and_bound import UNLIMITED, covered
-    from thatch.reduction.monte_carlo import rspc
+    from thatch.reduction.probabilistic import rspc
 
     count = len(lows)
     is_active, is_wrong, is_capped = (np.zeros(count, bool) for _ in range(3))

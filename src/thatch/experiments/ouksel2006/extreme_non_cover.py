@@ -30,7 +30,7 @@ QUICK = grid(40, form=("slabs",), gap=(0.005, 0.02), delta=(1e-3, 1e-10), litera
 
 
 def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
-    from thatch.reduction.monte_carlo import rspc
+    from thatch.reduction.probabilistic import rspc
 
     form, gap, delta = str(parameters["form"]), float(parameters["gap"]), float(parameters["delta"])
     rng = random_of(seed, form, gap, delta, parameters["literal"])

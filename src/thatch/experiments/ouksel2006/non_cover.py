@@ -26,8 +26,7 @@ QUICK = grid(4, form=FORMS, rows=(10, 100), attributes=(10, 20))
 
 
 def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
-    from thatch.reduction.conflict_table import ConflictTable
-    from thatch.reduction.monte_carlo import rspc
+    from thatch.reduction.probabilistic import ConflictTable, rspc
 
     form, rows, attributes = str(parameters["form"]), int(parameters["rows"]), int(parameters["attributes"])
     rng = random_of(seed, form, rows, attributes)

@@ -29,8 +29,7 @@ QUICK = grid(4, form=FORMS, rows=(10, 100), attributes=(10, 20))
 
 
 def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
-    from thatch.reduction.conflict_table import ConflictTable
-    from thatch.reduction.monte_carlo import trials, witness_probability
+    from thatch.reduction.probabilistic import ConflictTable, trials, witness_probability
 
     form, rows, attributes = str(parameters["form"]), int(parameters["rows"]), int(parameters["attributes"])
     made = redundant_cover(random_of(seed, form, rows, attributes), rows, attributes, form)

@@ -25,7 +25,7 @@ def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
     from thatch.broker.settings import Routing
     from thatch.model.topology import Topology
     from thatch.reduction import Exact, Probabilistic
-    from thatch.reduction.monte_carlo import find_probability
+    from thatch.reduction.probabilistic import find_probability
     from thatch.runtime.simulated import SimulatedNetwork
 
     brokers, delta, runs = (parameters[name] for name in ("brokers", "delta", "runs"))

@@ -20,7 +20,7 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Ints, checked, checked_many
-from thatch.reduction.branch_and_bound import kernels
+from thatch.reduction.branch_and_bound.kernels.search import BUDGET, OPEN, ROOM, refute, room_for
 from thatch.reduction.problem import BoxVerdict, Verdict, Work
 
 __all__ = ["UNLIMITED", "covered", "default_budget", "search"]
@@ -79,17 +79,17 @@ def search(low: Ints, high: Ints, lows: Ints, highs: Ints, budget: float | None 
     limit = default_budget(k) if budget is None else int(min(budget, _ENDLESS))
     witness = np.empty(m, np.int64)
     is_used = np.empty(k, np.bool_)
-    size = kernels.room_for(k, m)
+    size = room_for(k, m)
     while True:
         room = np.empty(size, np.int64)
-        code, nodes = kernels.refute(lows, highs, k, m, low, high, limit, room, witness, is_used)
-        if code != kernels.ROOM:
+        code, nodes = refute(lows, highs, k, m, low, high, limit, room, witness, is_used)
+        if code != ROOM:
             break
         size *= 2
     work = Work(rows=k, nodes=nodes)
-    if code == kernels.BUDGET:
+    if code == BUDGET:
         return Verdict(covered=None, certain=False, decided_by="budget", work=work)
-    if code == kernels.OPEN:
+    if code == OPEN:
         rule = "branch_and_bound" if k else "empty"
         return Verdict(covered=False, certain=True, decided_by=rule, witness=witness, work=work)
     used = tuple(np.flatnonzero(is_used).tolist())

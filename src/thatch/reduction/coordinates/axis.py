@@ -8,8 +8,7 @@ import numpy as np
 
 from thatch.model.lines import RANK_NUMBER, RANK_TEXT, TOP, Cut, above, below
 from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
-from thatch.reduction.coordinates.spacing import number_between, text_between
-from thatch.reduction.coordinates.values import OrderedValues
+from thatch.reduction.coordinates.values import OrderedValues, number_between, text_between
 
 __all__ = ["Axis"]
 

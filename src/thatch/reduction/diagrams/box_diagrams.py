@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Boxes, Ints
-from thatch.reduction.diagrams import fields as f
-from thatch.reduction.diagrams import kernels
+from thatch.reduction.diagrams.kernels import layout as f
+from thatch.reduction.diagrams.kernels import walks
 from thatch.reduction.index.questions import checked_boxes
 
 __all__ = ["Axes", "BoxDiagrams", "covers_of"]
@@ -60,7 +60,7 @@ class BoxDiagrams:
         asked : `kernels.COVERED`, `kernels.COVERS`, or both
         """
         self._reach(len(axes))
-        cover, count = kernels.relations(self._arrays, axes, lows, highs, asked)
+        cover, count = walks.relations(self._arrays, axes, lows, highs, asked)
         boxes = self._arrays.nodes[:, f.BOX]
         if cover:
             return int(boxes[cover]), []
@@ -69,11 +69,11 @@ class BoxDiagrams:
     def insert(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> int:
         """Put in a box that none covers and that covers none; the node at which its chain begins."""
         self._make_room(len(axes))
-        return int(kernels.insert(self._arrays, axes, lows, highs, box))
+        return int(walks.insert(self._arrays, axes, lows, highs, box))
 
     def take_out(self, node: int) -> None:
         """Take away the box whose chain begins at a node, and all that only it needed."""
-        kernels.take_out(self._arrays, node)
+        walks.take_out(self._arrays, node)
 
     def stream(self, boxes: Boxes, phases: int) -> Ints:
         """Put in boxes one after the other, where nothing was before; see `covers_of`."""
@@ -83,7 +83,7 @@ class BoxDiagrams:
         done = 0
         while done < len(boxes):
             self._make_room(most)
-            done = kernels.stream(self._arrays, columns, done, phases, above)
+            done = walks.stream(self._arrays, columns, done, phases, above)
         return above
 
     # --- room --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class BoxDiagrams:
             size = 2 * len(arrays.nodes) + sides
             nodes = _longer(arrays.nodes, size)
             slots = np.zeros(_power_above(2 * size), np.int32)
-            kernels.fill_slots(nodes, int(state[f.N_NODES]), slots)
+            walks.fill_slots(nodes, int(state[f.N_NODES]), slots)
             stack, found = np.zeros((size, 2), np.int64), np.zeros(size, np.int64)
             self._arrays = arrays = arrays._replace(nodes=nodes, slots=slots, stack=stack, found=found)
         if state[f.N_AXES] + sides > len(arrays.axes):
@@ -108,7 +108,7 @@ class BoxDiagrams:
         arrays = self._arrays
         size = 2 * len(arrays.terminals)
         doors = np.zeros(2 * size, np.int32)
-        kernels.fill_doors(arrays.nodes, arrays.terminals, doors)
+        walks.fill_doors(arrays.nodes, arrays.terminals, doors)
         words = size // f.WORD + 1
         members = np.zeros((f.ROWS, words), np.int64)
         members[:, : arrays.members.shape[1]] = arrays.members

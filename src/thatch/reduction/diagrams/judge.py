@@ -16,7 +16,7 @@ import numpy as np
 
 from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
 from thatch.reduction.diagrams.box_diagrams import Axes, BoxDiagrams
-from thatch.reduction.diagrams.kernels import COVERED, COVERS
+from thatch.reduction.diagrams.kernels.walks import COVERED, COVERS
 from thatch.reduction.index import SparsePoint
 from thatch.reduction.problem import Verdict, Work
 

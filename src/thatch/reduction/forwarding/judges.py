@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
 from thatch.reduction.index import BoxIndex, SparsePoint
-from thatch.reduction.monte_carlo import rspc_in_cells
+from thatch.reduction.probabilistic import rspc_in_cells
 from thatch.reduction.problem import Verdict
 
 __all__ = ["ExactJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]

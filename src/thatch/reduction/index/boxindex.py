@@ -12,8 +12,9 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
-from thatch.reduction.index import fields as f
 from thatch.reduction.index.answers import Answers, Draft, SparsePoint
+from thatch.reduction.index.kernels import deciding, search, tree
+from thatch.reduction.index.kernels import layout as f
 from thatch.reduction.index.questions import (
     ALL,
     Box,
@@ -44,10 +45,6 @@ class BoxIndex:
     """
 
     def __init__(self, arrays: dict[str, Ints] | None = None) -> None:
-        from thatch.reduction.index import kernels
-        from thatch.reduction.index.deciding import kernels as deciding
-
-        self._searching, self._deciding = kernels, deciding
         self._store = Store(arrays)
         self._rows: dict[int, int] | None = None  # by number, once somebody asks
 
@@ -108,10 +105,10 @@ class BoxIndex:
         store.own()
         if len(axes):
             store.reach_axis(int(axes[-1]))
-        wish = store.kernels.add(store.description, box, axes, lows, highs)
-        if wish == store.kernels.FULL:
+        wish = tree.add(store.description, box, axes, lows, highs)
+        if wish == tree.FULL:
             store.make_room(1, len(axes))
-            wish = store.kernels.add(store.description, box, axes, lows, highs)
+            wish = tree.add(store.description, box, axes, lows, highs)
         rows[int(box)] = int(store["state"][f.N_ROWS]) - 1
         self._improve(wish)
 
@@ -128,13 +125,13 @@ class BoxIndex:
             raise ParameterError("the number of a box", shown(box), "box")
         store = self._store
         store.own()
-        store.kernels.remove(store.description, rows.pop(box))
-        self._improve(store.kernels.ADDED)
+        tree.remove(store.description, rows.pop(box))
+        self._improve(tree.ADDED)
 
     def _improve(self, wish: int) -> None:
         """Build trees anew: one that has become too deep, or all once half of what is kept is of no use."""
         store, state = self._store, self._store["state"]
-        is_whole = wish == store.kernels.ADDED or store.kernels.rebuild(store.description, wish)
+        is_whole = wish == tree.ADDED or tree.rebuild(store.description, wish)
         if (
             not is_whole
             or state[f.N_ROWS] > 2 * state[f.LIVE] + 64
@@ -193,15 +190,13 @@ class BoxIndex:
         with lent() as work:
             work.ends[1] = len(axes)
             work.before[0] = ALL if before is None else before
-            self._searching.containing(
-                self._store.description, axes, lows, highs, work.ends, work.before, work.one
-            )
+            search.containing(self._store.description, axes, lows, highs, work.ends, work.before, work.one)
             row = int(work.one[0])
         return -1 if row < 0 else int(self._store["rows"][row * f.ROW + f.ROW_NUMBER])
 
     def meeting(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
         """The numbers of all boxes that share a point with the given one, rising."""
-        return self._collected(self._searching.meeting, checked_box(axes, lows, highs), before)
+        return self._collected(search.meeting, checked_box(axes, lows, highs), before)
 
     def inside(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
         """The numbers of all boxes that lie inside the given one, rising."""
@@ -209,7 +204,7 @@ class BoxIndex:
         beyond = axes >= self._store["state"][f.N_AXES]
         if (beyond & ((lows > LOWEST) | (highs < HIGHEST))).any():
             return np.zeros(0, np.int64)  # all boxes are whole on that axis
-        return self._collected(self._searching.inside, box, before)
+        return self._collected(search.inside, box, before)
 
     def _collected(self, kernel: Any, box: Box, before: int | None) -> Ints:
         last = ALL if before is None else before
@@ -247,12 +242,12 @@ class BoxIndex:
         store = self._store
         is_open = True
         while is_open:
-            code, nodes, rounds, k, m = self._deciding.decide(
+            code, nodes, rounds, k, m = deciding.decide(
                 store.description, work.arrays, *box, 0, len(box[0]), last, limit, 0
             )
             is_open = work.enlarge(code, len(box[0]))
         cost = Work(rows=k, nodes=nodes, rounds=rounds)
-        if code == self._deciding.COVERED:
+        if code == deciding.COVERED:
             used = store["rows"][work.rows[:k][work.used[:k]] * f.ROW + f.ROW_NUMBER]
             return Verdict(
                 covered=True,
@@ -261,7 +256,7 @@ class BoxIndex:
                 used=tuple(sorted(used.tolist())),
                 work=cost,
             )
-        if code == self._deciding.OPEN:
+        if code == deciding.OPEN:
             return Verdict(
                 covered=False,
                 certain=True,
@@ -297,7 +292,7 @@ class BoxIndex:
         done = 0
         with lent() as work:
             while done < len(boxes):
-                done, code = self._deciding.covered_many(
+                done, code = deciding.covered_many(
                     self._store.description,
                     work.arrays,
                     columns,
@@ -332,7 +327,7 @@ class BoxIndex:
         done = 0
         with lent() as work:
             while done < len(boxes):
-                done, code, wish = self._deciding.stream(
+                done, code, wish = deciding.stream(
                     store.description,
                     work.arrays,
                     columns,
@@ -343,7 +338,7 @@ class BoxIndex:
                     *draft.arrays,
                 )
                 self._make_room(code, draft, work, _sides(boxes, done))
-                if wish == store.kernels.FULL:
+                if wish == tree.FULL:
                     store.make_room(1, _sides(boxes, done))
                 else:
                     self._improve(wish)
@@ -351,9 +346,9 @@ class BoxIndex:
 
     def _make_room(self, code: int, draft: Draft, work: Workspace, sides: int) -> None:
         """Do what a kernel stopped for, at a box with so many sides."""
-        if code == self._deciding.LONGER:
+        if code == deciding.LONGER:
             draft.lengthen()
-        elif code != self._deciding.DONE:
+        elif code != deciding.DONE:
             work.enlarge(code, sides)
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from thatch.errors import BoxError, ParameterError, shown
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, checked
+from thatch.reduction.index.kernels.checking import fault, fault_of_many
 
 __all__ = [
     "ALL",
@@ -41,8 +42,6 @@ def checked_box(axes: Any, lows: Any, highs: Any) -> Box:
     BoxError
         If it is none: axes that do not rise, other numbers of ends, fractions, NaN, a low end above the high one.
     """
-    from thatch.reduction.index.checking.kernels import fault
-
     if not (_is_plain(axes, np.int32) and _is_plain(lows, np.int64) and _is_plain(highs, np.int64)):
         axes = _as_axes(axes)
         lows, highs = checked(lows, highs)
@@ -64,8 +63,6 @@ def checked_boxes(boxes: Boxes) -> Boxes:
     BoxError
         If one of them is no box.
     """
-    from thatch.reduction.index.checking.kernels import fault_of_many
-
     offsets, axes = _plain(boxes.offsets, np.int64), _plain(boxes.axes, np.int32)
     lows, highs = _plain(boxes.lows, np.int64), _plain(boxes.highs, np.int64)
     box, side = fault_of_many(offsets, axes, lows, highs, MOST_AXIS)

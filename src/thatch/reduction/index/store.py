@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
-from thatch.reduction.index import fields as f
+from thatch.reduction.index.kernels import layout as f
+from thatch.reduction.index.kernels import tree
 
 __all__ = ["TREE", "Store"]
 
@@ -21,9 +22,6 @@ class Store:
     """Arrays under their names, and the description by which kernels find them."""
 
     def __init__(self, arrays: dict[str, Ints] | None = None) -> None:
-        from thatch.reduction.index.tree import kernels
-
-        self.kernels = kernels
         self.description = np.zeros(f.N_FIELDS, np.int64)
         self._arrays: dict[str, Any] = {}
         self._set("stack", np.zeros(16, np.int64))  # enough for trees that are leaves
@@ -107,7 +105,7 @@ class Store:
         state = self["state"]
         self._reach_splits(int(state[f.N_ROWS]) + rows)
         self._reach("nodes", (int(state[f.N_NODES]) + 3) * f.NODE)
-        self._reach("leaves", self.kernels.leaf_room(self.description, sides))
+        self._reach("leaves", tree.leaf_room(self.description, sides))
         self._reach("rows", (int(state[f.N_ROWS]) + rows) * f.ROW)
         self._reach("ends", int(state[f.N_ENDS]) + 4 * sides)
         self._reach("order", max(int(state[f.N_ROWS]) + rows, int(state[f.LARGEST])) + 1)
@@ -132,7 +130,7 @@ class Store:
         """Write boxes into rows; they are in no tree until `build`."""
         self.reach_axis(int(boxes.axes.max(initial=-1)))
         self.make_room(len(boxes), len(boxes.axes))
-        self.kernels.append(self.description, boxes.offsets, boxes.axes, boxes.lows, boxes.highs, numbers)
+        tree.append(self.description, boxes.offsets, boxes.axes, boxes.lows, boxes.highs, numbers)
 
     def rebuild(self) -> None:
         """Leave out boxes that were removed, and build all trees anew.
@@ -159,7 +157,7 @@ class Store:
         self._reach("order", n_rows + 1)
         self._reach_splits(n_rows)
         trees = np.empty(n_rows, np.int64)
-        self.kernels.choose_trees(self.description, trees)
+        tree.choose_trees(self.description, trees)
         order = np.argsort(trees, kind="stable")
         self.rows()[:] = self.rows()[order]
         trees = trees[order]
@@ -171,7 +169,7 @@ class Store:
             roots[:, 0] = -1
             state[[f.N_NODES, f.N_LEAVES, f.GARBAGE, f.LARGEST]] = 0
             state[f.FREE] = -1
-            if self.kernels.build(self.description, trees):
+            if tree.build(self.description, trees):
                 return
             nodes, leaves = 2 * nodes, 2 * leaves
 

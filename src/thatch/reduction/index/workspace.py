@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from thatch.reduction.branch_and_bound.kernels.search import ROOM
+from thatch.reduction.index.kernels.deciding import SMALL
+
 __all__ = ["Workspace", "lent"]
 
 
@@ -19,10 +22,6 @@ class Workspace:
     """The small set of a refinement and what else a question needs; it grows when a kernel says so."""
 
     def __init__(self) -> None:
-        from thatch.reduction.branch_and_bound.kernels import ROOM
-        from thatch.reduction.index.deciding.kernels import SMALL
-
-        self._too_few_words, self._too_small = ROOM, SMALL
         self.ends = np.zeros(2, np.int64)
         self.before = np.zeros(1, np.int64)
         self.one = np.zeros(1, np.int64)
@@ -57,9 +56,9 @@ class Workspace:
 
     def enlarge(self, code: int, sides: int) -> bool:
         """Make the room that a decision about a box with so many sides asked for. False if it asked for none."""
-        if code == self._too_few_words:
+        if code == ROOM:
             self._words = np.empty(2 * len(self._words), np.int64)
-        elif code == self._too_small:
+        elif code == SMALL:
             boxes, axes = self._lows.shape
             self._spread(2 * boxes, max(2 * axes, 2 * sides))
         else:

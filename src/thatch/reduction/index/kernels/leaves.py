@@ -10,7 +10,7 @@ import numpy as np
 
 from thatch.compiled.decorators import subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.fields import (
+from thatch.reduction.index.kernels.layout import (
     AT,
     BUILT,
     CAPACITY,

@@ -21,16 +21,16 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.reduction.boxes import Ints, checked, checked_many
-from thatch.reduction.conflict_table import kernels
+from thatch.reduction.probabilistic import kernels
 from thatch.reduction.problem import BoxVerdict, Point, Verdict, Work
 
-__all__ = ["ConflictTable", "Reduction", "decide"]
+__all__ = ["ConflictTable", "MinimisedCover", "decide"]
 
 _UNDEFINED = "undefined"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reduction:
+class MinimisedCover:
     """The minimised cover set: rows that are `kept`, rising, and those `removed`, in the order of removal.
 
     The set is the same whatever the order: what may be removed may still be removed after others are gone.
@@ -109,7 +109,7 @@ class ConflictTable:
         """
         return bool(np.all(np.sort(self.counts) >= np.arange(1, len(self) + 1)))
 
-    def reduced(self) -> Reduction:
+    def reduced(self) -> MinimisedCover:
         """The minimised cover set (algorithm 2): the box is covered iff the rows that are kept cover it.
 
         A row is removed if it has an entry without conflict, or as many entries as there are rows left (proposition 3).
@@ -117,10 +117,10 @@ class ConflictTable:
         return self._reduction
 
     @cached_property
-    def _reduction(self) -> Reduction:
+    def _reduction(self) -> MinimisedCover:
         kept, removed = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
         left = kernels.reduce(*self._boxes, self._step, kept, removed)
-        return Reduction(kept[:left], removed[: len(self) - left])
+        return MinimisedCover(kept[:left], removed[: len(self) - left])
 
     def decide(self) -> BoxVerdict | None:
         """What the table alone can tell: corollary 1, corollary 3, an empty minimised cover set. None if nothing.

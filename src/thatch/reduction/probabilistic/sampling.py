@@ -9,18 +9,19 @@ matter, but the point is no witness. One beside it is, and is what the verdict h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.boxes import Ints, checked, checked_many
-from thatch.reduction.conflict_table import ConflictTable
-from thatch.reduction.monte_carlo import kernels
-from thatch.reduction.monte_carlo.probability import check_delta, log_probability, trials
+from thatch.reduction.boxes import Ints, checked, checked_many, in_cells
+from thatch.reduction.probabilistic import kernels
+from thatch.reduction.probabilistic.conflict_table import ConflictTable
+from thatch.reduction.probabilistic.probability import check_delta, log_probability, trials
 from thatch.reduction.problem import BoxVerdict, Point, Verdict, Work
 
-__all__ = ["rspc"]
+__all__ = ["rspc", "rspc_in_cells"]
 
 _ENDLESS = 1 << 62  # trials: no search ever gets there
 _AT_ONCE = 1 << 20  # trials between two looks at whether Python has been interrupted
@@ -86,6 +87,29 @@ def rspc(
         return Verdict(covered=False, certain=True, decided_by="rspc", witness=witness, work=work)
     rule = "rspc" if drawn >= needed else "rspc capped"
     return Verdict(covered=True, certain=False, decided_by=rule, used=tuple(kept.tolist()), work=work)
+
+
+def rspc_in_cells(
+    low: Ints,
+    high: Ints,
+    lows: Ints,
+    highs: Ints,
+    *,
+    delta: float,
+    rng: np.random.Generator,
+    literal: bool = False,
+    cap: int | None = None,
+) -> BoxVerdict:
+    """Decide as `rspc` does about rows that meet the box, with every interval between neighbouring ends equally likely.
+
+    The witness is told in labels: where its cells begin.
+    """
+    top, first, last, starts = in_cells(low, high, lows, highs)
+    verdict = rspc(np.zeros_like(top), top, first, last, delta=delta, rng=rng, literal=literal, cap=cap)
+    if verdict.witness is None:
+        return verdict
+    labels = [each[cell] for each, cell in zip(starts, verdict.witness, strict=True)]
+    return replace(verdict, witness=np.array(labels, np.int64))
 
 
 def _sample(

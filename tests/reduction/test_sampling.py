@@ -13,8 +13,8 @@ from tests.reduction.boxes import Question, questions, random_questions, tiny_qu
 from thatch.errors import BoxError, ParameterError
 from thatch.reduction import reference
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.conflict_table import ConflictTable
-from thatch.reduction.monte_carlo import (
+from thatch.reduction.probabilistic import (
+    ConflictTable,
     find_probability,
     kernels,
     log_trials,

@@ -11,7 +11,7 @@ from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import JIT, kernel, subkernel
 from thatch.compiled.pointers import int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.fields import (
+from thatch.reduction.index.kernels.layout import (
     AT,
     CAPACITY,
     COLUMNS,

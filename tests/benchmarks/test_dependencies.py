@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thatch.reduction.diagrams.dependencies import DependencyTable, Side, holds_side
-from thatch.reduction.diagrams.sorted_chains import SortedChains
+from benchmarks.diagrams.dependencies import DependencyTable, Side, SortedChains, holds_side
 
 WAYS = [DependencyTable, SortedChains]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Ints, checked, checked_many
-from thatch.reduction.monte_carlo import kernels
+from thatch.reduction.probabilistic import kernels
 
 __all__ = [
     "check_delta",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import inline, subkernel
-from thatch.reduction.diagrams.fields import END, HASH, N_AXES, N_GROUPS, ROWS, START, WORD
+from thatch.reduction.diagrams.kernels.layout import END, HASH, N_AXES, N_GROUPS, ROWS, START, WORD
 
 __all__ = ["axes_of", "enter_door", "find_terminal", "has_all_of", "mix_axes", "new_group"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from thatch.compiled.decorators import kernel, short_kernel, subkernel
 from thatch.compiled.pointers import int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.fields import (
+from thatch.reduction.index.kernels.layout import (
     AT,
     BUILT,
     CAPACITY,
@@ -52,8 +52,7 @@ from thatch.reduction.index.fields import (
     VALUE,
     VOLUME,
 )
-from thatch.reduction.index.kernels import load_box, room_of, unload_box, volume_of
-from thatch.reduction.index.leaves.kernels import (
+from thatch.reduction.index.kernels.leaves import (
     NOTHING,
     choose_split,
     leaf_size,
@@ -62,6 +61,7 @@ from thatch.reduction.index.leaves.kernels import (
     smallest_key,
     words_for,
 )
+from thatch.reduction.index.kernels.search import load_box, room_of, unload_box, volume_of
 
 __all__ = [
     "ADDED",

@@ -7,7 +7,15 @@ import numpy as np
 from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.diagrams.fields import (
+from thatch.reduction.diagrams.kernels.groups import (
+    axes_of,
+    enter_door,
+    find_terminal,
+    has_all_of,
+    mix_axes,
+    new_group,
+)
+from thatch.reduction.diagrams.kernels.layout import (
     AFTER,
     BEFORE,
     BOX,
@@ -24,14 +32,6 @@ from thatch.reduction.diagrams.fields import (
     SEEN,
     SPANS,
     WORD,
-)
-from thatch.reduction.diagrams.groups.kernels import (
-    axes_of,
-    enter_door,
-    find_terminal,
-    has_all_of,
-    mix_axes,
-    new_group,
 )
 
 __all__ = ["COVERED", "COVERS", "fill_doors", "fill_slots", "insert", "relations", "stream", "take_out"]

@@ -12,8 +12,8 @@ import numpy as np
 from thatch.compiled.decorators import kernel, subkernel
 from thatch.compiled.pointers import doubles_at, int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.branch_and_bound.kernels import BUDGET, COVERED, OPEN, ROOM, refute
-from thatch.reduction.index.fields import (
+from thatch.reduction.branch_and_bound.kernels.search import BUDGET, COVERED, OPEN, ROOM, refute
+from thatch.reduction.index.kernels.layout import (
     COMMON,
     CONTAIN,
     N_AXES,
@@ -26,7 +26,7 @@ from thatch.reduction.index.fields import (
     SLOTS,
     STACK,
 )
-from thatch.reduction.index.kernels import (
+from thatch.reduction.index.kernels.search import (
     best_at,
     find_containing,
     load_box,
@@ -34,7 +34,7 @@ from thatch.reduction.index.kernels import (
     unload_box,
     volume_of,
 )
-from thatch.reduction.index.tree.kernels import ADDED, insert
+from thatch.reduction.index.kernels.tree import ADDED, insert
 
 __all__ = ["COVERED", "DONE", "LONGER", "OPEN", "SMALL", "covered_many", "decide", "stream"]
 

@@ -1,1 +1,0 @@
-"""Which groups of boxes may cover others, by their axes."""

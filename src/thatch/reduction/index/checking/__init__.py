@@ -1,1 +1,0 @@
-"""Whether arrays are boxes."""

@@ -1,1 +1,0 @@
-"""Leaves: which boxes stand in columns side by side, and where they are split."""
