@@ -44,7 +44,7 @@ from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
 from thatch.model.topology import Topology
 from thatch.reduction import Changes, EventBox, ForwardingSet, Sureness, Verdict, covered_by, sureness
 from thatch.runtime.blocking import BlockingNetwork
-from thatch.runtime.inprocess import Network, network
+from thatch.runtime.network import Network
 
 if typing.TYPE_CHECKING:
     from thatch.stores import PostgresStore, SqliteStore
@@ -95,7 +95,6 @@ __all__ = [
     "attr",
     "circle",
     "covered_by",
-    "network",
     "parse",
     "polygon",
     "sureness",

@@ -19,7 +19,7 @@ OFFICES = Topology(
 
 
 async def planned() -> tuple[Plan, list[tuple[str, str, str]]]:
-    async with thatch.network(OFFICES, routing=thatch.Routing(way="subscriptions")) as net:
+    async with thatch.Network(OFFICES, routing=thatch.Routing(way="subscriptions")) as net:
         desks = [
             await net.connect(broker, f"desk-{number}")
             for number, broker in enumerate(("west", "hub", "east"))
@@ -30,7 +30,7 @@ async def planned() -> tuple[Plan, list[tuple[str, str, str]]]:
         for stream in (*streams, gone):
             await stream
         await gone.close()
-        await net.settled()
+        await net.settle()
         plan = place_network(net, "hub", Wanted(algorithm="gr_star", max_delay=5.0))
         return plan, moves(net, plan)
 
@@ -51,7 +51,7 @@ def test_the_clients_of_a_network_are_placed_on_its_leaves():
 
 def test_a_root_that_is_no_broker_is_refused():
     async def wrong() -> None:
-        async with thatch.network(OFFICES) as net:
+        async with thatch.Network(OFFICES) as net:
             place_network(net, "moon")
 
     with pytest.raises(ParameterError, match="one of the brokers as root"):

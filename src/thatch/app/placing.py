@@ -19,7 +19,7 @@ __all__ = ["LiveNetwork", "moves", "place_network", "sites_of_network", "subscri
 
 
 class LiveNetwork(Protocol):
-    """What is asked of a network, such as `thatch.network` gives."""
+    """What is asked of a network, such as `thatch.Network` gives."""
 
     @property
     def topology(self) -> Topology: ...

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from thatch.broker.messages import Message, Publish, id_in
 from thatch.broker.stimuli import Frame
+from thatch.errors import EventError, SubscriptionError, ThatchError
 
 __all__ = [
     "CancelTimer",
@@ -64,6 +66,15 @@ class Refuse:
     client: str
     about: str  # the id of the subscription, advertisement or publication
     reason: str
+
+    def error_for(self, message: Message) -> ThatchError | None:
+        """The error for the client that sent a message, None if this refuses another one."""
+        if self.about != id_in(message):
+            return None
+        kind = EventError if isinstance(message, Publish) else SubscriptionError
+        return kind(
+            f"The broker refused to {type(message).__name__.lower()}: {self.reason}", where=self.about
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ __all__ = [
     "Unsubscribe",
     "Unsubscribed",
     "Wanted",
+    "id_in",
 ]
 
 
@@ -164,3 +165,11 @@ Message: TypeAlias = (
     | Wanted
     | Entries
 )
+
+
+def id_in(message: Message) -> str | None:
+    """The id of the subscription, advertisement or publication that a client's message is about."""
+    for name in ("subscription", "advertisement", "publication"):
+        if hasattr(message, name):
+            return str(getattr(message, name))
+    return None

@@ -1,5 +1,7 @@
-"""Drivers around broker cores, which turn effects into deeds and deeds into stimuli, and the client.
+"""Drivers around broker cores: they turn a broker's effects into actions and what happens into stimuli.
 
-`simulated` has virtual time and breaks what can break; `inprocess` has real asyncio tasks; `blocking` is the latter for
-scripts without asyncio.
+    network     brokers as asyncio tasks in this process (`broker_task`), with their `client`
+    blocking    the same for scripts without asyncio
+    simulated   brokers in virtual time, with faults on demand
+    routes      where an event would go in a whole network, and why
 """

@@ -1,27 +1,56 @@
-"""The network in this process for scripts without asyncio: the same, with a loop in a thread of its own."""
+"""A network for scripts without asyncio: the same network, run by an event loop in a thread of its own."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from thatch.broker.settings import Routing, Timing
 from thatch.errors import ParameterError
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 from thatch.model.topology import Topology
-from thatch.runtime.client import Client, Subscription
-from thatch.runtime.client.client import WAITING
-from thatch.runtime.inprocess import Network
+from thatch.runtime.client import QUEUE_LIMIT, Client, Subscription
+from thatch.runtime.network import Network
 from thatch.runtime.routes import Route
 
 __all__ = ["BlockingClient", "BlockingNetwork", "BlockingSubscription"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
+
+
+class _Blocking(Generic[A]):
+    """Something asynchronous whose methods are called from another thread.
+
+    Parameters
+    ----------
+    run : runs a coroutine on the loop and waits for it, at most for a number of seconds
+    asynchronous : what is called
+    """
+
+    def __init__(self, run: Callable[[Coroutine[Any, Any, Any], float | None], Any], asynchronous: A) -> None:
+        self._run = run
+        self._asynchronous = asynchronous
+
+
+def _blocking(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[_Blocking[A], P], T]:
+    """The method of the same name that waits for the result."""
+
+    @wraps(method)
+    def call(self: _Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        result: T = self._run(method(self._asynchronous, *args, **kwargs), None)
+        return result
+
+    return call
 
 
 class BlockingNetwork:
@@ -29,15 +58,15 @@ class BlockingNetwork:
 
     Parameters
     ----------
-    topology, routing, timing, schema : as for `thatch.runtime.inprocess.network`
+    topology, routing, timing, schema : as for `thatch.Network`
 
     Examples
     --------
-    >>> with BlockingNetwork(Topology.line(3)) as net:
-    ...     feed, desk = net.connect("b1", "feed"), net.connect("b3", "desk-7")
+    >>> with BlockingNetwork(Topology.line(3)) as network:
+    ...     feed, desk = network.connect("b1", "feed"), network.connect("b3", "desk-7")
     ...     _ = feed.advertise("price > 0")
     ...     events = desk.subscribe("price < 150")
-    ...     net.settled()
+    ...     network.settle()
     ...     _ = feed.publish({"price": 120})
     ...     events.next(timeout=10)
     {'price': 120}
@@ -51,7 +80,7 @@ class BlockingNetwork:
         timing: Timing | None = None,
         schema: Schema | None = None,
     ) -> None:
-        self._made = (topology, routing, timing, schema)
+        self._settings = (topology, routing, timing, schema)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._network: Network | None = None
@@ -61,19 +90,19 @@ class BlockingNetwork:
     def __enter__(self) -> Self:
         entered = threading.Event()
         self._thread = threading.Thread(
-            target=self._live, args=(entered,), name="thatch network", daemon=True
+            target=self._run_loop, args=(entered,), name="thatch network", daemon=True
         )
         self._thread.start()
         entered.wait()
         if self._network is None:
-            self._end()
+            self._join()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._loop is not None and self._leave is not None:
-            with suppress(RuntimeError):  # the loop has ended by itself, with an error that is told now
+            with suppress(RuntimeError):  # the loop has ended with an error, which `_join` raises
                 self._loop.call_soon_threadsafe(self._leave.set)
-        self._end()
+        self._join()
 
     @property
     def brokers(self) -> tuple[str, ...]:
@@ -81,32 +110,32 @@ class BlockingNetwork:
         return self._entered().brokers
 
     def connect(self, broker: str, name: str) -> BlockingClient:
-        """A new client at a broker."""
-        return BlockingClient(self, self.wait(self._entered().connect(broker, name)))
+        """Connect a new client to a broker."""
+        return BlockingClient(self._run, self._run(self._entered().connect(broker, name)))
 
-    def settled(self) -> None:
+    def settle(self) -> None:
         """Wait until nothing is under way."""
-        self.wait(self._entered().settled())
+        self._run(self._entered().settle())
 
     def switch(self, routing: Routing) -> None:
         """Let all brokers route in another way from now on."""
-        self.wait(self._entered().switch(routing))
+        self._run(self._entered().switch(routing))
 
     def explain_route(self, event: Mapping[str, Any], broker: str) -> Route:
-        """Where an event would go if it were published at a broker now, and why; print it."""
-        net = self._entered()
+        """Say where an event would go if it were published at a broker now, and why; print the result."""
+        network = self._entered()
 
         async def explain() -> Route:
-            return net.explain_route(event, broker)
+            return network.explain_route(event, broker)
 
-        return self.wait(explain())
+        return self._run(explain())
 
-    def wait(self, doing: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """Let the loop do something, and wait for it."""
+    def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        """Run a coroutine on the loop and wait for it."""
         if self._loop is None or not self._loop.is_running():
-            doing.close()
-            raise ParameterError("a network that was entered with `with`, and not left", "one that is not")
-        asked: Future[T] = asyncio.run_coroutine_threadsafe(doing, self._loop)
+            coroutine.close()
+            raise _not_running()
+        asked: Future[T] = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return asked.result(timeout)
         except TimeoutError:
@@ -116,27 +145,27 @@ class BlockingNetwork:
 
     def _entered(self) -> Network:
         if self._network is None:
-            raise ParameterError("a network that was entered with `with`, and not left", "one that is not")
+            raise _not_running()
         return self._network
 
-    def _live(self, entered: threading.Event) -> None:
+    def _run_loop(self, entered: threading.Event) -> None:
         try:
             asyncio.run(self._main(entered))
-        except BaseException as error:  # noqa: BLE001 - told to who entered or leaves
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that enters or leaves
             self._error = error
         finally:
             entered.set()
 
     async def _main(self, entered: threading.Event) -> None:
-        topology, routing, timing, schema = self._made
-        async with Network(topology, routing=routing, timing=timing, schema=schema) as net:
+        topology, routing, timing, schema = self._settings
+        async with Network(topology, routing=routing, timing=timing, schema=schema) as network:
             self._loop, self._leave = asyncio.get_running_loop(), asyncio.Event()
-            self._network = net
+            self._network = network
             entered.set()
             await self._leave.wait()
 
-    def _end(self) -> None:
-        """Wait for the thread; an error that ended it is raised here."""
+    def _join(self) -> None:
+        """Wait for the thread, and raise the error that ended it."""
         if self._thread is not None:
             self._thread.join()
         self._network = self._loop = self._thread = None
@@ -145,22 +174,23 @@ class BlockingNetwork:
             raise error
 
 
-class BlockingClient:
-    """A client whose calls return when they are done. Made by `BlockingNetwork.connect`."""
+class BlockingClient(_Blocking[Client]):
+    """A `Client` whose calls return when they are done. Made by `BlockingNetwork.connect`."""
 
-    def __init__(self, net: BlockingNetwork, client: Client) -> None:
-        self._net = net
-        self._client = client
+    publish = _blocking(Client.publish)
+    advertise = _blocking(Client.advertise)
+    unadvertise = _blocking(Client.unadvertise)
+    close = _blocking(Client.close)
 
     @property
     def name(self) -> str:
         """How the broker knows it."""
-        return self._client.name
+        return self._asynchronous.name
 
     @property
     def broker(self) -> str:
         """Where it is."""
-        return self._client.broker
+        return self._asynchronous.broker
 
     def subscribe(
         self,
@@ -168,41 +198,16 @@ class BlockingClient:
         *,
         subscription: str | None = None,
         expires: float | None = None,
-        limit: int = WAITING,
+        limit: int = QUEUE_LIMIT,
     ) -> BlockingSubscription:
-        """Want the events that satisfy a filter; see `Client.subscribe`."""
+        """Subscribe to the events that satisfy a filter; see `Client.subscribe`."""
 
         async def accepted() -> Subscription:
-            return await self._client.subscribe(
+            return await self._asynchronous.subscribe(
                 filter, subscription=subscription, expires=expires, limit=limit
             )
 
-        return BlockingSubscription(self._net, self._net.wait(accepted()))
-
-    def publish(self, event: Mapping[str, Any], *, publication: str | None = None) -> str:
-        """Publish an event; see `Client.publish`."""
-        return self._net.wait(self._client.publish(event, publication=publication))
-
-    def advertise(
-        self,
-        filter: Filter | str | Mapping[str, Any],
-        *,
-        advertisement: str | None = None,
-        closed: bool = False,
-        expires: float | None = None,
-    ) -> str:
-        """Announce events; see `Client.advertise`."""
-        return self._net.wait(
-            self._client.advertise(filter, advertisement=advertisement, closed=closed, expires=expires)
-        )
-
-    def unadvertise(self, advertisement: str) -> None:
-        """Withdraw an advertisement."""
-        self._net.wait(self._client.unadvertise(advertisement))
-
-    def close(self) -> None:
-        """Leave for good."""
-        self._net.wait(self._client.close())
+        return BlockingSubscription(self._run, self._run(accepted(), None))
 
     def __enter__(self) -> Self:
         return self
@@ -211,48 +216,43 @@ class BlockingClient:
         self.close()
 
 
-class BlockingSubscription:
+class BlockingSubscription(_Blocking[Subscription]):
     """Events as they come: `for event in …`, or one by one with `next`. Made by `BlockingClient.subscribe`."""
 
-    def __init__(self, net: BlockingNetwork, subscription: Subscription) -> None:
-        self._net = net
-        self._subscription = subscription
+    close = _blocking(Subscription.close)
 
     @property
     def id(self) -> str:
         """The id of the subscription."""
-        return self._subscription.id
+        return self._asynchronous.id
 
     @property
     def filter(self) -> Filter:
-        """What is wanted."""
-        return self._subscription.filter
+        """The filter that events satisfy."""
+        return self._asynchronous.filter
 
     @property
     def dropped(self) -> int:
         """How many events were lost because they were not read in time."""
-        return self._subscription.dropped
+        return self._asynchronous.dropped
 
     @property
     def waiting(self) -> int:
         """How many events can be read without waiting."""
-        return self._subscription.waiting
+        return self._asynchronous.waiting
 
     def next(self, timeout: float | None = None) -> Mapping[str, Any]:
-        """The next event.
+        """Wait for the next event.
 
         Raises
         ------
         TimeoutError
-            If none came in so many seconds.
+            If none came within `timeout` seconds.
         StopAsyncIteration
-            If nothing more will come.
+            If the subscription has ended.
         """
-        return self._net.wait(self._subscription.next(), timeout)
-
-    def close(self) -> None:
-        """Unsubscribe; what waits can still be read."""
-        self._net.wait(self._subscription.close())
+        event: Mapping[str, Any] = self._run(self._asynchronous.next(), timeout)
+        return event
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         while True:
@@ -267,3 +267,7 @@ class BlockingSubscription:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _not_running() -> ParameterError:
+    return ParameterError("The network is not running: enter it with `with` first")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from thatch import ForwardingSet, Network, Topology, network, parse
+from thatch import ForwardingSet, Network, Topology, parse
 from thatch.app.cli.output import note, progress, say
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def _run(
     subscriptions: int,
     seconds: float,
 ) -> None:
-    async with network(Topology.tree(7)) as net:
+    async with Network(Topology.tree(7)) as net:
         feeds = await _feeds(net, venues)
         where = ", ".join(f"{venue} at {feed.broker}" for venue, feed in feeds.items())
         note(f"b2 and b3 are linked to b1, b4 and b5 to b2, b6 and b7 to b3. Feeds advertise: {where}.")
@@ -72,7 +72,7 @@ async def _run(
             for _ in range(subscriptions):
                 await desks.subscribe()
                 meter.step()
-            await net.settled()
+            await net.settle()
         took = time.perf_counter() - started
         note(
             f"{subscriptions:,} alerts of {_DESKS} desks: every broker knew what it must after {took:.1f} s."
@@ -150,7 +150,7 @@ async def _publish(
                 f"  {desks.sent:>8,} alerts sent  {_messages(net) - before:>7,} messages between brokers"
                 f"  tables: {sizes}"
             )
-    await net.settled()
+    await net.settle()
     rate = published / (time.perf_counter() - started)
     say(
         f"\n{published:,} quotes through seven brokers, {rate:,.0f} a second: {desks.sent:,} alerts sent,"

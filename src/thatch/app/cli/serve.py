@@ -99,32 +99,32 @@ class _Playground:
         client, text = self._at(rest, "a filter")
         made = client.subscribe(_filter(text))
         self._subscriptions[made.id] = made
-        self._net.settled()
+        self._net.settle()
         say(made.id)
 
     def _unsubscribe(self, rest: str) -> None:
         if rest not in self._subscriptions:
             raise ParameterError("the id of a subscription", shown(rest))
         self._subscriptions.pop(rest).close()
-        self._net.settled()
+        self._net.settle()
 
     def _advertise(self, rest: str) -> None:
         client, text = self._at(rest, "a filter")
         made = client.advertise(_filter(text))
         self._advertisements[made] = client
-        self._net.settled()
+        self._net.settle()
         say(made)
 
     def _unadvertise(self, rest: str) -> None:
         if rest not in self._advertisements:
             raise ParameterError("the id of an advertisement", shown(rest))
         self._advertisements.pop(rest).unadvertise(rest)
-        self._net.settled()
+        self._net.settle()
 
     def _publish(self, rest: str) -> None:
         client, text = self._at(rest, "an event")
         client.publish(object_of(text))
-        self._net.settled()
+        self._net.settle()
         for identity, subscription in self._subscriptions.items():
             while subscription.waiting:
                 json_line({"subscription": identity, "event": subscription.next()})

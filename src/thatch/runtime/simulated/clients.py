@@ -18,7 +18,6 @@ from thatch.errors import ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.runtime.refusals import about_of, refusal
 from thatch.runtime.simulated.needs import Needs
 
 __all__ = ["Received", "SimulatedClient", "Surroundings"]
@@ -141,10 +140,10 @@ class SimulatedClient:
             raise ParameterError("a client that is connected", f"{shown(self.name)}, which is not")
         before = len(self.refused)
         self._network.hear(self, message)
-        about = about_of(message)
-        for each in self.refused[before:]:
-            if each.about == about:
-                raise refusal(message, each.reason)
+        for refused in self.refused[before:]:
+            error = refused.error_for(message)
+            if error is not None:
+                raise error
 
     def _parsed(self, filter: Filter | str | Mapping[str, Any]) -> Filter:
         return filter if isinstance(filter, Filter) else parse(filter, schema=self._network.schema)

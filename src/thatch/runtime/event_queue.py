@@ -1,4 +1,4 @@
-"""Events on their way from a broker to who reads them: a queue with a bound."""
+"""Events that wait to be read: a bounded queue between a broker and one reader."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from thatch.errors import ParameterError, ThatchError, shown
 
-__all__ = ["Stream"]
+__all__ = ["EventQueue"]
 
 
-class Stream:
-    """A bounded queue with one end that never waits.
+class EventQueue:
+    """A bounded queue whose writer never waits.
 
-    Brokers do not wait for readers: one slow reader would hold up the whole network. Where a reader is too slow, the
-    oldest events that wait are dropped and counted.
+    Brokers do not wait for readers, because one slow reader would hold up the whole network. When the queue is full,
+    the oldest event is dropped and counted.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Stream:
         self._wake()
 
     def close(self, error: ThatchError | None = None) -> None:
-        """Let nothing more come; who reads gets what waits, and then the error, if there is one."""
+        """Accept no more events. Readers get the events that wait, then the error, if there is one."""
         self._is_closed = True
         self._error = self._error or error
         for reader in self._readers:
@@ -55,12 +55,12 @@ class Stream:
                 reader.set_result(None)
 
     async def get(self) -> Mapping[str, Any]:
-        """The next event.
+        """Wait for the next event.
 
         Raises
         ------
         StopAsyncIteration
-            If nothing more will come.
+            If the queue is closed and empty.
         """
         while not self._events:
             if self._error is not None:
@@ -72,9 +72,8 @@ class Stream:
             try:
                 await reader
             except asyncio.CancelledError:
-                if (
-                    reader.done() and not reader.cancelled()
-                ):  # it was woken for an event that another may have
+                # This reader was woken for an event and will not read it: wake the next one.
+                if reader.done() and not reader.cancelled():
                     self._wake()
                 raise
             finally:

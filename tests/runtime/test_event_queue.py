@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from thatch.errors import ParameterError, SubscriptionError
-from thatch.runtime.client.stream import Stream
+from thatch.runtime.event_queue import EventQueue
 
 
-async def read_all(stream: Stream) -> list:
+async def read_all(stream: EventQueue) -> list:
     found = []
     try:
         while True:
@@ -21,7 +21,7 @@ async def read_all(stream: Stream) -> list:
 
 def test_events_come_in_order_and_the_end_comes_after_them():
     async def main():
-        stream = Stream(10)
+        stream = EventQueue(10)
         for number in range(3):
             stream.put({"x": number})
         stream.close()
@@ -33,7 +33,7 @@ def test_events_come_in_order_and_the_end_comes_after_them():
 
 def test_of_too_many_events_the_oldest_are_dropped_and_counted():
     async def main():
-        stream = Stream(2)
+        stream = EventQueue(2)
         for number in range(5):
             stream.put({"x": number})
         assert (len(stream), stream.dropped) == (2, 3)
@@ -45,7 +45,7 @@ def test_of_too_many_events_the_oldest_are_dropped_and_counted():
 
 def test_readers_share_what_comes():
     async def main():
-        stream = Stream(10)
+        stream = EventQueue(10)
         readers = [asyncio.create_task(read_all(stream)) for _ in range(3)]
         for number in range(9):
             stream.put({"x": number})
@@ -59,7 +59,7 @@ def test_readers_share_what_comes():
 
 def test_a_reader_that_is_cancelled_loses_nothing():
     async def main():
-        stream = Stream(10)
+        stream = EventQueue(10)
         first, second = (asyncio.create_task(stream.get()) for _ in range(2))
         await asyncio.sleep(0)
         stream.put({"x": 1})  # wakes the first, which is cancelled before it can take it
@@ -73,7 +73,7 @@ def test_a_reader_that_is_cancelled_loses_nothing():
 
 def test_an_error_comes_after_what_waits():
     async def main():
-        stream = Stream(10)
+        stream = EventQueue(10)
         stream.put({"x": 1})
         stream.close(SubscriptionError("this", "that"))
         assert await stream.get() == {"x": 1}
@@ -87,4 +87,4 @@ def test_an_error_comes_after_what_waits():
 @pytest.mark.parametrize("limit", [0, -1, 1.5, True, None])
 def test_a_limit_is_a_whole_number_above_zero(limit):
     with pytest.raises(ParameterError, match="limit"):
-        Stream(limit)
+        EventQueue(limit)

@@ -1,0 +1,306 @@
+"""A broker as an asyncio task, its timers, and the connections of its clients.
+
+Client ── ClientConnection ── BrokerTask ── Broker        one connection a client, one task a broker
+                                  └──────── LoopTimers
+                     all of them share one LoopState: loop, clock, number of stimuli in flight
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import assert_never
+
+from thatch.broker.broker import Broker
+from thatch.broker.effects import (
+    CancelTimer,
+    CloseLink,
+    Confirm,
+    Deliver,
+    Effect,
+    Ignored,
+    NeighbourFailed,
+    Persist,
+    Refuse,
+    SendFrame,
+    SetTimer,
+)
+from thatch.broker.messages import Message, Unsubscribe
+from thatch.broker.stimuli import ClientDisconnected, Frame, MessageReceived, Stimulus, TimerFired
+from thatch.errors import ParameterError, ThatchError
+from thatch.runtime.event_queue import EventQueue
+
+__all__ = ["BrokerTask", "ClientConnection", "LoopState", "LoopTimers"]
+
+_MOST_IN_FLIGHT = 10_000  # stimuli in all inboxes; publishers wait while there are more
+
+_log = logging.getLogger(__name__)
+
+
+class LoopState:
+    """What all tasks of one network share: the event loop, the clock, and the number of stimuli in flight."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None  # None unless the network runs
+        self._in_flight = 0
+        self._one_handled = asyncio.Event()
+        self._last = 0.0
+
+    def running_loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop of a network that runs."""
+        if self.loop is None:
+            raise ParameterError("The network is not running: enter it with `async with` (or `with`) first")
+        return self.loop
+
+    def now(self) -> float:
+        """The time in seconds since 1970; it never goes back, whatever the clock does."""
+        self._last = max(self._last, time.time())
+        return self._last
+
+    def count_sent(self) -> None:
+        """Count a stimulus that entered an inbox."""
+        self._in_flight += 1
+
+    def count_handled(self) -> None:
+        """Count a stimulus that a broker has handled."""
+        self._in_flight -= 1
+        self._one_handled.set()
+
+    async def wait_for_capacity(self, most: int = _MOST_IN_FLIGHT) -> None:
+        """Wait until fewer stimuli than `most` are in flight."""
+        while self._in_flight >= most:
+            self._one_handled.clear()
+            await self._one_handled.wait()
+
+
+class LoopTimers:
+    """The timers of one broker on the event loop: at most one pending call for each, however often it is reset.
+
+    When a timer is set for later, its pending call stays: it finds that it is too early and waits again. So a resend
+    timer, which is set and cancelled at every message, costs two dictionary entries.
+    """
+
+    def __init__(self, fire: Callable[[str], None]) -> None:
+        self._fire = fire
+        self._due: dict[str, float] = {}
+        self._calls: dict[str, tuple[float, asyncio.TimerHandle]] = {}
+
+    def set(self, name: str, at: float) -> None:
+        """Fire at a time, in seconds since 1970."""
+        self._due[name] = at
+        call = self._calls.get(name)
+        if call is not None and call[0] <= at:
+            return
+        if call is not None:
+            call[1].cancel()
+        self._schedule(name, at)
+
+    def cancel(self, name: str) -> None:
+        """Do not fire."""
+        self._due.pop(name, None)
+
+    def clear(self) -> None:
+        """Cancel all timers."""
+        for _, handle in self._calls.values():
+            handle.cancel()
+        self._calls.clear()
+        self._due.clear()
+
+    def _schedule(self, name: str, at: float) -> None:
+        delay = max(0.0, at - time.time())
+        handle = asyncio.get_running_loop().call_later(delay, self._on_call, name)
+        self._calls[name] = (at, handle)
+
+    def _on_call(self, name: str) -> None:
+        del self._calls[name]
+        at = self._due.get(name)
+        if at is None:
+            return
+        if at > time.time():
+            self._schedule(name, at)
+            return
+        del self._due[name]
+        self._fire(name)
+
+
+class BrokerTask:
+    """Runs one broker: handles what comes into its inbox, one stimulus after the other.
+
+    Nothing is written to disk: a broker in this process ends with it.
+
+    Parameters
+    ----------
+    state : what the tasks of the network share
+    send : puts a frame from this broker into a neighbour's inbox
+    close_link : ends the link to a neighbour
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        state: LoopState,
+        send: Callable[[str, str, Frame], None],
+        close_link: Callable[[str, str], None],
+    ) -> None:
+        self.broker = broker
+        self.name = broker.name
+        self.state = state
+        self.connections: dict[str, ClientConnection] = {}
+        self._send = send
+        self._close_link = close_link
+        self._timers = LoopTimers(self._fire)
+        self._inbox: asyncio.Queue[tuple[Stimulus, asyncio.Future[None] | None]] = asyncio.Queue()
+
+    def put(self, stimulus: Stimulus, handled: asyncio.Future[None] | None = None) -> None:
+        """Hand a stimulus to the broker; `handled` is resolved once it is done."""
+        self.state.count_sent()
+        self._inbox.put_nowait((stimulus, handled))
+
+    def ask(self, stimulus: Stimulus) -> asyncio.Future[None]:
+        """Hand a stimulus to the broker; the future raises what the broker refuses."""
+        handled = self.state.running_loop().create_future()
+        self.put(stimulus, handled)
+        return handled
+
+    async def run(self) -> None:
+        """Handle stimuli until cancelled."""
+        try:
+            while True:
+                stimulus, handled = await self._inbox.get()
+                try:
+                    error = self._step(stimulus)
+                except BaseException:
+                    _cancel(handled)
+                    raise
+                _resolve(handled, error)
+                self.state.count_handled()
+                await asyncio.sleep(0)  # let other tasks run even when the inbox is full
+        finally:
+            self._timers.clear()
+            for connection in self.connections.values():
+                connection.end()
+            while not self._inbox.empty():
+                _cancel(self._inbox.get_nowait()[1])
+
+    def _step(self, stimulus: Stimulus) -> ThatchError | None:
+        """Handle one stimulus; returns the error for the client whose message was refused."""
+        error = None
+        for effect in self.broker.handle(stimulus):
+            if isinstance(effect, Refuse) and isinstance(stimulus, MessageReceived):
+                error = effect.error_for(stimulus.message) or error
+            self._do(effect)
+        return error
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case SendFrame():
+                self._send(self.name, effect.neighbour, effect.frame)
+            case Deliver():
+                connection = self.connections.get(effect.client)
+                if connection is not None:
+                    connection.deliver(effect)
+            case SetTimer():
+                self._timers.set(effect.timer, effect.at)
+            case CancelTimer():
+                self._timers.cancel(effect.timer)
+            case Ignored():
+                _log.info("ignored broker=%s sender=%s reason=%s", self.name, effect.sender, effect.reason)
+            case Refuse():
+                _log.info("refused broker=%s client=%s reason=%s", self.name, effect.client, effect.reason)
+            case NeighbourFailed():
+                _log.warning("failed broker=%s neighbour=%s", self.name, effect.neighbour)
+            case CloseLink():
+                _log.warning(
+                    "closed broker=%s neighbour=%s reason=%s", self.name, effect.neighbour, effect.reason
+                )
+                self._close_link(self.name, effect.neighbour)
+            case Persist() | Confirm():
+                pass
+            case _:
+                assert_never(effect)
+
+    def _fire(self, timer: str) -> None:
+        if self.state.loop is not None:
+            self.put(TimerFired(now=self.state.now(), timer=timer))
+
+
+class ClientConnection:
+    """Connects one client to its broker, and holds the events that wait for it.
+
+    Parameters
+    ----------
+    task : runs the broker
+    client : the client's name
+    """
+
+    def __init__(self, task: BrokerTask, client: str) -> None:
+        self.is_closed = False
+        self.queues: dict[str, EventQueue] = {}  # by subscription
+        self._task = task
+        self._client = client
+
+    def submit(self, message: Message) -> asyncio.Future[None]:
+        """Send a message to the broker; the future raises what the broker refuses."""
+        now = self._task.state.now()
+        return self._task.ask(MessageReceived(now=now, client=self._client, message=message))
+
+    async def wait_for_capacity(self) -> None:
+        """Wait until the network can take another publication."""
+        await self._task.state.wait_for_capacity()
+
+    def deliver(self, delivered: Deliver) -> None:
+        """Queue an event for the subscriptions that want it."""
+        for subscription in delivered.subscriptions:
+            queue = self.queues.get(subscription)
+            if queue is not None:
+                queue.put(delivered.event)
+
+    def abandon(self, subscription: str) -> None:
+        """Unsubscribe because nobody holds the subscription any more; any thread may call this."""
+        loop = self._task.state.loop
+        if self.queues.pop(subscription, None) is not None and loop is not None:
+            with suppress(RuntimeError):  # the loop was closed meanwhile
+                loop.call_soon_threadsafe(self._unsubscribe, subscription)
+
+    def _unsubscribe(self, subscription: str) -> None:
+        if self._task.state.loop is not None:
+            asked = self.submit(Unsubscribe(subscription, f"{subscription}/abandoned"))
+            asked.add_done_callback(_retrieve_error)
+
+    async def close(self) -> None:
+        """End the client: the broker forgets all that it subscribed to and advertised."""
+        self.end()
+        state = self._task.state
+        if state.loop is not None:
+            await self._task.ask(ClientDisconnected(now=state.now(), client=self._client, for_good=True))
+            self._task.connections.pop(self._client, None)
+
+    def end(self) -> None:
+        """Close all queues: the network has ended, or the client leaves."""
+        self.is_closed = True
+        for queue in list(self.queues.values()):  # another thread may abandon a subscription meanwhile
+            queue.close()
+        self.queues.clear()
+
+
+def _resolve(handled: asyncio.Future[None] | None, error: ThatchError | None) -> None:
+    if handled is None or handled.done():  # nobody waits, or no longer
+        return
+    if error is None:
+        handled.set_result(None)
+    else:
+        handled.set_exception(error)
+
+
+def _cancel(handled: asyncio.Future[None] | None) -> None:
+    if handled is not None:
+        handled.cancel()
+
+
+def _retrieve_error(done: asyncio.Future[None]) -> None:
+    """Retrieve an error that nobody waits for, so that asyncio does not warn of it."""
+    if not done.cancelled():
+        done.exception()

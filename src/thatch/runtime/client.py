@@ -1,0 +1,221 @@
+"""The client of a network: it publishes, advertises, and subscribes to streams of events."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future
+from collections.abc import Generator, Mapping
+from copy import deepcopy
+from typing import Any, Self
+
+from thatch.broker.messages import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
+from thatch.errors import ParameterError, SubscriptionError, ThatchError, UnknownSubscriptionError, shown
+from thatch.model.filters import Filter
+from thatch.model.language import parse
+from thatch.model.schema import Schema
+from thatch.runtime.broker_task import ClientConnection
+from thatch.runtime.event_queue import EventQueue
+
+__all__ = ["QUEUE_LIMIT", "Client", "Subscription"]
+
+QUEUE_LIMIT = 1_000  # events of one subscription that may wait to be read
+
+
+class Client:
+    """Publishes, advertises and subscribes at one broker. Made by `Network.connect`.
+
+    What the broker refuses is raised: an `EventError` for a publication, a `SubscriptionError` otherwise.
+
+    Parameters
+    ----------
+    name : how the broker knows it
+    broker : where it is
+    schema : declared types of attributes, for filters that are given as text
+    connection : connects it to the broker
+    """
+
+    def __init__(self, name: str, broker: str, schema: Schema | None, connection: ClientConnection) -> None:
+        self.name = name
+        self.broker = broker
+        self._schema = schema
+        self._connection = connection
+        self._number = 0
+
+    def subscribe(
+        self,
+        filter: Filter | str | Mapping[str, Any],
+        *,
+        subscription: str | None = None,
+        expires: float | None = None,
+        limit: int = QUEUE_LIMIT,
+    ) -> Subscription:
+        """Subscribe to the events that satisfy a filter; read them from the subscription that this returns.
+
+        Parameters
+        ----------
+        filter : text, a JSON pattern or a `thatch.Filter`
+        subscription : its id, unique in the network; made up if not given
+        expires : when it ends by itself, in seconds since 1970
+        limit : how many events may wait to be read; beyond that the oldest are dropped and counted
+        """
+        self._check_open()
+        parsed, queue = self._parse(filter), EventQueue(limit)
+        identity = self._new_id() if subscription is None else subscription
+        queues = self._connection.queues
+        if identity in queues:
+            raise SubscriptionError("an id that is free", shown(identity))
+        accepted = self._connection.submit(Subscribe(subscription=identity, filter=parsed, expires=expires))
+        queues[identity] = queue
+
+        def close_if_refused(done: Future[None]) -> None:
+            error = None if done.cancelled() else done.exception()
+            if error is not None or done.cancelled():
+                queues.pop(identity, None)
+                queue.close(error if isinstance(error, ThatchError) else None)
+
+        accepted.add_done_callback(close_if_refused)
+        return Subscription(self, self._connection, identity, parsed, queue, accepted)
+
+    async def unsubscribe(self, subscription: str) -> None:
+        """End a subscription."""
+        queue = self._connection.queues.pop(subscription, None)
+        if queue is None:
+            if self._connection.is_closed:
+                return
+            raise UnknownSubscriptionError(subscription)
+        queue.close()
+        await self._connection.submit(Unsubscribe(subscription, self._new_id()))
+
+    async def publish(self, event: Mapping[str, Any], *, publication: str | None = None) -> str:
+        """Publish an event; returns the id of the publication once the broker here has sent it on.
+
+        Waits while the network is too busy.
+        """
+        self._check_open()
+        identity = self._new_id() if publication is None else publication
+        await self._connection.wait_for_capacity()
+        # A copy, because the caller may change the event afterwards.
+        await self._connection.submit(Publish(identity, deepcopy(event)))
+        return identity
+
+    async def advertise(
+        self,
+        filter: Filter | str | Mapping[str, Any],
+        *,
+        advertisement: str | None = None,
+        closed: bool = False,
+        expires: float | None = None,
+    ) -> str:
+        """Announce that events which satisfy a filter may be published here; returns the advertisement's id.
+
+        Parameters
+        ----------
+        closed : whether the events carry only attributes that the filter names
+        expires : when it ends by itself, in seconds since 1970
+        """
+        self._check_open()
+        parsed = self._parse(filter)
+        identity = self._new_id() if advertisement is None else advertisement
+        message = Advertise(advertisement=identity, filter=parsed, closed=closed, expires=expires)
+        await self._connection.submit(message)
+        return identity
+
+    async def unadvertise(self, advertisement: str) -> None:
+        """Withdraw an advertisement."""
+        self._check_open()
+        await self._connection.submit(Unadvertise(advertisement))
+
+    async def close(self) -> None:
+        """Leave for good: all subscriptions and advertisements end."""
+        if not self._connection.is_closed:
+            await self._connection.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<Client {self.name!r} at {self.broker!r}>"
+
+    def _check_open(self) -> None:
+        if self._connection.is_closed:
+            raise ParameterError("a client that is connected", f"{shown(self.name)}, which has left")
+
+    def _parse(self, filter: Filter | str | Mapping[str, Any]) -> Filter:
+        return filter if isinstance(filter, Filter) else parse(filter, schema=self._schema)
+
+    def _new_id(self) -> str:
+        self._number += 1
+        return f"{self.name}/{self._number}"
+
+
+class Subscription:
+    """Events that satisfy a filter, as they come. Made by `Client.subscribe`.
+
+    `await` it to know that the broker has accepted it; iterate over it with `async for`, which ends when the
+    subscription does. It ends with its `async with`, by `close`, or when nobody refers to it any more.
+
+    An event is shared by all who receive it: do not change it.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        connection: ClientConnection,
+        subscription: str,
+        filter: Filter,
+        queue: EventQueue,
+        accepted: Future[None],
+    ) -> None:
+        self.id = subscription
+        self.filter = filter
+        self._client = client
+        self._connection = connection
+        self._queue = queue
+        self._accepted = accepted
+        self._is_closed = False
+
+    @property
+    def dropped(self) -> int:
+        """How many events were lost because they were not read in time."""
+        return self._queue.dropped
+
+    @property
+    def waiting(self) -> int:
+        """How many events can be read without waiting."""
+        return len(self._queue)
+
+    async def next(self) -> Mapping[str, Any]:
+        """Wait for the next event; raises `StopAsyncIteration` if the subscription has ended."""
+        return await self._queue.get()
+
+    async def close(self) -> None:
+        """Unsubscribe; events that wait can still be read."""
+        if not self._is_closed:
+            self._is_closed = True
+            await self._client.unsubscribe(self.id)
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        yield from asyncio.shield(self._accepted).__await__()
+        return self
+
+    async def __aenter__(self) -> Self:
+        return await self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Mapping[str, Any]:
+        return await self._queue.get()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_is_closed", True):
+            self._connection.abandon(self.id)
+
+    def __repr__(self) -> str:
+        return f"<Subscription {self.id!r}: {self.filter}>"
