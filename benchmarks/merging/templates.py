@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import thatch
-from thatch.workloads.li2005 import NAMES, TEMPLATES, drawn, publications
+from thatch.workloads.li2005 import NAMES, TEMPLATES, draw_publications, draw_subscriptions
 
 __all__ = ["SCHEMA", "events", "filters"]
 
@@ -19,7 +19,7 @@ SCHEMA = thatch.Schema(dict.fromkeys(NAMES, thatch.Integer(0, _SHAPE.values - 1)
 def filters(count: int, seed: int) -> list[thatch.Filter]:
     """So many subscriptions: a tail of three comparisons on the lower attributes, one predicate on an upper one."""
     shape = replace(_SHAPE, tails=max(1, count * _SHAPE.tails // _FITTED))
-    texts = drawn(np.random.default_rng(seed), count, shape).texts()
+    texts = draw_subscriptions(np.random.default_rng(seed), count, shape).texts()
     return [
         thatch.parse(text, schema=SCHEMA) for text in texts
     ]  # one schema: to compare two takes as long as to merge
@@ -27,5 +27,5 @@ def filters(count: int, seed: int) -> list[thatch.Filter]:
 
 def events(count: int, seed: int) -> list[dict[str, int]]:
     """Events with all attributes, values spread evenly."""
-    rows = publications(np.random.default_rng(seed), count, _SHAPE.values)
+    rows = draw_publications(np.random.default_rng(seed), count, _SHAPE.values)
     return [dict(zip(NAMES, row, strict=True)) for row in rows.tolist()]

@@ -11,16 +11,15 @@ def counting(version: int = 1, fails: Callable[[int], bool] = lambda seed: False
     """Each trial tells its size times ten plus its seed, twice. Those whose seed `fails` raise an error."""
 
     # A function inside a function goes to workers by value: they need not know this file.
-    def trial(parameters, seed):
+    def trial(seed: int, *, size: int, form: str):
         if fails(seed):
             raise ValueError(f"no seed {seed}, please")
-        told = parameters["size"] * 10 + seed
+        told = size * 10 + seed
         return [{"mark": mark, "told": told + mark, "share": 0.5} for mark in range(2)]
 
     return Simulation(
         name="nobody2000/counting",
         trial=trial,
-        parameters={"size": int, "form": str},
         results={"mark": int, "told": int, "share": float},
         version=version,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.here import run_here
-from thatch.experiments.catalogue import EXPERIMENTS, chosen
+from thatch.experiments.catalogue import EXPERIMENTS, choose
 
 
 def test_all_experiments_are_listed(tmp_path):
@@ -24,12 +24,12 @@ def test_a_name_that_is_none_is_refused_with_all_that_exist(tmp_path, command):
 
 
 def test_names_stand_for_papers_and_all():
-    assert [each.name for each in chosen(["ouksel2006/fig9", "ouksel2006/fig5"])] == [
+    assert [each.name for each in choose(["ouksel2006/fig9", "ouksel2006/fig5"])] == [
         "ouksel2006/fig5",
         "ouksel2006/fig9",
     ]
-    assert {each.paper for each in chosen(["jafarpour2008"])} == {"jafarpour2008"}
-    assert len(chosen(["all"])) == len(EXPERIMENTS)
+    assert {each.paper for each in choose(["jafarpour2008"])} == {"jafarpour2008"}
+    assert len(choose(["all"])) == len(EXPERIMENTS)
 
 
 def test_an_experiment_runs_without_spark_and_its_page_is_made_of_the_store(tmp_path):

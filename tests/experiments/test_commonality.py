@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from thatch.experiments.commonality import EXPERIMENTS
-from thatch.experiments.commonality.clusters import cluster_filters, even_events
-from thatch.experiments.commonality.fig3a import FIG3A
-from thatch.experiments.commonality.fig3b import FIG3B
-from thatch.experiments.commonality.fig3c import FIG3C
+from thatch.experiments.commonality.expected import FIG3A, FIG3C
+from thatch.experiments.commonality.matchers import cluster_filters, even_events
+from thatch.experiments.commonality.measured import FIG3B
 from thatch.experiments.experiment import Experiment
 from thatch.experiments.results import Results
 from thatch.experiments.running import run
-from thatch.experiments.store import Store
+from thatch.experiments.store import ResultStore
 from thatch.planning import FilterSet
 
 pytestmark = pytest.mark.slow
@@ -27,7 +26,7 @@ def ran(tmp_path_factory) -> Callable[[Experiment], Results]:
     folder = tmp_path_factory.mktemp("commonality")
 
     def results(experiment: Experiment) -> Results:
-        store = Store(folder, experiment.simulation)
+        store = ResultStore(folder, experiment.simulation)
         assert run(experiment.simulation, experiment.quick, store).failures == ()
         return store.results(experiment.quick)
 

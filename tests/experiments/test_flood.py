@@ -12,13 +12,12 @@ from thatch.experiments.commonality.flood import FLOOD, MIGRATED
 @cache
 def flood(defence: str, sharing: str, store: str = "sqlite", count: int = 1_600) -> list[dict]:
     parameters = {"defence": defence, "sharing": sharing, "store": store, "fast": "diagrams"}
-    return list(FLOOD.trial(parameters | {"count": count, "budget": 2.5}, 0))
+    return list(FLOOD.trial(0, **parameters, count=count, budget=2.5))
 
 
 @cache
 def migrated(sharing: str) -> list[dict]:
-    parameters = {"sharing": sharing, "store": "sqlite", "count": 1_600, "budget": 2.5}
-    return list(MIGRATED.trial(parameters, 0))
+    return list(MIGRATED.trial(0, sharing=sharing, store="sqlite", count=1_600, budget=2.5))
 
 
 @pytest.mark.slow

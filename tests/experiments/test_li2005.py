@@ -10,26 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thatch.experiments.attempts import attempted
 from thatch.experiments.experiment import Experiment
 from thatch.experiments.li2005 import EXPERIMENTS
-from thatch.experiments.li2005.advertised import Advertised, advertisements
-from thatch.experiments.li2005.cache import CACHE
-from thatch.experiments.li2005.covering import uncovered
-from thatch.experiments.li2005.fig12 import FIG12
-from thatch.experiments.li2005.fig13 import FIG13
-from thatch.experiments.li2005.fig14 import FIG14
-from thatch.experiments.li2005.fig15 import FIG15
-from thatch.experiments.li2005.merging import diagrams_of, merged, mergers_in
+from thatch.experiments.li2005.cache import CACHE, Relations
+from thatch.experiments.li2005.covering import remove_covered
+from thatch.experiments.li2005.insertion import FIG13
+from thatch.experiments.li2005.merging import Advertised, advertisements, diagrams_of, merge_table, mergers_in
 from thatch.experiments.li2005.policies import POLICIES
-from thatch.experiments.li2005.predicates import Relations
-from thatch.experiments.li2005.random_order import RANDOM_ORDER
+from thatch.experiments.li2005.routing import TABLE2
 from thatch.experiments.li2005.setting import SHAPES, subscriptions_of
-from thatch.experiments.li2005.table2 import TABLE2
-from thatch.experiments.li2005.tables import STAGES, share_of
+from thatch.experiments.li2005.tables import FIG12, RANDOM_ORDER, STAGES, share_of
+from thatch.experiments.li2005.thresholds import FIG14, FIG15
 from thatch.experiments.results import Results
-from thatch.experiments.running import run
-from thatch.experiments.store import Store
+from thatch.experiments.running import run, run_trial
+from thatch.experiments.store import ResultStore
+from thatch.experiments.trials import Trial
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import covers
@@ -41,22 +36,22 @@ from thatch.workloads.li2005 import (
     EQUAL,
     NAMES,
     UNEQUAL,
-    Independent,
+    IndependentPredicates,
     Predicates,
     Template,
-    drawn,
+    draw_subscriptions,
 )
 
 COMPARISONS = (0.2, 0.2, 0.2, 0.2, 0.2, 0.0)
 FEW_VALUES = st.builds(
-    lambda seed, count, shape: drawn(np.random.default_rng(seed), count, shape),
+    lambda seed, count, shape: draw_subscriptions(np.random.default_rng(seed), count, shape),
     st.integers(0, 2**32),
     st.integers(1, 14),
     st.sampled_from(
         [
             Template(values=6, tails=2, tail_size=2, top=COMPARISONS),
             Template(values=8, tails=1, tail_size=1, top=(0.1, 0.1, 0.6, 0.1, 0.1, 0.0)),
-            Independent(values=4, sizes=(1, 2), operators=COMPARISONS),
+            IndependentPredicates(values=4, sizes=(1, 2), operators=COMPARISONS),
         ]
     ),
 )
@@ -76,6 +71,11 @@ def table_of(values: int, *rows: str) -> Predicates:
     )
 
 
+def table_of_trial(trial: Trial) -> Predicates:
+    parameters = dict(trial.parameters)
+    return subscriptions_of(trial.seed, parameters["shape"], parameters["count"], parameters["scale"])
+
+
 # --- covering ------------------------------------------------------------------------------------------------------------
 
 
@@ -91,7 +91,7 @@ def test_what_no_other_covers_is_left(table):
             if before != place
         )
     ]
-    left = uncovered(table)
+    left = remove_covered(table)
     assert sorted(map(str, left.filters())) == sorted(
         str(parse(text, schema=table.schema)) for text in expected
     )
@@ -99,9 +99,9 @@ def test_what_no_other_covers_is_left(table):
 
 def test_all_values_but_one_are_covered_by_their_like_and_by_all():
     table = table_of(9, "a00 != 3 and a12 <= 4", "a00 != 3 and a12 <= 7", "a00 != 4 and a12 <= 7", "a00 = 3")
-    assert uncovered(table).texts() == ["a00 != 3 and a12 <= 7", "a00 != 4 and a12 <= 7", "a00 = 3"]
+    assert remove_covered(table).texts() == ["a00 != 3 and a12 <= 7", "a00 != 4 and a12 <= 7", "a00 = 3"]
     table = table_of(9, "a00 != 3 and a12 <= 4", "a00 >= 0 and a12 <= 7")
-    assert uncovered(table).texts() == ["a00 >= 0 and a12 <= 7"]
+    assert remove_covered(table).texts() == ["a00 >= 0 and a12 <= 7"]
 
 
 # --- merging -------------------------------------------------------------------------------------------------------------
@@ -122,9 +122,9 @@ def test_all_values_but_one_are_covered_by_their_like_and_by_all():
 )
 def test_the_rules_of_section_5_and_table_1(first, second, threshold, merger):
     table = table_of(10, first, second)
-    assert merged(table, threshold, Advertised(10)).texts() == [merger]
+    assert merge_table(table, threshold, Advertised(10)).texts() == [merger]
     if threshold:
-        assert len(merged(table, threshold - 0.01, Advertised(10))) == 2
+        assert len(merge_table(table, threshold - 0.01, Advertised(10))) == 2
 
 
 def test_the_example_of_section_5_with_advertisements():
@@ -132,20 +132,20 @@ def test_the_example_of_section_5_with_advertisements():
     table = table_of(200, "a01 > 150", "a01 = 130", "a01 = 120")
     lows, highs = np.zeros((1, ATTRIBUTES), np.int64), np.full((1, ATTRIBUTES), 199)
     lows[0, 1] = 151
-    assert len(merged(table, 0.0, Advertised(200))) == 3
-    assert merged(table, 0.0, Advertised(200, lows, highs)).texts() == ["a01 >= 120"]
+    assert len(merge_table(table, 0.0, Advertised(200))) == 3
+    assert merge_table(table, 0.0, Advertised(200, lows, highs)).texts() == ["a01 >= 120"]
 
 
 def test_only_what_differs_in_the_topmost_predicate_is_merged():
     table = table_of(
         9, "a00 < 4 and a12 = 4", "a00 = 4 and a12 = 4", "a00 = 5 and a12 = 5", "a00 = 5 and a12 < 5"
     )
-    assert merged(table, 0.0, Advertised(9)).texts() == [
+    assert merge_table(table, 0.0, Advertised(9)).texts() == [
         "a00 <= 4 and a12 = 4",
         "a00 = 5 and a12 = 5",
         "a00 = 5 and a12 < 5",
     ]
-    upside_down = merged(table, 0.0, Advertised(9), range(ATTRIBUTES)[::-1])
+    upside_down = merge_table(table, 0.0, Advertised(9), range(ATTRIBUTES)[::-1])
     assert sorted(upside_down.texts()) == [
         "a00 < 4 and a12 = 4",
         "a00 = 4 and a12 = 4",
@@ -155,7 +155,7 @@ def test_only_what_differs_in_the_topmost_predicate_is_merged():
 
 @given(FEW_VALUES, st.sampled_from([0.0, 0.05, 0.2, 1.0]), st.sampled_from([1.0, 0.5, 0.25]))
 def test_a_merger_covers_its_parts_at_the_cost_that_definition_2_gives(table, threshold, share):
-    left = uncovered(table)
+    left = remove_covered(table)
     expected = advertisements(table.values, share)
     traffic = Traffic(
         Uniform(table.schema), [advert.conjunctions[0] for advert in _texts_of(expected, table)]
@@ -191,7 +191,7 @@ def _texts_of(expected: Advertised, table: Predicates) -> list[Filter]:
 
 @given(FEW_VALUES, st.integers(0, 2**32))
 def test_perfect_merging_changes_nothing_that_matches(table, seed):
-    after = merged(uncovered(table), 0.0, Advertised(table.values)).filters()
+    after = merge_table(remove_covered(table), 0.0, Advertised(table.values)).filters()
     before = table.filters()
     events = np.random.default_rng(seed).integers(0, table.values, (8, ATTRIBUTES))
     for event in events.tolist():
@@ -217,12 +217,12 @@ def test_remembered_relations_are_those_that_comparing_finds(chosen):
     for variable, (operator, value) in enumerate(chosen):
         constraint = parse(f"x {operator} {value}").conjunctions[0].constraints[0][1]
         known.append((variable, "x", constraint))
-        relations.remembered(known[-1])
+        relations.look_up(known[-1])
         for predicate in known:
-            above, below = relations.remembered(predicate)
+            above, below = relations.look_up(predicate)
             expected = [other for other, _, constraint in known if covers(constraint, predicate[2])]
             assert sorted(above) == expected
-            assert tuple(map(sorted, relations.compared(predicate))) == (sorted(above), sorted(below))
+            assert tuple(map(sorted, relations.compare(predicate))) == (sorted(above), sorted(below))
     assert len(relations) == len(chosen)
 
 
@@ -235,7 +235,7 @@ def ran(tmp_path_factory) -> Callable[[Experiment], Results]:
     folder = tmp_path_factory.mktemp("li2005")
 
     def results(experiment: Experiment) -> Results:
-        store = Store(folder, experiment.simulation)
+        store = ResultStore(folder, experiment.simulation)
         assert run(experiment.simulation, experiment.quick, store).failures == ()
         return store.results(experiment.quick)
 
@@ -282,7 +282,7 @@ def test_one_phase_evaluates_fewer_nodes_and_finds_what_no_other_covers(ran):
         one, two = (results.mean(name, shape=shape, way=way) for name in ("one_nodes", "two_nodes"))
         assert one < (0.75 if way == "pass" else 1.0) * two
     trial = next(trial for trial in FIG13.quick if ("shape", "A") in trial.parameters)
-    left = uncovered(subscriptions_of(dict(trial.parameters), trial.seed))
+    left = remove_covered(table_of_trial(trial))
     assert results.values("size", shape="A", way="pass").tolist()[-1] == len(left)
 
 
@@ -290,7 +290,7 @@ def test_one_phase_evaluates_fewer_nodes_and_finds_what_no_other_covers(ran):
 def test_every_predicate_is_known_once(ran):
     results = ran(CACHE)
     for trial in CACHE.quick:
-        table = subscriptions_of(dict(trial.parameters), trial.seed)
+        table = table_of_trial(trial)
         shape = dict(trial.parameters)["shape"]
         assert results.values("known", shape=shape).max() == len(np.unique(table.numbers))
 
@@ -336,7 +336,7 @@ def test_every_experiment_sets_the_papers_values_beside_ours(ran, experiment):
 
 def test_a_trial_is_the_same_again():
     trial = next(iter(FIG12.quick))
-    first, second = (attempted(FIG12.simulation, trial) for _ in range(2))
+    first, second = (run_trial(FIG12.simulation, trial) for _ in range(2))
     assert [{**row, "seconds": 0} for row in first] == [{**row, "seconds": 0} for row in second]
     assert "error" not in first[0]
     assert set(SHAPES) == {dict(each.parameters)["shape"] for each in FIG12.quick}

@@ -7,17 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from thatch.errors import ParameterError
-from thatch.experiments.attempts import attempted
 from thatch.experiments.experiment import Experiment
 from thatch.experiments.overlay.hops import HOPS
 from thatch.experiments.overlay.losses import LOSSES
-from thatch.experiments.overlay.messages import MESSAGES
-from thatch.experiments.overlay.publications import PUBLICATIONS
+from thatch.experiments.overlay.network import MESSAGES, PUBLICATIONS, TABLES
 from thatch.experiments.overlay.setting import SHAPES, WAYS, routing_of, topology_of
-from thatch.experiments.overlay.tables import TABLES
 from thatch.experiments.results import Results
-from thatch.experiments.running import run
-from thatch.experiments.store import Store
+from thatch.experiments.running import run, run_trial
+from thatch.experiments.store import ResultStore
 from thatch.experiments.trials import random_of
 
 pytestmark = pytest.mark.slow
@@ -29,7 +26,7 @@ def ran(tmp_path_factory) -> Callable[[Experiment], Results]:
     folder = tmp_path_factory.mktemp("overlay")
 
     def results(experiment: Experiment) -> Results:
-        store = Store(folder, experiment.simulation)
+        store = ResultStore(folder, experiment.simulation)
         assert run(experiment.simulation, experiment.quick, store).failures == ()
         return store.results(experiment.quick)
 
@@ -138,7 +135,7 @@ def test_an_exact_chain_loses_nothing_and_a_probabilistic_one_not_more_than_the_
 )
 def test_a_trial_is_the_same_again(experiment):
     trial = next(iter(experiment.quick))
-    first, second = (attempted(experiment.simulation, trial) for _ in range(2))
+    first, second = (run_trial(experiment.simulation, trial) for _ in range(2))
     assert [_told(row) for row in first] == [_told(row) for row in second]
     assert "error" not in first[0]
 

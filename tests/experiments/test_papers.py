@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.here import run_here
 from thatch.experiments.catalogue import EXPERIMENTS, PAPERS
-from thatch.experiments.reporting import Shown, shown_of
+from thatch.experiments.reporting import ExperimentResults, load_results
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
@@ -22,8 +22,8 @@ def ran(tmp_path_factory) -> tuple[Path, CompletedProcess[str]]:
 
 @pytest.fixture
 def shown(ran):
-    def found(name: str) -> Shown:
-        return shown_of(EXPERIMENTS[name], ran[0] / "here")
+    def found(name: str) -> ExperimentResults:
+        return load_results(EXPERIMENTS[name], ran[0] / "here")
 
     return found
 
@@ -36,7 +36,7 @@ def test_all_of_them_run_and_set_the_papers_values_beside_ours(ran, shown):
         assert shown(name).quick
         assert shown(name).results.done == shown(name).results.trials > 0
         assert f"{name} (" in ended.stdout
-        assert any(line.ours is not None for line in shown(name).compared)
+        assert any(line.ours is not None for line in shown(name).comparisons)
 
 
 def test_nothing_is_run_again(ran):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.app.here import run_here
 from thatch.experiments.catalogue import EXPERIMENTS
-from thatch.experiments.reporting import shown_of
+from thatch.experiments.reporting import load_results
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -27,7 +27,7 @@ def test_spark_gives_what_this_process_gives(tmp_path):
         assert ended.returncode == 0, ended.stderr
     for name, column in RUN.items():
         here, there = (
-            sorted(shown_of(EXPERIMENTS[name], tmp_path / where).results.values(column).tolist())
+            sorted(load_results(EXPERIMENTS[name], tmp_path / where).results.values(column).tolist())
             for where in ("here", "there")
         )
         assert len(here) > 1

@@ -8,20 +8,20 @@ import pytest
 from tests.experiments.made_up import counting
 from thatch.errors import TableError
 from thatch.experiments.running import run
-from thatch.experiments.store import Store
+from thatch.experiments.store import ResultStore
 from thatch.experiments.trials import grid
 
 GRID = grid(2, size=(1, 2), form=("x",))
 
 
-def filled(folder, version=1) -> Store:
-    store = Store(folder, counting(version))
+def filled(folder, version=1) -> ResultStore:
+    store = ResultStore(folder, counting(version))
     run(counting(version), GRID, store)
     return store
 
 
 def test_nothing_is_finished_at_first(tmp_path):
-    store = Store(tmp_path, counting())
+    store = ResultStore(tmp_path, counting())
     assert store.finished() == set()
     assert len(store.results(GRID)) == 0
     assert store.missing(GRID) == list(GRID)
@@ -46,7 +46,7 @@ def test_results_are_those_of_the_grid(tmp_path):
 
 def test_results_of_another_version_are_not_used(tmp_path):
     filled(tmp_path, version=1)
-    newer = Store(tmp_path, counting(version=2))
+    newer = ResultStore(tmp_path, counting(version=2))
     assert newer.finished() == set()
     assert len(newer.results(GRID)) == 0
 

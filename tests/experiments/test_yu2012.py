@@ -7,15 +7,13 @@ import pyarrow as pa
 import pytest
 
 from thatch.errors import ParameterError
-from thatch.experiments.attempts import attempted
 from thatch.experiments.catalogue import EXPERIMENTS
-from thatch.experiments.reporting import page_of, shown_of
+from thatch.experiments.reporting import load_results, make_page
 from thatch.experiments.results import Results
-from thatch.experiments.running import run
-from thatch.experiments.store import Store
-from thatch.experiments.yu2012.instances import instance_of
+from thatch.experiments.running import run, run_trial
+from thatch.experiments.store import ResultStore
+from thatch.experiments.yu2012.cases import make_case, solve_verified
 from thatch.experiments.yu2012.placements import ALGORITHMS, SIMULATION, bandwidths, placements
-from thatch.experiments.yu2012.solved import solved
 from thatch.placement import ALGORITHMS as KNOWN
 from thatch.placement import solve
 
@@ -30,14 +28,14 @@ def _parameters(**choices):
 
 def test_a_network_is_taken_only_if_balance_finds_room_below_beta():
     for seed in range(3):
-        found = instance_of(_parameters(load="LL"), seed)
+        found = make_case(_parameters(load="LL"), seed)
         assert found.floor <= 0.9 * 1.5
         assert solve(found.problem, "balance").load_factor == pytest.approx(found.floor, rel=0.01)
 
 
 def test_the_network_does_not_depend_on_the_delay_nor_on_the_filters():
     usual, later, simpler = (
-        instance_of(_parameters(**more), 1) for more in ({}, {"delay": 1.0}, {"complexity": 1})
+        make_case(_parameters(**more), 1) for more in ({}, {"delay": 1.0}, {"complexity": 1})
     )
     for other in (later, simpler):
         np.testing.assert_array_equal(usual.problem.tree.locations, other.problem.tree.locations)
@@ -47,22 +45,22 @@ def test_the_network_does_not_depend_on_the_delay_nor_on_the_filters():
 
 
 def test_limits_of_load_follow_the_least_factor_where_they_are_asked_to():
-    tight = instance_of(_parameters(levels=2, brokers=12, limits="tight", delay=0.2), 0)
+    tight = make_case(_parameters(levels=2, brokers=12, limits="tight", delay=0.2), 0)
     assert not tight.problem.tree.is_one_level
     assert tight.problem.beta == pytest.approx(tight.floor * 7 / 6)
     assert tight.problem.beta_max == pytest.approx(tight.floor * 8 / 6)
-    spread = instance_of(_parameters(limits="balance", ratio="7:1:1"), 0)
+    spread = make_case(_parameters(limits="balance", ratio="7:1:1"), 0)
     assert spread.problem.beta_max == pytest.approx(1.5 * spread.floor)
     with pytest.raises(ParameterError, match="paper, tight, loose, balance"):
-        instance_of(_parameters(limits="none"), 0)
+        make_case(_parameters(limits="none"), 0)
 
 
 def test_slp_with_the_usual_sizes_is_the_one_of_the_catalogue():
-    problem = instance_of(_parameters(set=2), 0).problem
+    problem = make_case(_parameters(set=2), 0).problem
     plain, same, other = (
         solve(problem, "slp", seed=3),
-        solved(problem, "slp", 3),
-        solved(problem, "slp", 3, sampled=40, clusters=1),
+        solve_verified(problem, "slp", 3),
+        solve_verified(problem, "slp", 3, sampled=40, clusters=1),
     )
     np.testing.assert_array_equal(plain.assignment, same.assignment)
     assert plain.bounds.fractional == same.bounds.fractional != other.bounds.fractional
@@ -70,7 +68,7 @@ def test_slp_with_the_usual_sizes_is_the_one_of_the_catalogue():
 
 def test_a_trial_is_the_same_again_but_for_its_time():
     trial = next(iter(placements(1, load=("LL",), algorithms=("slp gr_star",), **SMALL)))
-    first, second = (attempted(SIMULATION, trial) for _ in range(2))
+    first, second = (run_trial(SIMULATION, trial) for _ in range(2))
     assert [row["algorithm"] for row in first] == ["SLP", "Gr*"]
     for one, other in zip(first, second, strict=True):
         assert "error" not in one
@@ -109,10 +107,10 @@ def test_fewer_seeds_are_a_part_of_the_same_trials():
 
 def test_maps_of_interests_are_drawn_for_each_region(tmp_path):
     experiment = EXPERIMENTS["yu2012/fig7"]
-    store = Store(tmp_path, experiment.simulation)
+    store = ResultStore(tmp_path, experiment.simulation)
     assert run(experiment.simulation, experiment.quick, store).failures == ()
-    shown = shown_of(experiment, tmp_path)
+    shown = load_results(experiment, tmp_path)
     assert (shown.results.values("share") <= 1).all()
-    page = page_of("interests", [shown], "").html()
+    page = make_page("interests", [shown], "").html()
     for region in ("Asia", "North America", "Europe"):
         assert f"Interests, {region}" in page

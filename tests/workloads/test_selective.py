@@ -83,8 +83,7 @@ def test_popular_values_are_the_same_in_subscriptions_and_events(workload: Workl
 
 
 @pytest.mark.parametrize(
-    ("name", "least", "most"),
-    [("W1", 0.014, 0.035), ("W1F", 0.035, 0.07), ("W1c", 0.014, 0.035)],
+    ("name", "least", "most"), [("W1", 0.014, 0.035), ("W1F", 0.035, 0.07), ("W1c", 0.014, 0.035)]
 )
 def test_the_percentage_of_matches_is_near_the_study_s(name: str, least: float, most: float) -> None:
     assert least < 100 * share_of_matches(generate(name, 20_000, 200, 2)) < most

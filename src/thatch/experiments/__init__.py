@@ -1,3 +1,3 @@
-"""The figures and tables of the papers, made again: `thatch experiments list | run | report`."""
+"""Reproduces the figures and tables of the papers: `thatch experiments list | run | report`."""
 
 from __future__ import annotations

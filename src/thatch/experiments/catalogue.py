@@ -8,7 +8,7 @@ from thatch.errors import ParameterError, shown
 from thatch.experiments import commonality, jafarpour2008, li2005, ouksel2006, overlay, yu2012
 from thatch.experiments.experiment import Experiment
 
-__all__ = ["EXPERIMENTS", "PAPERS", "chosen"]
+__all__ = ["EXPERIMENTS", "PAPERS", "choose"]
 
 PAPERS = {
     "ouksel2006": "Ouksel, Jurca, Podnar, Aberer: Efficient probabilistic subsumption checking for content-based "
@@ -18,8 +18,8 @@ PAPERS = {
     "li2005": "Li, Hou, Jacobsen: A unified approach to routing, covering and merging in publish/subscribe systems based on "
     "modified binary decision diagrams, ICDCS 2005",
     "yu2012": "Yu, Agarwal, Yang: Subscriber assignment for wide-area content-based publish/subscribe, TKDE 24(10), 2012",
-    "overlay": "Networks of brokers: what reduction on each link does to all of them (Ouksel and others, sections 1, 2 and 5)",
-    "commonality": "Commonalities of subscriptions and matching plans made from them, a work-in-progress paper of the PADRES "
+    "overlay": "Networks of brokers: what reduction on each link saves in the whole network (Ouksel and others, sections 1, 2 and 5)",
+    "commonality": "Commonalities of subscriptions and matching plans built from them, a work-in-progress paper of the PADRES "
     "group",
 }
 
@@ -36,13 +36,13 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-def chosen(names: Iterable[str]) -> list[Experiment]:
-    """The experiments of these names, in the order of the papers; a paper's key stands for all of its, `all` for all.
+def choose(names: Iterable[str]) -> list[Experiment]:
+    """The experiments with these names, in catalogue order. A paper's key selects all of its experiments, `all` every one.
 
     Raises
     ------
     ParameterError
-        If there is none of a name; the message has all that exist.
+        If a name is unknown; the message lists all names.
     """
     wanted: set[str] = set()
     for name in names:

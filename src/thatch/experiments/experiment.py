@@ -1,29 +1,30 @@
-"""An experiment: a figure or table of a paper, as data."""
+"""An experiment: a figure or table of a paper, described as data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Simulation, Value
 from thatch.reports import Axis, Report
+from thatch.reports.formatting import shown
 
-__all__ = ["Compared", "Drawing", "Experiment", "Plot"]
+__all__ = ["Comparison", "Drawing", "Experiment", "Plot", "join", "number", "percent", "ratio"]
 
 Drawing = Callable[[Report, Results], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A line of a comparison.
+class Comparison:
+    """One value of the paper beside ours.
 
     Parameters
     ----------
-    what : is measured, at which parameters
+    what : what is measured, at which parameters
     paper : the paper's value or shape, in its words
-    ours : ours; None if no trial of these parameters was run
-    why : they differ, or how far they agree
+    ours : our value; None if no trial with these parameters was run
+    why : why they differ, or how well they agree
     """
 
     what: str
@@ -32,21 +33,23 @@ class Compared:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Plot:
     """Lines through the means of a result.
 
     Parameters
     ----------
     across, up : the parameter or result along the x axis, and the result whose mean is drawn
-    by : a line for each combination of these
-    where : only rows with these values
+    by : one line for each combination of these columns
+    x, y : titles of the axes
+    where : draw only rows with these values
     paper : lines of the paper by name, where its numbers are known
     """
 
     title: str
     across: str
     up: str
+    _: KW_ONLY
     by: tuple[str, ...] = ()
     x: Axis | str = ""
     y: Axis | str = ""
@@ -56,20 +59,20 @@ class Plot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """A figure or table made again.
+    """A figure or table, reproduced.
 
     Parameters
     ----------
     name : paper and figure, such as `ouksel2006/fig5`
-    figure : what it is called in the paper
+    figure : its name in the paper
     title : what it shows
     statement : what the paper says about it
-    setting : how ours is made, readings of the paper included
+    setting : how we reproduce it, and how we read the paper where it is not explicit
     simulation : what is run
-    full, quick : its trials in full size, and in a size that takes seconds
-    compare : lines that set the paper's values beside ours
-    plots : figures of ours
-    drawings : further figures, that are no lines through means
+    full, quick : the trials of the full size, and of a size that takes seconds
+    compare : makes the comparisons with the paper's values
+    plots : our figures
+    drawings : further figures that are not lines through means
     """
 
     name: str
@@ -80,7 +83,7 @@ class Experiment:
     simulation: Simulation
     full: Grid
     quick: Grid
-    compare: Callable[[Results], Sequence[Compared]]
+    compare: Callable[[Results], Sequence[Comparison]]
     plots: tuple[Plot, ...] = ()
     drawings: tuple[Drawing, ...] = ()
 
@@ -92,3 +95,26 @@ class Experiment:
     def grid(self, *, quick: bool) -> Grid:
         """The trials of one size."""
         return self.quick if quick else self.full
+
+
+def number(value: float | None) -> str | None:
+    """A number as text, whole numbers without a fraction; None stays None."""
+    if value is None:
+        return None
+    return shown(int(value) if float(value).is_integer() else value)
+
+
+def percent(share: float | None) -> str | None:
+    """A share as a percentage; None stays None."""
+    return None if share is None else shown(share, "percent")
+
+
+def ratio(value: float | None, of: float | None) -> float | None:
+    """A quotient; None if one of the two is missing or the second is 0."""
+    return None if value is None or not of else value / of
+
+
+def join(values: Iterable[str | None]) -> str | None:
+    """Several values separated by slashes; None if all of them are None."""
+    texts = list(values)
+    return " / ".join(text or "–" for text in texts) if any(texts) else None

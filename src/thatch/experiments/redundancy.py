@@ -1,4 +1,4 @@
-"""Which boxes of a stream are redundant when they come: the exact answer that simulations measure others by."""
+"""Which boxes of a stream are redundant when they arrive: the exact answer that simulations compare with."""
 
 from __future__ import annotations
 
@@ -13,19 +13,14 @@ Ints = npt.NDArray[np.int64]
 
 
 def is_redundant(
-    lows: Ints,
-    highs: Ints,
-    *,
-    pairwise_only: bool = False,
-    domain: tuple[int, int] | None = None,
+    lows: Ints, highs: Ints, *, pairwise_only: bool = False, domain: tuple[int, int] | None = None
 ) -> npt.NDArray[np.bool_]:
-    """Whether each box lies in the union of those before it, however long it takes to decide.
+    """Whether each box lies in the union of the boxes before it, however long it takes to decide.
 
     Parameters
     ----------
-    pairwise_only : whether it lies in a single one of those before that are not redundant
-    domain : the ends of every axis; a side that reaches to an end of it is open there, so that one that reaches to both
-        is no side at all
+    pairwise_only : whether it lies in a single earlier box that is not redundant itself
+    domain : the ends of every axis; a box that reaches an end is unbounded there
     """
     from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
     from thatch.reduction.index import BoxIndex

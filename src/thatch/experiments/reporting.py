@@ -1,4 +1,4 @@
-"""What the store holds, to be looked at: comparisons with the paper, and a page for each paper."""
+"""Comparisons with the papers and a page for each paper, made from stored results."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Comparison, Experiment, Plot
 from thatch.experiments.results import Results
-from thatch.experiments.store import SECONDS, Store
+from thatch.experiments.store import SECONDS, ResultStore
 from thatch.reports import Report
 
-__all__ = ["Shown", "page_of", "shown_of"]
+__all__ = ["ExperimentResults", "load_results", "make_page"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """An experiment with the results that are shown of it."""
+class ExperimentResults:
+    """The results of an experiment that are shown, and their comparison with the paper."""
 
     experiment: Experiment
     results: Results
     quick: bool
-    compared: Sequence[Compared]
+    comparisons: Sequence[Comparison]
 
 
-def shown_of(experiment: Experiment, folder: str | Path) -> Shown:
-    """The results of the full size; those of the quick size if more of them is there."""
-    store = Store(folder, experiment.simulation)
+def load_results(experiment: Experiment, folder: str | Path) -> ExperimentResults:
+    """The results of the full size, or of the quick size if a larger share of its trials is finished."""
+    store = ResultStore(folder, experiment.simulation)
     results, quick = store.results(experiment.full), False
     if results.done < results.trials:
         small = store.results(experiment.quick)
         if small.done * results.trials > results.done * small.trials:
             results, quick = small, True
-    compared = experiment.compare(results) if len(results) else ()
-    if quick:  # reasons are given for what the full size shows
-        compared = [replace(line, why="") for line in compared]
-    return Shown(experiment=experiment, results=results, quick=quick, compared=compared)
+    comparisons = experiment.compare(results) if len(results) else ()
+    if quick:  # the reasons explain results of the full size
+        comparisons = [replace(line, why="") for line in comparisons]
+    return ExperimentResults(experiment=experiment, results=results, quick=quick, comparisons=comparisons)
 
 
-def page_of(title: str, shown: Sequence[Shown], command: str) -> Report:
-    """A page with a section for each experiment, made from the store alone."""
+def make_page(title: str, shown: Sequence[ExperimentResults], command: str) -> Report:
+    """A page with a section for each experiment."""
     report = Report(title, command=command)
     done = sum(each.results.done for each in shown)
     report.facts(
@@ -54,14 +54,14 @@ def page_of(title: str, shown: Sequence[Shown], command: str) -> Report:
     return report
 
 
-def _section(report: Report, shown: Shown) -> None:
+def _section(report: Report, shown: ExperimentResults) -> None:
     experiment, results = shown.experiment, shown.results
     report.section(
         f"{experiment.figure}: {experiment.title}",
         f"The paper: {experiment.statement}\n\nHere: {experiment.setting}",
     )
     if not len(results):
-        report.note(f"There are no results yet: `thatch experiments run {experiment.name}`")
+        report.note(f"There are no results yet. Run `thatch experiments run {experiment.name}`.")
         return
     size = "quick" if shown.quick else "full"
     report.facts(
@@ -73,7 +73,7 @@ def _section(report: Report, shown: Shown) -> None:
         },
         formats={"processor time": "seconds"},
     )
-    report.table([asdict(line) for line in shown.compared], caption="The paper's values beside ours")
+    report.table([asdict(line) for line in shown.comparisons], caption="The paper's values beside ours")
     for plot in experiment.plots:
         _draw(report, results, plot)
     for draw in experiment.drawings:
@@ -87,6 +87,6 @@ def _draw(report: Report, results: Results, plot: Plot) -> None:
 
 
 def _seconds(results: Results) -> float:
-    """Processor time of all trials; each row of a trial has that of the whole."""
+    """The processor time of all trials; every row of a trial repeats that of the whole trial."""
     seconds, rows = results.values(SECONDS), results.values("row")
     return float(seconds[rows == 0].sum())

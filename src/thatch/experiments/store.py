@@ -1,6 +1,6 @@
-"""Where results are kept: a folder of Parquet files for each simulation.
+"""Stores results: a folder of Parquet files for each simulation.
 
-Files are only ever added, each whole when it appears: whatever ends a run leaves the trials that were finished.
+Files are only added, and each is complete when it appears: an interrupted run keeps the trials that it finished.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thatch.errors import TableError
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Simulation, Trial
 
-__all__ = ["KEY", "ROW", "SECONDS", "SEED", "Store", "schema_of"]
+__all__ = ["KEY", "ROW", "SECONDS", "SEED", "ResultStore", "schema_of"]
 
 KEY, SEED, ROW, SECONDS = "trial", "seed", "row", "seconds"
 _VERSION = b"thatch.version"
@@ -26,20 +26,20 @@ _TYPES: dict[type, pa.DataType] = {int: pa.int64(), float: pa.float64(), str: pa
 def schema_of(simulation: Simulation) -> pa.Schema:
     """The columns of a simulation's results.
 
-    `trial` is the key of the trial, `row` numbers its rows, `seconds` is the processor time it took; then what it was
-    told, and what it tells.
+    `trial` is the key of the trial, `row` numbers its rows, `seconds` is the processor time it took; the parameters and
+    results follow.
     """
     columns = [(KEY, pa.string()), (SEED, pa.int64()), (ROW, pa.int64()), (SECONDS, pa.float64())]
-    told = {**simulation.parameters, **simulation.results}
-    return pa.schema([*columns, *((name, _TYPES[kind]) for name, kind in told.items())])
+    more = {**simulation.parameters, **simulation.results}
+    return pa.schema([*columns, *((name, _TYPES[kind]) for name, kind in more.items())])
 
 
-class Store:
+class ResultStore:
     """The results of one simulation.
 
     Parameters
     ----------
-    folder : of all results; the simulation has its own in it
+    folder : the folder of all results; each simulation has a folder of its own in it
     """
 
     def __init__(self, folder: str | Path, simulation: Simulation) -> None:
@@ -49,7 +49,7 @@ class Store:
         self._schema = schema_of(simulation).with_metadata(version)
 
     def add(self, rows: pa.Table) -> None:
-        """Keep the rows of some finished trials, all of them or none."""
+        """Store the rows of some finished trials, all of them or none."""
         if not rows.num_rows:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -62,36 +62,35 @@ class Store:
             part.unlink(missing_ok=True)
 
     def finished(self) -> set[Trial]:
-        """All trials whose results are kept."""
+        """All trials whose results are stored."""
         tables = (self._read(path, [KEY]) for path in self._files())
         return {Trial.of(key) for table in tables for key in table.column(KEY).unique().to_pylist()}
 
     def missing(self, grid: Grid) -> list[Trial]:
-        """The trials of a grid that are not finished."""
+        """The unfinished trials of a grid."""
         finished = self.finished()
         return [trial for trial in grid if trial not in finished]
 
     def results(self, grid: Grid) -> Results:
-        """The rows of a grid's finished trials, each once."""
+        """The rows of the finished trials of a grid, each trial once."""
         table = pa.concat_tables([self._schema.empty_table(), *(self._read(path) for path in self._files())])
         keys = table.column(KEY).to_pylist()
         wanted = {key for key in set(keys) if Trial.of(key) in grid}
-        # Two runs at once may both have done a trial.
-        rows = {
-            pair: place for place, pair in enumerate(zip(keys, table.column(ROW).to_pylist(), strict=True))
-        }
-        places = [place for (key, _), place in sorted(rows.items()) if key in wanted]
-        return Results(table.take(pa.array(places, pa.int64())), trials=len(grid), done=len(wanted))
+        # Two simultaneous runs may both have stored a trial: take its last rows.
+        pairs = zip(keys, table.column(ROW).to_pylist(), strict=True)
+        last = {pair: number for number, pair in enumerate(pairs)}
+        rows = [number for (key, _), number in sorted(last.items()) if key in wanted]
+        return Results(table.take(pa.array(rows, pa.int64())), trials=len(grid), done=len(wanted))
 
     def _files(self) -> Iterator[Path]:
-        """The files with results of this version."""
+        """The files of this version of the simulation."""
         for path in sorted(self._folder.glob("[!.]*.parquet")):
             if (self._metadata(path) or {}).get(_VERSION) == self._schema.metadata[_VERSION]:
                 yield path
 
     def _metadata(self, path: Path) -> dict[bytes, bytes] | None:
         try:
-            return pq.read_schema(path).metadata  # type: ignore[no-any-return]
+            return pq.read_schema(path).metadata  # type: ignore[no-any-return]  # pyarrow has no types
         except (pa.ArrowInvalid, OSError) as error:
             raise self._damaged(path, error) from error
 

@@ -1,70 +1,80 @@
-"""Simulations, and the trials they consist of: parameters as data, a grid of them, a seed for each repetition."""
+"""Simulations and their trials: every trial is a set of parameters and a seed."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 
-__all__ = ["Grid", "Parameters", "Row", "Simulation", "Trial", "Value", "grid", "random_of"]
+__all__ = ["Grid", "Row", "Simulation", "Trial", "Value", "grid", "random_of"]
 
-Value = int | float | str | bool
-Parameters = Mapping[str, Value]
-Row = Mapping[str, Value | None]
+Value: TypeAlias = int | float | str | bool
+Row: TypeAlias = Mapping[str, Value | None]
+Combination: TypeAlias = tuple[tuple[str, Value], ...]
+
+_TYPES: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
-    """What is done in a trial; figures that show the same simulation share its results.
+    """What one trial does. Figures that show the same simulation share its results.
 
     Parameters
     ----------
-    name : where its results are kept, such as `ouksel2006/redundant_cover`
-    trial : called with parameters and a seed, nothing else decides what it returns: one row, or as many as moments of the
-        trial are looked at. It runs in any process
-    parameters, results : name and type (int, float, str, bool) of what a trial is told, and of what a row of it tells
-    version : raised when `trial` changes what it returns; results of other versions are not used
+    name : the folder of its results, such as `ouksel2006/redundant_cover`
+    trial : a function of a seed and keyword parameters (int, float, str or bool) that returns one or more rows. Nothing
+        else may influence its result; it runs in any process
+    results : name and type of every column of a row
+    version : raise it when `trial` returns something else than before; results of other versions are ignored
+    defaults : the parameters by name with a typical value, for a `trial` that takes `**parameters`
     """
 
     name: str
-    trial: Callable[[Parameters, int], Sequence[Row]]
-    parameters: Mapping[str, type]
+    trial: Callable[..., Sequence[Row]]
     results: Mapping[str, type]
     version: int = 1
+    defaults: Mapping[str, Value] | None = None
+
+    @property
+    def parameters(self) -> dict[str, type]:
+        """Name and type of every parameter of a trial."""
+        if self.defaults is not None:
+            return {name: type(value) for name, value in self.defaults.items()}
+        _, *keywords = inspect.signature(self.trial).parameters.values()  # the first is the seed
+        return {each.name: _TYPES[each.annotation] for each in keywords}
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One run of a simulation; its parameters are sorted by name."""
+    """One run of a simulation; parameters are sorted by name."""
 
-    parameters: tuple[tuple[str, Value], ...]
+    parameters: Combination
     seed: int
 
     @property
     def key(self) -> str:
-        """What tells it from every other trial of its simulation; `of` reads it back."""
+        """A text that identifies the trial within its simulation; `of` reads it back."""
         return json.dumps([dict(self.parameters), self.seed])
 
     @staticmethod
     def of(key: str) -> Trial:
-        """The trial of a key."""
+        """The trial with this key."""
         parameters, seed = json.loads(key)
         return Trial(tuple(parameters.items()), seed)
 
 
-Combination = tuple[tuple[str, Value], ...]
-
-
 class Grid:
-    """Trials: combinations of parameters, each with the seeds from 0 up; `+` puts grids together.
+    """Trials: combinations of parameters, each with seeds from 0 up. Grids can be added.
 
     Parameters
     ----------
-    seeds : how many, for each combination, which is sorted by name
+    seeds : the number of seeds of each combination, whose parameters are sorted by name
     """
 
     def __init__(self, seeds: Mapping[Combination, int]) -> None:
@@ -86,25 +96,21 @@ class Grid:
         return 0 <= trial.seed < self._seeds.get(trial.parameters, 0)
 
     def first(self, seeds: int) -> Grid:
-        """The same combinations, with so many seeds at most."""
+        """The same combinations with at most this many seeds each."""
         return Grid({each: min(seeds, here) for each, here in self._seeds.items()})
 
     def combinations(self) -> list[Combination]:
-        """The parameters without the seeds."""
+        """All combinations, without seeds."""
         return list(self._seeds)
 
 
 def grid(seeds: int, **choices: Sequence[Value]) -> Grid:
-    """All combinations of these choices, with as many seeds each."""
+    """All combinations of these choices, each with this many seeds."""
     names = sorted(choices)
-    return Grid(
-        {
-            tuple(zip(names, values, strict=True)): seeds
-            for values in product(*(choices[name] for name in names))
-        }
-    )
+    combinations = product(*(choices[name] for name in names))
+    return Grid({tuple(zip(names, values, strict=True)): seeds for values in combinations})
 
 
 def random_of(seed: int, *parts: Value) -> np.random.Generator:
-    """Random numbers that depend on the seed and on these parameters: independent where they differ."""
+    """A random generator for a seed and these parameters; generators of different parameters are independent."""
     return np.random.default_rng([seed, *(zlib.crc32(repr(part).encode()) for part in parts)])

@@ -27,11 +27,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def zipf_boxes(
-    rng: np.random.Generator,
-    count: int,
-    dimensions: int,
-    form: str = "scattered",
-    exponent: float = 0.5,
+    rng: np.random.Generator, count: int, dimensions: int, form: str = "scattered", exponent: float = 0.5
 ) -> tuple[Ints, Ints]:
     """Boxes as low and high ends, closed, 0 to `TOP`: a row for each and a column for each dimension.
 

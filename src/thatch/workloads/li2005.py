@@ -34,11 +34,11 @@ __all__ = [
     "NAMES",
     "OPERATORS",
     "TEMPLATES",
-    "Independent",
+    "IndependentPredicates",
     "Predicates",
     "Template",
-    "drawn",
-    "publications",
+    "draw_publications",
+    "draw_subscriptions",
 ]
 
 ATTRIBUTES = 20
@@ -93,7 +93,7 @@ class Predicates:
         schema = self.schema
         return [parse(text, schema=schema) for text in self.texts()]
 
-    def chosen(self, rows: Ints) -> Predicates:
+    def take(self, rows: Ints) -> Predicates:
         """Some of the subscriptions, in this order."""
         counts = np.diff(self.offsets)[rows]
         offsets = offsets_of(counts)
@@ -125,7 +125,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Independent:
+class IndependentPredicates:
     """Subscriptions whose predicates have nothing to do with each other.
 
     Parameters
@@ -155,12 +155,14 @@ TEMPLATES = {
     "B, tails of =": Template(values=84, tails=6_500, tail_size=3, top=_mostly(0.45), tail=_mostly(1.0)),
 }
 INDEPENDENT = {
-    "A": Independent(values=20, sizes=(3, 5), operators=_mostly(0.3)),
-    "B": Independent(values=50, sizes=(3, 5), operators=_mostly(0.7)),
+    "A": IndependentPredicates(values=20, sizes=(3, 5), operators=_mostly(0.3)),
+    "B": IndependentPredicates(values=50, sizes=(3, 5), operators=_mostly(0.7)),
 }
 
 
-def drawn(rng: np.random.Generator, count: int, shape: Template | Independent) -> Predicates:
+def draw_subscriptions(
+    rng: np.random.Generator, count: int, shape: Template | IndependentPredicates
+) -> Predicates:
     """So many subscriptions of a shape.
 
     Raises
@@ -173,7 +175,7 @@ def drawn(rng: np.random.Generator, count: int, shape: Template | Independent) -
     return _templates(rng, count, shape) if isinstance(shape, Template) else _independent(rng, count, shape)
 
 
-def publications(rng: np.random.Generator, count: int, values: int) -> Ints:
+def draw_publications(rng: np.random.Generator, count: int, values: int) -> Ints:
     """A row for each publication and a column for each attribute, values drawn evenly."""
     if count < 0 or values < 1:
         raise ParameterError("a count from 0 and values from 1", f"{shown(count)} and {shown(values)}")
@@ -191,7 +193,7 @@ def _templates(rng: np.random.Generator, count: int, shape: Template) -> Predica
     return _predicates(shape.values, offsets_of(np.full(count, size + 1)), *columns)
 
 
-def _independent(rng: np.random.Generator, count: int, shape: Independent) -> Predicates:
+def _independent(rng: np.random.Generator, count: int, shape: IndependentPredicates) -> Predicates:
     offsets, attribute = ragged_choices(rng, zipf_weights(ATTRIBUTES, 0), count, shape.sizes)
     order = np.lexsort((attribute, np.repeat(np.arange(count), np.diff(offsets))))
     compared = _compared(rng, shape.values, shape.operators, (len(attribute),))

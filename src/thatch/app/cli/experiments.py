@@ -14,8 +14,8 @@ from thatch.app.cli.output import note, say, tasks
 
 if TYPE_CHECKING:
     from thatch.experiments.experiment import Experiment
-    from thatch.experiments.reporting import Shown
-    from thatch.experiments.running import Outcome
+    from thatch.experiments.reporting import ExperimentResults
+    from thatch.experiments.running import RunSummary
 
 __all__ = ["experiments"]
 
@@ -76,12 +76,12 @@ def run_experiments(
       $ thatch experiments run jafarpour2008 --master 'local[2]'
       $ thatch experiments run yu2012/table1 --seeds 1
     """
-    from thatch.experiments.catalogue import chosen
-    from thatch.experiments.reporting import shown_of
+    from thatch.experiments.catalogue import choose
+    from thatch.experiments.reporting import load_results
     from thatch.experiments.running import run
-    from thatch.experiments.store import Store
+    from thatch.experiments.store import ResultStore
 
-    wanted = chosen(names)
+    wanted = choose(names)
     spark = None
     if not local:
         from thatch.pipeline import session
@@ -91,14 +91,14 @@ def run_experiments(
     for each in wanted:
         start = time.monotonic()
         with tasks(each.name) as report:
-            store = Store(results, each.simulation)
+            store = ResultStore(results, each.simulation)
             grid = each.grid(quick=quick)
             wanted_trials = grid if seeds is None else grid.first(seeds)
-            outcome = run(each.simulation, wanted_trials, store, spark=spark, report=report)
-        _tell(each, outcome, time.monotonic() - start)
-        failed += len(outcome.failures)
+            summary = run(each.simulation, wanted_trials, store, spark=spark, report=report)
+        _tell(each, summary, time.monotonic() - start)
+        failed += len(summary.failures)
     for each in wanted:
-        _compare(shown_of(each, results))
+        _compare(load_results(each, results))
     if failed:
         raise typer.Exit(1)
 
@@ -115,39 +115,39 @@ def report_experiments(
       $ thatch experiments report
       $ thatch experiments report ouksel2006 --results build/experiments
     """
-    from thatch.experiments.catalogue import PAPERS, chosen
-    from thatch.experiments.reporting import page_of, shown_of
+    from thatch.experiments.catalogue import PAPERS, choose
+    from thatch.experiments.reporting import load_results, make_page
 
-    wanted = chosen(names or ["all"])
+    wanted = choose(names or ["all"])
     command = shlex.join(["thatch", *sys.argv[1:]])
     for paper, title in PAPERS.items():
         shown = []
         for each in wanted:
             if each.paper == paper:
-                shown.append(shown_of(each, results))
+                shown.append(load_results(each, results))
                 _compare(shown[-1])
         if shown:
             path = results / f"{paper}.html"
-            page_of(title, shown, command).write(path)
+            make_page(title, shown, command).write(path)
             say(f"{path}: {len(shown)} experiments of {paper}")
 
 
-def _tell(experiment: Experiment, outcome: Outcome, seconds: float) -> None:
-    before = f", {outcome.before:,} were finished before" if outcome.before else ""
-    note(f"{experiment.name}: {outcome.finished:,} trials in {seconds:,.1f} s{before}")
-    if outcome.failures:
-        note(f"{experiment.name}: {len(outcome.failures):,} trials failed:")
-        for each in outcome.failures[:_SHOWN]:
+def _tell(experiment: Experiment, summary: RunSummary, seconds: float) -> None:
+    before = f", {summary.before:,} were finished before" if summary.before else ""
+    note(f"{experiment.name}: {summary.finished:,} trials in {seconds:,.1f} s{before}")
+    if summary.failures:
+        note(f"{experiment.name}: {len(summary.failures):,} trials failed:")
+        for each in summary.failures[:_SHOWN]:
             told = ", ".join(f"{name} {value}" for name, value in each.trial.parameters)
             note(f"  {told}, seed {each.trial.seed}: {each.reason}")
 
 
-def _compare(shown: Shown) -> None:
+def _compare(shown: ExperimentResults) -> None:
     """The paper's values beside ours, as lines."""
     each, found = shown.experiment, shown.results
     size = "quick" if shown.quick else "full"
     say(f"{each.name} ({each.figure}, {size} size, {found.done:,} of {found.trials:,} trials): {each.title}")
-    for line in shown.compared:
+    for line in shown.comparisons:
         if line.ours is not None:  # the quick size has not all parameters
             why = f" ({line.why})" if line.why else ""
             say(f"  {line.what}: paper {line.paper}; here {line.ours}{why}")

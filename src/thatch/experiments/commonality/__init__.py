@@ -1,13 +1,10 @@
-"""Paper C: commonalities of subscriptions, and what matching is expected to cost with them. One file a figure."""
+"""The paper on commonalities of subscriptions: expected and measured costs of matching, and defence against a flood."""
 
 from __future__ import annotations
 
-from thatch.experiments.commonality.fig3a import FIG3A
-from thatch.experiments.commonality.fig3b import FIG3B
-from thatch.experiments.commonality.fig3c import FIG3C
-from thatch.experiments.commonality.fig4 import FIG4
-from thatch.experiments.commonality.fig5 import FIG5
-from thatch.experiments.commonality.fig6 import FIG6
+from thatch.experiments.commonality.defence import FIG4, FIG5, FIG6
+from thatch.experiments.commonality.expected import FIG3A, FIG3C
+from thatch.experiments.commonality.measured import FIG3B
 
 __all__ = ["EXPERIMENTS"]
 

@@ -1,4 +1,4 @@
-"""A flood of subscriptions against a budget of memory: what figures 4, 5 and 6 show of it."""
+"""Simulates a flood of subscriptions against a memory budget, for figures 4, 5 and 6."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thatch.experiments.trials import Parameters, Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, grid, random_of
 
 if TYPE_CHECKING:
     from thatch.tiering import ColdTier, FastTier, Moved
 
 __all__ = ["FLOOD", "FLOOD_FULL", "FLOOD_QUICK", "MIGRATED", "MIGRATED_FULL", "MIGRATED_QUICK", "SETTING"]
 
-CLASSES = 60  # of subscriptions, each a cluster
+CLASSES = 60  # of subscriptions; each is a cluster
 _ATTRIBUTES, _PREDICATES = 9, 4
 _MOMENTS = 20
 _EVENTS = 6
-_TRIES = 3  # of which the best counts: what else the machine does is not what is shown
+_TRIES = 3  # the fastest counts
 _MEGABYTE = 1 << 20
 
 SETTING = (
     f"Subscriptions of {CLASSES} classes, each with its class and {_PREDICATES} of {_ATTRIBUTES} bounds. A bound comes "
     "from a small pool with a probability that grows from class to class, from 0 to 30 % (low sharing) or from 60 to 95 % (high "
-    "sharing), else it is unique. They come one after the other, and nothing else happens but events of two streams: those of the "
-    "class that shares most, and those of the class that shares least. Memory is what the tiers say they take; a stream is "
-    f"answered as soon as the tier of its class has answered, the median of {_EVENTS} events, each the best of {_TRIES} times. "
+    "sharing), else it is unique. They arrive one after the other, with events of two streams in between: those of the "
+    "class that shares most, and those of the class that shares least. Memory is what the tiers report; a stream is "
+    f"answered as soon as the tier of its class has answered: the median of {_EVENTS} events, each the fastest of {_TRIES} tries. "
     "Without defence the broker dies when the budget is used up."
 )
 
@@ -52,19 +52,20 @@ def _event(rng: np.random.Generator, which: int) -> dict[str, Any]:
     return {"class": f"c{which}"} | {f"x{axis}": value for axis, value in enumerate(values)}
 
 
-def _flooded(parameters: Parameters, seed: int) -> Sequence[Row]:
-    """Memory, and the response times of two streams, at moments of a flood."""
+def _flood(
+    seed: int, *, defence: str, sharing: str, store: str, fast: str, count: int, budget: float
+) -> Sequence[Row]:
+    """Memory and the response times of two streams, at several moments of a flood."""
     from thatch.tiering import DiagramTier, SegmentTier
 
-    sharing, count = str(parameters["sharing"]), int(parameters["count"])
-    fast = {"diagrams": DiagramTier, "segments": SegmentTier}[str(parameters["fast"])]()
-    budget = int(float(parameters["budget"]) * _MEGABYTE)
+    tier = {"diagrams": DiagramTier, "segments": SegmentTier}[fast]()
+    limit = int(budget * _MEGABYTE)
     # The same subscriptions and events for every defence and store.
     texts = _subscriptions(random_of(seed, sharing), sharing, count)
-    if parameters["defence"] == "none":
-        return _undefended(fast, texts, budget, count, seed)
-    with _opened(str(parameters["store"])) as cold:
-        return _defended(fast, cold, texts, budget, count, seed)
+    if defence == "none":
+        return _undefended(tier, texts, limit, count, seed)
+    with _open_store(store) as cold:
+        return _defended(tier, cold, texts, limit, count, seed)
 
 
 def _undefended(fast: FastTier, texts: Iterator[str], budget: int, count: int, seed: int) -> list[Row]:
@@ -117,7 +118,7 @@ def _defended(
 
 
 def _response(ask: Callable[[dict[str, Any]], object], rng: np.random.Generator, which: int) -> float:
-    """Milliseconds until a stream has its answer: the median of a few events, each asked some times."""
+    """Milliseconds until a stream has its answer: the median of a few events, each tried a few times."""
     taken = []
     for _ in range(_EVENTS):
         event = _event(rng, which)
@@ -151,7 +152,7 @@ def _row(
 
 
 @contextmanager
-def _opened(store: str) -> Iterator[ColdTier]:
+def _open_store(store: str) -> Iterator[ColdTier]:
     from thatch.stores import EmbeddedPostgres, PostgresStore, SqliteStore
 
     if store == "sqlite":
@@ -166,17 +167,15 @@ def _opened(store: str) -> Iterator[ColdTier]:
             tier.close()
 
 
-def _migrated(parameters: Parameters, seed: int) -> Sequence[Row]:
-    """What each cluster was like that moved to the database, in the order of the moves."""
+def _migrate(seed: int, *, sharing: str, store: str, count: int, budget: float) -> Sequence[Row]:
+    """The clusters that moved to the database, in the order of the moves."""
     import pyarrow as pa
 
     from thatch.tiering import DiagramTier, TieredEngine
 
-    sharing, count = str(parameters["sharing"]), int(parameters["count"])
     moves: list[Moved] = []
-    with _opened(str(parameters["store"])) as cold:
-        budget = int(float(parameters["budget"]) * _MEGABYTE)
-        engine = TieredEngine(cold, budget=budget, fast=DiagramTier(), moved=moves.append)
+    with _open_store(store) as cold:
+        engine = TieredEngine(cold, budget=int(budget * _MEGABYTE), fast=DiagramTier(), moved=moves.append)
         texts = list(_subscriptions(random_of(seed, sharing), sharing, count))
         for start in range(0, count, 50):
             some = texts[start : start + 50]
@@ -196,15 +195,7 @@ def _migrated(parameters: Parameters, seed: int) -> Sequence[Row]:
 
 FLOOD = Simulation(
     name="commonality/flood",
-    trial=_flooded,
-    parameters={
-        "defence": str,
-        "sharing": str,
-        "store": str,
-        "fast": str,
-        "count": int,
-        "budget": float,
-    },
+    trial=_flood,
     results={
         "arrived": int,
         "memory": float,
@@ -241,19 +232,12 @@ FLOOD_QUICK = grid(
     count=(1_600,),
     budget=(2.5,),
 ) + grid(
-    1,
-    defence=("none",),
-    sharing=("low",),
-    store=("none",),
-    fast=("diagrams",),
-    count=(1_600,),
-    budget=(2.5,),
+    1, defence=("none",), sharing=("low",), store=("none",), fast=("diagrams",), count=(1_600,), budget=(2.5,)
 )
 
 MIGRATED = Simulation(
     name="commonality/migrated",
-    trial=_migrated,
-    parameters={"sharing": str, "store": str, "count": int, "budget": float},
+    trial=_migrate,
     results={"move": int, "ratio": float, "nodes": int, "weighted": float, "members": int},
 )
 MIGRATED_FULL = grid(

@@ -1,4 +1,4 @@
-"""Section 4, last part: accuracy that approximate negative space loses under churn, and a rebuild regains."""
+"""Section 4: the accuracy that approximate negative space loses under churn and regains by a rebuild."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Comparison, Experiment, Plot, number
 from thatch.experiments.redundancy import is_redundant
 from thatch.experiments.results import Results
-from thatch.experiments.telling import number
-from thatch.experiments.trials import Parameters, Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, grid, random_of
 from thatch.workloads.jafarpour2008 import TOP, zipf_boxes
 
 if TYPE_CHECKING:
@@ -32,12 +31,11 @@ _WHY = {
 Ints = npt.NDArray[np.int64]
 
 
-def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
-    """Subscribe, then replace subscriptions one by one; every so often count what is known to be redundant."""
+def _trial(seed: int, *, dimensions: int, live: int, times: int, k: int, reassigns: bool) -> Sequence[Row]:
+    """Subscribe, then replace subscriptions one by one; after each turn count those known to be redundant."""
     from thatch.reduction.boxes import Boxes
     from thatch.reduction.negative_space import ApproximateNegativeSpace
 
-    dimensions, live, times = (int(parameters[name]) for name in ("dimensions", "live", "times"))
     rng = random_of(seed, dimensions, live, times)
     lows, highs = zipf_boxes(rng, live * (times + 1), dimensions)
     domain = np.zeros(dimensions, np.int64), np.full(dimensions, TOP, np.int64)
@@ -45,26 +43,22 @@ def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
     def box(row: int) -> Boxes:
         return Boxes.of(lows[row : row + 1], highs[row : row + 1])
 
-    space = ApproximateNegativeSpace(
-        int(parameters["k"]),
-        unsubscribe="reassign" if parameters["reassigns"] else "hand back",
-        domain=domain,
-    )
+    space = ApproximateNegativeSpace(k, unsubscribe="reassign" if reassigns else "hand back", domain=domain)
     here = list(range(live))
     for row in here:
         space.add(row, box(row))
-    found = [_counted(0, space, lows[here], highs[here], here)]
+    found = [_count(0, space, lows[here], highs[here], here)]
     for turn in range(times):
         for row in range(live * (turn + 1), live * (turn + 2)):
             space.remove(here.pop(int(rng.integers(live))))
             space.add(row, box(row))
             here.append(row)
-        found.append(_counted(turn + 1, space, lows[here], highs[here], here))
+        found.append(_count(turn + 1, space, lows[here], highs[here], here))
     return found
 
 
-def _counted(turn: int, space: ApproximateNegativeSpace, lows: Ints, highs: Ints, here: list[int]) -> Row:
-    """What is known at one moment, and what would be after a rebuild, which the space itself does not see."""
+def _count(turn: int, space: ApproximateNegativeSpace, lows: Ints, highs: Ints, here: list[int]) -> Row:
+    """Counts of this moment, and of copies that are rebuilt."""
     rebuilt, by_volume = deepcopy(space), deepcopy(space)
     moves = rebuilt.rebuild()
     by_volume.rebuild("volume")
@@ -93,31 +87,31 @@ def _unsafe(space: ApproximateNegativeSpace, lows: Ints, highs: Ints, here: list
     return int((answers.codes != 1).sum())
 
 
-def _compare(results: Results) -> list[Compared]:
+def _compare(results: Results) -> list[Comparison]:
     ks = [int(k) for k in results.choices("k")]
     return [line for kind, k in product((False, True), ks) for line in _lines(results, reassigns=kind, k=k)]
 
 
-def _lines(results: Results, *, reassigns: bool, k: int) -> list[Compared]:
+def _lines(results: Results, *, reassigns: bool, k: int) -> list[Comparison]:
     last = int(max(results.values("turn")))
     name = f"{'reassign' if reassigns else 'hand back'}, k = {k}, after {last} turns"
 
-    def told(*names: str) -> str:
-        means = (results.mean(each, reassigns=reassigns, k=k, turn=last) for each in names)
-        return " | ".join(number(mean) or "–" for mean in means)
+    def means(*names: str) -> str:
+        found = (results.mean(each, reassigns=reassigns, k=k, turn=last) for each in names)
+        return " | ".join(number(mean) or "–" for mean in found)
 
     return [
-        Compared(
+        Comparison(
             f"known redundant, {name}: churned | rebuilt by arrival | by volume | exactly, by arrival",
             "falls under churn, a rebuild regains it; no numbers",
-            told("passive", "rebuilt", "rebuilt_by_volume", "exact"),
+            means("passive", "rebuilt", "rebuilt_by_volume", "exact"),
             _WHY[reassigns],
         ),
-        Compared(f"boxes, {name}: churned | rebuilt by arrival", "–", told("boxes", "boxes_rebuilt")),
-        Compared(
-            f"messages of a rebuild, {name}: forwards | withdrawals", "–", told("forwards", "withdrawals")
+        Comparison(f"boxes, {name}: churned | rebuilt by arrival", "–", means("boxes", "boxes_rebuilt")),
+        Comparison(
+            f"messages of a rebuild, {name}: forwards | withdrawals", "–", means("forwards", "withdrawals")
         ),
-        Compared(f"passive and not covered, {name}", "–", told("unsafe"), "must be 0"),
+        Comparison(f"passive and not covered, {name}", "–", means("unsafe"), "must be 0"),
     ]
 
 
@@ -125,16 +119,15 @@ REBUILD = Experiment(
     name="jafarpour2008/rebuild",
     figure="Section 4",
     title="accuracy regained by a rebuild under churn",
-    statement="Unsubscription may enlarge the negative space beyond what is uncovered, which costs accuracy; it can be built "
-    "anew from all subscriptions now and then. No figure shows it.",
+    statement="Unsubscription may enlarge the negative space beyond what is uncovered, which costs accuracy; it can be rebuilt "
+    "from all subscriptions now and then. No figure shows it.",
     setting="scattered boxes as in table 1; 3-D, k = 10 and 50; 2,000 subscriptions live all the time, one leaves at random "
-    "for each that comes; a turn is as many as live. The passive ones are compared with those after a rebuild (all that live "
-    "in one pass) and with those that lie in the union of earlier ones. `hand back` is figure 9 of the paper, `reassign` gives "
-    "what is freed to others that cover it. A test of pairs comes first.",
+    "for each that arrives; a turn replaces as many as are live. The passive ones are compared with those after a rebuild (one "
+    "pass over all live ones) and with those that lie in the union of earlier ones. `hand back` is figure 9 of the paper, "
+    "`reassign` gives freed space to others that cover it. Pairs are tested first.",
     simulation=Simulation(
         name="jafarpour2008/rebuild",
         trial=_trial,
-        parameters={"dimensions": int, "live": int, "times": int, "k": int, "reassigns": bool},
         results={
             "turn": int,
             "passive": int,
@@ -152,18 +145,7 @@ REBUILD = Experiment(
     quick=grid(1, dimensions=(2,), live=(100,), times=(2,), k=(10,), reassigns=(False, True)),
     compare=_compare,
     plots=tuple(
-        Plot(
-            title=f"Known to be redundant, {what}",
-            across="turn",
-            up=name,
-            by=("reassigns", "k"),
-            x="turns",
-            y="redundant",
-        )
-        for what, name in (
-            ("under churn", "passive"),
-            ("after a rebuild", "rebuilt"),
-            ("exactly", "exact"),
-        )
+        Plot(f"Known to be redundant, {what}", "turn", name, by=("reassigns", "k"), x="turns", y="redundant")
+        for what, name in (("under churn", "passive"), ("after a rebuild", "rebuilt"), ("exactly", "exact"))
     ),
 )

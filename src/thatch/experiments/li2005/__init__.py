@@ -1,15 +1,13 @@
-"""Paper L: Li, Hou, Jacobsen, ICDCS 2005. One file a figure or table, one a simulation that they share."""
+"""Li, Hou and Jacobsen, ICDCS 2005: one file for each simulation, with its figures and tables."""
 
 from __future__ import annotations
 
 from thatch.experiments.li2005.cache import CACHE
-from thatch.experiments.li2005.fig12 import FIG12
-from thatch.experiments.li2005.fig13 import FIG13
-from thatch.experiments.li2005.fig14 import FIG14
-from thatch.experiments.li2005.fig15 import FIG15
+from thatch.experiments.li2005.insertion import FIG13
 from thatch.experiments.li2005.policies import POLICIES
-from thatch.experiments.li2005.random_order import RANDOM_ORDER
-from thatch.experiments.li2005.table2 import TABLE2
+from thatch.experiments.li2005.routing import TABLE2
+from thatch.experiments.li2005.tables import FIG12, RANDOM_ORDER
+from thatch.experiments.li2005.thresholds import FIG14, FIG15
 
 __all__ = ["EXPERIMENTS"]
 

@@ -1,4 +1,4 @@
-"""Which subscriptions of a table no other covers: what covering of pairs leaves of it (paper L, section 4)."""
+"""Covering of pairs (li2005, section 4): remove the subscriptions of a table that another one covers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from thatch.workloads.li2005 import (
 if TYPE_CHECKING:
     from thatch.reduction.boxes import Boxes
 
-__all__ = ["boxes_of", "ends_of", "uncovered"]
+__all__ = ["boxes_of", "ends_of", "remove_covered"]
 
 
 def ends_of(table: Predicates) -> tuple[Ints, Ints]:
-    """The least and the greatest value between which each predicate holds; for `!=` those of all values."""
+    """The least and the greatest value that each predicate holds; for `!=` those of all values."""
     operator, value = table.operator, table.value
     starts = [value, value, value + 1]
     lows = np.select([operator == EQUAL, operator == AT_LEAST, operator == GREATER], starts, 0)
@@ -34,13 +34,13 @@ def ends_of(table: Predicates) -> tuple[Ints, Ints]:
     return lows, highs
 
 
-def uncovered(table: Predicates) -> Predicates:
-    """The subscriptions that no other covers, of equal ones the first, in the order in which they came.
+def remove_covered(table: Predicates) -> Predicates:
+    """The subscriptions that no other covers, in their order of arrival; the first of equal ones.
 
     Notes
     -----
-    Whoever holds more is asked first, so that one pass finds all. What a `!=` covers besides its like is not found: only
-    mergers have it, and what they cover under their own tail is gone before.
+    Larger ones are added first, so one pass is enough. A `!=` is only found to cover an equal `!=`: only mergers have it,
+    and they have already replaced what they cover under their own tail.
     """
     from thatch.reduction.index import BoxIndex
 
@@ -48,12 +48,12 @@ def uncovered(table: Predicates) -> Predicates:
     held = np.log((highs - lows + 1 - (table.operator == UNEQUAL)) / table.values)
     rows, counts = _rows_of(table), np.diff(table.offsets)
     order = np.lexsort((counts, -np.round(np.bincount(rows, held, minlength=len(table)), 9)))
-    answers = BoxIndex().stream(boxes_of(table.chosen(order)), pairwise_only=True)
-    return table.chosen(np.sort(order[answers.codes != 1]))
+    answers = BoxIndex().stream(boxes_of(table.take(order)), pairwise_only=True)
+    return table.take(np.sort(order[answers.codes != 1]))
 
 
 def boxes_of(table: Predicates) -> Boxes:
-    """Every subscription as a box; `!=` has a second side, on an axis of its own, which only its like has."""
+    """Every subscription as a box; `!=` has a second side, on an axis that only `!=` uses."""
     from thatch.reduction.boxes import Boxes
 
     lows, highs = ends_of(table)
@@ -68,5 +68,5 @@ def boxes_of(table: Predicates) -> Boxes:
 
 
 def _rows_of(table: Predicates) -> Ints:
-    """Which subscription each predicate is of."""
+    """The subscription of each predicate."""
     return np.repeat(np.arange(len(table)), np.diff(table.offsets))

@@ -1,15 +1,11 @@
-"""Paper O: Ouksel and others, Middleware 2006. One file a figure, one a scenario that figures share."""
+"""Ouksel and others, Middleware 2006: one file for each scenario, with its figures."""
 
 from __future__ import annotations
 
-from thatch.experiments.ouksel2006.fig5 import FIG5
-from thatch.experiments.ouksel2006.fig6 import FIG6
-from thatch.experiments.ouksel2006.fig7 import FIG7
-from thatch.experiments.ouksel2006.fig8 import FIG8
-from thatch.experiments.ouksel2006.fig9 import FIG9
-from thatch.experiments.ouksel2006.fig10 import FIG10
-from thatch.experiments.ouksel2006.fig11 import FIG11
-from thatch.experiments.ouksel2006.fig12 import FIG12
+from thatch.experiments.ouksel2006.comparison import FIG11, FIG12
+from thatch.experiments.ouksel2006.extreme_non_cover import FIG9, FIG10
+from thatch.experiments.ouksel2006.non_cover import FIG7, FIG8
+from thatch.experiments.ouksel2006.redundant_cover import FIG5, FIG6
 
 __all__ = ["EXPERIMENTS"]
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from thatch.experiments.experiment import Compared, Plot
+from thatch.experiments.experiment import Comparison, Plot, join, percent
 from thatch.experiments.results import Results
-from thatch.experiments.telling import each, percent
 from thatch.reports import Axis
 from thatch.workloads.ouksel2006 import FORMS
 
-__all__ = ["compared", "plots"]
+__all__ = ["compare_removed", "plot_removed"]
 
 
-def compared(results: Results, what: str, paper: str, why: Mapping[str, str]) -> list[Compared]:
-    """The paper's sentence beside our shares; `why` by form."""
+def compare_removed(results: Results, what: str, paper: str, why: Mapping[str, str]) -> list[Comparison]:
+    """The paper's statement beside our shares; `why` has a reason for each form."""
     return [
-        Compared(
+        Comparison(
             f"{what}, {form}, m = {attributes}, k = 10 / 100 / 310",
             paper,
-            each(
+            join(
                 percent(results.mean("removed", form=form, attributes=attributes, rows=rows))
                 for rows in (10, 100, 310)
             ),
@@ -30,13 +29,13 @@ def compared(results: Results, what: str, paper: str, why: Mapping[str, str]) ->
     ]
 
 
-def plots(what: str) -> tuple[Plot, ...]:
+def plot_removed(what: str) -> tuple[Plot, ...]:
     """A plot for each form."""
     return tuple(
         Plot(
-            title=f"{what}, {form}",
-            across="rows",
-            up="removed",
+            f"{what}, {form}",
+            "rows",
+            "removed",
             by=("attributes",),
             where={"form": form},
             x="subscriptions k",

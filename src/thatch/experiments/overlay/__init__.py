@@ -1,12 +1,10 @@
-"""The overlay: what reduction on each link does to a whole network of brokers (paper O, sections 1, 2 and 5)."""
+"""Overlays: what reduction on each link saves in a whole network of brokers (ouksel2006, sections 1, 2 and 5)."""
 
 from __future__ import annotations
 
 from thatch.experiments.overlay.hops import HOPS
 from thatch.experiments.overlay.losses import LOSSES
-from thatch.experiments.overlay.messages import MESSAGES
-from thatch.experiments.overlay.publications import PUBLICATIONS
-from thatch.experiments.overlay.tables import TABLES
+from thatch.experiments.overlay.network import MESSAGES, PUBLICATIONS, TABLES
 
 __all__ = ["EXPERIMENTS"]
 

@@ -1,15 +1,14 @@
-"""How many subscriptions are still sent on so many links away from where they began."""
+"""How many subscriptions are still forwarded at a given distance from their subscriber."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Comparison, Experiment, Plot, join, percent, ratio
 from thatch.experiments.overlay.setting import SETTING, filters_of, routing_of, topology_of
 from thatch.experiments.results import Results
-from thatch.experiments.telling import each, percent
-from thatch.experiments.trials import Parameters, Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, grid, random_of
 from thatch.model.topology import Topology
 from thatch.reports import Axis
 
@@ -17,25 +16,26 @@ __all__ = ["HOPS"]
 
 _POLICIES = ("pairwise", "exact")
 _SOURCES = ("everywhere", "one end")
-_TOLD = (1, 2, 4, 8, 16, 31)
+_SHOWN = (1, 2, 4, 8, 16, 31)
 
 
-def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
+def _trial(
+    seed: int, *, shape: str, policy: str, source: str, brokers: int, subscriptions: int
+) -> Sequence[Row]:
     from thatch.runtime.simulated import SimulatedNetwork
 
-    topology = topology_of(str(parameters["shape"]), int(parameters["brokers"]), random_of(seed, "shape"))
-    routing = routing_of(str(parameters["policy"]))
-    network = SimulatedNetwork(topology, routing=routing, trusts_topology=True)
+    topology = topology_of(shape, brokers, random_of(seed, "shape"))
+    network = SimulatedNetwork(topology, routing=routing_of(policy), trusts_topology=True)
     network.run_until_quiet()
     clients = [network.connect(broker, f"client of {broker}") for broker in topology.brokers]
     rng = random_of(seed)
-    filters = filters_of(rng, int(parameters["subscriptions"]))
-    if parameters["source"] == "one end":
+    filters = filters_of(rng, subscriptions)
+    if source == "one end":
         clients = clients[:1]
-    places = rng.integers(len(clients), size=len(filters))
+    chosen = rng.integers(len(clients), size=len(filters))
     origins = {}
-    for number, (filter, place) in enumerate(zip(filters, places.tolist(), strict=True)):
-        origins[clients[place].subscribe(filter, f"s{number}")] = clients[place].broker
+    for number, (filter, client) in enumerate(zip(filters, chosen.tolist(), strict=True)):
+        origins[clients[client].subscribe(filter, f"s{number}")] = clients[client].broker
         network.run_until_quiet()
     hops = _hops(topology)
     sent: Counter[int] = Counter()
@@ -53,7 +53,7 @@ def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
 
 
 def _hops(topology: Topology) -> dict[tuple[str, str], int]:
-    """How many links any two brokers are apart."""
+    """The number of links between any two brokers."""
     found = {}
     for start in topology.brokers:
         found[start, start] = 0
@@ -67,10 +67,7 @@ def _hops(topology: Topology) -> dict[tuple[str, str], int]:
 
 
 SIMULATION = Simulation(
-    name="overlay/hops",
-    trial=_trial,
-    parameters={"shape": str, "policy": str, "source": str, "brokers": int, "subscriptions": int},
-    results={"hop": int, "sent": int, "flooded": int, "share": float},
+    name="overlay/hops", trial=_trial, results={"hop": int, "sent": int, "flooded": int, "share": float}
 )
 
 _FULL = grid(
@@ -82,23 +79,22 @@ _QUICK = grid(
 
 
 def _share(results: Results, hop: int, **where: str) -> float | None:
-    sums = [results.total(name, hop=hop, **where) for name in ("sent", "flooded")]
-    return None if None in sums else sums[0] / sums[1]  # type: ignore[operator]
+    return ratio(*(results.total(name, hop=hop, **where) for name in ("sent", "flooded")))
 
 
-def _compare(results: Results) -> list[Compared]:
+def _compare(results: Results) -> list[Comparison]:
     lines = []
     for shape in ("line", "tree"):
         known = set(results.choices("hop", shape=shape))
-        told = [hop for hop in _TOLD if hop in known]
+        hops = [hop for hop in _SHOWN if hop in known]
         for source in _SOURCES:
             lines += [
-                Compared(
-                    f"{shape}, from {source}, {policy}: sent at hop {' / '.join(map(str, told))}",
+                Comparison(
+                    f"{shape}, from {source}, {policy}: sent at hop {' / '.join(map(str, hops))}",
                     "a local reduction, amplified exponentially in the diameter",
-                    each(
+                    join(
                         percent(_share(results, hop, shape=shape, source=source, policy=policy))
-                        for hop in told
+                        for hop in hops
                     ),
                     _WHY[source],
                 )
@@ -108,10 +104,10 @@ def _compare(results: Results) -> list[Compared]:
 
 
 _WHY = {
-    "everywhere": "with each hop the subscriptions of more brokers come together and more is left out; the share falls to "
-    "what one link with all of them would send, and not exponentially",
-    "one end": "the first link finds all that there is to find: the share is the same at every hop. What is saved grows as "
-    "the number of links, exponential in the diameter of a full tree as is what flooding sends",
+    "everywhere": "with each hop the subscriptions of more brokers meet and more is withheld; the share falls to "
+    "that of one link with all of them, and not exponentially",
+    "one end": "the first link withholds all that can be withheld: the share is the same at every hop. The savings grow with "
+    "the number of links, which is exponential in the diameter of a full tree, as is what flooding sends",
 }
 
 HOPS = Experiment(
@@ -121,17 +117,17 @@ HOPS = Experiment(
     statement="The benefit of any local reduction in the number of subscriptions forwarded is amplified exponentially in the "
     "network diameter.",
     setting=SETTING
-    + "A subscription is sent at hop h if it passes a link that h - 1 others lie before; the share is of those that "
-    "flooding sends there. `one end` is figure 4: all subscriptions begin at the first broker (the root of the tree).",
+    + "A subscription is sent at hop h if it passes a link after h - 1 others; the share is relative to "
+    "flooding. `one end` is figure 4: all subscriptions begin at the first broker (the root of the tree).",
     simulation=SIMULATION,
     full=_FULL,
     quick=_QUICK,
     compare=_compare,
     plots=tuple(
         Plot(
-            title=f"Share of subscriptions sent, {shape}",
-            across="hop",
-            up="share",
+            f"Share of subscriptions sent, {shape}",
+            "hop",
+            "share",
             by=("policy", "source"),
             where={"shape": shape},
             x="hops from the subscriber",

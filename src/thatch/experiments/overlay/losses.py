@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Comparison, Experiment, Plot, join, percent, ratio
 from thatch.experiments.results import Results
-from thatch.experiments.telling import each, percent
-from thatch.experiments.trials import Parameters, Row, Simulation, Value, grid, random_of
+from thatch.experiments.trials import Row, Simulation, Value, grid, random_of
 from thatch.reports import Axis
 from thatch.workloads.ouksel2006 import HIGH, LOW, extreme_non_cover
 
 __all__ = ["LOSSES"]
 
-ROWS, ATTRIBUTES, GAP = 12, 2, 0.05  # what is known on all brokers before: slabs around a gap
-RHO = 0.2  # that a broker publishes what is looked for
+ROWS, ATTRIBUTES, GAP = 12, 2, 0.05  # subscriptions known to all brokers before: slabs around a gap
+RHO = 0.2  # the probability that a broker publishes a wanted event
 DELTAS = (0.3, 0.1, 0.01)
 
 
-def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
-    """Subscribe at one end, publish at some brokers into the gap, see whether it is found, unsubscribe; many times."""
+def _trial(seed: int, *, policy: str, brokers: int, delta: float, runs: int) -> Sequence[Row]:
+    """Subscribe at one end, publish into the gap at some brokers, count what arrives, unsubscribe; many times."""
     from thatch.broker.messages import Subscribe
     from thatch.broker.settings import Routing
     from thatch.model.topology import Topology
@@ -28,16 +27,15 @@ def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
     from thatch.reduction.probabilistic import find_probability
     from thatch.runtime.simulated import SimulatedNetwork
 
-    brokers, delta, runs = (parameters[name] for name in ("brokers", "delta", "runs"))
     rng = random_of(seed, brokers, delta)
     case = extreme_non_cover(rng, ROWS, ATTRIBUTES, GAP)
-    topology = Topology.line(int(brokers))
+    topology = Topology.line(brokers)
     network = SimulatedNetwork(topology, routing=Routing(way="subscriptions"), trusts_topology=True)
     network.run_until_quiet()
-    is_exact = parameters["policy"] == "exact"
-    for name in topology.brokers:  # random points of their own: errors do not depend on each other
-        policy = Exact() if is_exact else Probabilistic(float(delta), seed=int(rng.integers(2**31)))
-        network.switch(Routing(way="subscriptions", policy=policy), name)
+    is_exact = policy == "exact"
+    for name in topology.brokers:  # random points of their own, so that errors are independent
+        own = Exact() if is_exact else Probabilistic(delta, seed=int(rng.integers(2**31)))
+        network.switch(Routing(way="subscriptions", policy=own), name)
     others, desk = network.connect("b1", "others"), network.connect("b1", "desk")
     feeds = [network.connect(name, f"feed of {name}") for name in topology.brokers]
     for low, high in zip(case.lows.tolist(), case.highs.tolist(), strict=True):
@@ -46,10 +44,10 @@ def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
     network.run_until_quiet()
     possible = found = sent = before = 0
     start = network.records.messages(Subscribe)
-    for _ in range(int(runs)):
+    for _ in range(runs):
         subscription = desk.subscribe(wish)
         network.run_until_quiet()
-        chosen = rng.random(int(brokers)) < RHO
+        chosen = rng.random(brokers) < RHO
         for feed, publishes in zip(feeds, chosen.tolist(), strict=True):
             if publishes:
                 feed.publish(event)
@@ -60,14 +58,14 @@ def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
         desk.unsubscribe(subscription)
         network.run_until_quiet()
     sent = network.records.messages(Subscribe) - start
-    least = find_probability(RHO, float(delta), int(brokers)) / (1 - (1 - RHO) ** int(brokers))
+    least = find_probability(RHO, delta, brokers) / (1 - (1 - RHO) ** brokers)
     return [
         {
             "possible": possible,
             "lost": possible - found,
             "lost_share": (possible - found) / possible if possible else 0.0,
             "bound": 0.0 if is_exact else 1 - least,
-            "reached": sent / (int(runs) * (int(brokers) - 1)),
+            "reached": sent / (runs * (brokers - 1)),
         }
     ]
 
@@ -80,17 +78,16 @@ def _text(low: list[int], high: list[int]) -> str:
 
 
 def _inside_the_gap(lows: Any, highs: Any) -> dict[str, int]:
-    """An event that the new subscription wants and no other does: in the slice of the first attribute that is free."""
+    """An event that only the new subscription matches: in the free slice of the first attribute."""
     for value in range(LOW, HIGH, int((HIGH - LOW) * GAP / 2)):
         if not ((lows[:, 0] <= value) & (value <= highs[:, 0])).any():
             return {f"a{axis}": value if axis == 0 else (LOW + HIGH) // 2 for axis in range(ATTRIBUTES)}
-    raise AssertionError("there is no gap")
+    raise AssertionError("the subscriptions leave no gap")
 
 
 SIMULATION = Simulation(
     name="overlay/chain",
     trial=_trial,
-    parameters={"policy": str, "brokers": int, "delta": float, "runs": int},
     results={"possible": int, "lost": int, "lost_share": float, "bound": float, "reached": float},
 )
 
@@ -101,23 +98,20 @@ _FULL = grid(20, policy=("probabilistic",), brokers=_LENGTHS, delta=DELTAS, runs
 _QUICK = grid(1, policy=("probabilistic", "exact"), brokers=(2, 6), delta=DELTAS[:1], runs=(100,))
 
 
-def _compare(results: Results) -> list[Compared]:
+def _compare(results: Results) -> list[Comparison]:
     lengths = [int(each) for each in results.choices("brokers")]
-    told = f"chain of {' / '.join(map(str, lengths))}"
+    chains = f"chain of {' / '.join(map(str, lengths))}"
 
-    def line(what: str, why: str, **where: Value) -> Compared:
+    def line(what: str, why: str, **where: Value) -> Comparison:
         bounds = [results.mean("bound", brokers=size, **where) for size in lengths]
         sums = [
             [results.total(name, brokers=size, **where) for size in lengths] for name in ("lost", "possible")
         ]
-        shares = [
-            lost / possible if lost is not None and possible else None
-            for lost, possible in zip(*sums, strict=True)
-        ]
-        return Compared(
-            f"{told}: lost, {what}",
-            f"at most {each(map(percent, bounds)) or '–'}",
-            each(map(percent, shares)),
+        shares = map(ratio, *sums)
+        return Comparison(
+            f"{chains}: lost, {what}",
+            f"at most {join(map(percent, bounds)) or '–'}",
+            join(map(percent, shares)),
             why,
         )
 
@@ -125,7 +119,7 @@ def _compare(results: Results) -> list[Compared]:
         *(
             line(
                 f"error {delta:g}",
-                "the bound is for witnesses as rare as the estimate allows, which most are not; of some thousand runs a length",
+                "the bound assumes witnesses as rare as the estimate allows, which most are not; some thousand runs for each length",
                 policy="probabilistic",
                 delta=delta,
             )
@@ -141,20 +135,20 @@ LOSSES = Experiment(
     title="what is found on a chain of brokers",
     statement="The sum of rho [(1 - rho)(1 - (1 - rho_w)^d)]^(i - 1) over n brokers is a lower bound of the probability of "
     "finding the publication; the actual performance is much better.",
-    setting=f"{ROWS} subscriptions that leave a gap are known everywhere; a new one around them comes at the first broker; each "
-    f"broker publishes an event in the gap with probability {RHO:g}. It is lost if somebody published one and none arrived; what "
-    "the paper's sum leaves of the probability that somebody does is the bound. The witness probability is the corrected "
-    "one, so that the error of a hop is at most what is asked for; loose errors are asked for, so that there is something to "
-    "see. Every broker draws points of its own. 20 gaps, 100 runs each; 5 with exact.",
+    setting=f"{ROWS} subscriptions that leave a gap are known everywhere; a new one around them arrives at the first broker; each "
+    f"broker publishes an event in the gap with probability {RHO:g}. A run is lost if one was published and none arrived; the "
+    "bound is the probability of a publication minus the paper's sum. The witness probability is the corrected "
+    "one, which keeps the error of a hop; the errors are large, so that there is something to "
+    "see. Every broker draws its own points. 20 gaps, 100 runs each; 5 with exact.",
     simulation=SIMULATION,
     full=_FULL,
     quick=_QUICK,
     compare=_compare,
     plots=tuple(
         Plot(
-            title=title,
-            across="brokers",
-            up=up,
+            title,
+            "brokers",
+            up,
             by=("policy", "delta"),
             x="brokers of the chain",
             y=Axis("lost", format="percent"),

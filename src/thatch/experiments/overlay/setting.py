@@ -1,4 +1,4 @@
-"""What all experiments on networks share: shapes, ways to route, subscriptions and events of scenario 1-2."""
+"""What all network experiments share: shapes, ways to route, subscriptions and events of scenario 1-2."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ POLICIES = ("flooding", "pairwise", "exact", "merging", "probabilistic")
 WAYS = ("events", *POLICIES)  # `events`: event flooding, where no subscription travels
 ATTRIBUTES = 10
 DELTA, CAP = 1e-3, 1_000  # of the probabilistic policy
-THRESHOLD, BUDGET = 0.01, 0.05  # of merging: what one merger, and all of a link, may let through in vain
+THRESHOLD, BUDGET = 0.01, 0.05  # of merging: false positives of one merger, and of all mergers of a link
 
 SETTING = (
-    "subscriptions are those of scenario 1-2 of paper O with m = 10, each of a client of its own at a random broker, and "
-    "travel everywhere (no advertisements). Events are even over the whole space, published by four clients at random "
-    "brokers. `exact` is the exact checker, `merging` the same with mergers that may let through 1 % of events in vain, 5 % "
-    "all those of a link (paper L, section 5), `probabilistic` the paper's algorithm with its own witness probability, "
-    "error 10^-3 and at most 1,000 points a decision; all links, brokers and counters are simulated, nothing is computed. "
+    "subscriptions are those of scenario 1-2 of ouksel2006 with m = 10, each of its own client at a random broker, and "
+    "travel everywhere (no advertisements). Events are uniform over the whole space, published by four clients at random "
+    "brokers. `exact` is the exact checker, `merging` the same with mergers that may let through 1 % of events needlessly, 5 % "
+    "all those of a link (li2005, section 5), `probabilistic` the paper's algorithm with its own witness probability, "
+    "error 10^-3 and at most 1,000 points a decision; all links and brokers are simulated, and messages are counted. "
 )
 
-_STEP = 2.0**20  # a whole number of the workload is a real one in steps of 1 / _STEP
+_STEP = 2.0**20  # the workload has real numbers as whole multiples of 1 / _STEP
 _NAMES = tuple(f"a{number}" for number in range(ATTRIBUTES))
 
 
@@ -50,7 +50,7 @@ def topology_of(shape: str, brokers: int, rng: np.random.Generator) -> Topology:
 
 
 def routing_of(policy: str) -> Routing:
-    """How brokers route under a name of `WAYS`."""
+    """The routing with this name in `WAYS`."""
     from thatch.broker.settings import Routing
     from thatch.reduction import Exact, Flooding, Merging, Pairwise, Probabilistic
 
@@ -71,13 +71,13 @@ def routing_of(policy: str) -> Routing:
 
 
 def filters_of(rng: np.random.Generator, count: int) -> list[Filter]:
-    """The subscriptions of scenario 1-2, a range for each attribute that they constrain."""
+    """The subscriptions of scenario 1-2: a range for each attribute that they constrain."""
     lows, highs = comparison(rng, count, ATTRIBUTES)
     return [parse(_text(*ends)) for ends in zip(lows.tolist(), highs.tolist(), strict=True)]
 
 
 def events_of(rng: np.random.Generator, count: int) -> list[Mapping[str, float]]:
-    """Events with all attributes, even over the space."""
+    """Events with all attributes, uniform over the space."""
     return [
         dict(zip(_NAMES, row, strict=True)) for row in rng.uniform(0, 1_000, (count, ATTRIBUTES)).tolist()
     ]

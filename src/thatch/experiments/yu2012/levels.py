@@ -1,13 +1,27 @@
-"""Brokers on two levels, with tight and with loose limits of latency: the setting of figures 9, 10 and 13 to 15."""
+"""Drawings that several figures share, and the trials on one and on two levels of brokers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from thatch.experiments.experiment import Plot
+from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Value
 from thatch.experiments.yu2012.placements import FEW, SETTING, SMALL, WITH_SLP, placements
+from thatch.reports import Axis, Report
 
-__all__ = ["FEW_OF_TWO", "LARGE", "LEVELS", "LEVEL_NAMES", "TIGHT_LOOSE", "one_and_two", "tight_and_loose"]
+__all__ = [
+    "FEW_OF_TWO",
+    "LEVELS",
+    "LEVEL_NAMES",
+    "TIGHT_LOOSE",
+    "bandwidth_bars",
+    "bandwidth_by",
+    "level_lines",
+    "one_and_two",
+    "tight_and_loose",
+    "triangles",
+]
 
 LARGE = 200  # brokers, the paper's
 FEW_OF_TWO = 12  # of the quick size
@@ -16,13 +30,13 @@ TIGHT_LOOSE = {"tight": 0.2, "loose": 1.0}  # the maximum delay of each
 LEVELS = (
     SETTING
     + "200 brokers on two levels, 13 of them inner with at most 15 children, 100,000 subscribers, not screened. "
-    "Tight: delay 0.2, β and β_max 7 / 6 and 8 / 6 of the least load factor there is (the paper has 7 and 8 above one "
+    "Tight: delay 0.2, β and β_max are 7 / 6 and 8 / 6 of the least load factor (the paper has 7 and 8, where the least is "
     "around 6). Loose: delay 1, 1.3 and 1.5. "
 )
 
 
 def tight_and_loose(seeds: int, **choices: Sequence[Value]) -> Grid:
-    """Trials with both limits."""
+    """Trials with tight and with loose limits of latency."""
     return _limited(seeds, "tight", choices) + _limited(seeds, "loose", choices)
 
 
@@ -40,3 +54,53 @@ def _limited(seeds: int, limits: str, choices: Mapping[str, Sequence[Value]]) ->
     usual: dict[str, Sequence[Value]] = {"brokers": (LARGE,), "levels": (2,)}
     limited: dict[str, Sequence[Value]] = {"limits": (limits,), "delay": (TIGHT_LOOSE[limits],)}
     return placements(seeds, **{**usual, **choices, **limited})
+
+
+_CORNERS = {"bandwidth": "bandwidth", "rms_delay": "RMS delay", "load_deviation": "deviation of loads"}
+
+
+def triangles(report: Report, results: Results, names: Sequence[str], title: str, **where: Value) -> None:
+    """A triangle for each algorithm (figures 6 and 9): the smaller, the better."""
+    found = {name: [results.mean(corner, algorithm=name, **where) for corner in _CORNERS] for name in names}
+    report.triangles(found, list(_CORNERS.values()), title=title, label="algorithm")
+
+
+def bandwidth_bars(
+    report: Report, results: Results, names: Sequence[str], by: str, title: str, **where: Value
+) -> None:
+    """Bandwidths in groups, a bar for each algorithm (figures 8a and 10a)."""
+    choices = results.choices(by, **where)
+    report.bars(
+        choices,
+        {
+            name: [results.mean("bandwidth", algorithm=name, **{**where, by: each}) for each in choices]
+            for name in names
+        },
+        title=title,
+        label=by,
+        value=Axis("bandwidth"),
+    )
+
+
+def bandwidth_by(across: str, x: str) -> Plot:
+    """Bandwidth over a parameter, a line for each algorithm (figures 11b and 12)."""
+    return Plot(f"Bandwidth by {x}", across, "bandwidth", by=("algorithm",), x=x, y="bandwidth")
+
+
+def level_lines(
+    report: Report,
+    results: Results,
+    across: str,
+    up: str,
+    title: str,
+    x: Axis | str,
+    y: Axis | str,
+    paper: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+) -> None:
+    """A result of SLP over a parameter, a line for one level and one for two (figures 11a, 13 and 14)."""
+    found: dict[str, tuple[Sequence[object], Sequence[object]]] = {}
+    for name, (xs, ys) in (paper or {}).items():
+        found[f"{name} (paper)"] = (xs, ys)
+    for levels, name in LEVEL_NAMES.items():
+        (found[name],) = results.lines(across, up, where={"levels": levels}).values()
+    report.lines(found, title=title, x=x, y=y)

@@ -1,18 +1,17 @@
-"""Placements by each algorithm, and how good they are: what most figures and tables of the paper show."""
+"""Simulates placements by each algorithm and measures them: most figures and tables of the paper show this."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
 
+from thatch.experiments.experiment import join, number
 from thatch.experiments.results import Results
-from thatch.experiments.telling import each, number
-from thatch.experiments.trials import Grid, Parameters, Row, Simulation, Value, grid
-from thatch.experiments.yu2012.instances import Instance, instance_of
-from thatch.experiments.yu2012.solved import solved
+from thatch.experiments.trials import Grid, Row, Simulation, Value, grid
+from thatch.experiments.yu2012.cases import PlacementCase, make_case, solve_verified
 
 __all__ = [
     "ALGORITHMS",
@@ -36,7 +35,7 @@ SMALL, FEW = 400, 10  # subscribers and brokers of the quick size
 PLAIN = "gr gr_star gr_evict gr_evict_last gr_without_latency closest closest_without_balance balance"
 GREEDY = "gr gr_star"
 WITH_SLP = "slp"
-"""What a trial solves with: SLP takes far longer than all others together."""
+"""The algorithms of one trial. SLP has trials of its own: it takes far longer than all others together."""
 
 ALGORITHMS = {
     "slp": "SLP",
@@ -49,12 +48,12 @@ ALGORITHMS = {
     "closest_without_balance": "Closest¬b",
     "balance": "Balance",
 }
-"""What each is called on pages; on one level SLP is SLP1."""
+"""Names on pages; on one level SLP is SLP1."""
 
 SETTING = (
     "stand-ins for PlanetLab and Google Groups (`workloads/yu2012/`), equal capacities, random networks screened with "
-    "Balance: the first is taken that has a load factor of at most nine tenths of β. Our SLP is not the paper's letter for "
-    "letter (`placement/slp/slp1.py` tells why). "
+    "Balance: the first with a load factor of at most nine tenths of β is taken. Our SLP differs from the paper's in details "
+    "(`placement/slp/slp1.py` says why). "
 )
 
 _USUAL: dict[str, Sequence[Value]] = {
@@ -74,31 +73,31 @@ _USUAL: dict[str, Sequence[Value]] = {
 
 
 def placements(seeds: int, **choices: Sequence[Value]) -> Grid:
-    """Trials of the simulation; what is not told is the paper's.
+    """Trials of the simulation; the defaults are the paper's.
 
-    `sampled` (subscribers for the load) and `clusters` (super-interests) are a broker, for SLP; 0 sampled are the paper's
-    10 on one level and 20 on two.
+    `sampled` (subscribers for the load) and `clusters` (super-interests) are per broker, for SLP; 0 sampled stands for the
+    paper's 10 on one level and 20 on two.
     """
     if choices.get("set", (1,)) != (1,):
         choices = {**choices, "load": ("",)}
     return grid(seeds, **{**_USUAL, **choices})
 
 
-def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
-    _compiled()
-    instance = instance_of(parameters, seed)
-    return [_row(instance, name, parameters, seed) for name in str(parameters["algorithms"]).split()]
+def _trial(seed: int, **parameters: Value) -> Sequence[Row]:
+    _compile_kernels()
+    case = make_case(parameters, seed)
+    return [_row(case, name, parameters, seed) for name in str(parameters["algorithms"]).split()]
 
 
-def _row(instance: Instance, name: str, parameters: Parameters, seed: int) -> Row:
+def _row(case: PlacementCase, name: str, parameters: Mapping[str, Value], seed: int) -> Row:
     from thatch.placement.cell_bound import cell_bound
 
     begin = time.process_time()
-    found = solved(
-        instance.problem, name, seed, sampled=int(parameters["sampled"]), clusters=int(parameters["clusters"])
+    found = solve_verified(
+        case.problem, name, seed, sampled=int(parameters["sampled"]), clusters=int(parameters["clusters"])
     )
     spent = time.process_time() - begin
-    problem = instance.problem
+    problem = case.problem
     factors = found.loads / (problem.shares * problem.subscribers)
     return {
         "algorithm": ALGORITHMS[name],
@@ -114,15 +113,15 @@ def _row(instance: Instance, name: str, parameters: Parameters, seed: int) -> Ro
         "processor_time": spent,
         "beta": problem.beta,
         "beta_max": problem.beta_max,
-        "floor": instance.floor,
-        "candidates": instance.candidates,
-        "tried": instance.tried,
+        "floor": case.floor,
+        "candidates": case.candidates,
+        "tried": case.tried,
     }
 
 
 @cache
-def _compiled() -> None:
-    """Kernels compiled or read before a clock runs; once in a process."""
+def _compile_kernels() -> None:
+    """Compile or load the kernels before anything is timed, once in a process."""
     from thatch.placement import BrokerTree, Problem, solve
 
     rng = np.random.default_rng(0)
@@ -134,28 +133,28 @@ def _compiled() -> None:
 
 
 def bandwidths(results: Results, names: Sequence[str], **where: Value) -> str | None:
-    """The mean bandwidth of each algorithm, in brackets those that were not feasible in every trial.
+    """The mean bandwidth of each algorithm, in brackets if it was infeasible in some trial.
 
-    Of a run that is not finished only networks count on which each of them was run, as far as there are results of it.
+    Of an unfinished run, only networks count on which all of these algorithms have results.
     """
     seeds = {name: results.values("seed", algorithm=name, **where) for name in names}
     ran = [set(each.tolist()) for each in seeds.values() if len(each)]
     if not ran:
         return None
     shared = sorted(set.intersection(*ran))
-    told = []
+    texts = []
     for name, mine in seeds.items():
         chosen = np.isin(mine, shared)
         found = results.values("bandwidth", algorithm=name, **where)[chosen]
         mean = float(found.mean()) if len(found) else None
         text = number(None if mean is None else round(mean, 1 if mean < 1_000 else 0)) or "–"
         statuses = results.values("status", algorithm=name, **where)[chosen]
-        told.append(f"({text})" if "infeasible" in statuses else text)
-    return " / ".join(told)
+        texts.append(f"({text})" if "infeasible" in statuses else text)
+    return " / ".join(texts)
 
 
 def beside_bounds(results: Results, **where: Value) -> str | None:
-    """SLP and Gr* beside the linear program of the same trials, and the proved bound beside it."""
+    """SLP, Gr* and the proved bound, relative to the linear program of the same trials."""
 
     def ratios(column: str, name: str) -> str | None:
         found = []
@@ -166,14 +165,14 @@ def beside_bounds(results: Results, **where: Value) -> str | None:
                 found.append(value / program)
         return number(round(float(np.mean(found)), 2)) if found else None
 
-    above = each([ratios("bandwidth", "SLP"), ratios("bandwidth", "Gr*")])
+    above = join([ratios("bandwidth", "SLP"), ratios("bandwidth", "Gr*")])
     return None if above is None else f"{above}; {ratios('bound', 'SLP') or '–'}"
 
 
 SIMULATION = Simulation(
     name="yu2012/placements",
     trial=_trial,
-    parameters={name: type(values[0]) for name, values in _USUAL.items()},
+    defaults={name: values[0] for name, values in _USUAL.items()},
     results={
         "algorithm": str,
         "bandwidth": float,

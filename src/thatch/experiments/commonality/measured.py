@@ -1,4 +1,4 @@
-"""Figure 3(b): what clusters cost on real matchers: the planned executor, diagrams, and segments."""
+"""Figure 3(b): the measured cost of clusters with the planned executor, diagrams and segments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from itertools import product
 
 import numpy as np
 
-from thatch.experiments.commonality.clusters import cluster_filters, even_events
-from thatch.experiments.experiment import Compared, Experiment, Plot
+from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
-from thatch.experiments.telling import each, number, percent
-from thatch.experiments.trials import Parameters, Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.model.events import read_event
 from thatch.planning.closed_forms import cluster
 from thatch.reports import Axis
 
@@ -26,27 +25,24 @@ _NAMED = {
     "chains": "diagrams, once it is known which predicates are true",
     "segments": "the engine's segments",
 }
-_COUNTED = 10  # times as many events for counts: those that come far are rare and dear
-_PASSES = 3  # over all events, of which the quickest counts: machines do other things, too
+_COUNTED = 10  # times as many events for counts, because the expensive ones are rare
+_PASSES = 3  # over all events; the fastest counts
 
 
-def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
-    """Match random events, one by one, and take the mean; count evaluations on more of them."""
-    from thatch.experiments.commonality.matchers import MATCHERS
-    from thatch.model.events import read_event
+def _trial(
+    seed: int, *, members: int, size: int, events: int, shared: int, p: float, way: str
+) -> Sequence[Row]:
+    """Match random events one by one and take the mean time; count evaluations on more of them."""
+    from thatch.experiments.commonality.matchers import MATCHERS, cluster_filters, even_events
 
-    members, size, shared, events = (
-        int(parameters[name]) for name in ("members", "size", "shared", "events")
-    )
-    p = float(parameters["p"])
     rng = random_of(seed, members, size, shared, p)
     filters = cluster_filters(rng, members=members, size=size, shared=shared, p=p)
-    matcher = MATCHERS[str(parameters["way"])](filters, even_events(rng, events, size), p)
-    matcher.match(0)  # compiles, and fills caches
+    matcher = MATCHERS[way](filters, even_events(rng, events, size), p)
+    matcher.match(0)  # compiles and fills caches
     passes = []
     for _ in range(_PASSES):
         started = time.process_time()
-        matches = [matcher.match(place) for place in range(events)]
+        matches = [matcher.match(event) for event in range(events)]
         passes.append(time.process_time() - started)
     evaluations = None
     if matcher.evaluations is not None:
@@ -65,14 +61,13 @@ def _trial(parameters: Parameters, seed: int) -> Sequence[Row]:
 SIMULATION = Simulation(
     name="commonality/matching",
     trial=_trial,
-    parameters={"members": int, "size": int, "events": int, "shared": int, "p": float, "way": str},
     results={"microseconds": float, "evaluations": float, "expected": float, "matches": float},
 )
 
 _PS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
 
 
-def _compare(results: Results) -> list[Compared]:
+def _compare(results: Results) -> list[Comparison]:
     top, size = max(results.choices("p")), max(results.values("size"))
     ks = [shared for shared in results.choices("shared") if shared in (0, size // 2, size)]
     lines = []
@@ -81,22 +76,22 @@ def _compare(results: Results) -> list[Compared]:
         if way in _COUNTING:
             apart = np.abs(_by_setting(results, "evaluations", way) - expected) / expected
             lines.append(
-                Compared(
+                Comparison(
                     f"{_NAMED[way]}: evaluations differ from equation 6 by, in the mean | at most",
                     "closely resembles",
                     " | ".join(percent(float(each)) or "–" for each in (apart.mean(), apart.max())),
-                    "as in the paper; where it differs most, events that pass the shared predicates are rare and dear",
+                    "as in the paper; it differs most where events that pass the shared predicates are rare and expensive",
                 )
             )
-        told = each(number(results.mean("microseconds", way=way, p=top, shared=shared)) for shared in ks)
+        times = join(number(results.mean("microseconds", way=way, p=top, shared=shared)) for shared in ks)
         lines += [
-            Compared(
+            Comparison(
                 f"{_NAMED[way]}: µs an event, p = {top:g}, k = {' / '.join(map(str, ks))}",
                 "falls with k, most at high p",
-                f"{told}; ± {_spread_over_seeds(results, way):.0%} over seeds",
+                f"{times}; ± {_spread_over_seeds(results, way):.0%} over seeds",
                 _WHY[way],
             ),
-            Compared(
+            Comparison(
                 f"{_NAMED[way]}: correlation of times with equation 6",
                 "the same trend",
                 f"{np.corrcoef(spent, expected)[0, 1]:.2f}",
@@ -106,14 +101,14 @@ def _compare(results: Results) -> list[Compared]:
 
 
 def _seeds(results: Results, name: str, way: str) -> list[np.ndarray]:
-    """A result of all seeds, for each setting that was tried."""
+    """A result for all seeds, by setting."""
     settings = product(results.choices("shared"), results.choices("p"))
     found = [results.values(name, way=way, shared=shared, p=p).astype(float) for shared, p in settings]
     return [each for each in found if len(each)]
 
 
 def _by_setting(results: Results, name: str, way: str) -> np.ndarray:
-    """The means over seeds of a result, for each setting."""
+    """The mean of a result over seeds, by setting."""
     return np.array([each.mean() for each in _seeds(results, name, way)])
 
 
@@ -124,7 +119,7 @@ def _spread_over_seeds(results: Results, way: str) -> float:
 
 _WHY = {
     "planned": "as in the paper: time follows evaluations",
-    "diagrams": "falls with k, hardly with p: nearly all of it goes into which predicates are true, of all of them",
+    "diagrams": "falls with k, hardly with p: nearly all of the time goes into finding the true predicates",
     "chains": "as in the paper",
     "segments": "grows with p, hardly falls with k: sixty-four subscriptions are tested at once, and ten µs go into the event",
 }
@@ -135,9 +130,9 @@ FIG3B = Experiment(
     title="measured cost of a cluster",
     statement="The general trend of the actual matching times (PADRES, Java, Pentium 4) closely resembles the expected costs.",
     setting="m = 200 subscriptions with a range on each of n = 100 attributes, of which all share k ranges; a range holds a "
-    "share p of an attribute's values. 200 random events, even and independent; processor time an event in the quickest of "
-    "three passes, the mean of three seeds. Evaluations are counted on 2,000 more events a seed; of diagrams, nodes above what "
-    "is true. Diagrams and the executor get events that are read, segments dicts.",
+    "share p of an attribute's values. 200 random events, even and independent; processor time for an event in the fastest of "
+    "three passes, the mean of three seeds. Evaluations are counted on 2,000 more events for each seed; for diagrams, they are tested "
+    "nodes. Diagrams and the executor get parsed events, segments dicts.",
     simulation=SIMULATION,
     full=grid(
         3,
@@ -152,9 +147,9 @@ FIG3B = Experiment(
     compare=_compare,
     plots=(
         Plot(
-            title="Evaluations of the planned executor",
-            across="shared",
-            up="evaluations",
+            "Evaluations of the planned executor",
+            "shared",
+            "evaluations",
             by=("p",),
             where={"way": "planned"},
             x="shared predicates k",
@@ -169,9 +164,9 @@ FIG3B = Experiment(
         ),
         *(
             Plot(
-                title=f"Time an event, {_NAMED[way]}",
-                across="shared",
-                up="microseconds",
+                f"Time an event, {_NAMED[way]}",
+                "shared",
+                "microseconds",
                 by=("p",),
                 where={"way": way},
                 x="shared predicates k",

@@ -1,25 +1,26 @@
-"""The problems of section 6: networks with subscribers, and the limits that placements should keep.
+"""The placement problems of section 6: networks with subscribers, and the limits that placements should keep.
 
-Of random networks some leave no room for the load factors of the paper. They are screened as spec 2 (A5) says: the first
-of them is taken on which Balance, which seeks the least load factor there is, needs at most nine tenths of β.
+Some random networks cannot keep the paper's load factors. Networks are therefore screened: the first one is taken on which
+Balance, which finds the least load factor, needs at most nine tenths of β.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.experiments.trials import Parameters, random_of
+from thatch.experiments.trials import Value, random_of
 from thatch.workloads import yu2012
 
 if TYPE_CHECKING:
-    from thatch.placement import Problem
+    from thatch.placement import Placement, Problem
     from thatch.placement.types import CandidateSets
 
-__all__ = ["LIMITS", "LOADS", "Instance", "instance_of"]
+__all__ = ["LIMITS", "LOADS", "PlacementCase", "make_case", "solve_verified"]
 
 LOADS = ("LL", "HL", "LH", "HH")  # interest skewness [IS] and broad interests [BI] of set 1
 LIMITS = ("paper", "tight", "loose", "balance")
@@ -36,14 +37,14 @@ _LEAST = 1.01  # load factors must be above 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Instance:
-    """A problem, and what is known of it.
+class PlacementCase:
+    """A placement problem and facts about it.
 
     Parameters
     ----------
-    tried : how many networks were looked at until this one
-    floor : the least load factor there is
-    candidates : how many of the leaves a subscriber may be served by, as a share, in the mean
+    tried : number of networks screened, this one included
+    floor : the least load factor that is possible
+    candidates : the mean share of leaves that may serve a subscriber
     """
 
     problem: Problem
@@ -52,21 +53,21 @@ class Instance:
     candidates: float
 
 
-def instance_of(parameters: Parameters, seed: int) -> Instance:
-    """The instance that parameters and seed tell.
+def make_case(parameters: Mapping[str, Value], seed: int) -> PlacementCase:
+    """The placement problem for these parameters and this seed.
 
     Parameters
     ----------
     parameters : `set`, `load` (of set 1), `subscribers`, `brokers` (all of them), `levels` (1 or 2), `ratio` (of brokers
-        in Asia, North America and Europe), `limits` (of loads: "paper" by set, with screening, or another of `LIMITS`),
-        `delay` and `complexity`
+        in Asia, North America and Europe), `limits` (of loads: "paper" screens networks for the set's limits; or another
+        of `LIMITS`), `delay` and `complexity`
     """
     limits = str(parameters["limits"])
     if limits not in LIMITS:
         raise ParameterError(f"one of {', '.join(LIMITS)}", shown(limits), "limits")
     if limits == "paper":
         return _screened(parameters, seed)
-    found = _instance(parameters, seed, float(parameters["delay"]))
+    found = _case(parameters, seed, float(parameters["delay"]))
     if limits == "loose":
         beta, beta_max = _LOOSE
     else:
@@ -75,23 +76,23 @@ def instance_of(parameters: Parameters, seed: int) -> Instance:
     return replace(found, problem=replace(found.problem, beta=beta, beta_max=beta_max))
 
 
-def _screened(parameters: Parameters, seed: int) -> Instance:
-    """On the first network that leaves room for β; if none of many does, on the one that leaves most."""
+def _screened(parameters: Mapping[str, Value], seed: int) -> PlacementCase:
+    """The first network on which β leaves room; if none does, the one with the least load factor."""
     room = _ROOM * yu2012.LOAD_FACTORS[int(parameters["set"])][0]
-    best, place = None, 0
+    best, chosen = None, 0
     for attempt in range(_TRIES):
-        found = _instance(parameters, seed, _DELAY, attempt)
+        found = _case(parameters, seed, _DELAY, attempt)
         if best is None or found.floor < best.floor:
-            best, place = found, attempt
+            best, chosen = found, attempt
         if best.floor <= room:
             break
     assert best is not None
     if parameters["delay"] != _DELAY:
-        best = _instance(parameters, seed, float(parameters["delay"]), place)
+        best = _case(parameters, seed, float(parameters["delay"]), chosen)
     return replace(best, tried=attempt + 1)
 
 
-def _instance(parameters: Parameters, seed: int, delay: float, attempt: int = 0) -> Instance:
+def _case(parameters: Mapping[str, Value], seed: int, delay: float, attempt: int = 0) -> PlacementCase:
     from thatch.placement import BrokerTree, Problem
     from thatch.placement.candidates import with_candidates
     from thatch.placement.types import candidate_sets
@@ -122,7 +123,7 @@ def _instance(parameters: Parameters, seed: int, delay: float, attempt: int = 0)
     )
     sets = candidate_sets(problem)
     reached = sets.matrix.mean(axis=1)[sets.of].mean()
-    return Instance(problem=problem, tried=1, floor=_floor(problem, sets), candidates=float(reached))
+    return PlacementCase(problem=problem, tried=1, floor=_floor(problem, sets), candidates=float(reached))
 
 
 def _floor(problem: Problem, sets: CandidateSets) -> float:
@@ -137,3 +138,28 @@ def _floor(problem: Problem, sets: CandidateSets) -> float:
 def _ratio(text: str) -> tuple[float, float, float]:
     asia, america, europe = (float(part) for part in text.split(":"))
     return asia, america, europe
+
+
+def solve_verified(
+    problem: Problem, name: str, seed: int, *, sampled: int = 0, clusters: int = 5
+) -> Placement:
+    """Solve a problem with an algorithm and verify the placement.
+
+    Parameters
+    ----------
+    sampled : subscribers that SLP samples for the load of each broker; 0 for the paper's number
+    clusters : super-interests of SLP for each broker
+    """
+    from thatch.placement import Bounds, solve, verify
+    from thatch.placement.placement import measured
+    from thatch.placement.slp import slp
+
+    if name != "slp":
+        return solve(problem, name, seed=seed)
+    rng = np.random.default_rng(seed)
+    found = slp(problem, rng, sampled=sampled or None, clusters=clusters)
+    bounds = Bounds(fractional=found.fractional)
+    placement = measured(problem, found.served_by, found.filters, algorithm=name, seed=seed, bounds=bounds)
+    certificate = verify(placement)
+    assert certificate.is_valid, certificate.faults
+    return placement

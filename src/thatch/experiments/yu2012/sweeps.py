@@ -1,0 +1,231 @@
+"""Figures 11 to 14: running time, load and bandwidth over one parameter."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import product
+
+from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
+from thatch.experiments.results import Results
+from thatch.experiments.yu2012.levels import LEVEL_NAMES, LEVELS, bandwidth_by, level_lines, one_and_two
+from thatch.experiments.yu2012.placements import (
+    FEW,
+    GREEDY,
+    SETTING,
+    SIMULATION,
+    SMALL,
+    WITH_SLP,
+    bandwidths,
+    placements,
+)
+from thatch.reports import Axis
+
+__all__ = ["FIG11A", "FIG11B", "FIG12", "FIG13", "FIG14"]
+
+_SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+_PAPER_HOURS = {(1, 1_000_000): "23 h", (2, 1_000_000): "4 h"}
+_COMPLEXITIES = (1, 2, 3, 4, 6, 8)
+
+
+def _compare_time(results: Results) -> list[Comparison]:
+    found = []
+    for levels, name in LEVEL_NAMES.items():
+        for size in results.choices("subscribers", levels=levels):
+            seconds = results.mean("processor_time", algorithm="SLP", levels=levels, subscribers=size)
+            what = f"processor seconds of SLP, {size:,} subscribers, {name}"
+            paper = _PAPER_HOURS.get((levels, int(size)), "grows with subscribers; read off no figure")
+            found.append(Comparison(what, paper, number(None if seconds is None else round(seconds, 1))))
+    return found
+
+
+FIG11A = Experiment(
+    name="yu2012/fig11a",
+    figure="Figure 11a",
+    title="running time of SLP",
+    statement="A million subscribers take 23 hours on one level of 100 brokers and 4 hours on two levels of 200, on a desktop "
+    "of 2009 with CPLEX 10.",
+    setting=LEVELS
+    + "One level: 100 brokers, (IS:H, BI:H). Two levels: loose, 200 brokers. Processor time, the certificate "
+    "included, after kernels are compiled. Three seeds.",
+    simulation=SIMULATION,
+    full=one_and_two(3, subscribers=_SIZES),
+    quick=one_and_two(1, is_quick=True, subscribers=(200, SMALL)),
+    compare=_compare_time,
+    drawings=(
+        partial(
+            level_lines,
+            title="Processor time of SLP",
+            across="subscribers",
+            up="processor_time",
+            x=Axis("subscribers", log=True),
+            y=Axis("processor time", log=True, format="seconds"),
+            paper={"one level": ([1_000_000], [82_800]), "two levels": ([1_000_000], [14_400])},
+        ),
+    ),
+)
+
+
+def _compare_complexity(results: Results) -> list[Comparison]:
+    names = ("SLP", "Gr*", "Gr")
+    return [
+        *(
+            Comparison(
+                f"bandwidth with {complexity} boxes a filter: {' / '.join(names)}",
+                "SLP1 weaker than Gr and Gr*" if int(complexity) <= 2 else "falls with α, little beyond 3",
+                bandwidths(results, names, complexity=complexity),
+            )
+            for complexity in results.choices("complexity")
+        ),
+        Comparison(
+            "bandwidth at α = 8 beside α = 3: SLP / Gr*",
+            "diminishing",
+            join(_gain(results, name) for name in names[:2]),
+        ),
+    ]
+
+
+def _gain(results: Results, name: str) -> str | None:
+    three, eight = (results.mean("bandwidth", algorithm=name, complexity=each) for each in (3, 8))
+    return None if not three or eight is None else number(round(eight / three, 2))
+
+
+FIG11B = Experiment(
+    name="yu2012/fig11b",
+    figure="Figure 11b",
+    title="bandwidth by filter complexity",
+    statement="Bandwidth falls as α grows, for SLP1, Gr and Gr* alike; 3 is the knee. At 1 and 2 SLP1 is more vulnerable.",
+    setting=SETTING
+    + "Set #1 (IS:H, BI:H), 100,000 subscribers, 100 brokers, α of 1, 2, 3, 4, 6 and 8, five seeds.",
+    simulation=SIMULATION,
+    full=placements(5, complexity=_COMPLEXITIES, algorithms=(GREEDY, WITH_SLP)),
+    quick=placements(
+        1, complexity=(1, 3), algorithms=(GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
+    ),
+    compare=_compare_complexity,
+    plots=(bandwidth_by("complexity", "boxes a filter"),),
+)
+
+
+_DELAYS = (0.1, 0.2, 0.3, 0.5, 1.0)
+
+
+def _compare_delays(results: Results) -> list[Comparison]:
+    found = []
+    for delay in results.choices("delay"):
+        found += [
+            Comparison(
+                f"brokers in a candidate set, maximum delay {delay}",
+                "about 17 %" if delay == 0.3 else "grows with the delay",
+                percent(results.mean("candidates", delay=delay)),
+            ),
+            Comparison(
+                f"bandwidth, maximum delay {delay}: SLP / Gr* / Gr",
+                "falls with the delay",
+                bandwidths(results, ("SLP", "Gr*", "Gr"), delay=delay),
+            ),
+        ]
+    return found
+
+
+FIG12 = Experiment(
+    name="yu2012/fig12",
+    figure="Figure 12",
+    title="candidate sets and bandwidth by maximum delay",
+    statement="A larger maximum delay gives larger candidate sets, about 17 % of the brokers at 0.3, and less bandwidth.",
+    setting=SETTING
+    + "Set #1 (IS:H, BI:H), 100,000 subscribers, 100 brokers, five seeds. Networks are screened at 0.3: below that, "
+    "load limits may be unreachable (bandwidths in brackets).",
+    simulation=SIMULATION,
+    full=placements(5, delay=_DELAYS, algorithms=(GREEDY, WITH_SLP)),
+    quick=placements(
+        1, delay=(0.3, 1.0), algorithms=(GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
+    ),
+    compare=_compare_delays,
+    plots=(
+        Plot(
+            "Candidate sets",
+            "delay",
+            "candidates",
+            x="maximum delay",
+            y=Axis("of all brokers", format="percent"),
+        ),
+        bandwidth_by("delay", "maximum delay"),
+    ),
+)
+
+
+_SAMPLED = (2, 5, 10, 20, 40)
+_PAPER_SAMPLES = {1: "10 suffice for β = 1.5 to β_max = 1.8", 2: "20 suffice for β = 1.3 to β_max = 1.5"}
+
+
+def _compare_samples(results: Results) -> list[Comparison]:
+    found = []
+    for levels, sampled in product(LEVEL_NAMES, results.choices("sampled")):
+        factor = results.mean("load_factor", levels=levels, sampled=sampled)
+        what = (
+            f"load factor, {sampled} sampled a {'broker' if levels == 1 else 'child'}, {LEVEL_NAMES[levels]}"
+        )
+        found.append(
+            Comparison(what, _PAPER_SAMPLES[levels], number(None if factor is None else round(factor, 3)))
+        )
+    return found
+
+
+FIG13 = Experiment(
+    name="yu2012/fig13",
+    figure="Figure 13",
+    title="load factor by sample size",
+    statement="Sampling about 10 subscribers a broker is enough to keep loads on one level, 20 a child on two.",
+    setting=LEVELS
+    + "Set #1 (IS:H, BI:H); samples of 2, 5, 10, 20 and 40 a broker or child; two levels loose; five seeds. Ours "
+    "repairs loads after rounding, whatever the sample.",
+    simulation=SIMULATION,
+    full=one_and_two(5, sampled=_SAMPLED),
+    quick=one_and_two(1, is_quick=True, sampled=(2, 10)),
+    compare=_compare_samples,
+    drawings=tuple(
+        partial(
+            level_lines, across="sampled", up=up, title=title, x="sampled a broker or child", y=title.lower()
+        )
+        for up, title in (("load_factor", "Load factor"), ("bandwidth", "Bandwidth"))
+    ),
+)
+
+
+_CLUSTERS = (1, 2, 5, 10)  # super-interests a broker
+_PAPER_CLUSTERS = {1: "falls gradually", 2: "only slightly better with more"}
+
+
+def _compare_clusters(results: Results) -> list[Comparison]:
+    return [
+        Comparison(
+            f"bandwidth, {clusters} super-interests a broker, {LEVEL_NAMES[levels]}",
+            _PAPER_CLUSTERS[levels],
+            bandwidths(results, ("SLP",), levels=levels, clusters=clusters),
+        )
+        for levels, clusters in product(LEVEL_NAMES, results.choices("clusters"))
+    ]
+
+
+FIG14 = Experiment(
+    name="yu2012/fig14",
+    figure="Figure 14",
+    title="bandwidth by super-interests",
+    statement="More super-interests lower bandwidth gradually on one level and hardly on several.",
+    setting=LEVELS
+    + "Set #1 (IS:H, BI:H); 1, 2, 5 and 10 super-interests a broker or child; two levels loose; five seeds.",
+    simulation=SIMULATION,
+    full=one_and_two(5, clusters=_CLUSTERS),
+    quick=one_and_two(1, is_quick=True, clusters=(1, 5)),
+    compare=_compare_clusters,
+    drawings=(
+        partial(
+            level_lines,
+            across="clusters",
+            up="bandwidth",
+            title="Bandwidth",
+            x="super-interests a broker or child",
+            y="bandwidth",
+        ),
+    ),
+)
