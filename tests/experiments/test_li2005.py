@@ -28,7 +28,7 @@ from thatch.experiments.trials import Trial
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import covers
-from thatch.reduction.merging import Traffic, Uniform
+from thatch.reduction.merging import ExpectedTraffic, Uniform
 from thatch.workloads.li2005 import (
     AT_LEAST,
     AT_MOST,
@@ -157,7 +157,7 @@ def test_only_what_differs_in_the_topmost_predicate_is_merged():
 def test_a_merger_covers_its_parts_at_the_cost_that_definition_2_gives(table, threshold, share):
     left = remove_covered(table)
     expected = advertisements(table.values, share)
-    traffic = Traffic(
+    traffic = ExpectedTraffic(
         Uniform(table.schema), [advert.conjunctions[0] for advert in _texts_of(expected, table)]
     )
     filters = left.filters()

@@ -245,7 +245,7 @@ def test_filters_that_are_gone_leave_no_labels_behind(monkeypatch: pytest.Monkey
             link.remove(f"a{number - 5}")
             link.remove(f"b{number - 5}")
     assert len(link) == 11
-    assert len(link._source.coordinates) < 300
+    assert len(link._filters.coordinates) < 300
     # What was decided stays decided, and is still known to those who come.
     assert link.proof("b199") == ("a199",)
     assert link.add("again", "x between 198 and 198.4 and y = 198").forward == ()
@@ -270,7 +270,7 @@ def test_a_set_that_is_dropped_is_gone_at_once(name: str) -> None:
     link = ForwardingSet(POLICIES[name])
     link.add("one", "x < 5 and y = 1")
     link.rebuild()
-    parts = [weakref.ref(each) for each in (link, link._rows, link._source, link._source.coordinates)]
+    parts = [weakref.ref(each) for each in (link, link._rows, link._filters, link._filters.coordinates)]
     gc.disable()  # else the collector might do it
     try:
         del link

@@ -22,22 +22,22 @@ def _untimed(when: When, *filters: str) -> ForwardingSet:
 def test_without_an_occasion_nothing_is_merged_until_it_is_asked_for() -> None:
     link = _link(Merging(every=None), "x < 5", "x = 5")
     assert len(link.active) == 2
-    assert link.tell(now=1e9) == ((), ())
+    assert link.merge_if_due(now=1e9) == ((), ())
     forward, withdraw = link.merge()
     assert [str(filter) for _, filter in forward] == ["x <= 5"]
     assert withdraw == ("S1", "S2")
-    assert ForwardingSet().merge() == ForwardingSet().tell(1.0) == ((), ())
+    assert ForwardingSet().merge() == ForwardingSet().merge_if_due(1.0) == ((), ())
 
 
 def test_a_period_begins_with_the_first_time_that_is_told_and_with_every_merge() -> None:
     link = _untimed(When(period=60), "x < 5", "x = 5")
-    assert not link.tell(now=1_000).forward
-    assert not link.tell(now=1_059).forward
-    assert link.tell(now=1_060).forward
+    assert not link.merge_if_due(now=1_000).forward
+    assert not link.merge_if_due(now=1_059).forward
+    assert link.merge_if_due(now=1_060).forward
     link.add("S3", "x > 5 and x < 9")
-    assert not link.tell(now=1_119).forward
-    assert link.tell(now=1_120).forward
-    assert not link.tell(now=9_999).forward  # nothing has come since
+    assert not link.merge_if_due(now=1_119).forward
+    assert link.merge_if_due(now=1_120).forward
+    assert not link.merge_if_due(now=9_999).forward  # nothing has come since
 
 
 def test_a_table_that_has_grown_is_merged() -> None:
@@ -49,10 +49,10 @@ def test_a_table_that_has_grown_is_merged() -> None:
 
 def test_a_rate_of_subscriptions_is_counted_since_the_last_merge() -> None:
     link = _untimed(When(rate=1.0))
-    link.tell(now=0)
+    link.merge_if_due(now=0)
     link.add("S1", "x < 5")
     link.add("S2", "x = 5")
-    assert not link.tell(now=10).forward
+    assert not link.merge_if_due(now=10).forward
     for number in range(18):
         link.add(f"T{number}", f"y = {number}")
     assert link.mergers  # 20 in the 10 seconds that are known
@@ -60,9 +60,9 @@ def test_a_rate_of_subscriptions_is_counted_since_the_last_merge() -> None:
 
 def test_a_busy_link_is_merged() -> None:
     link = _untimed(When(bandwidth=0.8), "x < 5", "x = 5")
-    assert not link.tell(now=1, bandwidth=0.7).forward
-    assert not link.tell(now=2).forward
-    assert link.tell(now=3, bandwidth=0.9).forward
+    assert not link.merge_if_due(now=1, bandwidth=0.7).forward
+    assert not link.merge_if_due(now=2).forward
+    assert link.merge_if_due(now=3, bandwidth=0.9).forward
 
 
 def test_many_outputs_above_one_tail_are_merged() -> None:

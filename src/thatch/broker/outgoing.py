@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
-from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet, Merged
+from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet, MergerRecord
 from thatch.reduction.forwarding.policies import Policy
 
 __all__ = ["MERGER", "Entry", "Outgoing"]
@@ -47,7 +47,7 @@ class Outgoing:
         schema: Schema | None,
         entries: Iterable[Entry],
         told: dict[str, int],
-        mergers: Mapping[str, Merged] | None = None,
+        mergers: Mapping[str, MergerRecord] | None = None,
     ) -> Outgoing:
         """All entries, decided in their order, whatever the other end was told.
 
@@ -93,20 +93,20 @@ class Outgoing:
 
     def tell(self, now: float, bandwidth: float | None = None) -> Changes:
         """Know the time, and how many events a second the link has: it may be time to merge."""
-        return self._open.tell(now, bandwidth)
+        return self._open.merge_if_due(now, bandwidth)
 
     def next_look(self, counted_at: float | None) -> float | None:
         """When the time should be told again though nothing comes or goes, None for never."""
-        return self._open.next_look(counted_at)
+        return self._open.next_merge_check(counted_at)
 
     def active(self) -> dict[str, Filter]:
         """The entries that the other end must know, mergers that were not told yet by their number."""
         open_ones = {self._names.get(about, about): filter for about, filter in self._open.active.items()}
         return {**open_ones, **{ids[0]: filter for filter, ids in self._closed.items()}}
 
-    def merged(self, about: str) -> Merged | None:
+    def merged(self, about: str) -> MergerRecord | None:
         """What is in a merger, by its number; None if it is none."""
-        return None if about in self else self._open.merged(about)
+        return None if about in self else self._open.merger(about)
 
     def name(self, merger: str, name: str) -> None:
         """Let a merger be known under a name."""

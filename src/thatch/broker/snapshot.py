@@ -20,7 +20,7 @@ from thatch.broker.messages import Message
 from thatch.broker.outgoing import Entry, Outgoing
 from thatch.broker.step import Step
 from thatch.broker.tables import Advertisement, Hop, Link, Pending, Subscription, Tables
-from thatch.reduction.forwarding.forwarding_set import Merged
+from thatch.reduction.forwarding.forwarding_set import MergerRecord
 
 __all__ = ["Items", "load", "resume"]
 
@@ -129,11 +129,11 @@ def _load_outgoing(tables: Tables, link: Link, by_kind: Mapping[str, Mapping[tup
         link.announced = Outgoing.of(tables.routing.advertising, tables.schema, entries, announced, mergers)
 
 
-def _mergers(kept: Mapping[tuple[str, ...], Any], link: Link) -> dict[str, Merged]:
+def _mergers(kept: Mapping[tuple[str, ...], Any], link: Link) -> dict[str, MergerRecord]:
     from thatch.reduction.merging import Degree
 
     return {
-        about: Merged(message.filter, tuple(parts), Degree(imperfect, threshold))
+        about: MergerRecord(message.filter, tuple(parts), Degree(imperfect, threshold))
         for (name, about), (message, parts, imperfect, threshold) in kept.items()
         if name == link.name
     }

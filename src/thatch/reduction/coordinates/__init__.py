@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from thatch.reduction.coordinates.coordinates import Coordinates
+from thatch.reduction.coordinates.coordinates import Coordinates, OnRelabel
 
-__all__ = ["Coordinates"]
+__all__ = ["Coordinates", "OnRelabel"]

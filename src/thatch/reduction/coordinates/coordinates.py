@@ -69,7 +69,7 @@ class Coordinates:
         self._number: dict[str | Residual, int] = {}
         self._axes: list[Axis | None] = []  # None for checks, which have no cuts
         self._implications = Implications(schema)
-        self._on_relabel = on_relabel
+        self.on_relabel = on_relabel
 
     def __len__(self) -> int:
         """How many values have labels; they stay, whether boxes that used them are kept or not."""
@@ -153,8 +153,8 @@ class Coordinates:
     def _relabel(self, number: int, axis: Axis, cut: Cut) -> None:
         old = axis.labels()
         axis.space_evenly(cut)
-        if self._on_relabel is not None:
-            self._on_relabel(number, old, axis.labels())
+        if self.on_relabel is not None:
+            self.on_relabel(number, old, axis.labels())
 
     def _labelled(self, number: int, constraint: Constraint) -> list[Interval]:
         """The intervals of a constraint; one with a cut that has no label reaches to the nearest that has one."""

@@ -1,81 +1,57 @@
-"""Which mergers a link could make of its active rows, and what they would cost (paper L, sections 5.1 to 5.4)."""
+"""Which mergers a link could make of its active rows, and what they would cost (li2005, sections 5.1 to 5.4).
+
+Beyond the paper there are perfect mergers of three or more rows, no two of which have one: five boxes may lie around and
+in each other like the blades of a windmill, and fill a box together. Candidates are boxes around a row and one or two
+others that differ from it in two attributes only; the parts are all rows of the same tail inside such a box. If by their
+measure they could fill it, the exact checker decides whether they do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
 from math import prod
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple
 
 from thatch.model.filters import Filter
-from thatch.model.lines import Constraint
-from thatch.model.schema import Schema
-from thatch.reduction.forwarding.groups import groups_around
-from thatch.reduction.forwarding.partners import Pair, Partners, Shelved
-from thatch.reduction.forwarding.rows import Source
+from thatch.model.lines import EMPTY, Constraint, covers
+from thatch.reduction.forwarding.link_filters import LinkFilters
+from thatch.reduction.forwarding.partners import Keys, Pair, Partners, Shelved, ShelvedSides
 from thatch.reduction.merging import (
     Degree,
+    Density,
+    ExpectedTraffic,
     Sides,
-    Traffic,
-    When,
     around,
     conjunction_of,
     predicates_in,
     united,
 )
 
-__all__ = ["ROUNDING", "Candidate", "Candidates", "FilterRows", "Merger", "Rules", "originals"]
+if TYPE_CHECKING:
+    from thatch.reduction.forwarding.policies import Merging
 
-ROUNDING = 1e-12  # sums of shares in another order
-_MOST_PARTS = 32  # subscriptions that are taken away one by one to tell a degree exactly
+__all__ = ["ROUNDING", "Candidate", "Candidates", "MergedRow"]
+
+ROUNDING = 1e-12  # of shares summed in another order
+_MOST_PARTS = 32  # subscriptions that are subtracted one by one to find a degree exactly
 _MOST_BOXES = 256  # of a merger
+_FEWEST_PARTS = 3  # of a group; two rows are merged by the rules
+_GROUP_REACH = 4  # rows of a tail on each side with which a box is tried
+_SMALL_ROUNDING = 1e-9
 
 
-@runtime_checkable
-class FilterRows(Source, Protocol):
-    """Knows the filters of rows, and takes in those that are made here."""
-
-    @property
-    def schema(self) -> Schema | None:
-        """The declared types of attributes."""
-
-    def filter(self, row: int) -> Filter:
-        """What a row asks for."""
-
-    def invent(self, filter: Filter) -> int:
-        """Take in a filter that no subscription has; gives its row, a number below 0 that is never given again."""
-
-    def discard(self, row: int) -> None:
-        """Forget such a filter."""
-
-
-class Rules(Protocol):
-    """What may be merged, and when: the policy `Merging`."""
-
-    @property
-    def threshold(self) -> float: ...
-    @property
-    def budget(self) -> float: ...
-    @property
-    def intervals(self) -> int: ...
-    @property
-    def every(self) -> int | None: ...
-    @property
-    def when(self) -> When | None: ...
-    @property
-    def groups(self) -> bool: ...
-
-
-class Merger:
-    """A filter around others.
+class MergedRow:
+    """A row around others.
 
     Parameters
     ----------
-    row : of the filter
-    parts : the rows it was made of, mergers among them
+    row : its own number
+    parts : the rows it was made of, which may be mergers
     size : how many subscriptions are in these
     degree : what it costs
-    on : the one attribute in which all these subscriptions differ, and what they hold on it together; None if there are
-        several
+    on : the one attribute in which all these subscriptions differ, and what they hold on it together; None if they
+        differ in several
     """
 
     __slots__ = ("degree", "on", "parts", "row", "size")
@@ -91,31 +67,30 @@ class Merger:
         self.row, self.parts, self.size = row, parts, size
         self.degree, self.on = degree, on
 
-
-def originals(mergers: Mapping[int, Merger], row: int) -> Iterator[int]:
-    """The subscriptions in a merger, or the row itself if it is none."""
-    pending = [row]
-    while pending:
-        each = pending.pop()
-        if each in mergers:
-            pending += mergers[each].parts
-        else:
-            yield each
+    def subscriptions(self, mergers: Mapping[int, MergedRow]) -> Iterator[int]:
+        """The rows of all subscriptions in it, through the mergers among its parts."""
+        pending = list(self.parts)
+        while pending:
+            row = pending.pop()
+            if row in mergers:
+                pending += mergers[row].parts
+            else:
+                yield row
 
 
 class Candidate(NamedTuple):
-    """A merger that could be made of some rows; `filter` is made when it is asked for."""
+    """A merger that could be made of some rows; its filter is only made on demand."""
 
     degree: Degree
     sides: Sides
     parts: tuple[int, ...]
     size: int
     on: tuple[str, Constraint] | None
-    of: Filter  # one of the parts, with all that is not in the sides
+    of: Filter  # one of the parts, which has what the sides lack: schema and residuals
 
     @property
     def filter(self) -> Filter:
-        """What it asks for."""
+        """The filter of the merger."""
         schema = self.of.schema
         return Filter((conjunction_of(self.sides, self.of.conjunctions[0].residuals, schema),), schema, ())
 
@@ -125,33 +100,33 @@ class Candidates:
 
     Parameters
     ----------
-    source : knows what rows ask for
+    filters : the filters of rows
     traffic : which events are expected
-    policy : says what a merger may cost
+    policy : what a merger may cost
     partners : the active rows
-    mergers : those there are, active or not
+    mergers : those there are, active or passive
     """
 
     def __init__(
         self,
-        source: FilterRows,
-        traffic: Traffic,
-        policy: Rules,
+        filters: LinkFilters,
+        traffic: ExpectedTraffic,
+        policy: Merging,
         partners: Partners,
-        mergers: Mapping[int, Merger],
+        mergers: Mapping[int, MergedRow],
     ) -> None:
-        self.source, self._traffic, self._policy = source, traffic, policy
+        self.filters, self._traffic, self._policy = filters, traffic, policy
         self._partners, self._mergers = partners, mergers
-        self._left = policy.budget  # of the budget, while candidates are looked for
+        self._budget_left = policy.budget
 
-    def cheapest(self, row: int, total: float) -> Candidate | None:
-        """The merger of an active row and its partners that costs least, if one costs little enough.
+    def cheapest(self, row: int, spent: float) -> Candidate | None:
+        """The cheapest merger of an active row and its partners, None if none is cheap enough.
 
         Parameters
         ----------
-        total : what all active mergers of the link cost
+        spent : what all active mergers of the link cost
         """
-        self._left = self._policy.budget - total
+        self._budget_left = self._policy.budget - spent
         partners = self._partners
         chosen = self._least(self._on_one(row, pair) for pair in partners.near(row, partners.ones(row)))
         shelves = partners.twos(row) if chosen is None else []
@@ -168,7 +143,7 @@ class Candidates:
             if each is None or each.degree.threshold > self._most(each.parts):
                 continue
             boxes = prod(len(side) // 2 for side in each.sides.values())
-            # Small ones first: so mergers of mergers are a tree that is not deep, and little is undone when a part goes.
+            # Small ones first: so mergers of mergers form a shallow tree, and little is undone when a part goes.
             rank = (each.degree.threshold, boxes, each.size, each.parts)
             if boxes <= _MOST_BOXES and (best is None or rank < best):
                 best, chosen = rank, each
@@ -177,7 +152,7 @@ class Candidates:
     def _most(self, parts: tuple[int, ...]) -> float:
         """What a merger of some rows may cost."""
         freed = sum(self._mergers[part].degree.threshold for part in parts if part in self._mergers)
-        return min(self._policy.threshold, self._left + freed) + ROUNDING
+        return min(self._policy.threshold, self._budget_left + freed) + ROUNDING
 
     def _on_one(self, row: int, pair: Pair) -> Candidate | None:
         """The merger of two rows that differ in one attribute: perfect, if their union is a predicate."""
@@ -218,25 +193,25 @@ class Candidates:
         return self._candidate(sides, parts, self._degree(sides, parts))
 
     def _filled_by_several(self, row: int, shelves: Iterable[Shelved]) -> Candidate | None:
-        """A merger around rows that differ in two attributes, if it is proved that the rows in it fill it."""
-        from thatch.reduction.covering import covered_by  # which takes a while to load, and few need it
+        """A merger around rows that differ in two attributes, if they provably fill it."""
+        from thatch.reduction.covering import covered_by  # slow to load, and rarely needed
 
         for keys, shelf in self._partners.beside(shelves):
-            for box, parts in groups_around(row, keys, shelf, self._traffic.density):
+            for box, parts in _groups_around(row, keys, shelf, self._traffic.density):
                 sides = self._sides(row)
                 sides.update(zip(keys, box, strict=True))
                 found = self._candidate(sides, parts, self._degree(sides, parts))
                 if found.degree.threshold <= self._most(parts):
-                    filters = [self.source.filter(part) for part in parts]
+                    filters = [self.filters.filter(part) for part in parts]
                     if covered_by(found.filter, filters).covered:
                         return found
         return None
 
     def _degree(self, sides: Sides, parts: tuple[int, ...]) -> Degree:
         if self._size(parts) <= _MOST_PARTS:
-            rows = sorted(each for part in parts for each in originals(self._mergers, part))
+            rows = sorted(each for part in parts for each in self._subscriptions(part))
             return self._traffic.degree_beyond(sides, [self._sides(each) for each in rows])
-        # What it holds beyond its parts, and what these hold beyond theirs: at least what it costs.
+        # An upper bound: what it holds beyond its parts, and what these hold beyond theirs.
         inner = [self._mergers[part].degree for part in parts if part in self._mergers]
         degree = self._traffic.degree_beyond(sides, [self._sides(part) for part in parts])
         beyond = min(degree.threshold + sum(each.threshold for each in inner), 1.0)
@@ -245,10 +220,52 @@ class Candidates:
     def _candidate(
         self, sides: Sides, parts: tuple[int, ...], degree: Degree, on: tuple[str, Constraint] | None = None
     ) -> Candidate:
-        return Candidate(degree, sides, parts, self._size(parts), on, self.source.filter(parts[0]))
+        return Candidate(degree, sides, parts, self._size(parts), on, self.filters.filter(parts[0]))
+
+    def _subscriptions(self, row: int) -> Iterable[int]:
+        merger = self._mergers.get(row)
+        return (row,) if merger is None else merger.subscriptions(self._mergers)
 
     def _size(self, parts: Iterable[int]) -> int:
         return sum(self._mergers[part].size if part in self._mergers else 1 for part in parts)
 
     def _sides(self, row: int) -> Sides:
-        return dict(self.source.filter(row).conjunctions[0].constraints)
+        return dict(self.filters.filter(row).conjunctions[0].constraints)
+
+
+def _groups_around(
+    row: int, keys: Keys, shelf: Sequence[tuple[ShelvedSides, int]], density: Density
+) -> Iterator[tuple[ShelvedSides, tuple[int, ...]]]:
+    """Boxes around a row and others, by their sides on two attributes, each with the rows in it that may fill it.
+
+    Parameters
+    ----------
+    keys : the two attributes
+    shelf : all rows that differ in these only, with their sides on them, rising
+    """
+    at = next(index for index, (_, each) in enumerate(shelf) if each == row)
+    near = [sides for sides, each in shelf[max(at - _GROUP_REACH, 0) : at + _GROUP_REACH + 1] if each != row]
+    tried = set()
+    for others in chain(combinations(near, 1), combinations(near, 2)):
+        box = tuple(_hull(sides) for sides in zip(shelf[at][0], *others, strict=True))
+        if box in tried or () in box:
+            continue
+        tried.add(box)
+        inside = [
+            each for each in shelf if all(covers(side, part) for side, part in zip(box, each[0], strict=True))
+        ]
+        filled = sum(prod(map(density.probability, keys, sides)) for sides, _ in inside)
+        if (
+            len(inside) >= _FEWEST_PARTS
+            and filled >= prod(map(density.probability, keys, box)) - _SMALL_ROUNDING
+        ):
+            yield box, tuple(part for _, part in inside)
+
+
+def _hull(constraints: Sequence[Constraint]) -> Constraint:
+    """The interval around several of the same type, empty if there is none."""
+    if any(len(each) != 2 for each in constraints):
+        return EMPTY
+    lows, highs = zip(*constraints, strict=True)
+    is_one_type = len({low[0] for low in lows}) == len({high[0] for high in highs}) == 1
+    return (min(lows), max(highs)) if is_one_type else EMPTY

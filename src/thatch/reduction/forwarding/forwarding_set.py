@@ -1,23 +1,22 @@
-"""The filters that one outgoing link of a broker forwards, kept up with what comes and goes."""
+"""The filters that one outgoing link of a broker forwards, kept up with subscriptions that come and go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.reduction.forwarding.link_filters import LinkFilters
-from thatch.reduction.forwarding.policies import Exact, Merging, Policy
-from thatch.reduction.moves import Moves, Net
+from thatch.reduction.forwarding.policies import Exact, Policy
+from thatch.reduction.moves import NOTHING, Moves
 
-if TYPE_CHECKING:  # what these import takes a while to load
-    from thatch.reduction.forwarding.merging_rows import MergingRows
+if TYPE_CHECKING:  # it takes a while to load
     from thatch.reduction.merging import Degree
 
-__all__ = ["Changes", "ForwardingSet", "Merged"]
+__all__ = ["Changes", "ForwardingSet", "MergerRecord"]
 
 Order = Literal["arrival", "volume"]  # in which filters are decided anew
 _ORDERS = ("arrival", "volume")
@@ -25,14 +24,17 @@ _MANY_REMOVED = 1_000  # filters, after which it is worth giving labels anew
 
 
 class Changes(NamedTuple):
-    """What a change asks to be sent: first all of `forward`, then all of `withdraw`, so that nothing is missed."""
+    """What to send: first all of `forward`, then all of `withdraw`, so that no event is missed."""
 
     forward: tuple[tuple[str, Filter], ...] = ()
     withdraw: tuple[str, ...] = ()
 
 
-class Merged(NamedTuple):
-    """A merger: what it asks for, the ids of the subscriptions in it, and what it costs."""
+_NO_CHANGES = Changes()
+
+
+class MergerRecord(NamedTuple):
+    """A merger: its filter, the ids of the subscriptions in it, and what it costs."""
 
     filter: Filter
     parts: tuple[str, ...]
@@ -40,11 +42,11 @@ class Merged(NamedTuple):
 
 
 class ForwardingSet:
-    """Filters under ids, of which only those are forwarded that the others do not make superfluous.
+    """Filters under ids, of which only those are forwarded that the others do not make redundant.
 
     Parameters
     ----------
-    policy : how superfluous filters are found; see `thatch.reduction.forwarding.policies`
+    policy : how redundant filters are found; see `thatch.reduction.forwarding.policies`
     schema : declared types of attributes, the same for all filters
 
     Examples
@@ -65,27 +67,26 @@ class ForwardingSet:
 
     def __init__(self, policy: Policy | None = None, *, schema: Schema | None = None) -> None:
         self.policy: Policy = Exact() if policy is None else policy
-        self._rows_of: dict[str, int] = {}
         self._next = 0
-        self._removed = 0  # since labels were given last
-        self._source = LinkFilters(schema)
-        self._rows = self._source.rows_by(self.policy)
+        self._removed = 0  # since labels were last given
+        self._filters = LinkFilters(schema)
+        self._rows = self.policy.rows(self._filters)
 
     @property
     def schema(self) -> Schema | None:
         """The declared types of attributes."""
-        return self._source.coordinates.schema
+        return self._filters.schema
 
     @property
     def active(self) -> Mapping[str, Filter]:
-        """The filters that are forwarded, by id, in the order in which they came."""
-        rows = sorted(self._rows.active, key=lambda row: (row < 0, abs(row)))  # mergers after all others
-        return {self._source.id(row): self._source.filter(row) for row in rows}
+        """The filters that are forwarded, by id, in the order of arrival; then mergers."""
+        rows = sorted(self._rows.active, key=lambda row: (row < 0, abs(row)))
+        return {self._filters.id(row): self._filters.filter(row) for row in rows}
 
     @property
     def passive(self) -> Mapping[str, Filter]:
-        """The filters that need not be known, by id, in the order in which they came."""
-        return {self._source.ids[row]: self._source.filters[row] for row in sorted(self._rows.passive)}
+        """The filters that are not forwarded, by id, in the order of arrival."""
+        return {self._filters.ids[row]: self._filters.filters[row] for row in sorted(self._rows.passive)}
 
     def proof(self, subscription: str) -> tuple[str, ...] | None:
         """The ids of active filters that together cover a passive one.
@@ -97,42 +98,37 @@ class ForwardingSet:
         UnknownSubscriptionError
             If no passive filter has the id.
         """
-        row = self._rows_of.get(subscription)
+        row = self._filters.rows.get(subscription)
         if row is None or self._rows.is_active(row):
             raise UnknownSubscriptionError(subscription)
         rows = self._rows.proof(row)
-        return None if rows is None else tuple(self._source.id(each) for each in rows)
+        return None if rows is None else tuple(self._filters.id(each) for each in rows)
 
     @property
     def mergers(self) -> Mapping[str, tuple[tuple[str, ...], Degree]]:
         """The subscriptions in every merger that is forwarded, and what it costs, by its id."""
-        merging = self._merging
-        if merging is None:
-            return {}
+        mergers = self._rows.mergers
         return {
-            self._source.id(row): (self._parts(row), merging.mergers[row].degree)
-            for row in sorted(merging.mergers, reverse=True)
-            if merging.is_active(row)
+            self._filters.id(row): (self._parts(row), mergers[row].degree)
+            for row in sorted(mergers, reverse=True)
+            if self._rows.is_active(row)
         }
 
-    def merged(self, merger: str) -> Merged | None:
-        """What is known of a merger, None if no merger has the id."""
-        row, merging = self._source.merger_rows.get(merger), self._merging
-        if row is None or merging is None:
+    def merger(self, merger: str) -> MergerRecord | None:
+        """A merger by its id, None if there is none."""
+        row = self._filters.merger_rows.get(merger)
+        if row is None:
             return None
-        return Merged(self._source.filter(row), self._parts(row), merging.mergers[row].degree)
+        return MergerRecord(self._filters.filter(row), self._parts(row), self._rows.mergers[row].degree)
 
-    def _parts(self, row: int) -> tuple[str, ...]:
-        assert self._merging is not None
-        return tuple(self._source.id(each) for each in sorted(self._merging.originals(row)))
+    def _parts(self, merger: int) -> tuple[str, ...]:
+        mergers = self._rows.mergers
+        return tuple(self._filters.id(row) for row in sorted(mergers[merger].subscriptions(mergers)))
 
-    @property
-    def _merging(self) -> MergingRows | None:
-        """The rows, if they make mergers."""
-        return cast("MergingRows", self._rows) if isinstance(self.policy, Merging) else None
+    # --- changes -----------------------------------------------------------------------------------------------------
 
     def add(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Changes:
-        """Take in a filter, or its text or pattern, under an id that is free.
+        """Add a filter, or its text or pattern, under an id that is free.
 
         Raises
         ------
@@ -143,48 +139,40 @@ class ForwardingSet:
         SchemaError
             If the filter has another schema.
         """
-        read = self._checked(subscription, filter)
         row = self._next
-        self._source.put(row, subscription, read)
+        self._filters.put(row, subscription, self._checked(subscription, filter))
         try:
             moves = self._rows.add(row)
         except BaseException:
-            self._source.drop(row)
+            self._filters.drop(row)
             raise
         self._next += 1
-        self._rows_of[subscription] = row
-        return self._told(moves)
+        return self._changes(moves)
 
     def extend(self, filters: Mapping[str, Filter | str | Mapping[str, Any]]) -> Changes:
-        """Take in many filters at once, by id: quicker than one by one where they are merged.
+        """Add many filters at once, by id: faster than one by one where they are merged.
 
         Raises
         ------
         SubscriptionError, FilterError, SchemaError
-            As `add` does; then none of them is taken in.
+            As `add` does; then none of them is added.
         """
         read = {each: self._checked(each, filter) for each, filter in filters.items()}
-        rows = range(self._next, self._next + len(read))
-        for row, (subscription, filter) in zip(rows, read.items(), strict=True):
-            self._source.put(row, subscription, filter)
-            self._rows_of[subscription] = row
-        self._next = rows.stop
-        return self._told(self._add_rows(rows))
+        return self._changes(self._rows.extend(self._put_all(read)))
 
-    def _add_rows(self, rows: Iterable[int]) -> Moves:
-        merging = self._merging
-        if merging is not None:
-            return merging.extend(rows)
-        net = Net()
-        for row in rows:
-            net.add(self._rows.add(row))
-        return net.moves()
+    def _put_all(self, filters: Mapping[str, Filter]) -> range:
+        """Give rows to filters."""
+        rows = range(self._next, self._next + len(filters))
+        for row, (subscription, filter) in zip(rows, filters.items(), strict=True):
+            self._filters.put(row, subscription, filter)
+        self._next = rows.stop
+        return rows
 
     def _checked(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Filter:
-        """The filter of an id that can be taken in."""
+        """The filter of an id that can be added."""
         if not isinstance(subscription, str):
             raise SubscriptionError("text as id", shown(subscription))
-        if subscription in self._rows_of or subscription in self._source.merger_rows:
+        if subscription in self._filters.rows or subscription in self._filters.merger_rows:
             raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
         read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
         if read.schema != self.schema:
@@ -192,91 +180,82 @@ class ForwardingSet:
         return read
 
     def restore(
-        self, wanted: Mapping[str, Filter], told: Iterable[str], mergers: Mapping[str, Merged]
+        self, filters: Mapping[str, Filter], forwarded: Iterable[str], mergers: Mapping[str, MergerRecord]
     ) -> dict[str, str]:
         """Fill an empty set with what another one had when it ended, so that it forwards the same again.
 
-        What cannot be so, because the policy is another one or work ran out, is decided anew. Mergers of mergers are
-        mergers of subscriptions from now on.
+        What cannot be the same, because the policy differs or a budget of work ran out, is decided anew. Mergers of
+        mergers become mergers of subscriptions.
 
         Parameters
         ----------
-        wanted : the filters, by id
-        told : ids of those that were forwarded, and of mergers, in the order in which they were
-        mergers : those mergers, by the ids that they had
+        filters : all filters, by id
+        forwarded : the ids of filters and mergers that were forwarded, in the order in which they were
+        mergers : those mergers, by their old ids
 
         Returns
         -------
-        The ids that mergers had, by those that they have now; a merger that is not restored has none.
+        The old ids of restored mergers, by their new ids.
         """
-        for number, (subscription, filter) in enumerate(wanted.items()):
-            self._source.put(number, subscription, filter)
-            self._rows_of[subscription] = number
-        self._next = len(wanted)
-        merging = self._merging
-        again = {}
-        first = dict.fromkeys(told)
-        for about in (*first, *(each for each in wanted if each not in first)):
-            if about in wanted:
-                (self._rows.add if merging is None else merging.restore)(self._rows_of[about])
-            elif about in mergers and merging is not None:
+        self._put_all(filters)
+        rows_of, first, restored = self._filters.rows, dict.fromkeys(forwarded), {}
+        for about in (*first, *(each for each in filters if each not in first)):
+            if about in filters:
+                self._rows.restore(rows_of[about])
+            elif about in mergers:
                 filter, ids, degree = mergers[about]
-                parts = tuple(self._rows_of[each] for each in ids if each in self._rows_of)
-                row = merging.restore_merger(filter, parts, degree) if len(parts) == len(ids) else None
+                parts = tuple(rows_of[each] for each in ids if each in rows_of)
+                row = self._rows.restore_merger(filter, parts, degree) if len(parts) == len(ids) else None
                 if row is not None:
-                    again[row] = about
-        return {self._source.id(row): about for row, about in again.items() if self._rows.is_active(row)}
+                    restored[row] = about
+        return {self._filters.id(row): about for row, about in restored.items() if self._rows.is_active(row)}
 
     def remove(self, subscription: str) -> Changes:
-        """Forget a filter; what it alone had covered is forwarded before it is withdrawn.
+        """Remove a filter; what only it covered is forwarded before it is withdrawn.
 
         Raises
         ------
         UnknownSubscriptionError
             If no filter has the id.
         """
-        row = self._rows_of.get(subscription) if isinstance(subscription, str) else None
+        row = self._filters.rows.get(subscription) if isinstance(subscription, str) else None
         if row is None:
             raise UnknownSubscriptionError(subscription)
-        changes = self._told(self._rows.remove(row))
-        del self._rows_of[subscription]
-        self._source.drop(row)
+        changes = self._changes(self._rows.remove(row))
+        self._filters.drop(row)
         self._removed += 1
         if self._removed > max(_MANY_REMOVED, len(self)):
             self._give_new_labels()
         return changes
 
-    def tell(self, now: float, bandwidth: float | None = None) -> Changes:
-        """Tell the time, and how busy the link is: it may be time to merge, see `thatch.reduction.merging.When`.
+    def merge(self) -> Changes:
+        """Merge what can be merged, whether it is due or not."""
+        return self._changes(self._rows.merge())
+
+    def merge_if_due(self, now: float, bandwidth: float | None = None) -> Changes:
+        """Note the time and how busy the link is; merge if a condition holds, see `thatch.reduction.merging.When`.
 
         Parameters
         ----------
-        now : in seconds, not less than what was told before
-        bandwidth : in the measure that the policy has it in, None if it is not known
+        now : in seconds, never less than before
+        bandwidth : in the unit that the policy uses, None if it is not known
         """
-        merging = self._merging
-        return Changes() if merging is None else self._told(merging.tell(now, bandwidth))
+        return self._changes(self._rows.merge_if_due(now, bandwidth))
 
-    def next_look(self, counted_at: float | None = None) -> float | None:
-        """When the time should be told again though nothing comes or goes, since it may be time to merge; None for never.
+    def next_merge_check(self, counted_at: float | None = None) -> float | None:
+        """When to call `merge_if_due` again although nothing comes or goes, None for never.
 
         Parameters
         ----------
         counted_at : when it will be known how busy the link is, None if it is idle
         """
-        merging = self._merging
-        return None if merging is None else merging.next_look(counted_at)
-
-    def merge(self) -> Changes:
-        """Merge what can be merged, whether it is time to or not."""
-        merging = self._merging
-        return Changes() if merging is None else self._told(merging.merge())
+        return self._rows.next_merge_check(counted_at)
 
     def rebuild(self, order: Order = "arrival") -> Changes:
-        """Decide every filter anew, in the order in which they came or the largest first.
+        """Decide every filter anew, in the order of arrival or the largest first.
 
         Under churn an approximate policy forgets what it has found, and every policy keeps what was active when it came;
-        this finds it again (paper 001, section 3.3).
+        this finds it again (jafarpour2008, section 3.3).
 
         Parameters
         ----------
@@ -285,20 +264,21 @@ class ForwardingSet:
         if order not in _ORDERS:
             raise ParameterError(" or ".join(map(repr, _ORDERS)), shown(order), "order")
         before = set(self._rows.active)
-        source = self._source.with_new_labels()
-        source.forget_mergers()
-        self._rows = source.rows_by(self.policy)
-        self._add_rows(self._source.largest_first() if order == "volume" else list(self._source.filters))
-        self._source, self._removed = source, 0
+        rows = list(self._filters.filters)
+        if order == "volume":
+            rows.sort(key=self._filters.volume, reverse=True)
+        self._filters = self._filters.with_new_labels()
+        self._filters.drop_mergers()
+        self._rows, self._removed = self.policy.rows(self._filters), 0
+        self._rows.extend(rows)
         after = set(self._rows.active)
-        return self._told(Moves(tuple(sorted(after - before)), tuple(sorted(before - after))))
+        return self._changes(Moves(tuple(sorted(after - before)), tuple(sorted(before - after))))
 
     def _give_new_labels(self) -> None:
-        """Forget the labels of cuts that only filters had which are gone; all decisions stay."""
-        source = self._source.with_new_labels()
-        source.tell(self._rows)  # from the first row on
-        if self._rows.moved_to(source):
-            self._source = source
+        """Forget the labels of cuts that only removed filters had; all decisions stay."""
+        filters = self._filters.with_new_labels()
+        if self._rows.relabel(filters):
+            self._filters = filters
         self._removed = 0
 
     def stats(self) -> dict[str, int]:
@@ -307,19 +287,21 @@ class ForwardingSet:
 
     def __len__(self) -> int:
         """How many filters there are, active and passive."""
-        return len(self._rows_of)
+        return len(self._filters.rows)
 
     def __contains__(self, subscription: object) -> bool:
-        return subscription in self._rows_of
+        return subscription in self._filters.rows
 
     def __iter__(self) -> Iterator[str]:
-        """All ids, in the order in which they came."""
-        return iter(self._rows_of)
+        """All ids, in the order of arrival."""
+        return iter(self._filters.rows)
 
     def __repr__(self) -> str:
         stats = self.stats()
         return f"<ForwardingSet of {len(self)} filters, {stats['active']} active, by {self.policy}>"
 
-    def _told(self, moves: Moves) -> Changes:
-        forward = tuple((self._source.id(row), self._source.filter(row)) for row in moves.forward)
-        return Changes(forward, tuple(self._source.id(row) for row in moves.withdraw))
+    def _changes(self, moves: Moves) -> Changes:
+        if moves is NOTHING:
+            return _NO_CHANGES
+        forward = tuple((self._filters.id(row), self._filters.filter(row)) for row in moves.forward)
+        return Changes(forward, tuple(self._filters.id(row) for row in moves.withdraw))

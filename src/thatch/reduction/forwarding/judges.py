@@ -1,7 +1,6 @@
-"""Judges: is this box covered by what a link knows? One class a policy; `CoveringSet` keeps the books around it.
+"""Judges: do the boxes of active rows cover a box? One class for each policy; `CoveringRows` decides what follows.
 
-A judge holds the boxes that were forwarded, each under a number, and answers by those numbers. What it calls covered
-need not be known at the other end of the link.
+A judge holds the boxes that were forwarded, each under a number, and answers with those numbers.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ _EMPTY: Answer = Verdict(covered=False, certain=True, decided_by="empty")
 
 
 class Judge(Protocol):
-    """Boxes that are known, and whether they cover others."""
+    """Holds boxes, and decides whether they cover others."""
 
     def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
-        """Know a box from now on, under a number that is free."""
+        """Add a box under a number that is free."""
 
     def remove(self, box: int) -> None:
-        """Forget a box that is known."""
+        """Remove a box."""
 
     def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
-        """Whether the boxes that are known cover this one; `used` are their numbers."""
+        """Whether the boxes here cover this one; `used` are the numbers of those that do."""
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
-        """The numbers of the boxes that might be covered now that this one is known."""
+        """The numbers of boxes that may be covered after this one was added."""
 
     def inside(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
-        """The numbers of boxes that this one contains by itself."""
+        """The numbers of boxes that lie inside this one."""
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        """Give the ends of all boxes on one axis other labels, in the same order."""
+        """Replace the labels of all box ends on one axis, in the same order."""
 
 
 class _Indexed(ABC):
-    """A judge with an index of the boxes it knows. It has none before the first: most links of a broker are idle."""
+    """A judge with an index, made for the first box: most links of a broker are idle."""
 
     def __init__(self) -> None:
         self._index: BoxIndex | None = None
@@ -59,7 +58,7 @@ class _Indexed(ABC):
         self._index.add(box, axes, lows, highs)
 
     def remove(self, box: int) -> None:
-        assert self._index is not None, "a box that is known"
+        assert self._index is not None, "a box that was added"
         self._index.remove(box)
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
@@ -74,11 +73,11 @@ class _Indexed(ABC):
         """Whether the boxes of an index that is not empty cover this one."""
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
-        assert self._index is not None, "a box that is known"
+        assert self._index is not None, "a box that was added"
         return self._index.meeting(axes, lows, highs)
 
     def inside(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
-        assert self._index is not None, "a box that is known"
+        assert self._index is not None, "a box that was added"
         return self._index.inside(axes, lows, highs)
 
 
@@ -110,13 +109,13 @@ class ExactJudge(_Indexed):
 
 
 class ProbabilisticJudge(_Indexed):
-    """Covered unless random points say otherwise (paper 000): may be wrong, and then loses deliveries.
+    """Covered unless random points say otherwise (ouksel2006): may be wrong, and then loses deliveries.
 
     Parameters
     ----------
-    delta : the probability of error that is accepted
-    rng : where the points come from
-    literal : take the paper's estimate of a witness's probability, which is no lower bound
+    delta : the accepted probability of error
+    rng : draws the points
+    literal : use the paper's estimate of a witness's probability, which is no lower bound
     cap : most points drawn for one decision, None for as many as `delta` needs
     """
 

@@ -1,45 +1,197 @@
-"""What rows ask for: given as boxes, or known by somebody who can say it anew."""
+"""Rows that come and go on one link: the contract of all policies, and the two kinds that need no judge.
+
+A row is what one subscription asks for. An active row is forwarded; a passive row is not, because active rows cover it.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
-from thatch.reduction.boxes import Boxes, Ints
+from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
+from thatch.reduction.moves import NOTHING, Moves, Net
 
-__all__ = ["Source", "Stored"]
+if TYPE_CHECKING:  # these take a while to load
+    from thatch.model.filters import Filter
+    from thatch.reduction.forwarding.candidates import MergedRow
+    from thatch.reduction.forwarding.link_filters import LinkFilters
+    from thatch.reduction.merging import Degree
+    from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace
 
-
-class Source(Protocol):
-    """Knows the boxes of rows, under the labels of the moment."""
-
-    def boxes(self, row: int) -> Boxes | None:
-        """The boxes that hold just what a row asks for, None if there would be too many."""
-
-    def question(self, row: int) -> Boxes | None:
-        """Boxes around what a row asks for, as tight as is known, None if there would be too many."""
+__all__ = ["FloodedRows", "Rows", "SpaceRows"]
 
 
-class Stored:
-    """Rows that were given as boxes."""
+class Rows(ABC):
+    """Rows on one link. Methods about merging do nothing unless the rows can merge."""
+
+    mergers: Mapping[int, MergedRow] = {}  # those there are, active or passive, by row
 
     def __init__(self) -> None:
-        self._boxes: dict[int, Boxes] = {}
+        self._order: dict[int, None] = {}  # all rows, in the order of arrival
 
-    def put(self, row: int, boxes: Boxes) -> None:
-        """Keep what a row asks for."""
-        self._boxes[row] = boxes
+    @property
+    @abstractmethod
+    def active(self) -> tuple[int, ...]:
+        """The rows that are forwarded, in the order of arrival."""
 
-    def drop(self, row: int) -> None:
-        """Forget a row, if it is kept here."""
-        self._boxes.pop(row, None)
+    @property
+    @abstractmethod
+    def passive(self) -> tuple[int, ...]:
+        """The rows that are covered, in the order of arrival."""
 
-    def boxes(self, row: int) -> Boxes | None:
-        """What was given."""
-        return self._boxes[row]
+    @abstractmethod
+    def is_active(self, row: int) -> bool:
+        """Whether a row is forwarded."""
 
-    question = boxes
+    @abstractmethod
+    def proof(self, row: int) -> tuple[int, ...] | None:
+        """The active rows that together cover a passive one; None where no proofs are kept."""
 
-    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        """Give the ends of all boxes on one axis other labels, in the same order."""
-        for row, boxes in self._boxes.items():
-            self._boxes[row] = boxes.relabelled(axis, old, new)
+    @abstractmethod
+    def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+
+    @abstractmethod
+    def add(self, row: int) -> Moves:
+        """Add a row under a number that is free."""
+
+    @abstractmethod
+    def remove(self, row: int) -> Moves:
+        """Remove a row."""
+
+    @abstractmethod
+    def relabel(self, filters: LinkFilters) -> bool:
+        """Take the same rows under new labels; False if that cannot be done."""
+
+    def extend(self, rows: Iterable[int]) -> Moves:
+        """Add many rows."""
+        net = Net()
+        for row in rows:
+            net.add(self.add(row))
+        return net.moves()
+
+    def restore(self, row: int) -> None:
+        """Add a row that an earlier set had."""
+        self.add(row)
+
+    def restore_merger(
+        self,
+        filter: Filter,  # noqa: ARG002 - the contract's name
+        parts: tuple[int, ...],  # noqa: ARG002
+        degree: Degree,  # noqa: ARG002
+    ) -> int | None:
+        """Add a merger that an earlier set had, before its parts; None if this one would not make it."""
+        return None
+
+    def merge(self) -> Moves:
+        """Merge what can be merged, whether it is due or not."""
+        return NOTHING
+
+    def merge_if_due(self, now: float, bandwidth: float | None = None) -> Moves:  # noqa: ARG002 - the contract's names
+        """Note the time and how busy the link is; merge if a condition of the policy holds."""
+        return NOTHING
+
+    def next_merge_check(self, counted_at: float | None = None) -> float | None:  # noqa: ARG002 - the contract's name
+        """When merging may become due although nothing comes or goes, None for never."""
+        return None
+
+    def _check_free(self, row: int) -> None:
+        if row in self._order:
+            raise SubscriptionError("a row that is not in the set", shown(row))
+
+    def _check_known(self, row: int) -> None:
+        if row not in self._order:
+            raise UnknownSubscriptionError(row)
+
+
+class FloodedRows(Rows):
+    """All rows are active, whatever they ask for: the baseline of all policies."""
+
+    passive: ClassVar[tuple[int, ...]] = ()
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        return tuple(self._order)
+
+    def is_active(self, row: int) -> bool:
+        return row in self._order
+
+    def proof(self, row: int) -> tuple[int, ...] | None:
+        raise UnknownSubscriptionError(row)  # no row is passive
+
+    def stats(self) -> dict[str, int]:
+        return {"active": len(self._order), "passive": 0}
+
+    def add(self, row: int) -> Moves:
+        self._check_free(row)
+        self._order[row] = None
+        return Moves((row,), ())
+
+    def remove(self, row: int) -> Moves:
+        self._check_known(row)
+        del self._order[row]
+        return Moves((), (row,))
+
+    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002 - nothing here has labels
+        return True
+
+
+class SpaceRows(Rows):
+    """Rows of a negative space, which keeps the boxes of all rows and decides about passive ones by itself.
+
+    Parameters
+    ----------
+    space : an empty one
+    filters : the filters of the rows
+    """
+
+    def __init__(self, space: NegativeSpace | ApproximateNegativeSpace, filters: LinkFilters) -> None:
+        super().__init__()
+        self._space = space
+        self._filters = filters
+        self._unbounded: set[int] = set()  # rows with too many boxes: always active, and no part of the space
+        filters.follow_labels(space.relabel)
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        passive = set(self._space.passive)
+        return tuple(row for row in self._order if row not in passive)
+
+    @property
+    def passive(self) -> tuple[int, ...]:
+        return self._space.passive
+
+    def is_active(self, row: int) -> bool:
+        return row in self._order and row not in self._space.passive
+
+    def proof(self, row: int) -> tuple[int, ...] | None:  # noqa: ARG002 - a space does not know which row covers which
+        return None
+
+    def stats(self) -> dict[str, int]:
+        passive = len(self._space.passive)
+        return {**self._space.stats(), "active": len(self._order) - passive, "passive": passive}
+
+    def add(self, row: int) -> Moves:
+        self._check_free(row)
+        boxes = self._filters.boxes(row)
+        if boxes is None:
+            self._unbounded.add(row)
+            moves = Moves((row,), ())
+        else:
+            moves = self._space.add(row, boxes)
+        self._order[row] = None
+        return moves
+
+    def remove(self, row: int) -> Moves:
+        self._check_known(row)
+        if row in self._unbounded:
+            self._unbounded.remove(row)
+            moves = Moves((), (row,))
+        else:
+            moves = self._space.remove(row)
+        del self._order[row]
+        return moves
+
+    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002
+        return False  # the space has labels of rows that are gone; only a rebuilt set begins a new space

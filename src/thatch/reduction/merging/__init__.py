@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.reduction.merging.degrees import Degree, Sides, Traffic
+from thatch.reduction.merging.degrees import Degree, ExpectedTraffic, Sides
 from thatch.reduction.merging.densities import Density, Profiled, Uniform
 from thatch.reduction.merging.occasions import Occasion, When
 from thatch.reduction.merging.rules import around, conjunction_of, merged, predicates_in, united
@@ -10,10 +10,10 @@ from thatch.reduction.merging.rules import around, conjunction_of, merged, predi
 __all__ = [
     "Degree",
     "Density",
+    "ExpectedTraffic",
     "Occasion",
     "Profiled",
     "Sides",
-    "Traffic",
     "Uniform",
     "When",
     "around",

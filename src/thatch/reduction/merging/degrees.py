@@ -15,7 +15,7 @@ from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import EMPTY, WHOLE, Constraint, difference, intersect
 from thatch.reduction.merging.densities import Density
 
-__all__ = ["Degree", "Sides", "Traffic"]
+__all__ = ["Degree", "ExpectedTraffic", "Sides"]
 
 _MOST_PIECES = 256
 
@@ -36,7 +36,7 @@ class Degree:
     threshold: float = 0.0
 
 
-class Traffic:
+class ExpectedTraffic:
     """Which events are expected.
 
     Parameters

@@ -62,7 +62,7 @@ class When:
             ):
                 raise ParameterError("a number above 0, or None", shown(value), field.name)
 
-    def next_look(self, since: float, now: float, counted_at: float | None) -> float | None:
+    def next_check(self, since: float, now: float, counted_at: float | None) -> float | None:
         """When a condition may come to hold though nothing comes or goes, None for never.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from thatch.errors import ParameterError, SubscriptionError, UnknownSubscriptionError
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
 from thatch.reduction.forwarding.policies import (
     ApproximateNegativeSpace,
     Diagrams,
@@ -23,6 +24,7 @@ from thatch.reduction.forwarding.policies import (
     Policy,
     Probabilistic,
 )
+from thatch.reduction.moves import Moves
 
 _AXES, _SIDE = 3, 4  # a small world, every point of which is looked at
 
@@ -71,6 +73,39 @@ def points_of(rows: list[Row]) -> set[tuple[int, ...]]:
     }
 
 
+class GridFilters:
+    """Stands in for the filters of a link: boxes that a test gives."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Boxes] = {}
+
+    def follow_labels(self, relabel: object) -> None:
+        """Labels of a grid never change."""
+
+    def boxes(self, row: int) -> Boxes:
+        return self.known[row]
+
+    question = boxes
+
+    def volume(self, row: int) -> float:
+        return log_volume(self.known[row])
+
+
+class GridRows:
+    """The rows of a policy on a grid."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._filters = GridFilters()
+        self._rows = policy.rows(self._filters)  # type: ignore[arg-type]
+
+    def add(self, row: int, boxes: Boxes) -> Moves:
+        self._filters.known[row] = boxes
+        return self._rows.add(row)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rows, name)
+
+
 class History(RuleBasedStateMachine):
     """Rows come and go; `policy` is set by the subclasses below."""
 
@@ -79,7 +114,7 @@ class History(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = self.policy.rows()
+        self.rows = GridRows(self.policy)
         self.live: dict[int, Row] = {}
         self.known: set[int] = set()  # at the other end of the link
         self.next = 0
@@ -143,7 +178,7 @@ del _case
 def test_the_group_policies_find_the_same_rows_redundant(rows: list[Row]) -> None:
     found = []
     for name in ("exact", "negative space"):
-        kept = SAFE[name].rows()
+        kept = GridRows(SAFE[name])
         for number, row in enumerate(rows):
             kept.add(number, boxes_of(row))
         found.append(kept.passive)
@@ -152,7 +187,7 @@ def test_the_group_policies_find_the_same_rows_redundant(rows: list[Row]) -> Non
 
 @given(st.lists(_rows, max_size=12))
 def test_the_exact_policy_keeps_what_is_not_inside_all_that_came_before(rows: list[Row]) -> None:
-    kept = Exact(budget=inf).rows()
+    kept = GridRows(Exact(budget=inf))
     for number, row in enumerate(rows):
         kept.add(number, boxes_of(row))
     redundant = [n for n, row in enumerate(rows) if points_of([row]) <= points_of(rows[:n])]
@@ -161,7 +196,7 @@ def test_the_exact_policy_keeps_what_is_not_inside_all_that_came_before(rows: li
 
 @given(st.lists(_rows, max_size=10))
 def test_demoting_leaves_no_active_row_that_the_others_cover(rows: list[Row]) -> None:
-    kept = Exact(budget=inf, demote=True).rows()
+    kept = GridRows(Exact(budget=inf, demote=True))
     for number, row in enumerate(rows):
         kept.add(number, boxes_of(row))
     for row in kept.active:
@@ -171,7 +206,7 @@ def test_demoting_leaves_no_active_row_that_the_others_cover(rows: list[Row]) ->
 
 @pytest.mark.parametrize("name", SAFE)
 def test_a_row_is_taken_in_once_and_removed_once(name: str) -> None:
-    rows = SAFE[name].rows()
+    rows = GridRows(SAFE[name])
     box = boxes_of((((0, 1), (0, 1), (0, 1)),))
     rows.add(1, box)
     with pytest.raises(SubscriptionError):
@@ -194,9 +229,9 @@ def test_a_row_is_taken_in_once_and_removed_once(name: str) -> None:
         lambda: Probabilistic(delta=1),
         lambda: Probabilistic(delta=float("nan")),
         lambda: Probabilistic(delta=0.1, cap=0),
-        lambda: ApproximateNegativeSpace(k=0).rows(),
-        lambda: ApproximateNegativeSpace(metric="size").rows(),  # type: ignore[arg-type]
-        lambda: ApproximateNegativeSpace(unsubscribe="both").rows(),  # type: ignore[arg-type]
+        lambda: GridRows(ApproximateNegativeSpace(k=0)),
+        lambda: GridRows(ApproximateNegativeSpace(metric="size")),  # type: ignore[arg-type]
+        lambda: GridRows(ApproximateNegativeSpace(unsubscribe="both")),  # type: ignore[arg-type]
     ],
 )
 def test_numbers_that_no_policy_can_work_with_are_refused(make: object) -> None:
@@ -205,7 +240,7 @@ def test_numbers_that_no_policy_can_work_with_are_refused(make: object) -> None:
 
 
 def test_a_filter_that_covers_its_own_proof_s_loss_is_promoted_before_the_withdrawal() -> None:
-    rows = Exact(budget=inf).rows()
+    rows = GridRows(Exact(budget=inf))
     whole, left, right = (((0, 3), (0, 3), (0, 3)),), (((0, 1), (0, 3), (0, 3)),), (((2, 3), (0, 3), (0, 3)),)
     assert rows.add(1, boxes_of(left)) == ((1,), ())
     assert rows.add(2, boxes_of(right)) == ((2,), ())
@@ -221,7 +256,7 @@ def test_the_probabilistic_policy_stays_within_its_error() -> None:
     rng = np.random.default_rng(7)
     delta, wrong, decided = 0.05, 0, 0
     for seed in range(60):
-        policy = Probabilistic(delta=delta, seed=seed).rows()
+        policy = GridRows(Probabilistic(delta=delta, seed=seed))
         rows: list[Row] = []
         for number in range(12):
             ends = np.sort(rng.integers(0, _SIDE, (_AXES, 2)), axis=1)
