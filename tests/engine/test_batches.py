@@ -99,7 +99,7 @@ def test_the_answer_has_the_promised_types(way: str, matching: int, monkeypatch:
 
 
 def test_the_words_of_the_answer_are_distinct(segments: pytest.MonkeyPatch) -> None:
-    """An id that came again has two places; pandas takes no dictionary with a word twice."""
+    """An id that came again has two slots; pandas takes no dictionary with a word twice."""
     engine = engine_of("x = 1", "x = 1")
     engine.unsubscribe("s0")
     engine.subscribe("s0", "x = 1")

@@ -21,9 +21,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import thatch
 from tests.strategies import SMALL_NUMBERS, events, expressions
-from thatch.engine import holding, merger
+from thatch.engine import merger, state
 from thatch.engine.texts import table as texts
 from thatch.matching import growing, reference
+from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.segments import index as segments
 from thatch.matching.segments import merging
 from thatch.matching.segments.merging import Job
@@ -44,7 +45,6 @@ def tiny_sizes(few: int) -> list[Any]:
     """Segments from the first few subscriptions on, full deltas and merges at every second or third."""
     return [
         mock.patch.object(growing, "FEW", few),
-        mock.patch.object(holding, "FEW", few),
         mock.patch.object(segments, "CAPACITY", 2),
         mock.patch.object(segments, "_FIRST", 1),
         mock.patch.object(merging, "FAN_OUT", 2),
@@ -73,7 +73,7 @@ class SteppedMerges(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.patches = ExitStack()
-        for patch in (*tiny_sizes(self.FEW), mock.patch.object(merger.Merger, "poke")):
+        for patch in (*tiny_sizes(self.FEW), mock.patch.object(merger.BackgroundMerger, "poke")):
             self.patches.enter_context(patch)
         self.folder = Path(self.patches.enter_context(tempfile.TemporaryDirectory()))
         self.engine = thatch.Engine()
@@ -89,7 +89,8 @@ class SteppedMerges(RuleBasedStateMachine):
     @property
     def index(self) -> Any:
         """The segments, None while there are few subscriptions."""
-        return self.engine._held.index.segments
+        index = self.engine._state.index.current
+        return None if isinstance(index, NecessaryIndex) else index
 
     # --- changes -------------------------------------------------------------------------------------------------
 
@@ -148,7 +149,7 @@ class SteppedMerges(RuleBasedStateMachine):
     @rule()
     def start_to_merge_everything(self) -> None:
         self.job = self.index.whole_job()
-        self.engine._held._publish()
+        self.engine._state._publish()
 
     @precondition(lambda self: self.job is not None and self.built is None)
     @rule()
@@ -161,14 +162,14 @@ class SteppedMerges(RuleBasedStateMachine):
     @rule()
     def finish_the_merge(self) -> None:
         self.index.finish(self.job, self.built)
-        self.engine._held._publish()
+        self.engine._state._publish()
         self.job = self.built = None
 
     @precondition(lambda self: self.job is not None)
     @rule(is_forked=st.booleans())
     def give_the_merge_up(self, is_forked: bool) -> None:
         if is_forked:
-            self.engine._held.renew_locks()
+            self.engine._state.renew_locks()
         else:
             self.index.abandon()
         self.job = self.built = None
@@ -179,11 +180,11 @@ class SteppedMerges(RuleBasedStateMachine):
         self.engine.compact()
         stats = self.engine.stats()
         assert stats.get("dead", 0) == 0
-        assert self.engine._held.register.places == len(self.held)
+        assert self.engine._state.ids.slots == len(self.held)
 
     @rule(name=IDS, value=st.sampled_from(SMALL_NUMBERS))
     def subscribe_when_many_attributes_are_gone(self, name: str, value: float) -> None:
-        with mock.patch.object(holding, "_MANY_NAMES", -(10**9)):
+        with mock.patch.object(state, "_MANY_NAMES", -(10**9)):
             self.subscribe(name, thatch.attr("y") <= value, "ann", None)
 
     # --- at rest -------------------------------------------------------------------------------------------------
@@ -206,11 +207,10 @@ class SteppedMerges(RuleBasedStateMachine):
 
     # --- questions -----------------------------------------------------------------------------------------------
 
-    @precondition(lambda self: self.index is not None)
     @rule()
     def begin_to_read(self) -> None:
-        view, register = self.engine._held.state
-        self.views = [*self.views[-2:], (view, register, dict(self.held))]
+        view, ids = self.engine._state.published
+        self.views = [*self.views[-2:], (view, ids, dict(self.held))]
 
     @rule(event=events, now=MOMENTS)
     def match(self, event: dict[str, Any], now: int | None) -> None:
@@ -247,9 +247,9 @@ class SteppedMerges(RuleBasedStateMachine):
 
     @invariant()
     def a_view_answers_as_of_its_moment(self) -> None:
-        for view, register, held in self.views:
+        for view, ids, held in self.views:
             for event in self.probes:
-                assert register.names(view.match(read_event(event))) == wanted(held, event)
+                assert ids.names(view.match(read_event(event))) == wanted(held, event)
 
     @invariant()
     def holds_the_same_subscriptions_in_the_same_order(self) -> None:
@@ -277,7 +277,7 @@ TestSteppedMergesOfGrowingEngines = SteppedMergesOfGrowingEngines.TestCase
 def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segments, "CAPACITY", 32)
     monkeypatch.setattr(merging, "_TIER", 32)
-    monkeypatch.setattr(holding, "_MANY_NAMES", 256)
+    monkeypatch.setattr(state, "_MANY_NAMES", 256)
 
 
 class Churn:
@@ -324,15 +324,15 @@ class Churn:
         assert self.engine.match(event) == expected
 
     def settle(self) -> None:
-        with self.engine._held.writing:
-            self.engine._held.merger.wait()
+        with self.engine._state.writing:
+            self.engine._state.merger.wait()
 
 
 def sizes(engine: thatch.Engine) -> dict[str, int]:
     stats = engine.stats()
     total = sum(size for part, size in stats.items() if part.startswith("bytes_"))
-    places = engine._held.register.places
-    return {"bytes": total, "attributes": stats["attributes"], "places": places, "boxes": stats["boxes"]}
+    slots = engine._state.ids.slots
+    return {"bytes": total, "attributes": stats["attributes"], "slots": slots, "boxes": stats["boxes"]}
 
 
 @pytest.mark.slow
@@ -386,7 +386,7 @@ def test_places_are_given_anew_when_most_are_gone(few: int, monkeypatch: pytest.
         engine.subscribe(f"s{number}", f"x = {number % 10}")
         if number >= 20:
             engine.unsubscribe(f"s{number - 20}")
-        assert engine._held.register.places <= 4 * 1_024 + 256
+        assert engine._state.ids.slots <= 4 * 1_024 + 256
     assert engine.match({"x": 7}) == ["s8987", "s8997"]
 
 

@@ -46,7 +46,7 @@ def test_any_and_count(engine: thatch.Engine) -> None:
     assert engine.count(IBM) == 3
 
 
-def test_a_known_id_is_replaced_and_keeps_its_place(engine: thatch.Engine) -> None:
+def test_a_known_id_is_replaced_and_keeps_its_position(engine: thatch.Engine) -> None:
     engine.subscribe("cheap-ibm", "price >= 0")
     assert engine.match({"price": 101}) == ["cheap-ibm", "dear-any"]
     assert len(engine) == 4
@@ -203,12 +203,12 @@ def test_a_large_engine_refuses_the_events_a_small_one_refuses(event) -> None:
                 engine.any(event)
 
 
-def test_churn_leaves_order_and_answers_right_and_places_few(engine: thatch.Engine) -> None:
+def test_churn_leaves_order_and_answers_right_and_slots_few(engine: thatch.Engine) -> None:
     for number in range(6_000):
         engine.subscribe(f"t{number}", f"price > {number % 7} and lot = {number % 50}")
         if number >= 20:
             engine.unsubscribe(f"t{number - 20}")
-    assert engine._held.register.places < 5_000
+    assert engine._state.ids.slots < 5_000
     assert list(engine)[:5] == ["cheap-ibm", "dear-any", "any-ibm", "msft", "t5980"]
     assert len(engine) == 24
     assert engine.match({"price": 10, "lot": 31}) == ["t5981"]

@@ -22,13 +22,13 @@ def test_few_subscriptions_and_many_events_are_matched_as_one_by_one():
 
 
 @pytest.mark.parametrize("now", [None, 5.0])
-def test_places_come_as_lists_an_event_too(now):
+def test_slots_come_as_lists_an_event_too(now):
     engine = thatch.Engine()
     for number in range(600):
         engine.subscribe(f"s{number}", f"x > {number}", expires=1.0 if number % 3 == 0 else None)
     table = pa.table({"x": [700.0, -1.0, 5.0, 300.5] * 50})
     lists = [row for piece in engine.match_pieces(table, now=now, grouped=True) for row in piece.to_pylist()]
-    pairs = sorted((row["event"], place) for row in lists for place in row["places"])
+    pairs = sorted((row["event"], slot) for row in lists for slot in row["slots"])
     flat = [row for piece in engine.match_pieces(table, now=now) for row in piece.to_pylist()]
-    assert pairs == sorted((row["event"], row["place"]) for row in flat)
-    assert all(row["places"] for row in lists)
+    assert pairs == sorted((row["event"], row["slot"]) for row in flat)
+    assert all(row["slots"] for row in lists)

@@ -40,14 +40,14 @@ Pairs = list[tuple[int, str]]
 
 
 def named(pieces: Iterable[pa.RecordBatch], ids: pa.Array) -> Pairs:
-    """The pairs of all pieces, in order of events and places."""
+    """The pairs of all pieces, in order of events and slots."""
     names = ids.to_pylist()
     found = [
-        (event, place)
+        (event, slot)
         for piece in pieces
-        for event, place in zip(piece["event"].to_pylist(), piece["place"].to_pylist(), strict=True)
+        for event, slot in zip(piece["event"].to_pylist(), piece["slot"].to_pylist(), strict=True)
     ]
-    return [(event, names[place]) for event, place in sorted(found)]
+    return [(event, names[slot]) for event, slot in sorted(found)]
 
 
 def pieced(engine: thatch.Engine, table: pa.Table, **options: Any) -> Pairs:
@@ -59,7 +59,7 @@ def pieced(engine: thatch.Engine, table: pa.Table, **options: Any) -> Pairs:
     assert len(counts) == len(names)
     told: Counter[str] = Counter()
     for name, count in zip(names, counts.tolist(), strict=True):
-        told[name] += count  # an id that was given up and came again has two places
+        told[name] += count  # an id that was given up and came again has two slots
     assert +told == Counter(name for _, name in found)
     return found
 
@@ -145,7 +145,7 @@ def test_a_piece_has_the_promised_types(way: str) -> None:
     engine = engine_of({"a": "x = 1", "b": "x > 0"})
     pieces = [*engine.match_pieces(pa.table({"x": [1, 0, 2]}))]
     for piece in pieces:
-        assert piece.schema == pa.schema({"event": pa.int64(), "place": pa.int32()})
+        assert piece.schema == pa.schema({"event": pa.int64(), "slot": pa.int32()})
         piece.validate(full=True)
         assert piece.num_rows
     assert sorted(pa.Table.from_batches(pieces)["event"].to_pylist()) == [0, 0, 2]
@@ -186,7 +186,7 @@ def test_pieces_stay_small_when_everything_matches_everything(everything: thatch
     tracemalloc.start()
     for piece in everything.match_pieces(table):
         assert 0 < piece.num_rows <= ROOM + subscriptions
-        np.add.at(seen, (piece["event"].to_numpy(), piece["place"].to_numpy()), 1)
+        np.add.at(seen, (piece["event"].to_numpy(), piece["slot"].to_numpy()), 1)
     _, piecewise = tracemalloc.get_traced_memory()
     tracemalloc.reset_peak()
     assert (everything.count_batch(table) == events).all()
@@ -238,7 +238,7 @@ def test_pieces_may_be_given_up_midway(end: str, way: str) -> None:
             (row, name) for row, event in enumerate(table.to_pylist()) for name in engine.match(event)
         ] == expected
     if way != "small":
-        pool = engine._held.index.segments._pool
+        pool = engine._state.index.current._pool
         assert len(pool.free) == len(pool.every) == 1
 
 
@@ -250,7 +250,7 @@ def give_up(pieces: Iterable[pa.RecordBatch]) -> None:
 def test_pieces_that_were_never_asked_for_take_no_room(segments: pytest.MonkeyPatch) -> None:
     engine = engine_of({"a": "x = 1"})
     pieces = engine.match_pieces(pa.table({"x": [1]}))
-    assert not engine._held.index.segments._pool.every
+    assert not engine._state.index.current._pool.every
     pieces.close()
     assert [*pieces] == []
 
@@ -273,7 +273,7 @@ def test_several_may_be_read_at_the_same_time(way: str) -> None:
 
 def test_changes_do_not_change_pieces_that_were_begun(way: str) -> None:
     engine = engine_of({f"s{number}": f"x >= {number}" for number in range(30)})
-    engine.unsubscribe("s7")  # so that places and numbers of ids differ once they are numbered anew
+    engine.unsubscribe("s7")  # so that slots and numbers of ids differ once they are numbered anew
     table = pa.table({"x": np.arange(80)})
     expected = pairs(engine.match_batch(table, ordered=True))
     pieces = engine.match_pieces(table)
@@ -455,7 +455,7 @@ def test_misfits_are_counted_once(way: str) -> None:
     assert engine.stats()["misfits"] == 4
 
 
-def test_ids_and_subscribers_stand_at_their_places(way: str) -> None:
+def test_ids_and_subscribers_stand_in_their_slots(way: str) -> None:
     engine = thatch.Engine(background=False)
     assert engine.ids().to_pylist() == engine.subscribers().to_pylist() == []
     for number in range(4):

@@ -23,8 +23,9 @@ import pytest
 
 import thatch
 from tests.engine.test_threads import GLANCE, PATIENCE, Work, settle
-from thatch.engine import forks, holding, merger
+from thatch.engine import forks, merger
 from thatch.matching import growing
+from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.segments import index as segments
 from thatch.matching.segments import merging
 from thatch.matching.segments.merging import Job
@@ -50,7 +51,7 @@ no_fork_warning = pytest.mark.filterwarnings(
 @pytest.fixture(autouse=True)
 def tiny_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, size in [
-        (growing, "FEW", 16), (holding, "FEW", 16), (segments, "CAPACITY", 8),
+        (growing, "FEW", 16), (segments, "CAPACITY", 8),
         (merging, "FAN_OUT", 2), (merging, "_TIER", 8),
     ]:  # fmt: skip
         monkeypatch.setattr(module, name, size)
@@ -67,7 +68,7 @@ def answers(engine: thatch.Engine) -> list[list[str]]:
 
 
 def is_small(engine: thatch.Engine) -> bool:
-    return engine._held.index.segments is None
+    return isinstance(engine._state.index.current, NecessaryIndex)
 
 
 def in_child(work: Callable[[], None]) -> None:
@@ -319,7 +320,7 @@ class LockThatWaits:
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[thatch.Engine]:
     """Engines of which alone forks know."""
-    monkeypatch.setattr(forks, "_holdings", WeakSet())
+    monkeypatch.setattr(forks, "_states", WeakSet())
     monkeypatch.setattr(forks, "_held", [])
     return [thatch.Engine() for _ in range(20)]
 
@@ -327,7 +328,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[thatch.Engine]:
 def test_a_thread_that_has_forked_leaves_the_locks_of_the_next_one_alone(
     watched: list[thatch.Engine],
 ) -> None:
-    lowest = min((engine._held for engine in watched), key=id)
+    lowest = min((engine._state for engine in watched), key=id)
     is_holding, is_enough = Event(), Event()
     lowest.writing = LockThatWaits(lowest.writing, is_holding)  # type: ignore[assignment]
 
@@ -335,7 +336,7 @@ def test_a_thread_that_has_forked_leaves_the_locks_of_the_next_one_alone(
         forks._hold()
         is_holding.set()
         is_enough.wait(PATIENCE)
-        assert all(engine._held.changing.locked() for engine in watched)
+        assert all(engine._state.changing.locked() for engine in watched)
         forks._release()
 
     forks._hold()
@@ -343,14 +344,14 @@ def test_a_thread_that_has_forked_leaves_the_locks_of_the_next_one_alone(
     forks._release()
     is_enough.set()
     following.answer()
-    assert not any(engine._held.changing.locked() for engine in watched)
+    assert not any(engine._state.changing.locked() for engine in watched)
 
 
 def test_engines_may_be_made_while_another_thread_forks(watched: list[thatch.Engine]) -> None:
     def fork() -> None:
         for _ in range(300):
             forks._hold()
-            assert all(engine._held.changing.locked() for engine in watched)
+            assert all(engine._state.changing.locked() for engine in watched)
             forks._release()
 
     interval = sys.getswitchinterval()

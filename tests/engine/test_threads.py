@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import thatch
-from thatch.engine import holding, merger
-from thatch.engine.merger import Merger
-from thatch.engine.register import Register
+from thatch.engine import merger
+from thatch.engine.ids import Ids
+from thatch.engine.merger import BackgroundMerger
 from thatch.engine.texts import table as texts
 from thatch.matching import growing
 from thatch.matching.growing import GrowingIndex
@@ -31,7 +31,7 @@ GLANCE = 0.2  # seconds in which a thread that is not held up gets far enough
 def tiny_sizes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few subscriptions make many merges, and threads take turns as often as they can."""
     for module, name, size in [
-        (growing, "FEW", 4), (holding, "FEW", 4), (segments, "CAPACITY", 8), (segments, "_FIRST", 4),
+        (growing, "FEW", 4), (segments, "CAPACITY", 8), (segments, "_FIRST", 4),
         (merging, "FAN_OUT", 2), (merging, "_TIER", 8), (texts, "RECENT", 3),
     ]:  # fmt: skip
         monkeypatch.setattr(module, name, size)
@@ -71,8 +71,8 @@ def table_of(rows: dict[str, str], **columns: Any) -> pa.Table:
 
 def settle(engine: thatch.Engine) -> None:
     def wait() -> None:
-        with engine._held.writing:
-            engine._held.merger.wait()
+        with engine._state.writing:
+            engine._state.merger.wait()
 
     Work(wait).answer()
 
@@ -154,7 +154,7 @@ def read_lists(engine: thatch.Engine, reader: Reader) -> None:
     assert engine.any(EVENT)
 
 
-def read_registers(engine: thatch.Engine, reader: Reader) -> None:
+def read_subscribers(engine: thatch.Engine, reader: Reader) -> None:
     reader.check_subscribers(engine.match(EVENT, by="subscriber"))
     reader.check(engine.match(EVENT, now=2), has_expired=True)
     reader.check(engine.match(EVENT, now=0.5))
@@ -171,7 +171,7 @@ def read_batches(engine: thatch.Engine, reader: Reader) -> None:
         reader.check(first, has_expired=now == 2)
 
 
-@pytest.mark.parametrize("read", [read_flat, read_lists, read_registers, read_batches])
+@pytest.mark.parametrize("read", [read_flat, read_lists, read_subscribers, read_batches])
 def test_every_answer_is_that_of_one_moment_while_a_writer_and_merges_are_at_work(
     read: Callable[[thatch.Engine, Reader], None],
 ) -> None:
@@ -254,7 +254,7 @@ def test_a_reader_finds_all_subscriptions_while_a_bulk_addition_moves_them_to_se
     visits, commit = Visits(engine), SegmentIndex._commit
 
     def set_attribute(index: GrowingIndex, name: str, value: Any) -> None:
-        if name == "segments" and value is not None:
+        if name == "current" and isinstance(value, SegmentIndex):
             visits.begin()
         object.__setattr__(index, name, value)
 
@@ -270,19 +270,19 @@ def test_a_reader_finds_all_subscriptions_while_a_bulk_addition_moves_them_to_se
     visits.check()
 
 
-def test_a_reader_may_ask_for_expiry_while_the_register_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_may_ask_for_expiry_while_the_ids_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = thatch.Engine()
     engine.subscribe("00", "x = 5", expires=9)
     engine.tally(on=False)  # segments from now on
     visits = Visits(engine)
-    reach = Register._reach
+    reach = Ids._reach
 
-    def visit_and_reach(register: Register, places: int) -> None:
-        if places > len(register._is_alive):
+    def visit_and_reach(ids: Ids, slots: int) -> None:
+        if slots > len(ids._is_alive):
             visits.begin()
-        reach(register, places)
+        reach(ids, slots)
 
-    monkeypatch.setattr(Register, "_reach", visit_and_reach)
+    monkeypatch.setattr(Ids, "_reach", visit_and_reach)
     for number in range(10, 80):
         engine.subscribe(f"{number}", "x = 5")
     visits.check()
@@ -390,7 +390,7 @@ def test_only_who_adds_waits_when_too_much_waits_to_be_merged(
     assert adding.is_alive()
     Work(lambda: read_everything(engine)).answer()
     Work(lambda: engine.unsubscribe("01")).answer()
-    assert engine._held.index.segments.backlog <= 4  # type: ignore[union-attr]
+    assert engine._state.index.current.backlog <= 4
     gate.opened.set()
     adding.answer()
     settle(engine)
@@ -401,9 +401,9 @@ def test_a_merge_that_begins_as_the_last_thread_ends_is_waited_for(
     gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = thatch.Engine()
-    step, ended = Merger._step, Event()
+    step, ended = BackgroundMerger._step, Event()
 
-    def step_and_begin_another(merging: Merger) -> bool:
+    def step_and_begin_another(merging: BackgroundMerger) -> bool:
         has_more = step(merging)
         if not has_more and not ended.is_set():
             ended.set()
@@ -414,7 +414,7 @@ def test_a_merge_that_begins_as_the_last_thread_ends_is_waited_for(
             assert gate.is_reached.wait(PATIENCE)
         return has_more
 
-    monkeypatch.setattr(Merger, "_step", step_and_begin_another)
+    monkeypatch.setattr(BackgroundMerger, "_step", step_and_begin_another)
     gate.opened.set()
     for number in range(20):
         engine.subscribe(f"{number:02}", "x = 5")

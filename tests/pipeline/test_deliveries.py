@@ -23,7 +23,7 @@ def counted(matches, who, hours, piece):
             some = chosen[first : first + piece]
             yield pa.record_batch(
                 [pa.array([e for e, _ in some], pa.int64()), pa.array([p for _, p in some], pa.int32())],
-                ["event", "place"],
+                ["event", "slot"],
             )
 
     told = Deliveries(np.array(who, np.int32), max(who) + 1)
@@ -55,7 +55,7 @@ def test_an_event_counts_once_for_a_subscriber_and_an_hour(data, most, large):
 
 def test_what_was_taken_is_not_told_again():
     told = Deliveries(np.zeros(1, np.int32), 1)
-    piece = pa.record_batch([pa.array([0]), pa.array([0], pa.int32())], ["event", "place"])
+    piece = pa.record_batch([pa.array([0]), pa.array([0], pa.int32())], ["event", "slot"])
     told.add(pa.array([7], pa.int32()), lambda *_: [piece])
     assert [column.to_pylist() for column in told.taken()] == [[0], [7], [1]]
     assert [column.to_pylist() for column in told.taken()] == [[], [], []]

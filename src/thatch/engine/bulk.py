@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from thatch.engine.register import Register
+from thatch.engine.ids import Ids
 from thatch.errors import SubscriptionError, TableError, shown
 from thatch.matching.growing import GrowingIndex
 from thatch.model.names import key_of
@@ -106,22 +106,22 @@ class Bounds:
                 "each attribute once a row", "one twice", f"row {cell[twice[0]] // len(self.keys)}"
             )
 
-    def built(self, index: GrowingIndex) -> tuple[GrowingIndex, Register]:
-        """An index and a register with these subscriptions."""
+    def built(self, index: GrowingIndex) -> tuple[GrowingIndex, Ids]:
+        """Put these subscriptions into an empty index; the index and their ids."""
         from thatch.matching.segments.columns import sides_of_bounds  # loads the kernels
 
-        register = Register()
-        repeated = register.extend(self.ids, self.subscribers)
+        ids = Ids()
+        repeated = ids.extend(self.ids, self.subscribers)
         if len(repeated):
             raise SubscriptionError("each id once", "one again", f"row {repeated[0]}")
-        segments = index.grow({})
+        segments = index.grow()
         numbers = np.array([segments.number_of(key) for key in self.keys], np.int32)
-        places = np.arange(len(self.ids), dtype=np.int64)
-        if len(places):
+        slots = np.arange(len(self.ids), dtype=np.int64)
+        if len(slots):
             segments.extend_sides(
-                sides_of_bounds(places, self.offsets, numbers[self.attribute], self.low, self.high)
+                sides_of_bounds(slots, self.offsets, numbers[self.attribute], self.low, self.high)
             )
-        return index, register
+        return index, ids
 
 
 def _keys(attributes: Any) -> list[str]:

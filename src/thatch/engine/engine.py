@@ -12,16 +12,21 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.engine import container, forks
-from thatch.engine.batches import Batch, matches_table
+from thatch.engine.batches import Batch, Pieces, count_matches, matches_table
 from thatch.engine.bulk import Bounds
 from thatch.engine.files import packed, read_engine, unpacked, write_engine
 from thatch.engine.hints import chosen_hints
-from thatch.engine.holding import Holding, Places, Seen
-from thatch.engine.intake import REJECTS, read_subscription, read_subscriptions
-from thatch.engine.listings import SUBSCRIPTIONS, subscriptions_table, tallies_table
-from thatch.engine.moments import Moment, moment
-from thatch.engine.pieces import Pieces, counted
-from thatch.engine.register import Register
+from thatch.engine.ids import Ids
+from thatch.engine.state import EngineState, Snapshot
+from thatch.engine.subscriptions import (
+    REJECTS,
+    Moment,
+    read_subscription,
+    read_subscriptions,
+    seconds,
+    subscriptions_table,
+    tallies_table,
+)
 from thatch.engine.tables import Reject, arrow_table
 from thatch.errors import (
     IndexFileError,
@@ -32,7 +37,7 @@ from thatch.errors import (
     shown,
 )
 from thatch.matching.growing import GrowingIndex
-from thatch.matching.problem import AccessHints
+from thatch.matching.problem import AccessHints, Slots
 from thatch.model.events import Record, read_event
 from thatch.model.explanation import Explanation
 from thatch.model.filters import Filter
@@ -41,22 +46,23 @@ from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
-__all__ = ["REJECTS", "SUBSCRIPTIONS", "Engine"]
+__all__ = ["Engine"]
 
 By = Literal["subscription", "subscriber"]
 Nulls = Literal["missing", "null"]
 
 
 class Engine:
-    """A set of subscriptions that tells, for every event, who wants it.
+    """A set of subscriptions that finds, for every event, those that match it.
 
     Safe to use from several threads. A call that raises has changed nothing.
 
     Parameters
     ----------
     schema : declared types of attributes; values outside them count as missing
-    profile : what events look like; subscriptions are laid out by it, which makes matching quicker and changes no answer
-    hints : the same from `thatch.planning.access_hints`, instead of a profile
+    background : merge in a thread; otherwise every change does its share of merging
+    profile : what events look like; it makes matching quicker and changes no answer
+    hints : from `thatch.planning.access_hints`, instead of a profile
 
     Examples
     --------
@@ -80,25 +86,23 @@ class Engine:
             raise SchemaError("a thatch.Schema", shown(schema))
         hints = chosen_hints(profile, hints)
         index = GrowingIndex(background=background, schema=schema, hints=hints)
-        self._set_up(index, Register(), schema, background=background)
+        self._set_up(index, Ids(), schema, background=background)
 
     def _set_up(
-        self, index: GrowingIndex, register: Register, schema: Schema | None, *, background: bool = True
+        self, index: GrowingIndex, ids: Ids, schema: Schema | None, *, background: bool = True
     ) -> None:
         self.schema = schema
         self._background = background
         self._path: Path | None = None
         self._read_only = False
         self._misfits = 0
-        self._held = Holding(index, register)
-        forks.watch(self._held)
+        self._state = EngineState(index, ids)
+        forks.watch(self._state)
 
     @classmethod
-    def _of(
-        cls, index: GrowingIndex, register: Register, schema: Schema | None, *, background: bool = True
-    ) -> Engine:
+    def _of(cls, index: GrowingIndex, ids: Ids, schema: Schema | None, *, background: bool = True) -> Engine:
         engine = cls.__new__(cls)
-        engine._set_up(index, register, schema, background=background)  # noqa: SLF001 - its own kind
+        engine._set_up(index, ids, schema, background=background)  # noqa: SLF001 - its own kind
         return engine
 
     # --- changing the set ----------------------------------------------------------------------------------------
@@ -111,36 +115,36 @@ class Engine:
         subscriber: str | None = None,
         expires: Moment | None = None,
     ) -> None:
-        """Add a subscription; a known id is replaced and keeps its place in answers.
+        """Add a subscription, or replace the one with its id, which keeps its position in answers.
 
         Parameters
         ----------
         subscription : its id
         filter : text, a JSON pattern, a Python expression or a `thatch.Filter`
-        subscriber : who wants the events; answers by subscriber use the id where it is not given
-        expires : from this moment on it matches no more (seconds since 1970, or a datetime)
+        subscriber : who wants the events; answers by subscriber use the id where none is given
+        expires : from this moment on it matches nothing (seconds since 1970, or a datetime)
         """
         self._check_writable()
-        made = read_subscription(subscription, filter, subscriber, expires, self.schema)
-        with self._held.writing:
-            self._held.put(*made)
+        checked = read_subscription(subscription, filter, subscriber, expires, self.schema)
+        with self._state.writing:
+            self._state.put(checked)
 
     def subscribe_many(self, table: Any) -> pa.Table:
         """Add the subscriptions of a table; return the rows that were refused, with the reason.
 
         Parameters
         ----------
-        table : columns `subscription` and `filter`, and if there are any `subscriber` and `expires`
+        table : columns `subscription` and `filter`, optionally `subscriber` and `expires`
 
         Returns
         -------
         A table with columns `row`, `subscription` and `reason`. A second row with the same id is refused too.
         """
         self._check_writable()
-        intake = read_subscriptions(table, self.schema)
-        with self._held.writing:
-            self._held.put_all(intake.accepted.values(), intake.texts)
-        return pa.Table.from_pylist(intake.rejects, schema=REJECTS)
+        checked = read_subscriptions(table, self.schema)
+        with self._state.writing:
+            self._state.put_all(checked.accepted.values(), checked.texts)
+        return pa.Table.from_pylist(checked.rejects, schema=REJECTS)
 
     @classmethod
     def from_table(cls, table: Any, *, schema: Schema | None = None) -> Engine:
@@ -148,7 +152,7 @@ class Engine:
 
         Parameters
         ----------
-        table : as for `subscribe_many`, which takes the good rows and returns the others
+        table : as for `subscribe_many`
 
         Raises
         ------
@@ -159,10 +163,8 @@ class Engine:
         rejects = engine.subscribe_many(table)
         if rejects.num_rows:
             first = rejects.slice(0, 1).to_pylist()[0]
-            expected = "a table in which every row is a subscription"
-            raise SubscriptionError(
-                expected, f"{rejects.num_rows:,} that are not; {first['reason']}", f"row {first['row']}"
-            )
+            got = f"{rejects.num_rows:,} refused; the first: {first['reason']}"
+            raise SubscriptionError("a subscription in every row", got, f"row {first['row']}")
         return engine
 
     @classmethod
@@ -200,36 +202,29 @@ class Engine:
         return cls._of(*bounds.built(GrowingIndex(background=True)), None)
 
     def unsubscribe(self, subscription: str) -> None:
-        """Forget a subscription.
-
-        Raises
-        ------
-        UnknownSubscriptionError
-            If there is none of that id.
-        """
+        """Remove a subscription; raises `UnknownSubscriptionError` if there is none of that id."""
         self._check_writable()
-        with self._held.writing:
-            self._held.drop([self._known(subscription)])
+        with self._state.writing:
+            self._state.drop([self._slot(subscription)])
 
     def expire(self, now: Moment) -> list[str]:
-        """Forget what has expired by `now`; return the ids in order."""
+        """Remove what has expired by `now`; return the ids in order."""
         self._check_writable()
-        when = moment(now, "now")
-        with self._held.writing:
-            register = self._held.register
-            places = register.taken()
-            gone = places[register.expiry(places) <= when]
-            names = register.names(gone)
+        when = seconds(now, "now")
+        with self._state.writing:
+            ids = self._state.ids
+            slots = ids.taken()
+            gone = slots[ids.expiry(slots) <= when]
+            names = ids.names(gone)
             if names:
-                self._held.drop(gone.tolist())
+                self._state.drop(gone.tolist())
             return names
 
     def compact(self) -> None:
-        """Merge everything and forget what is no longer used, now; matching is quickest afterwards."""
+        """Merge everything and free what is no longer used, now; matching is quickest afterwards."""
         self._check_writable()
-        with self._held.writing:
-            self._held.merger.wait()
-            self._held.renumber()
+        with self._state.writing:
+            self._state.renumber()
 
     # --- asking --------------------------------------------------------------------------------------------------
 
@@ -241,7 +236,7 @@ class Engine:
         limit: int | None = None,
         now: Moment | None = None,
     ) -> list[str]:
-        """The ids of all subscriptions that want an event, in subscription order.
+        """The ids of all subscriptions that match an event, in subscription order.
 
         Parameters
         ----------
@@ -249,30 +244,44 @@ class Engine:
         limit : at most this many
         now : leave out what has expired by this moment
         """
-        if by == "subscription" and now is None and limit is None and self.schema is None:
-            view, register = self._held.state
-            if view is not None and type(event) is dict:
-                quick: list[str] | None = view.match_plain(event, register.names)
-                if quick is not None:
-                    return quick
+        view, ids = self._state.published
+        is_plain = by == "subscription" and now is None
+        if is_plain and limit is None and self.schema is None and type(event) is dict:
+            quick = view.match_plain(event, ids.names)
+            if quick is not None:
+                return quick
         if by not in ("subscription", "subscriber"):
             raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
         if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
             raise SubscriptionError("a limit of 0 or more", shown(limit))
-        when = None if now is None else moment(now, "now")
-        answer = _subscribers if by == "subscriber" else Register.names
-        is_by_place = by == "subscription"
-        names: list[str] = self._held.answer(self._read(event), when, answer, by_place=is_by_place)
+        when = None if now is None else seconds(now, "now")
+        record = self._read(event)
+        if is_plain:
+            names = ids.names(view.match(record))
+        else:
+            names = self._state.answer(record, when, _subscribers if by == "subscriber" else Ids.names)
         return names if limit is None else names[:limit]
 
     def any(self, event: Mapping[str, Any], *, now: Moment | None = None) -> bool:
-        """Whether somebody wants an event."""
-        return self._held.any(self._read(event)) if now is None else self.count(event, now=now) > 0
+        """Whether some subscription matches an event."""
+        return self._count(event, stop=True) > 0 if now is None else self.count(event, now=now) > 0
 
     def count(self, event: Mapping[str, Any], *, now: Moment | None = None) -> int:
-        """How many subscriptions want an event."""
-        when = None if now is None else moment(now, "now")
-        return int(self._held.answer(self._read(event), when, lambda _, places: len(places)))
+        """How many subscriptions match an event."""
+        if now is None:
+            return self._count(event, stop=False)
+        when = seconds(now, "now")
+        return self._state.answer(self._read(event), when, lambda _, slots: len(slots))
+
+    def _count(self, event: Mapping[str, Any], *, stop: bool) -> int:
+        """How many subscriptions match, expired ones too; with `stop`, some if any does."""
+        view, _ = self._state.published
+        if self.schema is None and type(event) is dict:
+            found = view.match_plain(event, len, stop=stop)
+            if found is not None:
+                return found
+        record = self._read(event)
+        return view.any(record) if stop else len(view.match(record))
 
     def match_batch(
         self,
@@ -283,7 +292,7 @@ class Engine:
         json: str | None = None,
         now: Moment | None = None,
     ) -> pa.Table:
-        """Who wants each row of a table of events.
+        """Match each row of a table of events.
 
         Parameters
         ----------
@@ -297,10 +306,10 @@ class Engine:
         -------
         A table with columns `event` (the row's number) and `subscription`; rows of one event stand together.
         """
-        batch, seen = self._asked(table, nulls, json, now, None)
-        counts, places = batch.matched(seen)
+        batch, snapshot = self._batch(table, nulls, json, now, None)
+        counts, slots = batch.match(snapshot.view)
         self._add_misfits(batch.misfits)
-        return matches_table(counts, places, seen, ordered=ordered)
+        return matches_table(counts, slots, snapshot, ordered=ordered)
 
     def match_pieces(
         self,
@@ -312,21 +321,21 @@ class Engine:
         reject: Reject | None = None,
         grouped: bool = False,
     ) -> Pieces:
-        """As `match_batch`, but a few million matches at a time, with places in place of ids.
+        """As `match_batch`, but a few million matches at a time, with slots instead of ids.
 
         Parameters
         ----------
         table, nulls, json, now : as for `match_batch`
         reject : called with row number and reason for each row that is not an event, which is then left out
-        grouped : give a row per event, with the list `places`; an event may have several rows all the same
+        grouped : give a row per event, with the list `slots`; an event may still have several rows
 
         Returns
         -------
-        An iterator of record batches with columns `event` (the row's number) and `place`; an event may be in several.
-        Its `ids()` names the places. All of it is of the set as it is now, whatever is changed while it is read.
+        An iterator of record batches with columns `event` (the row's number) and `slot`; an event may be in several.
+        Its `ids()` are the ids by slot. It describes the set as it is now, whatever changes while it is read.
         """
-        batch, seen = self._asked(table, nulls, json, now, reject)
-        return Pieces(batch, seen, self._add_misfits, is_grouped=grouped)
+        batch, snapshot = self._batch(table, nulls, json, now, reject)
+        return Pieces(batch, snapshot, self._add_misfits, is_grouped=grouped)
 
     def count_batch(
         self,
@@ -337,71 +346,71 @@ class Engine:
         now: Moment | None = None,
         reject: Reject | None = None,
     ) -> npt.NDArray[np.int64]:
-        """How many rows of a table of events each subscription wants, by place; parameters as for `match_pieces`."""
-        batch, seen = self._asked(table, nulls, json, now, reject)
-        counts = counted(batch, seen)
+        """How many rows of a table of events each slot matches; parameters as for `match_pieces`."""
+        batch, snapshot = self._batch(table, nulls, json, now, reject)
+        counts = count_matches(batch, snapshot)
         self._add_misfits(batch.misfits)
         return counts
 
     def ids(self) -> pa.Array:
-        """The id at each place, null where one is no longer taken.
+        """The id in each slot, null where it is no longer taken.
 
-        Places are good until `compact`, or until so many were given up that a change numbers them anew.
+        Slots are valid until `compact`, or until so many are free that a change renumbers them.
         """
-        with self._held.writing:
-            return self._held.register.id_column()
+        with self._state.writing:
+            return self._state.ids.id_column()
 
     def subscribers(self) -> pa.Array:
-        """The subscriber at each place, as a dictionary; null where there is none."""
-        with self._held.writing:
-            return self._held.register.subscriber_column()
+        """The subscriber in each slot, as a dictionary array; null where there is none."""
+        with self._state.writing:
+            return self._state.ids.subscriber_column()
 
     def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
-        """Why a subscription does or does not want an event; print the answer."""
+        """Why a subscription does or does not match an event; print the answer."""
         return self.filter(subscription).explain(event)
 
     def filter(self, subscription: str) -> Filter:
         """The filter of a subscription."""
-        with self._held.writing:
-            return self._held.index.filter(self._known(subscription))
+        with self._state.writing:
+            return self._state.index.current.filter(self._slot(subscription))
 
     def subscriptions(self) -> pa.Table:
         """All subscriptions in order: `subscription`, `subscriber`, `filter` (canonical text), `expires`."""
-        with self._held.writing:
-            return subscriptions_table(self._held.index, self._held.register)
+        with self._state.writing:
+            return subscriptions_table(self._state.index, self._state.ids)
 
     def stats(self) -> dict[str, int]:
         """Sizes, bytes by part and work counters by name; `misfits` counts values outside their declared type."""
-        with self._held.writing:
-            register = self._held.register
+        with self._state.writing:
             return {
-                "subscriptions": len(register),
+                "subscriptions": len(self),
                 "misfits": self._misfits,
-                **self._held.index.stats(),
-                **{f"bytes_{part}": size for part, size in register.sizes().items()},
+                **self._state.index.stats(),
+                **{f"bytes_{part}": size for part, size in self._state.ids.sizes().items()},
             }
 
     def tally(self, *, on: bool = True) -> None:
-        """Count candidates and matches of every subscription from now on; or stop, and forget the counts."""
-        with self._held.writing:
-            self._held.tally(on=on)
+        """Count candidates and matches of every subscription from now on, or stop and forget the counts."""
+        with self._state.writing:
+            self._state.tally(on=on)
 
     def tallies(self) -> pa.Table:
-        """How often each subscription was a candidate, and matched, since `tally`: who costs, and who gets."""
-        with self._held.writing:
-            return tallies_table(self._held.index, self._held.register)
+        """How often each subscription was a candidate, and how often it matched, since `tally`."""
+        with self._state.writing:
+            return tallies_table(self._state.index, self._state.ids)
 
     def __len__(self) -> int:
-        return len(self._held.register)
+        return len(self._state.ids)
 
     def __contains__(self, subscription: object) -> bool:
-        with self._held.writing:
-            return isinstance(subscription, str) and self._find(subscription) >= 0
+        with self._state.writing:
+            if not isinstance(subscription, str) or not is_text(subscription):
+                return False
+            return self._state.ids.find(subscription) >= 0
 
     def __iter__(self) -> Iterator[str]:
-        with self._held.writing:
-            register = self._held.register
-            return iter(register.names(register.taken()))
+        with self._state.writing:
+            return iter(self._state.ids.names(self._state.ids.taken()))
 
     def __repr__(self) -> str:
         return f"<thatch.Engine with {len(self):,} subscriptions>"
@@ -416,8 +425,8 @@ class Engine:
             self._check_writable()
         target = Path(path) if path is not None else self._path
         assert target is not None
-        with self._held.writing:
-            write_engine(target, self._held.index, self._held.register, self.schema)
+        with self._state.writing:
+            write_engine(target, self._state.index, self._state.ids, self.schema)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], mode: Literal["r", "a"] = "r") -> Engine:
@@ -435,8 +444,8 @@ class Engine:
         return engine
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with self._held.writing:
-            content = container.dumps(*packed(self._held.index, self._held.register, self.schema))
+        with self._state.writing:
+            content = container.dumps(*packed(self._state.index, self._state.ids, self.schema))
         return (_unpickled, (content, self._background))
 
     # --- inside --------------------------------------------------------------------------------------------------
@@ -448,37 +457,32 @@ class Engine:
 
     def _add_misfits(self, count: int) -> None:
         if count:
-            with self._held.changing:
+            with self._state.changing:
                 self._misfits += count
 
-    def _asked(
+    def _batch(
         self, table: Any, nulls: str, json: str | None, now: Moment | None, reject: Reject | None
-    ) -> tuple[Batch, Seen]:
+    ) -> tuple[Batch, Snapshot]:
         """A table of events, and the subscriptions to match them against."""
         source = arrow_table(table, "events")
         batch = Batch(source, nulls=nulls, json=json, schema=self.schema, reject=reject)
-        return batch, self._held.seen(None if now is None else moment(now, "now"), source.num_rows)
+        return batch, self._state.snapshot(None if now is None else seconds(now, "now"), source.num_rows)
 
-    def _find(self, subscription: str) -> int:
-        return self._held.register.find(subscription) if is_text(subscription) else -1
-
-    def _known(self, subscription: object) -> int:
-        place = self._find(subscription) if isinstance(subscription, str) else -1
-        if place < 0:
+    def _slot(self, subscription: object) -> int:
+        if subscription not in self:
             raise UnknownSubscriptionError(subscription)
-        return place
+        assert isinstance(subscription, str)
+        return self._state.ids.find(subscription)
 
     def _check_writable(self) -> None:
         if self._read_only:
             raise ReadOnlyError('an engine opened with mode="a"', 'one opened with mode="r"', str(self._path))
 
 
-def _subscribers(register: Register, places: Places) -> list[str]:
+def _subscribers(ids: Ids, slots: Slots) -> list[str]:
     """Each subscriber once, in the order of its first match; the id where there is none."""
-    pairs = zip(register.subscribers(places), register.names(places), strict=True)
-    return list(
-        dict.fromkeys(identity if subscriber is None else subscriber for subscriber, identity in pairs)
-    )
+    pairs = zip(ids.subscribers(slots), ids.names(slots), strict=True)
+    return list(dict.fromkeys(name if subscriber is None else subscriber for subscriber, name in pairs))
 
 
 def _unpickled(content: bytes, background: bool) -> Engine:  # noqa: FBT001 - the other half of __reduce__

@@ -1,7 +1,6 @@
-"""A saved engine: the columns of its index and its register in one container, which is mapped when it is opened.
+"""A saved engine: the columns of its index and its ids in one container, which is mapped when it is opened.
 
-Few subscriptions are saved as their texts instead, and read again: so neither saving nor opening them needs compiled
-kernels.
+A small set is saved as texts instead, and parsed again, so that neither saving nor opening it needs compiled kernels.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.engine import container
-from thatch.engine.register import Register
+from thatch.engine.ids import Ids
 from thatch.errors import IndexFileError, SubscriptionError, ThatchError
 from thatch.matching.growing import GrowingIndex
+from thatch.matching.necessary import NecessaryIndex
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 
@@ -27,14 +27,12 @@ Arrays = dict[str, npt.NDArray[Any]]
 Content = tuple[dict[str, Any], Arrays]
 
 
-def write_engine(path: Path, index: GrowingIndex, register: Register, schema: Schema | None) -> None:
+def write_engine(path: Path, index: GrowingIndex, ids: Ids, schema: Schema | None) -> None:
     """Write an engine, whole or not at all."""
-    container.write(path, *packed(index, register, schema))
+    container.write(path, *packed(index, ids, schema))
 
 
-def read_engine(
-    path: Path, *, writable: bool, background: bool
-) -> tuple[GrowingIndex, Register, Schema | None]:
+def read_engine(path: Path, *, writable: bool, background: bool) -> tuple[GrowingIndex, Ids, Schema | None]:
     """The parts of a saved engine, mapped.
 
     Raises
@@ -45,22 +43,20 @@ def read_engine(
     return unpacked(container.read(path, writable=writable), str(path), background=background)
 
 
-def packed(index: GrowingIndex, register: Register, schema: Schema | None) -> Content:
+def packed(index: GrowingIndex, ids: Ids, schema: Schema | None) -> Content:
     """An engine as a header and arrays."""
     header = {"kind": "engine", "schema": schema.describe() if schema is not None else None}
-    if index.segments is None:
-        return {**header, "form": "texts"}, _texts_of(index, register)
-    keys, parts = index.segments.arrays()
+    if isinstance(index.current, NecessaryIndex):
+        return {**header, "form": "texts"}, _texts_of(index, ids)
+    keys, parts = index.current.arrays()
     arrays: Arrays = {**_text_arrays("attributes", keys)}
     for number, part in enumerate(parts):
         arrays |= {f"segments/{number}/{name}": array for name, array in part.items()}
-    arrays |= {f"register/{name}": array for name, array in register.arrays().items()}
+    arrays |= {f"subscriptions/{name}": array for name, array in ids.arrays().items()}
     return {**header, "form": "segments", "segments": len(parts)}, arrays
 
 
-def unpacked(
-    content: Content, where: str, *, background: bool
-) -> tuple[GrowingIndex, Register, Schema | None]:
+def unpacked(content: Content, where: str, *, background: bool) -> tuple[GrowingIndex, Ids, Schema | None]:
     """The parts of an engine that `packed` gave."""
     header, arrays = content
     try:
@@ -70,31 +66,31 @@ def unpacked(
         index = GrowingIndex(background=background, schema=schema)
         if header["form"] == "texts":
             return index, _from_texts(index, arrays, schema), schema
-        segments = index.grow({})
+        segments = index.grow()
         parts = [_under(arrays, f"segments/{number}/") for number in range(header["segments"])]
         segments.restore(_texts(arrays, "attributes"), parts)
-        return index, Register.from_arrays(_under(arrays, "register/")), schema
+        return index, Ids.from_arrays(_under(arrays, "subscriptions/")), schema
     except (ThatchError, LookupError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, IndexFileError):
             raise
         raise IndexFileError("a saved engine", f"a damaged one ({error})", where) from error
 
 
-def _texts_of(index: GrowingIndex, register: Register) -> Arrays:
+def _texts_of(index: GrowingIndex, ids: Ids) -> Arrays:
     """Few subscriptions as texts; an empty subscriber column means that there are none."""
-    places = register.taken()
-    subscribers = register.subscribers(places)
+    slots = ids.taken()
+    subscribers = ids.subscribers(slots)
     return {
-        **_text_arrays("ids", register.names(places)),
-        **_text_arrays("filters", [str(index.filter(place)) for place in places.tolist()]),
+        **_text_arrays("ids", ids.names(slots)),
+        **_text_arrays("filters", [str(index.current.filter(slot)) for slot in slots.tolist()]),
         **_text_arrays("subscribers", [name or "" for name in subscribers]),
         "has_subscriber": np.array([name is not None for name in subscribers], np.bool_),
-        "expires": register.expiry(places),
+        "expires": ids.expiry(slots),
     }
 
 
-def _from_texts(index: GrowingIndex, arrays: Arrays, schema: Schema | None) -> Register:
-    register = Register()
+def _from_texts(index: GrowingIndex, arrays: Arrays, schema: Schema | None) -> Ids:
+    ids = Ids()
     rows = zip(
         _texts(arrays, "ids"),
         _texts(arrays, "filters"),
@@ -104,11 +100,11 @@ def _from_texts(index: GrowingIndex, arrays: Arrays, schema: Schema | None) -> R
         strict=True,
     )
     for identity, text, subscriber, has_subscriber, expires in rows:
-        if register.find(identity) >= 0:
+        if ids.find(identity) >= 0:
             raise SubscriptionError("each id once", f"{identity!r} again")
         filter = parse(text, schema)
-        index.add(register.add(identity, subscriber if has_subscriber else None, expires), filter)
-    return register
+        index.add(ids.add(identity, subscriber if has_subscriber else None, expires), filter)
+    return ids
 
 
 def _text_arrays(name: str, texts: Iterable[str]) -> Arrays:

@@ -1,4 +1,4 @@
-"""Engines in a process that forks: the child gets them whole, with locks that nobody holds and no thread at work."""
+"""Engines in a process that forks: in the child they are whole, their locks are free and no thread is at work."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
-from thatch.engine.holding import Holding
+from thatch.engine.state import EngineState
 
 __all__ = ["watch"]
 
-_holdings: WeakSet[Holding] = WeakSet()
-_guard = RLock()  # of the holdings, and held through a fork, so that threads fork one after the other
+_states: WeakSet[EngineState] = WeakSet()
+_guard = RLock()  # guards `_states`; held through a fork, so that threads fork one after the other
 _held: list[Any] = []
 
 
-def watch(holding: Holding) -> None:
-    """Keep a holding usable in children of this process."""
+def watch(state: EngineState) -> None:
+    """Keep an engine usable in children of this process."""
     with _guard:
-        _holdings.add(holding)
+        _states.add(state)
 
 
 def _hold() -> None:
     """Wait until nobody is in the middle of a change, or of compiling a kernel."""
     _guard.acquire()
     locks: list[Any] = []
-    for holding in sorted(_holdings, key=id):
-        locks += (holding.writing, holding.changing)
+    for state in sorted(_states, key=id):
+        locks += (state.writing, state.changing)
     compiling = sys.modules.get("numba.core.compiler_lock")
     if compiling is not None:
         locks.append(compiling.global_compiler_lock)
@@ -44,15 +44,15 @@ def _release() -> None:
 
 
 def _renew() -> None:
-    """In the child: locks of the engines are new, the others are given back."""
-    global _guard  # noqa: PLW0603 - the old one belongs to a thread that is not here
+    """In the child: make new locks for the engines and release the others."""
+    global _guard  # noqa: PLW0603 - the old one is held by a thread of the parent
     compiling = sys.modules.get("numba.core.compiler_lock")
     if compiling is not None:
         compiling.global_compiler_lock.release()
     _held.clear()
     _guard = RLock()
-    for holding in list(_holdings):
-        holding.renew_locks()
+    for state in list(_states):
+        state.renew_locks()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,7 +1,7 @@
 """An index that starts simple and becomes fast when it is worth it.
 
 A few hundred filters are matched in plain Python, so that small sets need no compiled kernels; from then on they live
-in segments, and readers use their view.
+in segments. Both have the same methods and the same kind of view.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.necessary import NecessaryIndex
-from thatch.matching.problem import AccessHints
+from thatch.matching.necessary import NecessaryIndex, NecessaryView
+from thatch.matching.problem import AccessHints, IndexView
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
@@ -25,126 +25,107 @@ if TYPE_CHECKING:
 __all__ = ["FEW", "GrowingIndex"]
 
 FEW = 256  # below this, compiled kernels are not worth loading
+_MANY_EVENTS = 4_096  # from which on kernels are worth loading even for few filters
+
+_NO_FILTERS: Mapping[int, Filter] = MappingProxyType({})
+_NO_SOURCES: Mapping[int, str] = MappingProxyType({})
 
 
 class GrowingIndex:
-    """Filters by one necessary predicate while they are few, in `segments` from then on."""
+    """Filters by one necessary predicate while they are few, in segments from then on.
+
+    Parameters
+    ----------
+    background : somebody else merges segments
+    schema : declared types of attributes
+    hints : what planning knows of events
+
+    `current` is the index of the moment.
+    """
 
     def __init__(
         self, *, background: bool = False, schema: Schema | None = None, hints: AccessHints | None = None
     ) -> None:
         self._background, self._schema, self._hints = background, schema, hints
-        self._few: dict[int, Filter] = {}
-        self._simple = NecessaryIndex(hints)
-        self.segments: SegmentIndex | None = None
+        self.current: NecessaryIndex | SegmentIndex = NecessaryIndex(hints)
 
-    def add(self, place: int, filter: Filter) -> None:
-        if self.segments is not None:
-            self.segments.add(place, filter)
-        elif len(self._few) + 1 >= FEW:
-            self.grow({place: filter})
-        else:
-            self._simple.add(place, filter)
-            self._few[place] = filter
+    @property
+    def view(self) -> IndexView:
+        """The filters as they are now, for readers."""
+        return self.current.view
 
-    def replace(self, place: int, filter: Filter) -> None:
-        """Put a filter in place of another."""
-        if self.segments is not None:
-            self.segments.replace(place, filter)
+    def add(self, slot: int, filter: Filter) -> None:
+        """Add a filter at a free slot."""
+        if self._outgrows(1):
+            self.grow({slot: filter})
         else:
-            self.remove(place)
-            self.add(place, filter)
+            self.current.add(slot, filter)
 
     def extend(
         self,
         filters: Mapping[int, Filter],
         *,
         removed: Iterable[int] = (),
-        sources: Mapping[int, str] = MappingProxyType({}),
+        sources: Mapping[int, str] = _NO_SOURCES,
     ) -> None:
-        """Add many filters at once; `removed` are places that get a new filter, `sources` texts that are at hand."""
-        if self.segments is not None:
-            self.segments.extend(filters, removed=removed, sources=sources)
-            return
-        for place in removed:
-            self.remove(place)
-        if len(self._few) + len(filters) >= FEW:
-            self.grow(filters)
+        """Add many filters at once; `removed` are slots that get a new filter, `sources` texts that are at hand."""
+        gone = list(removed)
+        if self._outgrows(len(filters) - len(gone)):
+            self.grow(filters, removed=gone, sources=sources)
         else:
-            for place, each in filters.items():
-                self.add(place, each)
+            self.current.extend(filters, removed=gone, sources=sources)
+
+    def _outgrows(self, more: int) -> bool:
+        return isinstance(self.current, NecessaryIndex) and len(self.current) + more >= FEW
 
     def grow(
-        self, filters: Mapping[int, Filter], sources: Mapping[int, str] = MappingProxyType({})
-    ) -> SegmentIndex:
-        """Move to segments, if that has not happened yet, with more filters."""
-        if self.segments is None:
-            from thatch.matching.segments import SegmentIndex  # loads the kernels
-
-            segments = SegmentIndex(background=self._background, schema=self._schema, hints=self._hints)
-            together = dict(sorted({**self._few, **filters}.items()))
-            if together:
-                segments.extend(together, sources=sources)
-            self.segments = segments
-            self._few, self._simple = {}, NecessaryIndex(self._hints)
-        return self.segments
-
-    def grown(
         self,
-        filters: Mapping[int, Filter],
+        filters: Mapping[int, Filter] = _NO_FILTERS,
         *,
         removed: Iterable[int] = (),
-        sources: Mapping[int, str] = MappingProxyType({}),
-    ) -> GrowingIndex:
-        """Another index, in segments, with the filters of this small one and more; this one does not change."""
+        sources: Mapping[int, str] = _NO_SOURCES,
+    ) -> SegmentIndex:
+        """Move to segments with more filters; if that has happened already, nothing changes."""
+        if isinstance(self.current, NecessaryIndex):
+            gone = set(removed)
+            kept = {slot: each for slot, each in self.current.view.filters().items() if slot not in gone}
+            self.current = self._segments({**kept, **filters}, sources)
+        return self.current
+
+    def _segments(
+        self, filters: Mapping[int, Filter], sources: Mapping[int, str] = _NO_SOURCES
+    ) -> SegmentIndex:
+        from thatch.matching.segments import SegmentIndex  # loads the kernels
+
+        segments = SegmentIndex(background=self._background, schema=self._schema, hints=self._hints)
+        if filters:
+            segments.extend(dict(sorted(filters.items())), sources=sources)
+        return segments
+
+    def view_for(self, view: IndexView, events: int) -> IndexView:
+        """A view with the same answers as one of this index, the quickest for so many events."""
+        if isinstance(view, NecessaryView) and len(view) and events >= _MANY_EVENTS:
+            return self._segments(view.filters()).view
+        return view
+
+    def renumbered(self, new_slot: npt.NDArray[np.int64]) -> GrowingIndex:
+        """An index of the same filters at other slots, in the same order."""
         other = GrowingIndex(background=self._background, schema=self._schema, hints=self._hints)
-        gone = set(removed)
-        kept = {place: each for place, each in self._few.items() if place not in gone}
-        other.grow({**kept, **filters}, sources)
+        other.current = self.current.renumber(new_slot)
         return other
 
-    def renumbered(self, new_place: npt.NDArray[np.int64]) -> GrowingIndex:
-        """An index of the same filters whose places are numbered anew, in the same order."""
-        other = GrowingIndex(background=self._background, schema=self._schema, hints=self._hints)
-        if self.segments is not None:
-            other.segments = self.segments.renumber(new_place)
-        else:
-            for place, each in self._few.items():
-                other.add(int(new_place[place]), each)
-        return other
-
-    def copied(self) -> GrowingIndex:
-        """A copy of a small index, for a reader who takes long."""
-        assert self.segments is None
-        other = GrowingIndex(background=False, schema=self._schema, hints=self._hints)
-        for place, each in self._few.items():
-            other.add(place, each)
-        return other
-
-    def remove(self, place: int) -> None:
-        if self.segments is not None:
-            self.segments.remove(place)
-        else:
-            self._simple.remove(place)
-            del self._few[place]
-
-    def remove_many(self, places: Iterable[int]) -> None:
-        """Forget several filters at once."""
-        if self.segments is not None:
-            self.segments.remove_many(places)
-        else:
-            for place in places:
-                self.remove(place)
-
-    def filter(self, place: int) -> Filter:
-        """The filter at a place that is taken."""
-        return self.segments.filter(place) if self.segments is not None else self._few[place]
+    def remove(self, slot: int) -> None:
+        """Remove the filter at a slot."""
+        self.current.remove(slot)
 
     def match(self, record: Record) -> list[int]:
-        return (self.segments or self._simple).match(record)
+        """The slots of all filters that match, lowest first."""
+        return self.current.match(record)
 
     def any(self, record: Record) -> bool:
-        return (self.segments or self._simple).any(record)
+        """Whether some filter matches; stops at the first."""
+        return self.current.any(record)
 
     def stats(self) -> dict[str, int]:
-        return (self.segments or self._simple).stats()
+        """Sizes and work counters by name."""
+        return self.current.stats()

@@ -1,96 +1,125 @@
 """An index by one necessary predicate per conjunction: find the few that can match, then verify each.
 
 A conjunction is filed under the values of the attribute on which it allows the fewest, if they are finitely many;
-else under an attribute that must be present; else it is looked at for every event. An event looks only under its
+else under an attribute that must be present; else it is a candidate for every event. An event looks only under its
 own values and attributes. Simple and exact; cost grows with the conjunctions that share a value or an attribute.
 
-Where hints tell how many events satisfy a predicate, a conjunction is filed where the fewest come by, and its
-constraints are tested in the order in which they let through more and more.
+Where hints say how many events satisfy a predicate, a conjunction is filed where the fewest events look, and its
+constraints are tested in that order: the most selective first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
-from thatch.matching.problem import AccessHints
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.problem import AccessHints, Answer, Slots
 from thatch.model.conjunctions import Conjunction, points_of
-from thatch.model.events import Record
+from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
 from thatch.model.lines import BOTTOM, PRESENT, Constraint, Cut, contains
 from thatch.model.matching import holds
 from thatch.model.names import base_of
 from thatch.model.schema import Schema, line_of
 
-__all__ = ["NecessaryIndex"]
+__all__ = ["NecessaryIndex", "NecessaryView"]
 
 _MAX_VALUES = 64  # a conjunction that allows more values of every attribute is filed under presence
 
-Entry = tuple[int, int]  # a place, and the number of the conjunction in its filter
+Entry = tuple[int, int]  # a slot, and the number of the conjunction in its filter
 Bucket = dict[Entry, Conjunction]
+Access = tuple[
+    str | None, list[Cut] | None
+]  # the attribute a conjunction is filed under, and its values there
 K = TypeVar("K")
 
 
-class NecessaryIndex:
-    """Filters by one necessary predicate of each of their conjunctions.
+class _Work:
+    """Counts of all searches. Threads may lose a count to each other: they are estimates."""
+
+    def __init__(self) -> None:
+        self.events = self.candidates = self.matches = 0
+
+
+class NecessaryView:
+    """The index after one change. Its dicts never change: a change copies the few that it touches.
 
     Parameters
     ----------
     hints : what planning knows of events
+    work : where searches are counted
     """
 
-    def __init__(self, hints: AccessHints | None = None) -> None:
-        self._hints = hints
+    __slots__ = ("_by_presence", "_by_value", "_derived", "_everywhere", "_filed", "_hints", "_work")
+
+    def __init__(self, hints: AccessHints | None, work: _Work) -> None:
+        self._hints, self._work = hints, work
+        self._filed: dict[int, tuple[Filter, list[Access]]] = {}
         self._by_value: dict[str, dict[Cut, Bucket]] = {}
         self._by_presence: dict[str, Bucket] = {}
         self._everywhere: Bucket = {}
         self._derived: dict[
-            str, set[str]
-        ] = {}  # attribute -> derived attributes that something is filed under
-        self._filters: dict[int, Filter] = {}
-        self._events = self._candidates = self._matches = 0
+            str, frozenset[str]
+        ] = {}  # attribute -> derived ones that something is filed under
 
-    def add(self, place: int, filter: Filter) -> None:
-        self._filters[place] = filter
-        for number, conjunction in enumerate(filter.conjunctions):
-            key, values = self._access(conjunction, filter.schema)
-            conjunction = self._ordered(conjunction)
+    # --- changing ------------------------------------------------------------------------------------------------
+
+    def changed(self, removed: Iterable[int], added: Mapping[int, Filter]) -> NecessaryView:
+        """A view without the filters at some slots, and with others; this one stays as it is."""
+        view = NecessaryView.__new__(NecessaryView)
+        view._hints, view._work, view._derived = self._hints, self._work, self._derived
+        view._filed, view._everywhere = self._filed.copy(), self._everywhere.copy()
+        view._by_value, view._by_presence = self._by_value.copy(), self._by_presence.copy()
+        for slot in removed:
+            view._unfile(slot)
+        for slot, each in added.items():
+            view._file(slot, each)
+        return view
+
+    def _file(self, slot: int, filter: Filter) -> None:
+        accesses = [self._access(conjunction, filter.schema) for conjunction in filter.conjunctions]
+        self._filed[slot] = (filter, accesses)
+        for number, (key, values) in enumerate(accesses):
+            conjunction, entry = self._ordered(filter.conjunctions[number]), (slot, number)
             if key is None:
-                self._everywhere[place, number] = conjunction
+                self._everywhere[entry] = conjunction
                 continue
             if key[-1] == ")":
-                self._derived.setdefault(base_of(key), set()).add(key)
+                base = base_of(key)
+                self._derived = {**self._derived, base: self._derived.get(base, frozenset()) | {key}}
             if values is None:
-                self._by_presence.setdefault(key, {})[place, number] = conjunction
+                self._by_presence[key] = {**self._by_presence.get(key, {}), entry: conjunction}
             else:
-                buckets = self._by_value.setdefault(key, {})
+                buckets = self._by_value[key] = self._by_value.get(key, {}).copy()
                 for value in values:
-                    buckets.setdefault(value, {})[place, number] = conjunction
+                    buckets[value] = {**buckets.get(value, {}), entry: conjunction}
 
-    def remove(self, place: int) -> None:
-        filter = self._filters.pop(place)
-        for number, conjunction in enumerate(filter.conjunctions):
-            key, values = self._access(conjunction, filter.schema)
+    def _unfile(self, slot: int) -> None:
+        for number, (key, values) in enumerate(self._filed.pop(slot)[1]):
             if key is None:
-                del self._everywhere[place, number]
+                del self._everywhere[slot, number]
                 continue
             if values is None:
-                _drop(self._by_presence, key, (place, number))
+                _drop(self._by_presence, key, (slot, number))
             else:
+                buckets = self._by_value[key] = self._by_value[key].copy()
                 for value in values:
-                    _drop(self._by_value[key], value, (place, number))
-                if not self._by_value[key]:
+                    _drop(buckets, value, (slot, number))
+                if not buckets:
                     del self._by_value[key]
             if key[-1] == ")" and key not in self._by_value and key not in self._by_presence:
-                self._derived[base_of(key)].discard(key)
-                if not self._derived[base_of(key)]:
-                    del self._derived[base_of(key)]
+                base = base_of(key)
+                self._derived = {**self._derived, base: self._derived[base] - {key}}
 
-    def _access(self, conjunction: Conjunction, schema: Schema | None) -> tuple[str | None, list[Cut] | None]:
-        """The attribute a conjunction is filed under, and its values there if it is filed by value."""
-        found: tuple[str | None, list[Cut] | None] = (None, None)
-        least = (inf, inf)  # the share of events that come by, and the values to file it under
+    def _access(self, conjunction: Conjunction, schema: Schema | None) -> Access:
+        """Where to file a conjunction; no values if that is under presence."""
+        found: Access = (None, None)
+        least = (inf, inf)  # the share of events that look there, and the values to file it under
         for key, constraint in conjunction.constraints:
             if contains(constraint, BOTTOM):
                 continue
@@ -99,8 +128,8 @@ class NecessaryIndex:
             )
             if values is not None and len(values) > _MAX_VALUES:
                 values = None
-            come_by = self._share(key, PRESENT if values is None else constraint)
-            rank = (come_by, inf if values is None else len(values))
+            share = self._share(key, PRESENT if values is None else constraint)
+            rank = (share, inf if values is None else len(values))
             if found[0] is None or rank < least:
                 found, least = (key, values), rank
         return found
@@ -115,7 +144,22 @@ class NecessaryIndex:
     def _share(self, key: str, constraint: Constraint) -> float:
         return 1.0 if self._hints is None else self._hints.share(key, constraint)
 
-    def match(self, record: Record) -> list[int]:
+    # --- matching ------------------------------------------------------------------------------------------------
+
+    def match_plain(
+        self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
+    ) -> Answer | None:
+        record = read_event(event)
+        return answer(self._first(record) if stop else self.match(record))
+
+    def match(self, record: Record) -> Slots:
+        return np.array(self.slots(record), np.int64)
+
+    def any(self, record: Record) -> bool:
+        return len(self._first(record)) > 0
+
+    def slots(self, record: Record) -> list[int]:
+        """The slots of all filters that match, lowest first."""
         found: set[int] = set()
         tested: set[Entry] = set()
         for bucket in self._buckets(record):
@@ -124,63 +168,160 @@ class NecessaryIndex:
                     tested.add(entry)
                     if holds(conjunction, record):
                         found.add(entry[0])
-        self._events += 1
-        self._candidates += len(tested)
-        self._matches += len(found)
+        work = self._work
+        work.events += 1
+        work.candidates += len(tested)
+        work.matches += len(found)
         return sorted(found)
 
-    def any(self, record: Record) -> bool:
-        self._events += 1
+    def _first(self, record: Record) -> Slots:
+        """The slot of one filter that matches, if any does."""
+        work = self._work
+        work.events += 1
         for bucket in self._buckets(record):
-            for conjunction in bucket.values():
-                self._candidates += 1
+            for entry, conjunction in bucket.items():
+                work.candidates += 1
                 if holds(conjunction, record):
-                    self._matches += 1
-                    return True
-        return False
+                    work.matches += 1
+                    return np.array(entry[:1], np.int64)
+        return np.zeros(0, np.int64)
 
     def _buckets(self, record: Record) -> Iterator[Bucket]:
         """Every bucket that may hold a conjunction the event satisfies."""
         if self._everywhere:
             yield self._everywhere
         present: set[str] = set()
-        for key, place in self._places(record):
+        for key, point in self._points(record):
             values = self._by_value.get(key)
             if values is not None:
-                bucket = values.get(place)
+                bucket = values.get(point)
                 if bucket is not None:
                     yield bucket
-            if key in self._by_presence and key not in present and place != BOTTOM:
+            if key in self._by_presence and key not in present and point != BOTTOM:
                 present.add(key)
                 yield self._by_presence[key]
 
-    def _places(self, record: Record) -> Iterator[tuple[str, Cut]]:
+    def _points(self, record: Record) -> Iterator[tuple[str, Cut]]:
         """Every value of every attribute, derived ones that matter included, in whatever list it stands."""
-        for key, place in list(record.points.items()):
+        for key, point in list(record.points.items()):
             if key[-1] == ")":
-                continue  # remembered from an earlier question; comes again below
-            yield key, place
+                continue  # cached by an earlier question; comes again below
+            yield key, point
             for derived in self._derived.get(key, ()):
                 yield derived, record.point(derived)
         for choice in record.choices:
             for element in choice.elements:
-                yield from self._places(element)
+                yield from self._points(element)
+
+    def filter(self, slot: int) -> Filter:
+        """The filter at a slot."""
+        return self._filed[slot][0]
+
+    def filters(self) -> dict[int, Filter]:
+        """All filters by slot."""
+        return {slot: filter for slot, (filter, _) in self._filed.items()}
+
+    def __len__(self) -> int:
+        return len(self._filed)
 
     def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+        by_value = [bucket for each in self._by_value.values() for bucket in each.values()]
         return {
-            "alternatives": sum(len(each.conjunctions) for each in self._filters.values()),
-            "filed_under_values": sum(
-                len(bucket) for each in self._by_value.values() for bucket in each.values()
-            ),
+            "alternatives": sum(len(accesses) for _, accesses in self._filed.values()),
+            "filed_under_values": sum(map(len, by_value)),
             "filed_under_presence": sum(map(len, self._by_presence.values())),
             "looked_at_always": len(self._everywhere),
-            "events": self._events,
-            "candidates": self._candidates,
-            "matches": self._matches,
+            "events": self._work.events,
+            "candidates": self._work.candidates,
+            "matches": self._work.matches,
         }
 
 
+class NecessaryIndex:
+    """Filters by one necessary predicate of each of their conjunctions.
+
+    It has the methods of `SegmentIndex` that an engine uses, but never anything to merge.
+
+    Parameters
+    ----------
+    hints : what planning knows of events
+    """
+
+    has_work = False  # nothing to merge
+    backlog = 0
+    attributes = 0  # none is numbered
+
+    def __init__(self, hints: AccessHints | None = None) -> None:
+        self.view = NecessaryView(hints, _Work())
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    def add(self, slot: int, filter: Filter) -> None:
+        """Add a filter at a free slot."""
+        self.view = self.view.changed((), {slot: filter})
+
+    def replace(self, slot: int, filter: Filter) -> None:
+        """Put a filter in the slot of another."""
+        self.view = self.view.changed((slot,), {slot: filter})
+
+    def extend(
+        self,
+        filters: Mapping[int, Filter],
+        *,
+        removed: Iterable[int] = (),
+        sources: Mapping[int, str] = MappingProxyType({}),  # noqa: ARG002 - segments keep them
+    ) -> None:
+        """Add many filters at once; `removed` are slots that get a new one."""
+        self.view = self.view.changed(removed, filters)
+
+    def remove(self, slot: int) -> None:
+        """Remove the filter at a slot."""
+        self.view = self.view.changed((slot,), {})
+
+    def remove_many(self, slots: Iterable[int]) -> None:
+        """Remove several filters at once."""
+        self.view = self.view.changed(slots, {})
+
+    def filter(self, slot: int) -> Filter:
+        """The filter at a slot."""
+        return self.view.filter(slot)
+
+    def renumber(self, new_slot: npt.NDArray[np.int64]) -> NecessaryIndex:
+        """An index of the same filters at other slots, in the same order."""
+        other = NecessaryIndex()
+        view = NecessaryView(self.view._hints, self.view._work)  # noqa: SLF001 - a view of its own
+        other.view = view.changed(
+            (), {int(new_slot[slot]): each for slot, each in self.view.filters().items()}
+        )
+        return other
+
+    def abandon(self) -> None:
+        """Give up merging: there is none."""
+
+    def tallies(self) -> npt.NDArray[np.int64]:
+        """Candidates and matches of every slot; they are counted in segments only."""
+        return np.zeros((max(self.view.filters(), default=-1) + 1, 2), np.int64)
+
+    def match(self, record: Record) -> list[int]:
+        """The slots of all filters that match, lowest first."""
+        return self.view.slots(record)
+
+    def any(self, record: Record) -> bool:
+        """Whether some filter matches; stops at the first."""
+        return self.view.any(record)
+
+    def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+        return self.view.stats()
+
+
 def _drop(buckets: dict[K, Bucket], name: K, entry: Entry) -> None:
-    del buckets[name][entry]
-    if not buckets[name]:
+    """Put a bucket without an entry in the place of one with it."""
+    bucket = buckets[name].copy()
+    del bucket[entry]
+    if bucket:
+        buckets[name] = bucket
+    else:
         del buckets[name]

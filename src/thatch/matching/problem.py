@@ -1,15 +1,15 @@
 """The matching problem: which filters of a set match an event?
 
-An index holds filters under **places**, whole numbers that also give the order of the answer. Every index of the
+An index holds filters in **slots**, whole numbers that also give the order of the answer. Every index of the
 family answers what `reference` defines, and is tested by being listed in `tests/matching`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,10 @@ from thatch.model.filters import Filter
 from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Constraint, Cut, intervals
 from thatch.model.names import base_of
 
-__all__ = ["AccessHints", "Index", "Spread"]
+__all__ = ["AccessHints", "Answer", "Index", "IndexView", "Slots", "Spread"]
+
+Slots: TypeAlias = npt.NDArray[np.int64]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,17 +129,38 @@ class AccessHints:
 class Index(Protocol):
     """A set of filters that can be matched against events."""
 
-    def add(self, place: int, filter: Filter) -> None:
-        """Add a filter under a place that is free."""
+    def add(self, slot: int, filter: Filter, /) -> None:
+        """Add a filter at a free slot."""
 
-    def remove(self, place: int) -> None:
-        """Forget the filter at a place that is taken."""
+    def remove(self, slot: int, /) -> None:
+        """Remove the filter at a slot."""
 
     def match(self, record: Record) -> list[int]:
-        """The places of all filters that match, lowest first."""
+        """The slots of all filters that match, lowest first."""
 
     def any(self, record: Record) -> bool:
         """Whether some filter matches; stops at the first."""
 
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
+
+
+class IndexView(Protocol):
+    """An index after one change. It never changes: any number of threads may read it without a lock."""
+
+    def match(self, record: Record) -> Slots:
+        """The slots of all filters that match, lowest first."""
+
+    def match_plain(
+        self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
+    ) -> Answer | None:
+        """Match an event as it was given, of undeclared types; None if it has to be read first.
+
+        Parameters
+        ----------
+        answer : makes the answer from the slots in order; the array is valid during the call only
+        stop : one of the matching slots is enough
+        """
+
+    def any(self, record: Record) -> bool:
+        """Whether some filter matches; stops at the first."""

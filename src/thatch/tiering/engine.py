@@ -12,9 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from thatch.engine.engine import REJECTS
-from thatch.engine.intake import read_subscription, read_subscriptions
-from thatch.engine.moments import Moment, moment
+from thatch.engine.subscriptions import REJECTS, Moment, read_subscription, read_subscriptions, seconds
 from thatch.engine.tables import arrow_table
 from thatch.errors import StoreError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.events import read_event
@@ -178,7 +176,7 @@ class TieredEngine:
 
         If the database goes away when some are gone, those are returned; the next call has the others.
         """
-        gone = self._cold.expired(moment(now, "now"))
+        gone = self._cold.expired(seconds(now, "now"))
         for start in range(0, len(gone), _BATCH):
             try:
                 self._drop(gone[start : start + _BATCH])
@@ -209,7 +207,7 @@ class TieredEngine:
         """
         if by not in ("subscription", "subscriber"):
             raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
-        when = None if now is None else moment(now, "now")
+        when = None if now is None else seconds(now, "now")
         arrivals = self._migration.arrivals
 
         def ask() -> list[str]:

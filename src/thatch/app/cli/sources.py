@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from thatch import Engine, Filter, Schema, ThatchError
 from thatch.app.cli.output import note, progress
-from thatch.engine.intake import read_subscription
+from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, SchemaError, SubscriptionError, shown
 from thatch.formats.loaded import is_loaded, read_loaded
 from thatch.formats.subscriptions import Subscriptions, read_subscriptions

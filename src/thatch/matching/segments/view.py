@@ -56,12 +56,15 @@ class View:
     def __init__(self, shape: Shape, moment: int, boxes: int, pool: Pool) -> None:
         self.shape, self.moment, self.boxes, self.pool = shape, moment, boxes, pool
 
-    def match_plain(self, event: dict[str, Any], answer: Callable[[Places], Answer]) -> Answer | None:
+    def match_plain(
+        self, event: dict[str, Any], answer: Callable[[Places], Answer], *, stop: bool = False
+    ) -> Answer | None:
         """What to answer for a flat event of plain values, straight from its object; None if it has to be read first.
 
         Parameters
         ----------
         answer : makes the answer of the places in order; it gets an array that is only good during the call
+        stop : one of the places is enough; such searches are not tallied
         """
         pool = self.pool
         free = pool.free
@@ -73,18 +76,24 @@ class View:
             room.attach(self.shape)
         if pool.flags & fields.TALLY:
             room.tally(self.shape.places)
+        asked = fields.STOP if stop else pool.flags
         encoder = room.encoder
         rows, flags = encoder.numeric(event), fields.NUMERIC
         if rows < 0:
             rows = encoder.plain(event)
             flags = encoder.flags
             room.sync()
-        counts = collect(room.context, rows, flags | pool.flags, self.moment, self.boxes) if rows >= 0 else -1
+        counts = collect(room.context, rows, flags | asked, self.moment, self.boxes) if rows >= 0 else -1
         if counts < 0:
             free.append(room)
             return None
-        places = room.places[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
-        if pool.flags & fields.TALLY:
+        if counts <= _SURE:
+            places = room.places[:counts]
+        elif stop and counts & _SURE:
+            places = room.places[: counts & _SURE]
+        else:
+            places = self._verified(room, counts, read_event(event))
+        if asked & fields.TALLY:
             room.tallies[2 * places + 1] += 1
         result = answer(places)
         free.append(room)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from thatch.engine.intake import read_subscription
+from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, SubscriptionError, ThatchError, shown
 from thatch.model.schema import Schema
 from thatch.model.values import is_text

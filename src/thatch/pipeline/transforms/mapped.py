@@ -92,7 +92,7 @@ class _Places:
             keys = batch.column(KEY)
             for piece in self.reading.pieces(engine, batch, self.now, grouped=True):
                 # Spark takes a row as a whole, so that no list may be long.
-                yield from _split(keys.take(piece.column(EVENT)), piece.column(PLACES))
+                yield from _split(keys.take(piece.column(EVENT)), piece.column("slots"))
 
 
 def _split(keys: pa.Array, lists: pa.ListArray) -> Batches:

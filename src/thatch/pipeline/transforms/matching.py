@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from thatch.engine import Engine
-from thatch.engine.moments import Moment, moment
+from thatch.engine.subscriptions import Moment, seconds
 from thatch.errors import SparkError, shown
 from thatch.model.schema import Schema
 from thatch.pipeline.indexes import Index, indexed
@@ -77,7 +77,7 @@ def match(  # noqa: PLR0913 - the questions that can be asked of a log
     if (give == "hours") != (time is not None):
         raise SparkError("`time` with give='hours', and only there", f"time={time!r} with give={give!r}")
     reading = Reading(json=json, nulls=nulls, skips=bad == "skip")
-    when = None if now is None else moment(now, "now")
+    when = None if now is None else seconds(now, "now")
     log = prepared(events, reading, event=event, time=time)
     if _is_partitioned(plan, subscriptions):
         shards = partitioned.sharded(_table(subscriptions), schema)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from thatch.engine.intake import read_subscription
+from thatch.engine.subscriptions import read_subscription
 from thatch.errors import SubscriptionError, ThatchError, shown
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema

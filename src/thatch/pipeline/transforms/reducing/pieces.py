@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thatch.engine.intake import read_subscription
+from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, SubscriptionError, TableError, ThatchError, shown
 from thatch.model.filters import Filter
 from thatch.model.residuals import Residual
