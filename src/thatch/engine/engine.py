@@ -224,6 +224,7 @@ class Engine:
         """Merge everything and free what is no longer used, now; matching is quickest afterwards."""
         self._check_writable()
         with self._state.writing:
+            self._state.merger.wait()
             self._state.renumber()
 
     # --- asking --------------------------------------------------------------------------------------------------

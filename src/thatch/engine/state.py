@@ -156,11 +156,12 @@ class EngineState:
         """Renumber slots and attributes when most of them are gone. Rare enough to cost little per insert."""
         is_sparse = self.ids.slots >= _SPARSE * max(len(self.ids), 1_024)
         if is_sparse or self.index.current.attributes > 2 * self._attributes + _MANY_NAMES:
-            self.renumber()
+            self.merger.wait()
+            if not self.index.current.is_merging:
+                self.renumber()
 
     def renumber(self) -> None:
-        """Merge everything, and number the slots that are left from 0."""
-        self.merger.wait()
+        """Merge everything, and number the slots that are left from 0; nothing may be merging."""
         kept = self.ids.taken()
         new_slot = np.full(self.ids.slots, -1, np.int64)
         new_slot[kept] = np.arange(len(kept))

@@ -248,7 +248,7 @@ class NecessaryIndex:
     hints : what planning knows of events
     """
 
-    has_work = False  # nothing to merge
+    has_work = is_merging = False
     backlog = 0
     attributes = 0  # none is numbered
 
