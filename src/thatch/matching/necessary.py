@@ -71,8 +71,8 @@ class NecessaryView:
 
     def changed(self, removed: Iterable[int], added: Mapping[int, Filter]) -> NecessaryView:
         """A view without the filters at some slots, and with others; this one stays as it is."""
-        view = NecessaryView.__new__(NecessaryView)
-        view._hints, view._work, view._derived = self._hints, self._work, self._derived
+        view = NecessaryView(self._hints, self._work)
+        view._derived = self._derived
         view._filed, view._everywhere = self._filed.copy(), self._everywhere.copy()
         view._by_value, view._by_presence = self._by_value.copy(), self._by_presence.copy()
         for slot in removed:
