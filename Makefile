@@ -9,7 +9,7 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=loadgroup
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=loadgroup --no-loadscope-reorder
 
 # Caches stay out of the source tree.
 export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/cache/numba

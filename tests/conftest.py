@@ -1,17 +1,17 @@
-"""Hypothesis profiles, one Spark and one PostgreSQL for all who need them, and seconds per room at the end of a run."""
+"""Hypothesis profiles, compiled kernels, shared servers, the order of tests, and seconds per package at the end of a run."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-
-from thatch import parse
-from thatch.model.events import read_event
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -31,52 +31,84 @@ settings.register_profile("deep", max_examples=1_500, deadline=None, suppress_he
 settings.load_profile(os.environ.get("THATCH_HYPOTHESIS_PROFILE", "fast"))
 
 
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+# Each is a process that fills the cache on disk, so that parallel workers do not compile the same kernels.
+KERNELS = {
+    "matching": """
+from thatch import parse
+from thatch.matching.segments import SegmentIndex
+from thatch.model.events import read_event
+index = SegmentIndex(capacity=1)
+index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
+index.match(read_event({"a": 1, "b": ["c", "d"]}))
+""",
+    "reduction": """
+from thatch import ForwardingSet
+from thatch.reduction import ApproximateNegativeSpace, Exact, NegativeSpace, Pairwise, Probabilistic
+policies = Pairwise(demote=True), Exact(demote=True), Probabilistic(delta=0.1), NegativeSpace(), ApproximateNegativeSpace()
+for policy in policies:
+    link = ForwardingSet(policy)
+    for number, filter in enumerate(("x < 5", "x >= 4 and y < 3", "x >= 4 and y >= 3", "x < 9")):
+        link.add(str(number), filter)
+    link.remove("0")
+""",
+    "placement": """
+from tests.placement.instances import drawn
+from thatch.placement import solve
+for algorithm in ("gr_star_search", "slp1", "closest"):
+    solve(drawn(3, inner=2), algorithm)
+""",
+}
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the kernels once, before parallel workers would each do it."""
+    """Compile the kernels, a process for each package, before parallel workers start."""
     if getattr(config.option, "numprocesses", None):
-        from thatch.matching.segments import SegmentIndex
-
-        index = SegmentIndex(capacity=1)
-        index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
-        index.match(read_event({"a": 1, "b": ["c", "d"]}))
-        _compile_reduction()
-        _compile_placement()
-
-
-def _compile_reduction() -> None:
-    """The kernels of forwarding sets, one policy after the other."""
-    from thatch import ForwardingSet
-    from thatch.reduction import ApproximateNegativeSpace, Exact, NegativeSpace, Pairwise, Probabilistic
-
-    policies = (
-        Pairwise(demote=True),
-        Exact(demote=True),
-        Probabilistic(delta=0.1),
-        NegativeSpace(),
-        ApproximateNegativeSpace(),
-    )
-    for policy in policies:
-        link = ForwardingSet(policy)
-        for number, filter in enumerate(("x < 5", "x >= 4 and y < 3", "x >= 4 and y >= 3", "x < 9")):
-            link.add(str(number), filter)
-        link.remove("0")
+        processes = {
+            name: subprocess.Popen([sys.executable, "-c", code], cwd=config.rootpath)
+            for name, code in KERNELS.items()
+        }
+        failed = [name for name, process in processes.items() if process.wait() != 0]
+        if failed:
+            raise pytest.UsageError(f"The kernels of {', '.join(failed)} do not compile (see above).")
 
 
-def _compile_placement() -> None:
-    """The kernels of placement: a dozen seconds, which every worker would spend by itself."""
-    from tests.placement.instances import drawn
-    from thatch.placement import solve
+# --- who runs where and when -----------------------------------------------------------------------------------------
 
-    for algorithm in ("gr_star_search", "slp1", "closest"):
-        solve(drawn(3, inner=2), algorithm)
+SPARK_SESSIONS = 2  # at most, in a parallel run; each has one core
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Spread the tests that share a Spark session over two sessions, file by file, and begin with long chains."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    for item in items:
+        if "spark" in _groups(item):
+            file = item.path.relative_to(config.rootpath).as_posix()
+            part = file if workers <= SPARK_SESSIONS else zlib.crc32(file.encode()) % SPARK_SESSIONS
+            item.add_marker(pytest.mark.xdist_group(f"{part}"))
+    items.sort(key=_turn)
+
+
+def _groups(item: pytest.Item) -> set[str]:
+    return {mark.args[0] for mark in item.iter_markers("xdist_group")}
+
+
+def _turn(item: pytest.Item) -> int:
+    """Whole groups first, those on a cluster before all; a worker that took one last would keep others waiting."""
+    groups = _groups(item)
+    return 0 if "cluster" in groups else 1 if "spark" in groups else 2 if groups else 3
+
+
+# --- what tests share ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
-    """The one Spark session of a run, on two cores of this machine; tests that use it are in the group `spark`."""
+    """A worker's Spark session, on one core; tests that use it are in the group `spark`."""
     from thatch.pipeline import session
 
-    made = session("thatch tests", master="local[2]", settings={"spark.sql.shuffle.partitions": 2})
+    made = session("thatch tests", master="local[1]", settings={"spark.sql.shuffle.partitions": 2})
     yield made
     made.stop()
 
@@ -91,7 +123,7 @@ def postgres() -> Iterator[object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Seconds per room: where the time of a run went."""
+    """Seconds per package: where the time of a run went."""
     seconds: dict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -100,5 +132,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 seconds[parts[1] if len(parts) > 2 else "."] += report.duration
     if seconds:
         listed = sorted(seconds.items(), key=lambda each: -each[1])
-        terminalreporter.write_sep("-", "seconds per room")
-        terminalreporter.write_line("  ".join(f"{room} {spent:.1f}" for room, spent in listed))
+        terminalreporter.write_sep("-", "seconds per package")
+        terminalreporter.write_line("  ".join(f"{package} {spent:.1f}" for package, spent in listed))
