@@ -10,9 +10,9 @@ from typing import Any
 import thatch
 from thatch.model.events import read_event
 from thatch.model.profile import Profile
-from thatch.planning import FilterSet, Plan, Problem, ProfileSource, Sample, expected_cost, plan, unplanned
+from thatch.planning import FilterSet, Plan, PredicateSample, Problem, expected_cost, plan, unplanned
+from thatch.planning.expected import PairedChances
 from thatch.planning.problem import Answer
-from thatch.planning.selectivities import Paired
 
 __all__ = ["Compared", "Events", "compared"]
 
@@ -63,10 +63,11 @@ def compared(
     ----------
     is_measured : whether selectivities are those of the known events, predicate by predicate, and not the profile's
     """
-    source = ProfileSource(Profile.of(known))
-    wanted = FilterSet({str(place): filter for place, filter in enumerate(filters)}, source, answer=answer)
+    profile = Profile.of(known)
+    wanted = FilterSet({str(place): filter for place, filter in enumerate(filters)}, profile, answer=answer)
     before, after = (
-        Sample(wanted.columns([read_event(event) for event in some]), len(some)) for some in (known, others)
+        PredicateSample(wanted.columns([read_event(event) for event in some]), len(some))
+        for some in (known, others)
     )
     problem = wanted.problem.with_selectivities(before.selectivities()) if is_measured else wanted.problem
     planned, arrived = plan(problem), unplanned(problem)
@@ -84,10 +85,10 @@ def compared(
     )
 
 
-def _pairs(problem: Problem, sample: Sample) -> Paired:
+def _pairs(problem: Problem, sample: PredicateSample) -> PairedChances:
     found = {}
     for member in problem.members:
         for first, second in combinations(sorted(member), 2):
             both = sample.columns[first] & sample.columns[second]
             found[first, second] = both.bit_count() / sample.events
-    return Paired(problem, found)
+    return PairedChances(problem, found)

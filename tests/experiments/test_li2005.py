@@ -28,7 +28,8 @@ from thatch.experiments.trials import Trial
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import covers
-from thatch.reduction.merging import ExpectedTraffic, Uniform
+from thatch.model.selectivity import Selectivity
+from thatch.reduction.merging import ExpectedTraffic
 from thatch.workloads.li2005 import (
     AT_LEAST,
     AT_MOST,
@@ -158,7 +159,7 @@ def test_a_merger_covers_its_parts_at_the_cost_that_definition_2_gives(table, th
     left = remove_covered(table)
     expected = advertisements(table.values, share)
     traffic = ExpectedTraffic(
-        Uniform(table.schema), [advert.conjunctions[0] for advert in _texts_of(expected, table)]
+        Selectivity(None, table.schema), [advert.conjunctions[0] for advert in _texts_of(expected, table)]
     )
     filters = left.filters()
     seen = []

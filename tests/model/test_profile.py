@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, nan
+from math import nan
 from typing import Any
 
 import pytest
@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 import thatch
 from tests import strategies as make
-from thatch.model.lines import EMPTY, MISSING, PRESENT, WHOLE, Constraint
+from thatch.model.lines import Constraint
 from thatch.model.profile import STEPS, AttributePair, AttributeSet, Bounds, Matches, Profile, predicates_of
-from thatch.model.profile.attributes import AttributeProfile
 from thatch.model.profile.counting import pair_text
-from thatch.model.profile.distributions import Distribution
 
 EVENTS: list[Any] = [
     {"a": 1, "b": [{"c": 2}, {"c": "x"}, {}]},
@@ -119,91 +117,13 @@ def test_nothing_has_a_profile_too():
     empty = Profile.of([], {})
     assert empty.events == 0
     assert empty.matches.never == 0
-    assert empty.probability("x", PRESENT) == 0.0
-    assert empty.probability("x", WHOLE) == 1.0
-
-
-# --- asking ----------------------------------------------------------------------------------------------------
-
-
-def test_a_measured_predicate_is_answered_exactly():
-    events = [{"x": each} for each in range(997)]
-    profile = Profile.of(events, {"a": thatch.parse("x < 123")})
-    assert profile.probability(*constraint_of("x < 123")) == 123 / 997
-
-
-@pytest.mark.parametrize(
-    "text", ["x < 123.4", "x between 100 and 800", "x >= 990", "x != 5", "x in (1, 2, 900)"]
-)
-def test_an_interval_is_answered_to_within_two_steps(text):
-    events = [{"x": (each * 7919) % 1000} for each in range(5_000)]
-    true = sum(map(thatch.parse(text).matches, events)) / len(events)
-    assert Profile.of(events).probability(*constraint_of(text)) == pytest.approx(true, abs=2 / STEPS)
-
-
-def test_frequent_values_and_types_are_answered_exactly():
-    events = [{"x": value} for value in [1, 1, 1, 2, "a", "a", True, None, nan]] + [{}]
-    profile = Profile.of(events)
-    for text in (
-        "x = 1",
-        "x = 'a'",
-        "x = true",
-        "x is null",
-        "x < 2",
-        "exists(x)",
-        "x is missing",
-        "x is distinct from 1",
-    ):
-        true = sum(map(thatch.parse(text).matches, events)) / len(events)
-        assert profile.probability(*constraint_of(text)) == pytest.approx(true), text
-
-
-def test_what_is_derived_is_answered_from_frequent_values_and_a_sample():
-    words = ["IBM", "ibm", "Apple", "10.0.0.1", "2026-01-31", 5, None]
-    events = [{"x": word} for word in words]
-    profile = Profile.of(events)
-    for text in (
-        "lower(x) = 'ibm'",
-        "x like '%m'",
-        "ip(x) = '10.0.0.1'",
-        "time(x) > '2026-01-01'",
-        "lower(x) = 5",
-    ):
-        true = sum(map(thatch.parse(text).matches, events)) / len(events)
-        key, constraint = constraint_of(text)
-        assert profile.probability(key, constraint) == pytest.approx(true), text
-    assert profile.probability("ip(x)", MISSING) == pytest.approx(6 / 7)
-
-
-def test_elements_of_a_list_are_taken_to_be_independent():
-    profile = Profile.of([{"x": [1, 2]}] * 10 + [{}] * 10)
-    assert profile.probability(*constraint_of("x = 1")) == pytest.approx(0.5 * 0.75)
-
-
-def test_a_value_that_is_not_frequent_gets_what_is_left():
-    rare = Distribution(1_000, 101, (0.0, 1.0), ((0, 900),))
-    assert rare.share(constraint_of("x = 0.5")[1]) == pytest.approx(0.1 / 100)
-    assert rare.share(constraint_of("x = 7")[1]) == 0.0  # beyond the greatest
-
-
-def test_shares_stand_far_values_and_texts():
-    ends = Distribution(10, 10, (-inf, 0.0, inf), ())
-    assert ends.share(constraint_of("x <= 0")[1]) == pytest.approx(0.5, abs=0.5)
-    texts = Profile.of([{"x": each} for each in "abcdefghij"]).attribute("x")
-    assert texts.share(constraint_of("x < 'f'")[1]) == pytest.approx(0.5, abs=0.02)
-    assert texts.share(EMPTY) == 0.0
-    assert Profile.of([{"x": 1}]).probability("x", EMPTY) == 0.0
-    assert AttributeProfile(key="x", events=0, values=0, distinct=0).share(PRESENT) == 0.0
-    assert AttributeProfile(key="x", events=0, values=0, distinct=0).derived_share("lower(x)", PRESENT) == 0.0
 
 
 @given(st.lists(make.events, max_size=20))
-def test_shares_lie_between_nothing_and_all_and_add_up(events):
+def test_counts_of_an_attribute_add_up(events):
     profile = Profile.of(events)
     for each in profile.attributes:
         assert each.values == each.nulls + each.falses + each.trues + each.nans + each.numbers + each.texts
-        assert profile.probability(each.key, PRESENT) == pytest.approx(profile.present(each.key))
-        assert profile.probability(each.key, WHOLE) == pytest.approx(1.0)
         assert sum(count for _, count in each.heavy) <= each.numbers + each.texts
 
 

@@ -16,14 +16,13 @@ import thatch
 from tests.pipeline.test_reducing import DECLARED, DERIVED, PLAIN, SCHEMA, sets_of
 from thatch.engine import container
 from thatch.errors import ParameterError, SubscriptionError, TableError
-from thatch.model.profile import Profile
+from thatch.model.selectivity import Selectivity
 from thatch.pipeline import Index, merge
 from thatch.pipeline.adapter import Carried
 from thatch.pipeline.transforms.events import KEY, Reading
 from thatch.pipeline.transforms.merging.closing import joined_text
 from thatch.pipeline.transforms.merging.confidence import fewest_trials, most_allowed, upper_bound
 from thatch.pipeline.transforms.merging.describing import Describe, joined
-from thatch.pipeline.transforms.merging.domains import Domains, density_of
 from thatch.pipeline.transforms.merging.frontier import Counts, costs_of, frontier_of, order_of
 from thatch.pipeline.transforms.merging.gaps import GROUPED, TOLD, Join
 from thatch.pipeline.transforms.merging.grouping import chosen_tails, reference_tails
@@ -65,7 +64,7 @@ def told_of(filters: list[str], schema: thatch.Schema | None = None, parts: int 
     order = np.lexsort((known.rows, known.groups))
     taken = batch.take(pa.array(order))
     grouped = pa.record_batch([*taken.columns, pa.array(known.groups[order])], schema=GROUPED)
-    task = Join(schema, density_of(known.domains, None, schema))
+    task = Join(schema, Selectivity(None, schema, named=known.named))
     return pa.Table.from_batches(task(iter([grouped])), TOLD).to_pylist()
 
 
@@ -170,29 +169,25 @@ def test_rows_choose_the_tail_that_most_share_whatever_their_order(tails, random
 # --- how likely values are -------------------------------------------------------------------------------------------
 
 
-def test_undeclared_domains_are_what_subscriptions_name_however_they_are_dealt_out():
-    filters = [thatch.parse(f"x < {number / 2} and t = 't{number}'") for number in range(3_000)]
-    parts = [Domains() for _ in range(3)]
-    for number, filter in enumerate(filters):
-        parts[number % 3].observe(filter.conjunctions[0])
-    whole, other = Domains(), Domains()
-    for filter in filters:
-        whole.observe(filter.conjunctions[0])
-    for part in parts:
-        other.add(part)
-    assert whole.conjunction() == other.conjunction()
-    density = density_of(whole, None, None)
+def test_the_values_that_subscriptions_name_do_not_depend_on_how_the_work_is_split():
+    texts = [f"x < {number / 2} and t = 't{number}'" for number in range(3_000)]
+    nothing = [None] * len(texts)
+    columns = [list(range(len(texts))), [f"s{text}" for text in texts], nothing, texts, nothing]
+    batch = pa.record_batch(
+        [pa.array(*each) for each in zip(columns, INPUT.types, strict=True)], schema=INPUT
+    )
+
+    def named(parts: int) -> dict:
+        dealt = [batch.take(pa.array(range(part, 3_000, parts))) for part in range(parts)]
+        return joined([piece for some in dealt for piece in Describe(None)(iter([some]))]).named
+
+    whole, split = named(1), named(3)
+    for key in ("x", "t"):
+        assert whole[key].points == split[key].points
+        assert whole[key].singles == split[key].singles
+        assert len(whole[key].points) <= 258
     side = thatch.parse("x >= 500 and x < 1000").conjunctions[0].constraints[0]
-    assert density.probability(*side) == pytest.approx(500 / 1499.5, rel=0.01)
-
-
-def test_a_profile_tells_more_than_bounds():
-    domains = Domains()
-    domains.observe(thatch.parse("x between 0 and 100").conjunctions[0])
-    side = thatch.parse("x < 10").conjunctions[0].constraints[0]
-    profile = Profile.of([{"x": number % 5} for number in range(200)])
-    assert density_of(domains, None, None).probability(*side) == pytest.approx(0.1, abs=0.02)
-    assert density_of(domains, profile, None).probability(*side) == pytest.approx(1.0, abs=0.02)
+    assert Selectivity(named=whole).upper(*side) == pytest.approx(500 / 1499.5, rel=0.01)
 
 
 # --- bounds and choices ----------------------------------------------------------------------------------------------

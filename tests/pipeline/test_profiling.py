@@ -18,6 +18,7 @@ import thatch
 from thatch.engine.tables import event_rows
 from thatch.errors import SparkError, TableError
 from thatch.model.profile import AttributeProfile, Profile
+from thatch.model.selectivity import Selectivity
 from thatch.pipeline.transforms.events import Reading
 from thatch.pipeline.transforms.profiling.flattening import EVENTS, MISFITS, REJECTED, SET, VALUE, flattened
 from thatch.pipeline.transforms.profiling.profile import profile
@@ -362,8 +363,8 @@ class TestOnSpark:
             ((key, constraint),) = thatch.parse(text).conjunctions[0].constraints
             true = sum(map(thatch.parse(text).matches, events)) / len(events)
             slack = 0.07 if "symbol <" in text else 0.012
-            assert found.probability(key, constraint) == pytest.approx(true, abs=slack), text
-            assert exact.probability(key, constraint) == pytest.approx(true, abs=0.012), text
+            assert Selectivity(found).estimate(key, constraint) == pytest.approx(true, abs=slack), text
+            assert Selectivity(exact).estimate(key, constraint) == pytest.approx(true, abs=0.012), text
 
     def test_structs_and_typed_columns_are_profiled_as_events(self, spark):
         rows = [
@@ -389,7 +390,7 @@ class TestOnSpark:
         assert empty.matches.never == 1
         assert empty.predicates[0].events == 0
         assert empty.present("x") == 0
-        assert empty.probability("x", thatch.parse("x = 1").conjunctions[0].constraints[0][1]) == 0
+        assert Selectivity(empty).estimate("x", thatch.parse("x = 1").conjunctions[0].constraints[0][1]) == 0
 
     def test_a_sample_says_so_and_is_within_its_error(self, spark):
         log = spark.range(20_000).selectExpr("id as n", "id % 4 = 0 as quarter")

@@ -8,22 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thatch import ParameterError
-from thatch.planning import Problem, Sample, count, expected_cost, plan, unplanned
-from thatch.planning import closed_forms as closed
-from thatch.planning.expected import cluster_cost, conjunction_cost, link_group_cost
-from thatch.planning.selectivities import Paired
+from thatch.experiments.commonality import closed_forms as closed
+from thatch.planning import PredicateSample, Problem, count, expected_cost, plan, unplanned
+from thatch.planning.expected import PairedChances, cluster_cost, conjunction_cost, link_group_cost
 
 EVENTS = 4_000
 
 
-def sampled(problem: Problem, seed: int = 0, events: int = EVENTS) -> Sample:
+def sampled(problem: Problem, seed: int = 0, events: int = EVENTS) -> PredicateSample:
     """Events on which predicates are independent."""
     rng = np.random.default_rng(seed)
     columns = []
     for chance in problem.selectivities:
         bits = np.packbits(rng.random(events) < chance, bitorder="little")
         columns.append(int.from_bytes(bits.tobytes(), "little"))
-    return Sample(columns, events)
+    return PredicateSample(columns, events)
 
 
 def cluster_of(k: int, m: int, n: int, p: float) -> Problem:
@@ -127,19 +126,19 @@ def test_pairs_that_were_measured_correct_what_independence_gets_wrong():
     problem = Problem.of([[0, 1, 2]], [0.4, 0.5, 0.5])
     steps = unplanned(problem).steps
     assert expected_cost(problem, steps) == pytest.approx(1 + 0.4 + 0.2)
-    never = Paired(problem, {(0, 1): 0.0})
+    never = PairedChances(problem, {(0, 1): 0.0})
     assert expected_cost(problem, steps, never) == pytest.approx(1 + 0.4)
-    always = Paired(problem, {(0, 1): 0.4, (0, 2): 0.2})
+    always = PairedChances(problem, {(0, 1): 0.4, (0, 2): 0.2})
     assert expected_cost(problem, steps, always) == pytest.approx(1 + 0.4 + 0.4)
-    impossible = Paired(problem.with_selectivities([0.0, 0.5, 0.5]), {(0, 1): 0.0})
+    impossible = PairedChances(problem.with_selectivities([0.0, 0.5, 0.5]), {(0, 1): 0.0})
     assert impossible.after([0], 1) == 0.5
 
 
 def test_a_sample_knows_what_is_true_together():
     problem = Problem.of([[0], [1]], [0.5, 0.5], answer="any")
-    sample = Sample([0b0011, 0b1100], 4)  # one of them is true on every event
+    sample = PredicateSample([0b0011, 0b1100], 4)  # one of them is true on every event
     assert sample.selectivities() == [0.5, 0.5]
     assert sample.cost(plan(problem)) == plan(problem).cost == 1.5
     assert count(plan(problem), sample.columns, 4).satisfied == (0b1111,)
     with pytest.raises(ParameterError, match="at least one event"):
-        Sample([], 0)
+        PredicateSample([], 0)

@@ -16,9 +16,8 @@ from thatch.model.events import read_event
 from thatch.model.profile import Profile
 from thatch.planning import (
     FilterSet,
+    PredicateSample,
     Problem,
-    ProfileSource,
-    Sample,
     commonalities,
     count,
     execute,
@@ -48,7 +47,7 @@ def test_what_a_predicate_implies_is_true_where_it_is(expressions, given_events)
         except EventError:
             continue
     assume(records)
-    wanted = FilterSet(filters, ProfileSource(Profile.of([{"x": 1, "a": "b"}, {}])))
+    wanted = FilterSet(filters, Profile.of([{"x": 1, "a": "b"}, {}]))
     for record in records:
         truth = wanted._truth(record)
         for predicate, weaker in enumerate(wanted.problem.implied):
@@ -76,7 +75,7 @@ def test_plans_answer_as_filters_do_and_cost_what_is_expected_where_every_predic
             continue
     assume(filters)
     every = [dict(zip(("x0", "x1", "x2"), values, strict=True)) for values in product(range(7), repeat=3)]
-    wanted = FilterSet(filters, ProfileSource(Profile.of(every, filters)), answer=answer)
+    wanted = FilterSet(filters, Profile.of(every, filters), answer=answer)
     records = [read_event(event) for event in every]
     columns = wanted.columns(records)
     steps = depth_first(wanted.problem, greedy(wanted.problem))
@@ -118,11 +117,11 @@ def test_one_weak_predicate_rejects_all_that_imply_it():
     filters = {f"s{n}": thatch.parse(f"x > 2.{n} and y < {n}") for n in range(2, 60)}
     filters["weak"] = thatch.parse("x > 0")
     log = [{"x": n * 37 % 100 - 95, "y": n % 71} for n in range(1_000)]
-    source = ProfileSource(Profile.of(log))
-    wanted, plain = (FilterSet(filters, source, covering=each) for each in (True, False))
+    profile = Profile.of(log)
+    wanted, plain = (FilterSet(filters, profile, covering=each) for each in (True, False))
     found, other = plan(wanted.problem), plan(plain.problem)
     assert found.cost < other.cost / 4
-    sample = Sample(wanted.columns([read_event(event) for event in log]), len(log))
+    sample = PredicateSample(wanted.columns([read_event(event) for event in log]), len(log))
     assert found.cost == pytest.approx(sample.cost(found), rel=0.1)
     first = commonalities(wanted.problem)[0]
     assert first.expression(wanted.problem, wanted.member_names) == "not (x > 0) → ¬s2 ∧ ¬s3 ∧ … ∧ ¬weak"
@@ -131,10 +130,10 @@ def test_one_weak_predicate_rejects_all_that_imply_it():
 def test_that_an_event_has_an_attribute_is_asked_first_where_few_have_it():
     filters = {str(n): thatch.parse(f"code = {n} and y < {n}") for n in range(50)}
     log = [{"y": n % 60, **({"code": n % 40} if n % 10 == 0 else {})} for n in range(1_000)]
-    wanted = FilterSet(filters, ProfileSource(Profile.of(log)))
+    wanted = FilterSet(filters, Profile.of(log))
     found = plan(wanted.problem)
     assert wanted.problem.names[found.steps.tests[0]] == "exists(code)"
-    sample = Sample(wanted.columns([read_event(event) for event in log]), len(log))
+    sample = PredicateSample(wanted.columns([read_event(event) for event in log]), len(log))
     assert sample.cost(found) < sample.cost(unplanned(wanted.problem)) / 4
 
 
@@ -150,8 +149,8 @@ def test_predictions_hold_where_attributes_are_independent():
         )
     filters = {str(number): thatch.parse(text) for number, text in enumerate(texts)}
     log = [{f"x{at}": value for at, value in enumerate(row)} for row in rng.random((2_000, 3)).tolist()]
-    wanted = FilterSet(filters, ProfileSource(Profile.of(log[:1_000])))
-    after = Sample(wanted.columns([read_event(event) for event in log[1_000:]]), 1_000)
+    wanted = FilterSet(filters, Profile.of(log[:1_000]))
+    after = PredicateSample(wanted.columns([read_event(event) for event in log[1_000:]]), 1_000)
     found = plan(wanted.problem)
     assert any(wanted.problem.implied)
     assert found.cost == pytest.approx(after.cost(found), rel=0.1)

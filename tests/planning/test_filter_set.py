@@ -12,7 +12,7 @@ from thatch import EventError, NeverMatchesError, ParameterError, SchemaError
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
-from thatch.planning import FilterSet, ProfileSource, paired_chances, plan, unplanned
+from thatch.planning import FilterSet, paired_chances, plan, unplanned
 
 
 def filters_of(*texts: str, schema: thatch.Schema | None = None) -> dict[str, Filter]:
@@ -97,8 +97,8 @@ def test_an_event_with_lists_has_no_column():
 
 def test_a_profile_gives_measured_selectivities_and_else_those_of_distributions():
     log = [{"symbol": "IBM" if number % 4 else "AAPL", "price": number} for number in range(200)]
-    measured = FilterSet(QUOTES, ProfileSource(Profile.of(log, QUOTES)))
-    guessed = FilterSet(QUOTES, ProfileSource(Profile.of(log)))
+    measured = FilterSet(QUOTES, Profile.of(log, QUOTES))
+    guessed = FilterSet(QUOTES, Profile.of(log))
     names = measured.problem.names
     exact = dict(zip(names, measured.problem.selectivities, strict=True))
     assert exact["symbol = 'IBM'"] == 0.75
@@ -112,7 +112,7 @@ def test_pairs_of_a_profile_tell_what_depends_on_what():
     log = [{"a": number % 2, "b": number % 2, "c": number % 3} for number in range(60)]
     filters = filters_of("a = 1 and b = 1 and c = 0", "a = 1 and b = 0 and c = 1")
     profile = Profile.of(log, filters)
-    wanted = FilterSet(filters, ProfileSource(profile))
+    wanted = FilterSet(filters, profile)
     chances = paired_chances(wanted.problem, profile)
     a, b, other = (wanted.problem.names.index(name) for name in ("a = 1", "b = 1", "b = 0"))
     assert wanted.problem.selectivities[b] == 0.5
@@ -155,12 +155,16 @@ def test_without_any_domain_what_the_filters_name_is_one():
         )
     )
     shares = dict(zip(wanted.problem.names, wanted.problem.selectivities, strict=True))
-    assert shares["symbol = 'a'"] == 0.25
-    assert shares["symbol in ('a', 'c')"] == 0.5
+    # Four texts are named, and all others count as a fifth.
+    assert shares["symbol = 'a'"] == pytest.approx(0.2)
+    assert shares["symbol in ('a', 'c')"] == pytest.approx(0.4)
     # From 0 to 30 there are five numbers, 7.5 apart in the mean: the domain reaches from -7.5 to 37.5.
     assert shares["price between 10 and 20"] == pytest.approx(10 / 45)
     assert shares["price < 30"] == shares["price > 0"] == pytest.approx(37.5 / 45)
-    assert shares["k = 5"] == shares["flag = true"] == shares["z < 1"] == shares["note like '%x%y%'"] == 0.5
+    assert shares["k = 5"] == pytest.approx(1 / 3)
+    assert shares["flag = true"] == 0.25  # null is as likely as a boolean
+    assert shares["z < 1"] == 0.5
+    assert shares["note like '%x%y%'"] == 1.0  # any text
 
 
 def test_costs_are_given_by_text():

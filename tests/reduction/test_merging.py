@@ -22,8 +22,9 @@ from thatch.errors import (
 )
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
+from thatch.model.selectivity import Selectivity
 from thatch.reduction import ForwardingSet, Merging
-from thatch.reduction.merging import ExpectedTraffic, Uniform, merged
+from thatch.reduction.merging import ExpectedTraffic, merged
 
 # --- paper L ---------------------------------------------------------------------------------------------------------
 
@@ -252,7 +253,7 @@ def test_filters_of_other_attributes_or_three_differences_have_no_merger() -> No
         return thatch.parse(text).conjunctions[0]
 
     for one, other in (("x = 1", "y = 1"), ("x = 1 and y = 1 and z = 1", "x = 2 and y = 2 and z = 2")):
-        assert merged(conjunction(one), conjunction(other), intervals=1, density=Uniform()) is None
+        assert merged(conjunction(one), conjunction(other), intervals=1, selectivity=Selectivity()) is None
 
 
 _any_events = st.one_of(
@@ -353,14 +354,14 @@ def test_a_merger_holds_its_parts_and_costs_what_is_counted(
     one: Filter, other: Filter, intervals: int
 ) -> None:
     first, second = one.conjunctions[0], other.conjunctions[0]
-    density = Uniform(_SCHEMA)
-    found = merged(first, second, intervals=intervals, density=density, schema=_SCHEMA)
+    selectivity = Selectivity(None, _SCHEMA)
+    found = merged(first, second, intervals=intervals, selectivity=selectivity, schema=_SCHEMA)
     if found is None:
         return
     parts = _held(Filter((first,), _SCHEMA, ())) | _held(Filter((second,), _SCHEMA, ()))
     whole = _held(Filter((found,), _SCHEMA, ()))
     assert parts <= whole
-    degree = ExpectedTraffic(density).degree(found, [first, second])
+    degree = ExpectedTraffic(selectivity).degree(found, [first, second])
     if not (degree.imperfect and len(found.constraints) < 2):  # a dropped predicate lets missing through, too
         assert degree.threshold == pytest.approx(len(whole - parts) / len(_POINTS))
 

@@ -1,32 +1,39 @@
 """From filters to boxes of numbers, and back: the event space of real subscriptions (spec 2, A1b).
 
 An axis is an attribute that subscriptions constrain. Its line is mapped to 0..1 by the share of events below each cut, so that
-the volume of a box is the share of events inside, where attributes are independent. Only cuts that some subscription has
-are needed; between knots of the distribution a number lies in proportion to its value, and anything else to its rank. Cuts
-with no events between them are told apart by a share that is too small to count, so that the way back rounds nothing.
+the volume of a box is the share of events inside, where attributes are independent (`thatch.model.selectivity` estimates
+it). Only cuts that some subscription has are needed. Cuts with no events between them are kept apart by a share that is too
+small to count, so that the way back rounds nothing.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from math import isfinite
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.lines import BOTTOM, RANK_NUMBER, TOP, WHOLE, Constraint, Cut
+from thatch.model.lines import BOTTOM, TOP, WHOLE, Constraint, Cut
 from thatch.model.profile import Profile
 from thatch.model.schema import Line, Schema, line_of, tighten
-from thatch.placement.knots import Interval, Knots, assumed, measured
+from thatch.model.selectivity import Selectivity
 from thatch.placement.rows import Floats
 
-__all__ = ["MOST_AXES", "MOST_BOXES", "Axis", "EventSpace", "Sides", "counted", "event_space", "sides_of"]
+__all__ = [
+    "MOST_AXES",
+    "MOST_BOXES",
+    "Axis",
+    "EventSpace",
+    "Interval",
+    "Sides",
+    "counted",
+    "event_space",
+    "sides_of",
+]
 
 MOST_AXES = 6  # work on unions of boxes grows with a power of the axes
 MOST_BOXES = 64  # a filter with more is taken as one box a conjunction, around its unions
@@ -34,6 +41,7 @@ MOST_BOXES = 64  # a filter with more is taken as one box a conjunction, around 
 _APART = 1e-12  # between neighbouring cuts at least; doubles below 1 are a ten-thousandth of it apart
 _NAN: Constraint = ((4,), (5,))
 
+Interval = tuple[Cut, Cut]
 Sides = Mapping[
     str, Mapping[Interval, int]
 ]  # by attribute: the intervals that boxes have there, and how many have them
@@ -167,7 +175,8 @@ def event_space(
     for key in keys or ():
         if key not in sides:
             raise ParameterError("attributes that subscriptions constrain", shown(key), "axes")
-    axes = [_axis(key, sides[key], profile, schema) for key in sorted(sides if keys is None else set(keys))]
+    selectivity = Selectivity(profile, schema)
+    axes = [_axis(key, sides[key], selectivity) for key in sorted(sides if keys is None else set(keys))]
     if keys is None:
         axes = sorted(axes, key=lambda axis: (-_narrowing(axis, sides[axis.key]), axis.key))[:most]
     if not axes:
@@ -175,39 +184,12 @@ def event_space(
     return EventSpace(tuple(sorted(axes, key=lambda axis: axis.key)), schema)
 
 
-def _axis(key: str, asked: Mapping[Interval, int], profile: Profile | None, schema: Schema | None) -> Axis:
+def _axis(key: str, asked: Mapping[Interval, int], selectivity: Selectivity) -> Axis:
+    for interval in asked:
+        selectivity.name(key, interval)
     cuts = tuple(sorted({BOTTOM, TOP, *(end for side in asked for end in side)}))
-    knots = assumed(key, asked, schema) if profile is None else measured(key, profile)
-    return Axis(key, cuts, _places(cuts, knots))
-
-
-def _places(cuts: Sequence[Cut], knots: Knots) -> Floats:
-    """The share of events below each cut, by what is known at knots; both rise."""
-    ends = [cut for cut, _ in knots]
-    places = np.empty(len(cuts))
-    gap_of = [bisect_right(ends, cut) - 1 for cut in cuts]
-    starts = [0, *(at for at in range(1, len(cuts)) if gap_of[at] != gap_of[at - 1]), len(cuts)]
-    for start, stop in pairwise(starts):
-        gap = gap_of[start]
-        (low, height), above = knots[gap], knots[min(gap + 1, len(knots) - 1)]
-        at_knot = int(cuts[start] == low)
-        places[start] = height
-        inside = cuts[start + at_knot : stop]
-        places[start + at_knot : stop] = height + (above[1] - height) * _within(inside, low, above[0])
-    rising = np.maximum.accumulate(places) + _APART * np.arange(len(cuts))
-    return np.asarray(rising / rising[-1])
-
-
-def _within(cuts: Sequence[Cut], low: Cut, high: Cut) -> Floats:
-    """How far between two knots each cut lies, as a share."""
-    if _is_number(low) and _is_number(high) and high[1] > low[1]:
-        values = np.array([float(cut[1]) for cut in cuts])
-        return np.asarray(np.clip((values - low[1]) / (high[1] - low[1]), 0.0, 1.0))
-    return np.arange(1, len(cuts) + 1) / (len(cuts) + 1)
-
-
-def _is_number(cut: Cut) -> bool:
-    return len(cut) > 1 and cut[0] == RANK_NUMBER and isfinite(cut[1])
+    rising = np.maximum.accumulate(selectivity.below(key, cuts)) + _APART * np.arange(len(cuts))
+    return Axis(key, cuts, np.asarray(rising / rising[-1]))
 
 
 def _narrowing(axis: Axis, asked: Mapping[Interval, int]) -> float:

@@ -98,7 +98,7 @@ def place(  # noqa: PLR0913 - what a plan is made of, all named
     Parameters
     ----------
     homes : where subscribers are; those without subscriptions do not matter
-    profile : of the log of events; without one distributions are assumed, see `thatch.placement.knots`
+    profile : of the log of events; without one distributions are assumed, see `thatch.model.selectivity`
     each : who does what falls into independent parts; the plan does not depend on it
     now : a clock in seconds
     tell : is told what is being done

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from thatch.planning.commonalities import Commonality, commonalities
-from thatch.planning.counting import Count, count
+from thatch.planning.counting import Count, PredicateSample, count
 from thatch.planning.executing import Execution, execute
-from thatch.planning.expected import expected_cost
+from thatch.planning.expected import expected_cost, paired_chances
 from thatch.planning.filter_set import FilterSet
 from thatch.planning.hints import access_hints, attribute_order
 from thatch.planning.planning import BUDGET, plan, unplanned
 from thatch.planning.plans import Plan
 from thatch.planning.problem import Problem
-from thatch.planning.selectivities import ProfileSource, Sample, paired_chances
 from thatch.planning.topology import Topology, topology_of
 
 __all__ = [
@@ -21,9 +20,8 @@ __all__ = [
     "Execution",
     "FilterSet",
     "Plan",
+    "PredicateSample",
     "Problem",
-    "ProfileSource",
-    "Sample",
     "Topology",
     "access_hints",
     "attribute_order",

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from thatch.errors import ParameterError, shown
 from thatch.planning.plans import Plan
 from thatch.planning.steps import Step
 
-__all__ = ["Count", "count"]
+__all__ = ["Count", "PredicateSample", "count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,36 @@ def count(plan: Plan, columns: Sequence[int], events: int) -> Count:
         sum(costs[predicate] * number for predicate, number in times.items()),
         tuple(walk.satisfied),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateSample:
+    """Which predicates were true on some events, as `FilterSet.columns` gives it.
+
+    Parameters
+    ----------
+    columns : for each predicate the set of events on which it was true, bit e for event e
+    events : how many there were
+    """
+
+    columns: Sequence[int]
+    events: int
+
+    def __post_init__(self) -> None:
+        if self.events < 1:
+            raise ParameterError("at least one event", shown(self.events), "sample")
+
+    def selectivities(self) -> list[float]:
+        """Of each predicate the share of events on which it was true."""
+        return [each.bit_count() / self.events for each in self.columns]
+
+    def cost(self, plan: Plan) -> float:
+        """The expected cost of a plan, if predicates are true together as often as they were here.
+
+        No independence is assumed: neither of the predicates of one member, nor of members that are tried one after the
+        other until one is true.
+        """
+        return count(plan, self.columns, self.events).cost / self.events
 
 
 class _Walk:

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
+from typing import Protocol
 
+from thatch.model.profile import Profile
 from thatch.planning.problem import Problem
-from thatch.planning.selectivities.chances import Chances, Independent
 from thatch.planning.steps import Step
 
-__all__ = ["cluster_cost", "conjunction_cost", "evaluation_chances", "expected_cost", "link_group_cost"]
+__all__ = [
+    "Chances",
+    "IndependentChances",
+    "PairedChances",
+    "cluster_cost",
+    "conjunction_cost",
+    "evaluation_chances",
+    "expected_cost",
+    "link_group_cost",
+    "paired_chances",
+]
+
+_UNSEEN = 1e-12  # in place of a probability of 0, in logarithms only
 
 
 def conjunction_cost(selectivities: Sequence[float], costs: Sequence[float]) -> float:
@@ -58,7 +72,7 @@ def expected_cost(problem: Problem, step: Step, chances: Chances | None = None) 
 
 def evaluation_chances(problem: Problem, step: Step, chances: Chances | None = None) -> dict[int, float]:
     """The probability that each predicate is evaluated."""
-    walk = _Walk(problem, chances or Independent(problem))
+    walk = _Walk(problem, chances or IndependentChances(problem))
     walk.take(walk.rated(step, ()), 1.0, dict.fromkeys(problem.repeated, 1.0))
     return {predicate: 1.0 - missed for predicate, missed in walk.missed.items()}
 
@@ -123,3 +137,59 @@ def _wanted(step: Step, unsatisfied: Mapping[int, float]) -> float:
     for owner in step.owners:
         satisfied *= 1.0 - unsatisfied[owner]
     return 1.0 - satisfied
+
+
+class Chances(Protocol):
+    """Conditional selectivities."""
+
+    def after(self, true: Sequence[int], predicate: int) -> float:
+        """The probability that a predicate is true where those of `true` are, all of them."""
+
+
+class IndependentChances:
+    """Every predicate has its selectivity, whatever others are that it does not imply: the paper's model."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    def after(self, true: Sequence[int], predicate: int) -> float:
+        return self._problem.chance(predicate, true)
+
+
+class PairedChances:
+    """Selectivities of predicates and of some pairs: of all known pairs the one that tells most is used.
+
+    Parameters
+    ----------
+    pairs : the probability that both are true, by two predicates of which the first has the lower number
+    """
+
+    def __init__(self, problem: Problem, pairs: Mapping[tuple[int, int], float]) -> None:
+        self._problem = problem
+        self._selectivities = problem.selectivities
+        self._pairs = pairs
+
+    def after(self, true: Sequence[int], predicate: int) -> float:
+        own = self._selectivities[predicate]
+        best = self._problem.chance(predicate, true)
+        told = abs(log(max(best, _UNSEEN) / max(own, _UNSEEN)))
+        for each in true:
+            both = self._pairs.get((min(each, predicate), max(each, predicate)))
+            if both is None or not self._selectivities[each]:
+                continue
+            given = min(both / self._selectivities[each], 1.0)
+            tells = abs(log(max(given, _UNSEEN) / max(own, _UNSEEN)))
+            if tells > told:
+                best, told = given, tells
+        return best
+
+
+def paired_chances(problem: Problem, profile: Profile) -> PairedChances:
+    """What predicates depend on, as far as the profile has measured pairs of them."""
+    numbers = {name: number for number, name in enumerate(problem.names)}
+    found = {}
+    for each in profile.predicate_pairs:
+        first, second = numbers.get(each.first), numbers.get(each.second)
+        if first is not None and second is not None and profile.events:
+            found[min(first, second), max(first, second)] = each.events / profile.events
+    return PairedChances(problem, found)

@@ -18,14 +18,14 @@ from thatch.model.filters import Filter
 from thatch.model.lines import PRESENT, contains
 from thatch.model.matching import holds
 from thatch.model.printing import PrintedCondition, printed_conditions
+from thatch.model.profile import Profile
 from thatch.model.schema import Schema
+from thatch.model.selectivity import Selectivity
 from thatch.planning.counting import count
 from thatch.planning.covering import implied_predicates
 from thatch.planning.executing import Execution, execute
 from thatch.planning.plans import Plan
 from thatch.planning.problem import Answer, Problem
-from thatch.planning.selectivities.sources import Source
-from thatch.planning.selectivities.uniform import uniform_domains
 from thatch.planning.truths import columns_of
 
 __all__ = ["FilterSet"]
@@ -37,8 +37,7 @@ class FilterSet:
     Parameters
     ----------
     filters : by what they are called
-    source : where selectivities come from; by default values are taken to be spread evenly over the declared domains,
-        or over the values that the filters name
+    profile : of events, for selectivities; without one, `thatch.model.selectivity` says what is assumed
     answer : "list" for the filters that match, "any" for whether one does
     costs : of predicates by their text, 1 for those that are not named
     covering : whether plans may test weaker predicates first; without, all predicates are taken to be independent
@@ -64,7 +63,7 @@ class FilterSet:
     def __init__(
         self,
         filters: Mapping[str, Filter],
-        source: Source | None = None,
+        profile: Profile | None = None,
         *,
         answer: Answer = "list",
         costs: Mapping[str, float] | None = None,
@@ -85,10 +84,12 @@ class FilterSet:
                 members.append(self._numbered(printed_conditions(conjunction, self.schema), numbers))
         if not members:
             raise ParameterError("at least one filter", "none", "filters")
-        found = source if source is not None else uniform_domains(self.predicates, self.schema)
+        self.selectivity = Selectivity(profile, self.schema)
+        for conjunction in self.conjunctions:
+            self.selectivity.observe(conjunction)
         if covering:
-            self._add_presences(found, numbers)
-        selectivities = [found.selectivity(each) for each in self.predicates]
+            self._add_presences(numbers)
+        selectivities = [self.selectivity.of_condition(each) for each in self.predicates]
         uses = Counter(predicate for member in members for predicate in member)
         given = costs or {}
         self.problem = Problem.of(
@@ -111,12 +112,12 @@ class FilterSet:
                 member.append(number)
         return member
 
-    def _add_presences(self, source: Source, numbers: dict[str, int]) -> None:
+    def _add_presences(self, numbers: dict[str, int]) -> None:
         """Predicates that nobody holds and many imply: that an event has an attribute at all, unless all of them do."""
         uses = Counter(key for each in self.predicates for key, _ in each.constraints)
         for key, times in uses.items():
             presence = PrintedCondition(f"exists({key})", ((key, PRESENT),))
-            if times > 1 and key[-1] != ")" and source.selectivity(presence) < 1.0:
+            if times > 1 and key[-1] != ")" and self.selectivity.of_condition(presence) < 1.0:
                 self._numbered([presence], numbers)
 
     def execute(self, plan: Plan, event: Mapping[str, Any] | Record) -> Execution:

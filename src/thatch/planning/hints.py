@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from thatch.engine.hints import hints_of
-from thatch.matching.problem import AccessHints
+from thatch.matching.problem import AccessHints, Spread
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.planning.filter_set import FilterSet
 from thatch.planning.planning import plan
 from thatch.planning.plans import Plan
-from thatch.planning.selectivities.profiles import ProfileSource
-from thatch.planning.selectivities.sources import Source
-from thatch.planning.selectivities.uniform import uniform_domains
 from thatch.planning.steps import Step
 
 __all__ = ["access_hints", "attribute_order"]
@@ -30,7 +27,7 @@ def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) 
     Parameters
     ----------
     filters : by what they are called
-    profile : of the events; without one, values are taken to be spread evenly over domains, as in `FilterSet`
+    profile : of the events; without one, `thatch.model.selectivity` says what is assumed
 
     Raises
     ------
@@ -50,18 +47,12 @@ def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) 
     >>> engine = thatch.Engine(hints=hints)
     """
     step = max(-(-len(filters) // _PLANNED), 1)
-    some = {name: filters[name] for name in list(filters)[::step]}
-    if profile is None:
-        all_of_them = FilterSet(filters, covering=False)
-        domains = uniform_domains(all_of_them.predicates, all_of_them.schema)
-        return AccessHints(domains.spreads(), _order(some, domains))
-    schema = next((each.schema for each in some.values()), None)
-    return AccessHints(hints_of(profile).spreads, _order(some, ProfileSource(profile, schema)))
-
-
-def _order(filters: Mapping[str, Filter], source: Source) -> tuple[str, ...]:
-    wanted = FilterSet(filters, source)
-    return attribute_order(wanted, plan(wanted.problem, budget=0))
+    some = FilterSet({name: filters[name] for name in list(filters)[::step]}, profile)
+    order = attribute_order(some, plan(some.problem, budget=0))
+    if profile is not None:
+        return AccessHints(hints_of(profile).spreads, order)
+    selectivity = FilterSet(filters, covering=False).selectivity if step > 1 else some.selectivity
+    return AccessHints({key: Spread.of(selectivity.stand_ins(key)) for key in selectivity.named}, order)
 
 
 def attribute_order(wanted: FilterSet, plan: Plan) -> tuple[str, ...]:

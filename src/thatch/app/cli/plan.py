@@ -69,7 +69,7 @@ def explain(
       $ thatch plan explain subscriptions.csv --events events.jsonl --answer any
       $ thatch plan explain subscriptions.csv --lines 5 --budget 0
     """
-    from thatch.planning import BUDGET, FilterSet, ProfileSource
+    from thatch.planning import BUDGET, FilterSet
     from thatch.planning import plan as planned
     from thatch.planning.explanation import algorithm_line, commonality_lines, plan_lines, topology_line
 
@@ -79,7 +79,7 @@ def explain(
     filters = {each: engine.filter(each) for each in engine}
     if not filters:
         raise TableError("a file with at least one subscription", "none", subscriptions)
-    wanted = FilterSet(filters, None if known is None else ProfileSource(known, declared), answer=answer)
+    wanted = FilterSet(filters, known, answer=answer)
     found = planned(wanted.problem, budget=BUDGET if budget is None else budget)
     say(f"topology       {topology_line(found)}")
     say(f"planned by     {algorithm_line(found)}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from thatch.experiments.commonality.closed_forms import cluster, link_group
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid
-from thatch.planning.closed_forms import cluster, link_group
 from thatch.planning.expected import cluster_cost, conjunction_cost, link_group_cost
 from thatch.reports import Axis
 

@@ -83,20 +83,10 @@ class ClusterMatcher:
     evaluations: Callable[[Sequence[Record]], float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A source of selectivities that gives every predicate the same."""
-
-    p: float
-
-    def selectivity(self, predicate: object) -> float:  # noqa: ARG002 - all have the same
-        return self.p
-
-
 def _planned(filters: Sequence[Filter], events: Sequence[Event], p: float) -> ClusterMatcher:
     named = {str(number): filter for number, filter in enumerate(filters)}
-    wanted = FilterSet(named, _Known(p), covering=False)  # equation 6 assumes independent predicates
-    found = plan(wanted.problem)
+    wanted = FilterSet(named, covering=False)  # equation 6 assumes independent predicates
+    found = plan(wanted.problem.with_selectivities([p] * len(wanted.predicates)))
     records = [read_event(event) for event in events]
 
     def evaluations(others: Sequence[Record]) -> float:

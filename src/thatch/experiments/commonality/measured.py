@@ -8,11 +8,11 @@ from itertools import product
 
 import numpy as np
 
+from thatch.experiments.commonality.closed_forms import cluster
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid, random_of
 from thatch.model.events import read_event
-from thatch.planning.closed_forms import cluster
 from thatch.reports import Axis
 
 __all__ = ["FIG3B"]

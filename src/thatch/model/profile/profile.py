@@ -8,9 +8,7 @@ from math import sqrt
 from typing import Any
 
 from thatch.model.filters import Filter
-from thatch.model.lines import BOTTOM, Constraint, contains
 from thatch.model.names import base_of
-from thatch.model.printing import constraint_text
 from thatch.model.profile.attributes import AttributeProfile
 from thatch.model.profile.counting import REASONS, Count, counted, measured
 from thatch.model.schema import Schema
@@ -138,9 +136,6 @@ class Profile:
     >>> profile = Profile.of([{"price": 5}, {"price": 7, "symbol": "IBM"}])
     >>> profile.present("symbol")
     0.5
-    >>> from thatch.model.lines import above, below
-    >>> profile.probability("price", (below(6), above(9)))
-    0.5
     """
 
     events: int
@@ -157,11 +152,9 @@ class Profile:
     matches: Matches | None = None
     bounds: Bounds = Bounds()
     _attribute: Mapping[str, AttributeProfile] = field(init=False, repr=False, compare=False)
-    _predicate: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_attribute", {each.key: each for each in self.attributes})
-        object.__setattr__(self, "_predicate", {each.text: each.events for each in self.predicates})
 
     @classmethod
     def of(
@@ -201,31 +194,6 @@ class Profile:
         """The share of events that have an attribute; of one that is derived by `ip` or `time`, at most."""
         known = self._attribute.get(base_of(key))
         return known.events / self.events if known is not None and self.events else 0.0
-
-    def probability(self, key: str, constraint: Constraint, schema: Schema | None = None) -> float:
-        """The share of events that satisfy a constraint on an attribute.
-
-        Notes
-        -----
-        Measured if a subscription has this very predicate. Else from the attribute's distribution: see
-        `AttributeProfile.share` for its error. Elements of one list are taken to be independent, so an event with n of
-        them satisfies what a share s of the values does with probability 1 - (1 - s)^n, n being what events have in
-        the mean. An attribute that is not known counts as never present.
-        """
-        if not constraint:
-            return 0.0
-        text = constraint_text(key, constraint, schema)
-        if text in self._predicate and self.events:
-            return self._predicate[text] / self.events
-        missing = 1.0 - self.present(key) if contains(constraint, BOTTOM) else 0.0
-        known = self._attribute.get(base_of(key))
-        if known is None or not known.events or not self.events:
-            return missing
-        is_derived = key != known.key
-        share = known.derived_share(key, constraint) if is_derived else known.share(constraint)
-        if known.values > known.events:
-            share = 1.0 - float((1.0 - share) ** (known.values / known.events))
-        return min(missing + share * known.events / self.events, 1.0)
 
     def sampling_error(self, share: float = 0.5) -> float:
         """Half the width of the interval in which a share lies in 95 of 100 samples; nothing without sampling."""

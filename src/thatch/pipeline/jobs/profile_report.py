@@ -7,6 +7,7 @@ from typing import Any
 
 from thatch.model.lines import below
 from thatch.model.profile import AttributeProfile, Matches, Predicate, Profile
+from thatch.model.selectivity import Selectivity
 from thatch.reports import Report
 from thatch.reports.figures import Axis
 
@@ -155,12 +156,12 @@ def _add_distributions(report: Report, profile: Profile) -> None:
     report.section("Values", "How the values of the attributes that come most often are distributed.")
     for each in profile.attributes[:_DRAWN]:
         if each.numbers > each.values / 2 and each.distinct > _FEW:
-            _add_histogram(report, each)
+            _add_histogram(report, profile, each)
         else:
             _add_frequent(report, each)
 
 
-def _add_histogram(report: Report, each: AttributeProfile) -> None:
+def _add_histogram(report: Report, profile: Profile, each: AttributeProfile) -> None:
     """Between the first and the last hundredth, so that a few far values do not hide the others."""
     last = len(each.quantiles) - 1
     low, high = each.quantiles[round(0.01 * last)], each.quantiles[round(0.99 * last)]
@@ -169,7 +170,8 @@ def _add_histogram(report: Report, each: AttributeProfile) -> None:
         _add_frequent(report, each)
         return
     edges = [low + step * width for step in range(_BINS)] + [high]
-    shares = [each.share((below(left), below(right))) for left, right in pairwise(edges)]
+    lower = Selectivity(profile).below(each.key, map(below, edges))
+    shares = [(right - left) / profile.present(each.key) for left, right in pairwise(lower)]
     report.histogram(
         edges,
         shares,

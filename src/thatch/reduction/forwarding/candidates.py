@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from thatch.model.filters import Filter
 from thatch.model.lines import EMPTY, Constraint, covers
+from thatch.model.selectivity import Selectivity
 from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.partners import Keys, Pair, Partners, Shelved, ShelvedSides
 from thatch.reduction.merging import (
     Degree,
-    Density,
     ExpectedTraffic,
     Sides,
     around,
@@ -161,7 +161,9 @@ class Candidates:
         if predicates_in(side) > self._policy.intervals:
             if self._policy.threshold == 0 and not self._traffic.knows_gaps:
                 return None
-            side = around(key, own, other, intervals=self._policy.intervals, density=self._traffic.density)
+            side = around(
+                key, own, other, intervals=self._policy.intervals, selectivity=self._traffic.selectivity
+            )
         sides = self._sides(row)
         sides[key] = side
         parts = (row, pair.row)
@@ -181,9 +183,9 @@ class Candidates:
 
     def _on_two(self, row: int, pair: Pair) -> Candidate | None:
         """The merger of two rows that differ in two attributes: a box around both."""
-        density, parts = self._traffic.density, (row, pair.row)
+        selectivity, parts = self._traffic.selectivity, (row, pair.row)
         found = [
-            around(key, own, other, intervals=self._policy.intervals, density=density)
+            around(key, own, other, intervals=self._policy.intervals, selectivity=selectivity)
             for key, own, other in zip(pair.keys, pair.own, pair.other, strict=True)
         ]
         if self._traffic.least(pair.rest, pair.keys, found, pair.own, pair.other) > self._most(parts):
@@ -197,7 +199,7 @@ class Candidates:
         from thatch.reduction.covering import covered_by  # slow to load, and rarely needed
 
         for keys, shelf in self._partners.beside(shelves):
-            for box, parts in _groups_around(row, keys, shelf, self._traffic.density):
+            for box, parts in _groups_around(row, keys, shelf, self._traffic.selectivity):
                 sides = self._sides(row)
                 sides.update(zip(keys, box, strict=True))
                 found = self._candidate(sides, parts, self._degree(sides, parts))
@@ -234,7 +236,7 @@ class Candidates:
 
 
 def _groups_around(
-    row: int, keys: Keys, shelf: Sequence[tuple[ShelvedSides, int]], density: Density
+    row: int, keys: Keys, shelf: Sequence[tuple[ShelvedSides, int]], selectivity: Selectivity
 ) -> Iterator[tuple[ShelvedSides, tuple[int, ...]]]:
     """Boxes around a row and others, by their sides on two attributes, each with the rows in it that may fill it.
 
@@ -254,10 +256,10 @@ def _groups_around(
         inside = [
             each for each in shelf if all(covers(side, part) for side, part in zip(box, each[0], strict=True))
         ]
-        filled = sum(prod(map(density.probability, keys, sides)) for sides, _ in inside)
+        filled = sum(prod(map(selectivity.upper, keys, sides)) for sides, _ in inside)
         if (
             len(inside) >= _FEWEST_PARTS
-            and filled >= prod(map(density.probability, keys, box)) - _SMALL_ROUNDING
+            and filled >= prod(map(selectivity.upper, keys, box)) - _SMALL_ROUNDING
         ):
             yield box, tuple(part for _, part in inside)
 

@@ -134,7 +134,7 @@ class MergingRows(CoveringRows):
         """Add a row; whether it is covered need not be decided if a partner holds it."""
         conjunctions = self._filters.filter(row).conjunctions
         for each in conjunctions:
-            self._traffic.density.observe(each)
+            self._traffic.selectivity.observe(each)
         holder = self._partners.holder(conjunctions)
         if holder is None:
             self._apply(super().add(row), net)

@@ -170,13 +170,13 @@ class Merging:
 
     def rows(self, filters: LinkFilters) -> Rows:
         """Make empty rows for the filters of a link."""
+        from thatch.model.selectivity import Selectivity
         from thatch.reduction.forwarding.merging_rows import MergingRows
-        from thatch.reduction.merging import ExpectedTraffic, Profiled, Uniform
+        from thatch.reduction.merging import ExpectedTraffic
 
         schema = filters.schema
-        density = Uniform(schema) if self.profile is None else Profiled(self.profile, schema)
         advertised = [part for each in self.advertisements for part in each.conjunctions]
-        return MergingRows(filters, ExpectedTraffic(density, advertised), self)
+        return MergingRows(filters, ExpectedTraffic(Selectivity(self.profile, schema), advertised), self)
 
 
 @dataclass(frozen=True, slots=True)

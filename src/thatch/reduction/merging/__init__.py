@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from thatch.reduction.merging.degrees import Degree, ExpectedTraffic, Sides
-from thatch.reduction.merging.densities import Density, Profiled, Uniform
 from thatch.reduction.merging.occasions import Occasion, When
 from thatch.reduction.merging.rules import around, conjunction_of, merged, predicates_in, united
 
 __all__ = [
     "Degree",
-    "Density",
     "ExpectedTraffic",
     "Occasion",
-    "Profiled",
     "Sides",
-    "Uniform",
     "When",
     "around",
     "conjunction_of",

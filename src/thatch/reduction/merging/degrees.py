@@ -13,7 +13,7 @@ from math import prod
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import EMPTY, WHOLE, Constraint, difference, intersect
-from thatch.reduction.merging.densities import Density
+from thatch.model.selectivity import Selectivity
 
 __all__ = ["Degree", "ExpectedTraffic", "Sides"]
 
@@ -41,12 +41,12 @@ class ExpectedTraffic:
 
     Parameters
     ----------
-    density : where events lie
+    selectivity : where events lie; upper estimates are taken
     advertised : conjunctions one of which every event satisfies, none if nothing is known
     """
 
-    def __init__(self, density: Density, advertised: Sequence[Conjunction] = ()) -> None:
-        self.density = density
+    def __init__(self, selectivity: Selectivity, advertised: Sequence[Conjunction] = ()) -> None:
+        self.selectivity = selectivity
         self._advertised: list[Sides] = []  # disjoint
         taken: list[Sides] = []
         for each in advertised:
@@ -57,7 +57,7 @@ class ExpectedTraffic:
     @property
     def knows_gaps(self) -> bool:
         """Whether a merger may cost nothing though it holds more than its parts."""
-        return self.density.is_measured or bool(self._advertised)
+        return self.selectivity.is_measured or bool(self._advertised)
 
     def degree(self, merger: Conjunction, parts: Sequence[Conjunction]) -> Degree:
         """How imperfect a merger of these parts is."""
@@ -91,9 +91,9 @@ class ExpectedTraffic:
             return 0.0
         both = [intersect(*sides) for sides in zip(one, other, strict=True)]
         whole, first, second, shared = (
-            prod(map(self.density.probability, keys, sides)) for sides in (merger, one, other, both)
+            prod(map(self.selectivity.upper, keys, sides)) for sides in (merger, one, other, both)
         )
-        return prod(self.density.probability(*each) for each in rest) * (whole - first - second + shared)
+        return prod(self.selectivity.upper(*each) for each in rest) * (whole - first - second + shared)
 
     def _degree(self, whole: Sides, extra: list[Sides]) -> Degree:
         if not extra:
@@ -111,7 +111,7 @@ class ExpectedTraffic:
         """The share of events in a box."""
         share = 1.0
         for key, constraint in box.items():
-            share *= self.density.probability(key, constraint)
+            share *= self.selectivity.upper(key, constraint)
         return share
 
 

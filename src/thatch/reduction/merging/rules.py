@@ -17,7 +17,7 @@ from thatch.model.conjunctions import Conjunction, close
 from thatch.model.lines import WHOLE, Constraint, is_single, union
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
-from thatch.reduction.merging.densities import Density
+from thatch.model.selectivity import Selectivity
 
 __all__ = ["around", "conjunction_of", "merged", "predicates_in", "united"]
 
@@ -27,7 +27,7 @@ def merged(
     other: Conjunction,
     *,
     intervals: int,
-    density: Density,
+    selectivity: Selectivity,
     schema: Schema | None = None,
 ) -> Conjunction | None:
     """A conjunction around two that constrain the same attributes and differ in one or two; None if they do not.
@@ -35,7 +35,7 @@ def merged(
     Parameters
     ----------
     intervals : most that a predicate of the merger may have
-    density : tells which gaps cost least
+    selectivity : tells which gaps cost least
     schema : of both conjunctions
     """
     first, second = dict(one.constraints), dict(other.constraints)
@@ -45,7 +45,7 @@ def merged(
     if not 1 <= len(different) <= 2:
         return None
     for key in different:
-        first[key] = around(key, first[key], second[key], intervals=intervals, density=density)
+        first[key] = around(key, first[key], second[key], intervals=intervals, selectivity=selectivity)
     return conjunction_of(first, one.residuals, schema)
 
 
@@ -60,9 +60,11 @@ def united(one: Constraint, other: Constraint) -> Constraint:
     return union((one, other))
 
 
-def around(key: str, one: Constraint, other: Constraint, *, intervals: int, density: Density) -> Constraint:
+def around(
+    key: str, one: Constraint, other: Constraint, *, intervals: int, selectivity: Selectivity
+) -> Constraint:
     """A constraint on an attribute around two others that has at most so many intervals."""
-    return _widened(key, united(one, other), intervals, density)
+    return _widened(key, united(one, other), intervals, selectivity)
 
 
 def conjunction_of(
@@ -81,11 +83,11 @@ def predicates_in(constraint: Constraint) -> int:
     return len(constraint) // 2
 
 
-def _widened(key: str, constraint: Constraint, most: int, density: Density) -> Constraint:
+def _widened(key: str, constraint: Constraint, most: int, selectivity: Selectivity) -> Constraint:
     """A constraint around another with at most so many intervals; the whole line if there is no such."""
     while predicates_in(constraint) > most:
         gaps = [
-            (density.probability(key, constraint[index : index + 2]), index)
+            (selectivity.upper(key, constraint[index : index + 2]), index)
             for index in range(1, len(constraint) - 1, 2)
             if constraint[index][0] == constraint[index + 1][0]
             and len(constraint[index]) == len(constraint[index + 1]) == 3

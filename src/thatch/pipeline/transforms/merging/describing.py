@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,11 +16,11 @@ import pyarrow as pa
 from thatch.engine import container
 from thatch.errors import TableError
 from thatch.model.schema import Schema
+from thatch.model.selectivity import NamedValues, Selectivity
 from thatch.pipeline.adapter import Carried, carry
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.folders import work_folder
 from thatch.pipeline.schemas import ROW
-from thatch.pipeline.transforms.merging.domains import Domains
 from thatch.pipeline.transforms.merging.grouping import chosen_tails
 from thatch.pipeline.transforms.merging.tails import tails_of
 from thatch.pipeline.transforms.reducing.pieces import Task, check_once
@@ -33,7 +33,8 @@ __all__ = ["GROUP", "Choices", "Described", "carried_choices", "described"]
 
 GROUP = "group"  # the number of a tail, or for a row that is alone of nothing else
 _MERGER = "merger"
-_PIECE = "tails binary, domains binary"
+_PIECE = "tails binary, named binary"
+_SAMPLE = 256  # numbers, and texts, that are kept of those that are named for an attribute
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -46,13 +47,13 @@ class Described:
     ----------
     rows : their numbers, rising
     groups : the number of the tail that each has chosen; of those that are alone one that nobody shares
-    domains : the values that they name
+    named : the values that they name, by attribute; a sample where these are many
     prefix : what no id begins with, for those of mergers
     """
 
     rows: Ints
     groups: Ints
-    domains: Domains
+    named: dict[str, NamedValues]
     prefix: str
 
 
@@ -77,22 +78,22 @@ def described(rows: DataFrame, schema: Schema | None) -> Described:
 
 def joined(pieces: list[pa.RecordBatch]) -> Described:
     """What tasks have told, brought together."""
-    domains = Domains()
+    named: dict[str, NamedValues] = {}
     dashes = 0
     told = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))]
     for piece in pieces:
-        for tails, named in zip(*(each for each in piece.columns), strict=True):
+        for tails, names in zip(*(each for each in piece.columns), strict=True):
             arrays = container.loads(tails.as_buffer())[1]
             told.append((arrays["rows"], arrays["counts"], arrays["tails"]))
             dashes = max(dashes, int(arrays["dashes"][0]))
-            domains.add(pickle.loads(named.as_buffer()))  # noqa: S301 - a task of ours wrote it
+            _add(named, pickle.loads(names.as_buffer()))  # noqa: S301 - a task of ours wrote it
     rows, counts, tails = (np.concatenate(each) for each in zip(*told, strict=True))
     check_once(pa.chunked_array([rows]), TableError, "each number of a row once")
     owners = np.repeat(np.arange(len(rows)), counts)
     choice, is_grouped = chosen_tails(owners, tails, len(rows))
     groups = np.where(is_grouped, choice, rows)
     order = np.argsort(rows)
-    return Described(rows[order], groups[order], domains, _MERGER + "-" * (dashes + 1))
+    return Described(rows[order], groups[order], named, _MERGER + "-" * (dashes + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Describe(Task):
         for batch in batches:
             if batch.column(0).null_count:
                 raise TableError("a number for every row", "null", f"column `{ROW}` of the subscriptions")
-            domains = Domains()
+            selectivity = Selectivity(schema=self.schema)
             counts: list[int] = []
             tails: list[int] = []
             for filter in self._filters(batch):
@@ -113,17 +114,27 @@ class Describe(Task):
                 tails += [each.number for each in tails_of(filter)]
                 counts.append(len(tails) - before)
                 for conjunction in filter.conjunctions:
-                    domains.observe(conjunction)
+                    selectivity.observe(conjunction)
             arrays = {
                 "rows": batch.column(0).to_numpy(),
                 "counts": np.array(counts, np.int64),
                 "tails": np.array(tails, np.int64),
                 "dashes": np.array([max(map(_dashes, batch.column(1).to_pylist()), default=0)], np.int64),
             }
-            told = [container.dumps({}, arrays), pickle.dumps(domains)]
+            named = _add({}, selectivity.named)
+            told = [container.dumps({}, arrays), pickle.dumps(named)]
             yield pa.RecordBatch.from_arrays(
-                [pa.array([each], pa.binary()) for each in told], ["tails", "domains"]
+                [pa.array([each], pa.binary()) for each in told], ["tails", "named"]
             )
+
+
+def _add(named: dict[str, NamedValues], others: Mapping[str, NamedValues]) -> dict[str, NamedValues]:
+    """Add the values that others name, and keep a sample of all."""
+    for key, values in others.items():
+        own = named.setdefault(key, NamedValues())
+        own.update(values)
+        own.thin(_SAMPLE)
+    return named
 
 
 def _dashes(identity: str) -> int:

@@ -19,12 +19,12 @@ from thatch.model.filters import Filter
 from thatch.model.lines import Constraint
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema, line_of
+from thatch.model.selectivity import Selectivity
 from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
 from thatch.pipeline.transforms.merging.components import components_of
 from thatch.pipeline.transforms.merging.describing import GROUP, Choices
 from thatch.pipeline.transforms.merging.tails import tails_of
 from thatch.pipeline.transforms.reducing.pieces import INPUT, Task
-from thatch.reduction.merging import Density
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,7 +59,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def gaps_between(
-    rows: DataFrame, choices: Choices, density: Density, schema: Schema | None, partitions: int
+    rows: DataFrame, choices: Choices, selectivity: Selectivity, schema: Schema | None, partitions: int
 ) -> DataFrame:
     """The components of all rows, with the gaps between them: those of one line are neighbours, lowest first.
 
@@ -72,7 +72,7 @@ def gaps_between(
     ddl = f"{ROW} bigint, {SUBSCRIPTION} string, {SUBSCRIBER} string, {FILTER} string, reason string, {GROUP} bigint"
     grouped = rows.mapInArrow(_Group(choices), ddl)
     together = grouped.repartition(partitions, GROUP).sortWithinPartitions(GROUP, ROW)
-    return together.mapInArrow(Join(schema, density), _DDL)
+    return together.mapInArrow(Join(schema, selectivity), _DDL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Join(Task):
     """Joins the rows of each group, which come one after the other, in a worker."""
 
     schema: Schema | None
-    density: Density
+    selectivity: Selectivity
 
     def __call__(self, batches: Batches) -> Batches:
         waiting: list[_Told] = []
@@ -141,7 +141,7 @@ class Join(Task):
             yield from self._on_line(key, rest, members)
 
     def _on_line(self, key: str, rest: _Rest, members: list[tuple[_Row, Constraint]]) -> Iterator[_Told]:
-        likely = prod(self.density.probability(*side) for side in rest[0])
+        likely = prod(self.selectivity.upper(*side) for side in rest[0])
         numbered = ((number, constraint) for number, (_, constraint) in enumerate(members))
         for component in components_of(numbered, line_of(key, self.schema)):
             parts = [members[number][0] for number in component.parts]
@@ -149,7 +149,7 @@ class Join(Task):
             gap = self._text(rest, key, component.gap) if component.gap else None
             mass = None
             if gap is not None:
-                mass = likely * self.density.probability(key, component.gap)
+                mass = likely * self.selectivity.upper(key, component.gap)
             assert text is not None
             yield _told_of(parts, text, key, gap, mass)
 

@@ -17,6 +17,7 @@ import numpy as np
 from thatch.errors import ParameterError, shown
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
+from thatch.model.selectivity import Selectivity
 from thatch.pipeline.adapter import parallelism
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.indexes import indexed
@@ -24,7 +25,6 @@ from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIPTION
 from thatch.pipeline.transforms.events import Reading, prepared
 from thatch.pipeline.transforms.merging.closing import forwarded
 from thatch.pipeline.transforms.merging.describing import carried_choices, described
-from thatch.pipeline.transforms.merging.domains import density_of
 from thatch.pipeline.transforms.merging.frontier import Counts, Frontier, costs_of, frontier_of, order_of
 from thatch.pipeline.transforms.merging.gaps import GAP, MASS, gaps_between
 from thatch.pipeline.transforms.merging.measuring import Measured, counted, measured, split
@@ -123,10 +123,10 @@ def merge(  # noqa: PLR0913 - what is merged, what is known of events, how they 
     spark = subscriptions.sparkSession
     rows = input_rows(subscriptions)
     known = described(rows, schema)
-    density = density_of(known.domains, profile, schema)
+    selectivity = Selectivity(profile, schema, named=known.named)
     partitions = min(-(-len(known.rows) // _FEW) or 1, _PARTITIONS * parallelism(spark))
     # Kept, since the gaps, the indexes and the last pass need it.
-    found = gaps_between(rows, carried_choices(spark, known), density, schema, partitions).persist()
+    found = gaps_between(rows, carried_choices(spark, known), selectivity, schema, partitions).persist()
     try:
         with failures_told("merging subscriptions"):
             return _merged(found, log, share, known.prefix, schema)

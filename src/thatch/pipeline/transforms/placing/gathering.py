@@ -23,8 +23,7 @@ from thatch.pipeline.failures import failures_told
 from thatch.pipeline.indexes import subscription_columns
 from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
 from thatch.placement.demand import Demand
-from thatch.placement.event_space import EventSpace, Sides, counted
-from thatch.placement.knots import Interval
+from thatch.placement.event_space import EventSpace, Interval, Sides, counted
 from thatch.placement.rows import Ints, distinct_rows
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Expected costs of paper C, section 4, where all predicates have the same selectivity and cost 1 (equations 4, 6, 8).
+"""Expected costs (commonality, section 4) where all predicates have the same selectivity and cost 1 (equations 4, 6, 8).
 
 Deviations: the printed forms divide by p − 1 and by p^n. At p = 1, and for small p^n, their limits are taken, and powers
 of numbers near 1 by `expm1` and `log1p`: at p = 0.1, n = 20, m = 200 the printed equation 8 gives 0 in doubles, not 222.
