@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thatch.placement import BrokerTree, Problem, solve
+from thatch.placement import BrokerTree, PlacementProblem, solve
 from thatch.workloads import yu2012
 
 __all__ = ["Instance", "admitted", "two_levels"]
@@ -22,7 +22,7 @@ class Instance:
     """A problem, its name, and the least load factor that there is."""
 
     name: str
-    problem: Problem
+    problem: PlacementProblem
     floor: float
 
 
@@ -71,8 +71,8 @@ def two_levels(subscribers: int, leaves: int, inner: int, seed: int, *, is_tight
 
 def _problem(
     tree: yu2012.Tree, people: yu2012.Population, beta: float, beta_max: float, delay: float
-) -> Problem:
-    return Problem.of(
+) -> PlacementProblem:
+    return PlacementProblem.of(
         BrokerTree.of(tree.parents, tree.locations),
         people.locations,
         people.lows,

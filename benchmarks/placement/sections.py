@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.console import note
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.placement.instances import Instance, admitted, two_levels
-from thatch.placement import Placement, Problem, Status, best, solve
-from thatch.placement.local_search import improved
+from thatch.placement import Placement, PlacementProblem, Status, best, solve
+from thatch.placement.local_search import improve
 
 __all__ = ["SECTIONS", "SETS", "Bench"]
 
@@ -130,9 +130,8 @@ def speed_rows(bench: Bench) -> list[Row]:
         rows.append(_timed(title, starts[name], starts[name].seconds[name], instance, goal))
     note("speed: local search")
     start = starts["gr_star"]
-    served_by = np.searchsorted(instance.problem.tree.leaves, start.assignment)
     begin = time.process_time()
-    improved(instance.problem, (served_by, start.filters), np.random.default_rng(0))
+    improve(instance.problem, (start.served_by, start.filters), np.random.default_rng(0))
     rows.append(
         _timed("local search from Gr*", start, time.process_time() - begin, instance, at_most(120, 60))
     )
@@ -195,7 +194,7 @@ def continuous_rows(bench: Bench) -> list[Row]:
     return rows
 
 
-def _with_load(problem: Problem, factor: float) -> Problem:
+def _with_load(problem: PlacementProblem, factor: float) -> PlacementProblem:
     """The same problem with that load factor allowed, and hardly more.
 
     Gr ends with the capacities of β_max and breaks them, where Gr* often needs no more than those of β: what Gr saves by that

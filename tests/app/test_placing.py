@@ -10,7 +10,7 @@ import thatch
 from thatch.app.placing import moves, place_network
 from thatch.errors import ParameterError
 from thatch.model.topology import Link, Topology
-from thatch.placement import Plan, Wanted
+from thatch.placement import PlacementOptions, PlacementPlan
 
 OFFICES = Topology(
     ("hub", "west", "east"),
@@ -18,7 +18,7 @@ OFFICES = Topology(
 )
 
 
-async def planned() -> tuple[Plan, list[tuple[str, str, str]]]:
+async def planned() -> tuple[PlacementPlan, list[tuple[str, str, str]]]:
     async with thatch.Network(OFFICES, routing=thatch.Routing(way="subscriptions")) as net:
         desks = [
             await net.connect(broker, f"desk-{number}")
@@ -31,7 +31,7 @@ async def planned() -> tuple[Plan, list[tuple[str, str, str]]]:
             await stream
         await gone.close()
         await net.settle()
-        plan = place_network(net, "hub", Wanted(algorithm="gr_star", max_delay=5.0))
+        plan = place_network(net, "hub", PlacementOptions(algorithm="gr_star", max_delay=5.0))
         return plan, moves(net, plan)
 
 

@@ -21,7 +21,7 @@ def read(path, text: str):
 
 def test_csv_has_a_column_for_each_coordinate_and_perhaps_limits(tmp_path):
     homes = read(tmp_path / "at.csv", "subscriber,x,limit,y\n007,1,9.5,2\nb,-1.5,,0\n")
-    assert dict(homes.places) == {"007": 0, "b": 1}
+    assert dict(homes.row_of) == {"007": 0, "b": 1}
     assert homes.points.tolist() == [[1.0, 2.0], [-1.5, 0.0]]
     assert homes.limits[0] == 9.5
     assert np.isnan(homes.limits[1])
@@ -42,7 +42,7 @@ def test_parquet_may_have_a_list(tmp_path):
 
 def test_a_file_may_hold_nobody(tmp_path):
     homes = read(tmp_path / "at.csv", "subscriber,x,y\n")
-    assert (len(homes.places), homes.points.shape, homes.limits) == (0, (0, 2), None)
+    assert (len(homes.row_of), homes.points.shape, homes.limits) == (0, (0, 2), None)
 
 
 @pytest.mark.parametrize(

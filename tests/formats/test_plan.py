@@ -13,15 +13,15 @@ from thatch import Integer, Schema, parse
 from thatch.errors import TableError
 from thatch.formats.manifest import read_manifest
 from thatch.formats.plan import read_plan, write_plan
-from thatch.placement import Subscriptions, Wanted, place
+from thatch.placement import PlacementOptions, SubscriptionList, place
 
-QUICK = Wanted(algorithm="gr_star", max_delay=3.0)
+QUICK = PlacementOptions(algorithm="gr_star", max_delay=3.0)
 
 
 @pytest.fixture(scope="module")
 def plan():
     rows, places = people(5, 40)
-    return place(Subscriptions(rows), sites(inner=2), places, QUICK)
+    return place(SubscriptionList(rows), sites(inner=2), places, QUICK)
 
 
 def test_a_plan_comes_back_from_its_folder(plan, tmp_path):
@@ -33,7 +33,7 @@ def test_a_plan_comes_back_from_its_folder(plan, tmp_path):
     assert again.certificate == plan.certificate
     assert dict(again.statistics) == dict(plan.statistics)
     assert again.yardsticks == plan.yardsticks
-    for name in ("shares", "loads", "complexities", "assignment", "ways", "delays", "volumes"):
+    for name in ("shares", "loads", "complexities", "assignment", "distances", "delays", "volumes"):
         np.testing.assert_array_equal(getattr(again, name), getattr(plan, name))
     for mine, theirs in zip(again.boxes, plan.boxes, strict=True):
         np.testing.assert_array_equal(mine, theirs)
@@ -48,7 +48,7 @@ def test_a_plan_comes_back_from_its_folder(plan, tmp_path):
 def test_a_plan_keeps_its_schema(tmp_path):
     schema = Schema({"qty": Integer(0, 9)})
     rows = [("a", parse("qty <= 4", schema=schema))]
-    plan = place(Subscriptions(rows), sites(), homes("a", [0.0]), QUICK, schema=schema)
+    plan = place(SubscriptionList(rows), sites(), homes("a", [0.0]), QUICK, schema=schema)
     write_plan(tmp_path / "plan", plan, parameters={"schema": schema.describe()})
     asked = [each for each in read_plan(tmp_path / "plan").filters if each is not None]
     assert asked == [rows[0][1]]

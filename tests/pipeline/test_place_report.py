@@ -9,14 +9,14 @@ from tests.placement.subscribers import homes, people, sites
 from thatch import parse
 from thatch.errors import ParameterError
 from thatch.pipeline.jobs.place_report import report_of
-from thatch.placement import Subscriptions, Wanted, place
+from thatch.placement import PlacementOptions, SubscriptionList, place
 
-QUICK = Wanted(algorithm="gr_star", max_delay=3.0)
+QUICK = PlacementOptions(algorithm="gr_star", max_delay=3.0)
 
 
 def test_the_page_shows_costs_loads_delays_and_a_map_in_the_attributes_asked_for():
     rows, places = people(5, 60)
-    plan = place(Subscriptions(rows), sites(inner=2), places, QUICK)
+    plan = place(SubscriptionList(rows), sites(inner=2), places, QUICK)
     html = report_of(
         plan, "them.csv", "thatch place", attributes=["symbol", "price"], refused=[(7, "bad")]
     ).html()
@@ -37,6 +37,6 @@ def test_the_page_shows_costs_loads_delays_and_a_map_in_the_attributes_asked_for
 def test_a_page_for_those_who_want_everything_and_for_very_many():
     names = [f"s{number}" for number in range(2_500)]
     rows = [(name, parse("true")) for name in names]
-    plan = place(Subscriptions(rows), sites(), homes(names, np.linspace(-3, 3, 2_500)), QUICK)
+    plan = place(SubscriptionList(rows), sites(), homes(names, np.linspace(-3, 3, 2_500)), QUICK)
     assert "2,000 points" in report_of(plan, "them.csv", "").html()
     assert {str(each) for each in plan.filters if each is not None} == {"true"}

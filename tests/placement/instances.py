@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from thatch.placement import BrokerTree, Problem
+from thatch.placement import BrokerTree, PlacementProblem
 
 
 def drawn(
@@ -20,7 +20,7 @@ def drawn(
     max_delay: float = 0.6,
     beta: float = 1.6,
     beta_max: float = 2.2,
-) -> Problem:
+) -> PlacementProblem:
     """A random problem; with `inner` brokers it has two levels, with `several` some subscribers have two boxes."""
     rng = np.random.default_rng(seed)
     nodes = 1 + inner + leaves
@@ -33,7 +33,7 @@ def drawn(
     owners = np.concatenate([np.arange(subscribers), rng.integers(0, subscribers, boxes - subscribers)])
     lows = np.round(rng.random((boxes, axes)) * 0.8, 1)
     highs = np.minimum(1.0, lows + np.round(0.1 + rng.random((boxes, axes)) * 0.2, 1))
-    return Problem.of(
+    return PlacementProblem.of(
         tree,
         rng.random((subscribers, 2)),
         lows,

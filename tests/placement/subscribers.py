@@ -21,7 +21,7 @@ def sites(inner: int = 0, leaves: int = 4, complexity: int = 3) -> Sites:
 
 def homes(names, points, limits=None) -> Homes:
     return Homes(
-        places={name: number for number, name in enumerate(names)},
+        row_of={name: number for number, name in enumerate(names)},
         points=np.asarray(points, np.float64).reshape(len(names), -1),
         limits=limits,
     )

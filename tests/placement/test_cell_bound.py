@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.placement.instances import drawn, problems
-from thatch.placement import BrokerTree, Problem, best, solve
+from thatch.placement import BrokerTree, PlacementProblem, best, solve
 from thatch.placement.cell_bound import cell_bound
 
 
@@ -18,21 +18,21 @@ def test_no_placement_within_latency_limits_undercuts_the_bound(problem):
 
 def test_a_cell_wanted_on_both_sides_enters_both_brokers():
     tree = BrokerTree.star([0.0], [[1.0], [-1.0]])
-    problem = Problem.of(tree, [[1.0], [-1.0]], [[0.0], [1.0]], [[2.0], [3.0]], max_delay=0.1)
+    problem = PlacementProblem.of(tree, [[1.0], [-1.0]], [[0.0], [1.0]], [[2.0], [3.0]], max_delay=0.1)
     assert cell_bound(problem) == pytest.approx(4.0)
     assert solve(problem, "gr_star", bound=True).bounds.rigorous == pytest.approx(4.0)
 
 
 def test_interests_that_are_points_on_an_axis_need_no_bandwidth():
     tree = BrokerTree.star([0.0], [[1.0], [-1.0]])
-    problem = Problem.of(tree, [[1.0], [-1.0]], [[0.5, 0.0]] * 2, [[0.5, 1.0]] * 2)
+    problem = PlacementProblem.of(tree, [[1.0], [-1.0]], [[0.5, 0.0]] * 2, [[0.5, 1.0]] * 2)
     assert cell_bound(problem) == 0.0
     assert best(problem).bandwidth == 0.0
 
 
 def test_each_level_of_a_tree_counts():
     tree = BrokerTree.of([-1, 0, 1, 1], [[0.0], [1.0], [2.0], [0.5]])
-    problem = Problem.of(tree, [[2.0], [0.5]], [[0.0], [0.0]], [[1.0], [1.0]], max_delay=0.01)
+    problem = PlacementProblem.of(tree, [[2.0], [0.5]], [[0.0], [0.0]], [[1.0], [1.0]], max_delay=0.01)
     assert cell_bound(problem) == pytest.approx(3.0)
 
 

@@ -55,11 +55,13 @@ def test_a_filter_of_the_publisher_is_found(placement):
 
 def test_a_box_turned_inside_out_is_found(placement):
     turned = placement.filters[1][:, [2, 3, 0, 1]]
-    assert "low end above a high one" in verify(_with_filter(placement, 1, turned)).faults[0]
+    assert "low end above a high end" in verify(_with_filter(placement, 1, turned)).faults[0]
 
 
 def test_a_box_that_is_no_number_is_found(placement):
-    assert "no array of boxes" in verify(_with_filter(placement, 1, placement.filters[1] * np.nan)).faults[0]
+    assert (
+        "not an array of boxes" in verify(_with_filter(placement, 1, placement.filters[1] * np.nan)).faults[0]
+    )
 
 
 def test_a_wrong_bandwidth_is_found(placement):
@@ -80,7 +82,7 @@ def test_loads_above_what_is_allowed_cannot_be_called_anything_else(status):
     assert placement.status is Status.INFEASIBLE
     certificate = verify(replace(placement, status=status))
     assert not certificate.is_valid
-    assert certificate.faults == (f"it is infeasible, not {status.value}",)
+    assert certificate.faults == (f"the status is infeasible, not {status.value}",)
 
 
 def test_hidden_delays_are_found():
@@ -94,7 +96,7 @@ def test_somebody_at_an_inner_broker_is_found(placement):
     assignment = placement.assignment.copy()
     assignment[0] = 1
     assert verify(replace(placement, assignment=assignment)).faults == (
-        "somebody is assigned to what is no leaf",
+        "a subscriber is assigned to a node that is not a leaf",
     )
 
 

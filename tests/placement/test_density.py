@@ -5,9 +5,9 @@ import pytest
 
 from thatch import ParameterError
 from thatch.model.profile import Profile
-from thatch.placement import BrokerTree, Problem, solve
+from thatch.placement import BrokerTree, PlacementProblem, solve
+from thatch.placement.boxes import union_volume
 from thatch.placement.density import evened, histogram
-from thatch.placement.volumes import union_volume
 
 
 def test_volume_becomes_the_share_of_events():
@@ -54,5 +54,5 @@ def test_the_histogram_of_a_profile_gives_shares_of_events():
 def test_bandwidth_is_in_shares_of_events_where_a_problem_has_a_density():
     tree = BrokerTree.star([0.0], [[1.0]])
     density = [([0, 10, 20], [3, 1])]
-    problem = Problem.of(tree, [[1.0]], [[0.0]], [[10.0]], density=density, domain=([0.0], [20.0]))
+    problem = PlacementProblem.of(tree, [[1.0]], [[0.0]], [[10.0]], density=density, domain=([0.0], [20.0]))
     assert solve(problem, "gr_star").bandwidth == pytest.approx(0.75)

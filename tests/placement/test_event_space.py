@@ -1,4 +1,4 @@
-"""Real subscriptions as boxes of numbers, and boxes as filters again (spec 2, A1b)."""
+"""Real subscriptions as boxes of numbers, and boxes as filters again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thatch import Decimal, Enum, Integer, Number, Schema, parse
 from thatch.errors import ParameterError
 from thatch.model.lines import BOTTOM, TOP
 from thatch.model.profile import Profile
-from thatch.placement.event_space import MOST_BOXES, counted, event_space
+from thatch.placement.event_space import MOST_BOXES, count_sides, event_space
 
 CONDITIONS = [
     "price < {0}",
@@ -72,7 +72,7 @@ def good(texts: list[str]) -> list:
 def test_what_a_subscription_wants_passes_the_filter_around_its_boxes(texts, log, has_profile, most):
     subscriptions = good(texts)
     profile = Profile.of(log) if has_profile else None
-    space = event_space(counted(subscriptions), profile, most=most)
+    space = event_space(count_sides(subscriptions), profile, most=most)
     boxes = [space.boxes_of(each) for each in subscriptions]
     for rows in boxes:
         assert (rows >= 0).all()
@@ -93,7 +93,7 @@ def test_what_a_subscription_wants_passes_the_filter_around_its_boxes(texts, log
 def test_a_subscription_is_itself_where_it_is_a_box_and_all_its_attributes_are_axes():
     texts = ["price < 5", "price >= 5 and symbol = 'IBM'", "price between 2 and 7", "symbol like 'I%'"]
     subscriptions = [parse(text) for text in texts]
-    space = event_space(counted(subscriptions))
+    space = event_space(count_sides(subscriptions))
     for each in subscriptions:
         assert space.filter_of(space.boxes_of(each)) == each
 
@@ -115,7 +115,7 @@ def test_widths_are_shares_of_events_where_there_is_a_profile():
         "symbol is null",
         "exists(price)",
     ]
-    space = event_space(counted(map(parse, texts)), Profile.of(log))
+    space = event_space(count_sides(map(parse, texts)), Profile.of(log))
     widths = [width(space, text, text.split("(")[-1].split()[0].rstrip(")")) for text in texts]
     assert widths == pytest.approx([0.25, 0.05, 0.3, 0.2, 0.5, 0.5], abs=0.01)
     assert width(space, "price < 50", "symbol") == 1.0  # unconstrained
@@ -131,7 +131,7 @@ def test_widths_are_even_over_declared_bounds():
         }
     )
     texts = ["qty = 3", "qty >= 8", "rate <= 1", "side = 'buy'", "side in ('any', 'buy')"]
-    space = event_space(counted(parse(text, schema=schema) for text in texts), schema=schema)
+    space = event_space(count_sides(parse(text, schema=schema) for text in texts), schema=schema)
     widths = [width(space, text, text.split()[0]) for text in texts]
     assert widths == pytest.approx([0.1, 0.2, 0.25, 0.25, 0.5])
 
@@ -146,7 +146,7 @@ def test_widths_are_even_over_what_is_asked_where_nothing_is_known():
         "open = true",
         "p is missing",
     ]
-    space = event_space(counted(map(parse, texts)))
+    space = event_space(count_sides(map(parse, texts)))
     assert width(space, "price < 20", "price") == pytest.approx(0.5)
     assert width(space, "price < 10", "price") == pytest.approx(0.25)
     assert width(space, "symbol = 'A'", "symbol") == pytest.approx(1 / 3)  # others are as likely
@@ -155,14 +155,14 @@ def test_widths_are_even_over_what_is_asked_where_nothing_is_known():
 
 def test_numbers_that_are_asked_by_value_are_names():
     texts = ["device = 5", "device = 7", "device = 9000"]
-    space = event_space(counted(map(parse, texts)))
+    space = event_space(count_sides(map(parse, texts)))
     assert [width(space, text, "device") for text in texts] == pytest.approx([1 / 4] * 3)
 
 
 def test_the_axes_that_narrow_most_are_kept():
     texts = ["a < 1 and b < 99 and c = 5", "a < 2 and b < 98 and c = 5", "a < 100 and b < 100"]
     log = [{"a": number, "b": number, "c": 5} for number in range(100)]
-    sides = counted(map(parse, texts))
+    sides = count_sides(map(parse, texts))
     assert [axis.key for axis in event_space(sides, Profile.of(log), most=1).axes] == ["a"]
     assert [axis.key for axis in event_space(sides, Profile.of(log), most=2).axes] == ["a", "b"]
     assert [axis.key for axis in event_space(sides, keys=["c", "b"]).axes] == ["b", "c"]
@@ -170,13 +170,13 @@ def test_the_axes_that_narrow_most_are_kept():
 
 def test_a_filter_of_very_many_boxes_is_taken_as_one_around_them():
     text = f"symbol in ({', '.join(repr(f's{number:03}') for number in range(MOST_BOXES + 1))})"
-    space = event_space(counted([parse(text)]))
+    space = event_space(count_sides([parse(text)]))
     assert len(space.boxes_of(parse(text))) == 1
     assert space.filter_of(space.boxes_of(parse(text))).covers(parse(text))
 
 
 def test_those_who_want_everything_have_the_whole_space():
-    space = event_space(counted([parse("true")]))
+    space = event_space(count_sides([parse("true")]))
     assert space.boxes_of(parse("true")).tolist() == [[0.0, 1.0]]
     assert str(space.filter_of(np.array([[0.0, 1.0]]))) == "true"
     assert space.filter_of(np.zeros((0, 2))) is None
@@ -186,4 +186,4 @@ def test_those_who_want_everything_have_the_whole_space():
 @pytest.mark.parametrize("more", [{"most": 0}, {"keys": []}, {"keys": ["volume"]}])
 def test_axes_that_nobody_constrains_are_refused(more):
     with pytest.raises(ParameterError, match="axes"):
-        event_space(counted([parse("price < 5")]), **more)
+        event_space(count_sides([parse("price < 5")]), **more)

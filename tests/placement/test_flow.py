@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thatch.placement.flow import route, spread
+from thatch.placement.flow import assign_flow, route
 
 
 def most_served(supplies, is_allowed, capacities):
@@ -60,6 +60,6 @@ def test_the_flow_serves_as_many_as_an_independent_one(instance):
 
 def test_subscribers_are_spread_as_routed_and_neighbours_stay_together():
     routing = route(np.array([4, 2]), np.array([[True, True], [False, True]]), np.array([3, 2]))
-    served_by = spread(routing, np.array([0, 0, 0, 0, 1, 1]), np.array([3, 1, 0, 2, 0, 1]), 2)
+    served_by = assign_flow(routing, np.array([0, 0, 0, 0, 1, 1]), np.array([3, 1, 0, 2, 0, 1]), 2)
     assert np.bincount(served_by + 1, minlength=3).tolist() == [1, 3, 2]
     assert (served_by[4:] == 1).sum() + (served_by[:4] == 1).sum() == 2

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.placement.brute_force import least_bandwidth, least_filter
 from tests.placement.instances import drawn
 from thatch import ParameterError
 from thatch.placement import Status, best, solve
+from thatch.placement.boxes import union_volume
 from thatch.placement.cell_bound import cell_bound
-from thatch.placement.filters import fitted
-from thatch.placement.reference import least_bandwidth, least_filter
-from thatch.placement.volumes import union_volume
+from thatch.placement.filters import fit_boxes
 
 KEEPS_LIMITS = (
     "gr",
@@ -22,7 +22,6 @@ KEEPS_LIMITS = (
     "gr_evict_last",
     "gr_star_search",
     "slp1",
-    "slp1_literal",
     "slp1_search",
     "slp",
     "slp_search",
@@ -78,7 +77,7 @@ def test_fitted_boxes_contain_all_and_are_not_below_the_least(seed, count, most,
     lows = np.round(rng.random((count, axes)), 1)
     boxes = np.hstack([lows, lows + np.round(rng.random((count, axes)), 1)])
     for fit in ("paper", "best"):
-        found = fitted(boxes, np.ones(count), most, None, fit)
+        found = fit_boxes(boxes, np.ones(count), most, None, fit)
         assert len(found) <= most
         for box in boxes:
             assert any(

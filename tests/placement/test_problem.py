@@ -8,9 +8,8 @@ from hypothesis import given
 
 from tests.placement.instances import drawn, problems
 from thatch import BoxError, ParameterError
-from thatch.placement import BrokerTree, Problem
-from thatch.placement.rows import distinct_rows
-from thatch.placement.types import candidate_sets, types_of
+from thatch.placement import BrokerTree, PlacementProblem
+from thatch.placement.arrays import distinct_rows
 
 STAR = BrokerTree.star([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]])
 POINTS = [[1.0, 1.0], [2.0, 0.0]]
@@ -30,8 +29,8 @@ def test_a_tree_knows_its_ways():
 @pytest.mark.parametrize(
     ("parents", "message"),
     [
-        ([-1, -1, 0], "one root, the publisher, got 2: node 0, node 1"),
-        ([1, 0], "one root, the publisher, got 0: none"),
+        ([-1, -1, 0], "one root, the publisher .parent -1., got 2: node 0, node 1"),
+        ([1, 0], "one root, the publisher .parent -1., got 0: none"),
         ([-1, 2, 1], "a tree, got a cycle, at or above node 1, node 2"),
         ([-1, 7], "below 2, got 7 - at parents\\[1\\]"),
         ([-1], "at least 2 nodes"),
@@ -57,17 +56,17 @@ def test_locations_and_names_of_nodes_are_checked():
 
 
 def test_limits_follow_from_the_largest_delay():
-    problem = Problem.of(STAR, POINTS, LOWS, HIGHS, max_delay=0.5)
+    problem = PlacementProblem.of(STAR, POINTS, LOWS, HIGHS, max_delay=0.5)
     assert problem.shortest == pytest.approx([2.0, 2.0])
     assert problem.limits == pytest.approx([3.0, 3.0])
-    last_hop = Problem.of(STAR, POINTS, LOWS, HIGHS, max_delay=0.5, latency="last_hop")
+    last_hop = PlacementProblem.of(STAR, POINTS, LOWS, HIGHS, max_delay=0.5, latency="last_hop")
     assert last_hop.shortest == pytest.approx([1.0, 1.0])
 
 
 def test_equal_interests_are_one():
-    problem = Problem.of(STAR, POINTS, LOWS, HIGHS)
+    problem = PlacementProblem.of(STAR, POINTS, LOWS, HIGHS)
     assert len(problem.interests) == 1
-    several = Problem.of(STAR, POINTS, LOWS * 2, HIGHS * 2, owners=[0, 1, 1, 0])
+    several = PlacementProblem.of(STAR, POINTS, LOWS * 2, HIGHS * 2, owners=[0, 1, 1, 0])
     assert len(several.interests) == 1
     assert several.interests.of(0).tolist() == [[0, 0, 1, 1]]
 
@@ -90,21 +89,25 @@ def test_equal_interests_are_one():
         ({"shares": [1.0, -1.0]}, ParameterError, "none negative"),
         ({"max_delay": -0.1}, ParameterError, "a delay from 0"),
         ({"max_delay": float("nan")}, ParameterError, "a delay from 0"),
-        ({"limits": [3.0, 1.5]}, ParameterError, r"too short a limit for subscribers 1 \(by 0.5\)"),
-        ({"limits": float("nan")}, ParameterError, "some leaf can meet"),
-        ({"limits": 3.0, "max_delay": 0.1}, ParameterError, "either max_delay or limits"),
+        (
+            {"limits": [3.0, 1.5]},
+            ParameterError,
+            r"No leaf is close enough for the limit of subscriber 1 \(by 0.5\)",
+        ),
+        ({"limits": float("nan")}, ParameterError, "No leaf is close enough"),
+        ({"limits": 3.0, "max_delay": 0.1}, ParameterError, "Give either max_delay or limits"),
         ({"latency": "hops"}, ParameterError, "last_hop"),
         ({"domain": ([0, 0], [1, 0.5])}, BoxError, "0.0 to 0.5, got 0.0 to 1.0 - at interests, axis 1"),
         ({"domain": ([0], [1])}, BoxError, "2 axes"),
-        ({"lows": [[0.0, 2.0]] * 2}, BoxError, "not above the high one"),
+        ({"lows": [[0.0, 2.0]] * 2}, BoxError, "low ≤ high"),
         ({"lows": [[0.0, float("nan")]] * 2}, BoxError, "finite ends"),
         ({"lows": [["a", "b"]] * 2}, BoxError, "rows of numbers"),
-        ({"lows": [[0.0, 0.0]]}, BoxError, "as many low as high ends"),
+        ({"lows": [[0.0, 0.0]]}, BoxError, "low and high ends of the same shape"),
         ({"lows": LOWS[:1], "highs": HIGHS[:1]}, BoxError, "a box for each of 2 subscribers"),
-        ({"owners": [0, 0]}, BoxError, "got none - at subscriber 1"),
+        ({"owners": [0, 0]}, BoxError, "Subscriber has no box - at subscriber 1"),
         ({"owners": [0, 2]}, BoxError, "subscribers from 0 to 1"),
         ({"owners": [0]}, BoxError, "the subscriber of each of 2 boxes"),
-        ({"locations": np.zeros((0, 2))}, ParameterError, "at least one subscriber"),
+        ({"locations": np.zeros((0, 2))}, ParameterError, "at least 1 subscribers with 2 coordinates"),
         ({"locations": [[0.0, np.inf]] * 2}, ParameterError, "location of subscriber 0"),
         ({"locations": [["a", "b"]] * 2}, ParameterError, "numbers"),
     ],
@@ -112,14 +115,14 @@ def test_equal_interests_are_one():
 def test_what_makes_no_sense_is_refused(changes, error, message):
     parts = {"tree": STAR, "locations": POINTS, "lows": LOWS, "highs": HIGHS, **changes}
     with pytest.raises(error, match=message):
-        Problem.of(**parts)
+        PlacementProblem.of(**parts)
 
 
 @given(problems)
 def test_candidates_are_the_leaves_within_the_limit(problem):
-    sets = candidate_sets(problem)
-    ways = problem.latencies()
-    expected = ways <= problem.limits[:, None] * (1 + 1e-9)
+    sets = problem.candidate_sets()
+    lengths = problem.leaf_distances(problem.locations)
+    expected = lengths <= problem.limits[:, None] * (1 + 1e-9)
     assert (sets.matrix[sets.of] == expected).all()
     assert expected.any(axis=1).all()
     start, leaf = sets.lists()
@@ -130,7 +133,7 @@ def test_candidates_are_the_leaves_within_the_limit(problem):
 
 @given(problems)
 def test_types_count_every_subscriber_once(problem):
-    types = types_of(problem)
+    types = problem.subscriber_types()
     assert types.count.sum() == problem.subscribers
     assert (types.interest[types.of] == problem.interest_of).all()
     assert (types.candidates[types.of] == types.sets.of).all()

@@ -9,21 +9,18 @@ from tests.placement.instances import drawn, problems
 from thatch.placement import BrokerTree, Status, solve, verify
 from thatch.placement.flow import route
 from thatch.placement.slp import program, split
-from thatch.placement.slp.branches import Branches
+from thatch.placement.slp.branches import Branches, Subproblem
 from thatch.placement.slp.coverage import Coverage
-from thatch.placement.slp.filter_gen import candidate_boxes, intervals
-from thatch.placement.slp.part import Part
-from thatch.placement.slp.program import Program
-from thatch.placement.slp.relaxation import Relaxed, relaxed
-from thatch.placement.slp.repair import repaired
-from thatch.placement.slp.rounding import dependent, expanded, literal
-from thatch.placement.types import types_of
+from thatch.placement.slp.filter_gen import candidate_boxes, cover_axis
+from thatch.placement.slp.program import LinearProgram
+from thatch.placement.slp.relaxation import FractionalFilters, draw_boxes, relax
+from thatch.placement.slp.repair import repair
 
 
 def part_of(problem, branches=None, factor=None):
     branches = Branches.leaves(problem) if branches is None else branches
     capacities = problem.capacities(problem.beta if factor is None else factor)
-    return Part.of(problem, types_of(problem), branches, capacities)
+    return Subproblem.of(problem, problem.subscriber_types(), branches, capacities)
 
 
 def test_branches_are_children_with_the_leaves_below_them():
@@ -52,8 +49,8 @@ def test_a_program_has_the_optimum_that_another_solver_finds(seed):
     inside = rng.random((z, y)) < 0.5
     cost = rng.random(y)
     pairs = rng.integers(0, z, x)
-    made = Program()
-    ys, zs, xs = (made.columns(each) for each in (y, z, x))
+    made = LinearProgram()
+    ys, zs, xs = (made.add_columns(each) for each in (y, z, x))
     made.add_row(ys, np.ones(y), -np.inf, 3.0)
     made.add_cover(zs, inside, ys)
     made.add_pairs(xs, zs[pairs])
@@ -69,7 +66,7 @@ def test_a_program_has_the_optimum_that_another_solver_finds(seed):
     theirs = optimize.linprog(
         np.concatenate([cost, np.zeros(z + x)]), above, limits, bounds=(0, 1), method="highs"
     )
-    ours = made.optimum(cost)
+    ours = made.solve(cost)
     assert (ours is None) == (theirs.status != 0)
     if ours is not None:
         assert cost @ ours[:y] == pytest.approx(theirs.fun, abs=1e-6)
@@ -83,11 +80,11 @@ def test_large_programs_end_at_a_vertex_too(monkeypatch):
     candidates = candidate_boxes(boxes, problem.locations[: len(boxes)], 25, np.random.default_rng(0))
     capacities = part.capacities.astype(float)
     weights = part.types.count.astype(float)
-    exact = relaxed(part, sample, weights, candidates, capacities)
+    exact = relax(part, sample, weights, candidates, capacities)
     monkeypatch.setattr(program, "_SIMPLEX_COLUMNS", 0)
-    large = relaxed(part, sample, weights, candidates, capacities)
+    large = relax(part, sample, weights, candidates, capacities)
     monkeypatch.setattr(program, "_VERTEX_ROWS", 0)
-    rough = relaxed(part, sample, weights, candidates, capacities)
+    rough = relax(part, sample, weights, candidates, capacities)
     assert large.value == pytest.approx(exact.value, rel=0.03)
     assert rough.value == pytest.approx(exact.value, rel=0.03)
     assert (large.amount > 1e-6).sum() <= (rough.amount > 1e-6).sum()
@@ -98,7 +95,7 @@ def test_a_relaxation_is_not_above_an_answer_that_it_allows():
     placement = solve(problem, "gr_star_search")
     part = part_of(problem, factor=placement.load_factor)
     leaves = [placement.filters[leaf] for leaf in problem.tree.leaves.tolist()]
-    found = relaxed(
+    found = relax(
         part,
         np.arange(len(part.types)),
         part.types.count.astype(float),
@@ -114,28 +111,16 @@ def test_a_draw_has_at_most_alpha_boxes_and_each_as_often_as_its_fraction():
     branches = Branches.leaves(problem)
     boxes = np.arange(20.0).reshape(5, 4)
     amount = np.array([0.5, 0.25, 1.0, 0.25, 0.6])
-    found = Relaxed(boxes, np.array([0, 0, 0, 0, 1]), amount, 0.0)
+    found = FractionalFilters(boxes, np.array([0, 0, 0, 0, 1]), amount, 0.0)
     rng = np.random.default_rng(0)
     seen = np.zeros(5)
     for _ in range(2_000):
-        filters = dependent(found, branches, rng)
+        filters = draw_boxes(found, branches, rng)
         assert len(filters[0]) == 2
         assert len(filters[1]) <= 1
         for each in np.concatenate(filters):
             seen[int(each[0]) // 4] += 1
     assert seen / 2_000 == pytest.approx(amount, abs=0.05)
-
-
-def test_the_paper_rounds_each_box_for_itself_and_expands():
-    problem = drawn(3, leaves=2)
-    boxes = np.array([[0.0, 0, 1, 2], [0, 0, 2, 2]])
-    found = Relaxed(boxes, np.array([0, 1]), np.array([1.0, 0.1]), 0.0)
-    rng = np.random.default_rng(0)
-    counts = np.zeros(2)
-    for _ in range(1_000):
-        counts += [len(each) for each in literal(found, 100, Branches.leaves(problem), rng)]
-    assert counts / 1_000 == pytest.approx([1.0, 1 - 0.9 ** np.log(100)], abs=0.05)
-    assert expanded([boxes[:1]])[0] == pytest.approx(np.array([[-0.05, -0.1, 1.05, 2.1]]))
 
 
 @given(problems)
@@ -149,7 +134,7 @@ def test_filters_grow_until_everybody_is_served_whenever_candidates_allow_it(pro
     supplies = np.bincount(types.candidates, types.count, minlength=len(types.sets.matrix)).astype(int)
     can = route(supplies, types.sets.matrix, part.capacities).routed == problem.subscribers
     state = Coverage(part)
-    done = repaired(state)
+    done = repair(state)
     assert (done is not None) == can
     for branch, boxes in enumerate(state.filters):
         assert len(boxes) <= branches.complexities[branch]
@@ -194,9 +179,9 @@ def test_on_one_level_slp_is_slp1():
     assert solve(drawn(4, inner=2), "slp").bounds.fractional is None
 
 
-@pytest.mark.parametrize("algorithm", ["slp1", "slp1_literal", "slp"])
+@pytest.mark.parametrize("algorithm", ["slp1", "slp"])
 def test_a_solver_that_fails_leaves_a_verified_answer(monkeypatch, algorithm):
-    monkeypatch.setattr(program, "_solved", lambda *_: None)
+    monkeypatch.setattr(program, "_solve", lambda *_: None)
     placement = solve(drawn(3, inner=2 if algorithm == "slp" else 0, beta=2.4, beta_max=2.6), algorithm)
     assert verify(placement).is_valid
     assert placement.status is Status.FEASIBLE
@@ -227,14 +212,14 @@ def test_programs_end_when_few_are_missed_or_no_fewer_than_before(monkeypatch, m
 
     def counted(*given, **more):
         solved.append(1)
-        return fractional(*given, **more)
+        return relax_sample(*given, **more)
 
-    fractional = split.fractional
+    relax_sample = split.relax_sample
     empty = Coverage(part).filters
-    monkeypatch.setattr(split, "fractional", counted)
-    monkeypatch.setattr(split, "_draws", lambda *_: [[np.full((1, 4), len(solved) - 1.0), *empty[1:]]])
+    monkeypatch.setattr(split, "relax_sample", counted)
+    monkeypatch.setattr(split, "_draw_often", lambda *_: [[np.full((1, 4), len(solved) - 1.0), *empty[1:]]])
     monkeypatch.setattr(Coverage, "missed", missed)
-    monkeypatch.setattr(split, "_served", lambda state: part.types.of)
+    monkeypatch.setattr(split, "_serve_all", lambda state: part.types.of)
     found = split.split(part, np.random.default_rng(0), sampled=20)
     assert (len(solved), found.filters[0][0, 0]) == (programs, kept)
     assert found.fractional is not None
@@ -247,16 +232,16 @@ def test_of_several_draws_the_one_is_kept_whose_filters_are_least_when_all_are_s
     dear = [whole] * len(part.branches)
     cheap = Coverage(part).filters
     state = Coverage(part, cheap)
-    served_by = split._served(state)
+    served_by = split._serve_all(state)
     for draws in ([dear, cheap], [cheap, dear]):
-        found = split._least(part, draws)
+        found = split._repair_cheapest(part, draws)
         assert (found[0] == served_by).all()
         assert all((ours == theirs).all() for ours, theirs in zip(found[1], state.filters, strict=True))
 
 
 def test_intervals_double_in_length_and_reach_from_end_to_end():
     lows, highs = np.array([0.0, 1.0, 6.0]), np.array([1.0, 2.0, 8.0])
-    found = intervals(lows, highs).tolist()
+    found = cover_axis(lows, highs).tolist()
     assert [0.0, 8.0] in found
     assert [0.0, 2.0] in found
     assert all(any(low == each for each in lows) for low, _ in found)

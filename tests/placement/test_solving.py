@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tests.placement.instances import drawn, problems
 from thatch import ParameterError
-from thatch.placement import ALGORITHMS, BrokerTree, Problem, Status, best, solve, verify
-from thatch.placement.filters import filters_of
+from thatch.placement import ALGORITHMS, PORTFOLIO, BrokerTree, PlacementProblem, Status, best, solve, verify
+from thatch.placement.filters import fit_filters
 from thatch.placement.greedy import gr_star
-from thatch.placement.placement import measured
+from thatch.placement.placement import measure
 
 BREAKS_LATENCY = ("gr_without_latency", "closest", "closest_without_balance")
 
@@ -45,8 +45,8 @@ def test_no_placement_has_a_load_factor_below_that_of_balance(problem):
 @given(st.integers(0, 500))
 def test_balance_finds_the_smallest_load_factor_there_is(seed):
     problem = drawn(seed, subscribers=6, leaves=3, max_delay=0.4)
-    ways = problem.latencies()
-    allowed = [np.flatnonzero(row) for row in ways <= problem.limits[:, None] * (1 + 1e-9)]
+    lengths = problem.leaf_distances(problem.locations)
+    allowed = [np.flatnonzero(row) for row in lengths <= problem.limits[:, None] * (1 + 1e-9)]
     best = min(
         problem.load_factor(np.bincount(np.array(chosen), minlength=3)) for chosen in product(*allowed)
     )
@@ -58,7 +58,7 @@ def test_gr_star_serves_those_without_choice_first():
     tree = BrokerTree.star([0.0], [[1.0], [-1.0]])
     points = [[0.0], [1.0], [-1.0], [1.0]]
     box = [[0.0, 0.0]] * 4, [[1.0, 1.0]] * 4
-    problem = Problem.of(tree, points, *box, limits=[9.0, 1.5, 1.5, 1.5], beta=1.01, beta_max=1.02)
+    problem = PlacementProblem.of(tree, points, *box, limits=[9.0, 1.5, 1.5, 1.5], beta=1.01, beta_max=1.02)
     placement = solve(problem, "gr_star")
     assert placement.status is Status.FEASIBLE
     assert placement.loads.tolist() == [2, 2]
@@ -66,16 +66,18 @@ def test_gr_star_serves_those_without_choice_first():
 
 @pytest.mark.parametrize("near", [2, 4])
 def test_gr_star_can_be_orders_of_magnitude_worse_than_the_optimum(near):
-    # Spec 2, A6: near boxes and one far away. Those who come first spread over all brokers.
+    # Near boxes and one far away: the first subscribers spread over all brokers.
     tree = BrokerTree.star([0.0, 0.0], [[1.0, 0.0], [1.0, 0.0]])
     lows = np.array([[0.01 * each] * 2 for each in range(near)] + [[1.0, 1.0]])
     points = np.tile([1.0, 0.0], (near + 1, 1))
     complexity = near // 2
-    problem = Problem.of(tree, points, lows, lows + 0.001, complexity=complexity, beta=1.5, beta_max=1.9)
-    answer = measured(problem, *gr_star(problem), algorithm="gr_star")
+    problem = PlacementProblem.of(
+        tree, points, lows, lows + 0.001, complexity=complexity, beta=1.5, beta_max=1.9
+    )
+    answer = measure(problem, gr_star(problem), algorithm="gr_star")
     apart = np.zeros(near + 1, np.int64)
     apart[-1] = 1
-    optimum = measured(problem, apart, filters_of(problem, apart), algorithm="by hand")
+    optimum = measure(problem, (apart, fit_filters(problem, apart)), algorithm="by hand")
     assert optimum.load_factor <= 1.9
     assert optimum.bandwidth < 2e-3
     assert answer.bandwidth > 100 * optimum.bandwidth
@@ -86,7 +88,7 @@ def test_gr_star_can_be_orders_of_magnitude_worse_than_the_optimum(near):
 def test_what_cannot_be_served_within_limits_is_marked():
     tree = BrokerTree.star([0.0], [[1.0], [-1.0]])
     points = [[1.0]] * 10
-    problem = Problem.of(tree, points, [[0.0]] * 10, [[1.0]] * 10, max_delay=0.1)
+    problem = PlacementProblem.of(tree, points, [[0.0]] * 10, [[1.0]] * 10, max_delay=0.1)
     for algorithm in ("gr", "gr_star", "gr_evict", "gr_evict_last", "balance"):
         placement = solve(problem, algorithm)
         assert placement.status is Status.INFEASIBLE
@@ -97,7 +99,7 @@ def test_what_cannot_be_served_within_limits_is_marked():
 def test_a_leaf_without_capacity_serves_nobody():
     tree = BrokerTree.star([0.0], [[1.0], [-1.0], [0.5]])
     points = [[0.0]] * 9
-    problem = Problem.of(
+    problem = PlacementProblem.of(
         tree, points, [[0.0]] * 9, [[1.0]] * 9, shares=[1, 0, 2], max_delay=10.0, beta=1.2, beta_max=1.5
     )
     for algorithm in ALGORITHMS:
@@ -109,7 +111,7 @@ def test_many_subscribers_at_one_point_are_one_type():
     tree = BrokerTree.star([0.0, 0.0], [[1.0, 0.0], [1.0, 0.1]])
     points = np.tile([1.0, 0.05], (20_000, 1))
     lows = np.zeros((20_000, 2))
-    problem = Problem.of(tree, points, lows, lows + 1)
+    problem = PlacementProblem.of(tree, points, lows, lows + 1)
     for algorithm in ALGORITHMS:
         placement = solve(problem, algorithm)
         assert placement.bandwidth == pytest.approx(2.0 if placement.loads.min() else 1.0)
@@ -125,3 +127,53 @@ def test_a_clock_tells_the_time_of_each_phase():
 def test_an_unknown_algorithm_is_refused():
     with pytest.raises(ParameterError, match=r"one of gr, gr_star.*got 'simplex' - at algorithm"):
         solve(drawn(1), "simplex")
+
+
+def test_the_best_of_several_is_kept_with_both_bounds():
+    problem = drawn(3)
+    told = []
+    placement = best(problem, tell=told.append)
+    assert verify(placement).is_valid
+    assert placement.bandwidth == min(solve(problem, each).bandwidth for each in PORTFOLIO)
+    assert placement.bounds.rigorous is not None
+    assert placement.bounds.fractional is not None
+    assert len(told) == len(PORTFOLIO)
+    assert [each.bandwidth for each in told] == sorted((each.bandwidth for each in told), reverse=True)
+
+
+def test_a_feasible_answer_is_better_than_a_cheaper_one():
+    problem = drawn(3)
+    assert solve(problem, "gr_without_latency").bandwidth < solve(problem, "gr_star").bandwidth
+    assert best(problem, algorithms=["gr_without_latency", "gr_star"]).status is Status.FEASIBLE
+
+
+def test_no_algorithm_begins_after_the_limit():
+    ticks = count()
+    told = []
+    found = best(drawn(3), now=lambda: float(next(ticks)), limit=2.0, tell=told.append)
+    assert len(told) == 1
+    assert set(told[0].seconds) == {"gr_star"}
+    assert set(found.seconds) == {"gr_star", "certificate"}
+
+
+def test_a_search_that_has_begun_ends_at_the_limit():
+    problem = drawn(3, subscribers=600, leaves=10)
+    ticks = count()
+    found = best(problem, algorithms=["gr_star_search"], now=lambda: float(next(ticks)), limit=4.0)
+    assert next(ticks) < 20
+    whole = best(problem, algorithms=["gr_star_search"])
+    assert verify(found).is_valid
+    assert whole.bandwidth < found.bandwidth <= solve(problem, "gr_star").bandwidth
+
+
+@pytest.mark.parametrize("bad", [{"algorithm": ["gr"]}, {"algorithm": "gr", "seed": -1}, {"seed": 0.5}])
+def test_what_cannot_be_solved_is_refused(bad):
+    with pytest.raises(ParameterError, match=r"one of gr, |an integer from 0"):
+        solve(drawn(3), **bad)
+
+
+def test_a_limit_needs_a_clock_and_a_portfolio_algorithms():
+    with pytest.raises(ParameterError, match="A limit needs a clock"):
+        best(drawn(3), limit=1.0)
+    with pytest.raises(ParameterError, match="Give at least one algorithm"):
+        best(drawn(3), algorithms=[])

@@ -8,7 +8,7 @@ import pytest
 
 from thatch.errors import ParameterError, TableError
 from thatch.placement import BrokerTree
-from thatch.placement.tables import problem_of_table
+from thatch.placement.tables import problem_from_table
 
 TREE = BrokerTree.star([0.0, 0.0], [[1.0, 0.0], [-1.0, 0.0]])
 COLUMNS = {
@@ -23,10 +23,10 @@ HOW = {"locations": ["x", "y"], "boxes": {"price": ("low", "high")}}
 
 
 def test_each_row_is_a_subscriber_unless_a_column_names_them():
-    problem, names = problem_of_table(TREE, pd.DataFrame(COLUMNS), **HOW, max_delay=1.0)
+    problem, names = problem_from_table(TREE, pd.DataFrame(COLUMNS), **HOW, max_delay=1.0)
     assert names == (0, 1, 2)
     assert problem.interests.boxes.tolist() == [[1.0, 2.0], [2.0, 3.0], [3.0, 4.0]]
-    problem, names = problem_of_table(
+    problem, names = problem_from_table(
         TREE, pa.table(COLUMNS), **HOW, subscriber="who", limit="most", beta=1.2
     )
     assert names == ("a", "b")
@@ -42,11 +42,11 @@ def test_each_row_is_a_subscriber_unless_a_column_names_them():
         ({"subscriber": "name"}, TableError, "a column `name`"),
         ({"locations": ["x", "who"]}, TableError, "numbers, got string - at column `who`"),
         ({"boxes": {"price": ("low", "top")}}, TableError, "a column `top`"),
-        ({"locations": ["x"]}, ParameterError, "each with 2 coordinates"),
+        ({"locations": ["x"]}, ParameterError, "with 2 coordinates each"),
         ({"subscriber": "gap"}, TableError, "a subscriber in every row"),
     ],
 )
 def test_columns_that_are_missing_or_no_numbers_are_refused(change, error, message):
     table = pa.table({**COLUMNS, "gap": ["a", None, "b"]})
     with pytest.raises(error, match=message):
-        problem_of_table(TREE, table, **{**HOW, **change})
+        problem_from_table(TREE, table, **{**HOW, **change})

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from thatch.errors import ParameterError
-from thatch.placement import BrokerTree, Problem
-from thatch.placement.types import candidate_sets
+from thatch.placement import BrokerTree, PlacementProblem
 from thatch.workloads.yu2012 import LEVELS, LOAD_FACTORS, SETS, network, one_level, population, two_levels
 
 
@@ -15,10 +14,10 @@ def random(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def problem(made, tree, number: int, **more) -> Problem:
+def problem(made, tree, number: int, **more) -> PlacementProblem:
     people = population(random(10), made, 2_000, number, **more)
     beta, beta_max = LOAD_FACTORS[number]
-    return Problem.of(
+    return PlacementProblem.of(
         BrokerTree.of(tree.parents, tree.locations),
         people.locations,
         people.lows,
@@ -50,7 +49,7 @@ def test_brokers_stand_in_the_regions_asked_for(ratio):
 
 def test_a_fifth_of_the_brokers_are_candidates():
     made = network(random(1))
-    sets = candidate_sets(problem(made, one_level(made), 3))
+    sets = problem(made, one_level(made), 3).candidate_sets()
     assert 0.12 < sets.matrix[sets.of].mean() < 0.26
 
 

@@ -12,7 +12,15 @@ from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.model.topology import Topology
-from thatch.placement import BrokerTree, Homes, Plan, Sites, Subscriptions, Wanted, place
+from thatch.placement import (
+    BrokerTree,
+    Homes,
+    PlacementOptions,
+    PlacementPlan,
+    Sites,
+    SubscriptionList,
+    place,
+)
 from thatch.placement.sites import COMPLEXITY, latency_locations, tree_parents
 
 __all__ = ["LiveNetwork", "moves", "place_network", "sites_of_network", "subscriptions_of_network"]
@@ -49,7 +57,7 @@ def sites_of_network(network: LiveNetwork, root: str, *, complexity: int = COMPL
     )
 
 
-def subscriptions_of_network(network: LiveNetwork) -> tuple[Subscriptions, dict[str, str]]:
+def subscriptions_of_network(network: LiveNetwork) -> tuple[SubscriptionList, dict[str, str]]:
     """The subscriptions of all clients, broker by broker, and the broker of each client that has some."""
     rows: list[tuple[str, Filter]] = []
     homes: dict[str, str] = {}
@@ -59,19 +67,19 @@ def subscriptions_of_network(network: LiveNetwork) -> tuple[Subscriptions, dict[
                 if subscription.leaving is None:
                     rows.append((client.name, subscription.filter))
                     homes[client.name] = name
-    return Subscriptions(rows), homes
+    return SubscriptionList(rows), homes
 
 
 def place_network(
     network: LiveNetwork,
     root: str,
-    wanted: Wanted | None = None,
+    wanted: PlacementOptions | None = None,
     *,
     sites: Sites | None = None,
     homes: Homes | None = None,
     profile: Profile | None = None,
     now: Callable[[], float] | None = None,
-) -> Plan:
+) -> PlacementPlan:
     """A plan for the clients of a network as it is at this moment; nothing in the network changes.
 
     Parameters
@@ -86,7 +94,7 @@ def place_network(
     return place(subscriptions, sites, homes, wanted, profile=profile, schema=network.schema, now=now)
 
 
-def moves(network: LiveNetwork, plan: Plan) -> list[tuple[str, str, str]]:
+def moves(network: LiveNetwork, plan: PlacementPlan) -> list[tuple[str, str, str]]:
     """The clients that a plan wants elsewhere: each with its broker now and the one that should serve it."""
     at = subscriptions_of_network(network)[1]
     wanted = zip(plan.subscribers, plan.assignment.tolist(), strict=True)

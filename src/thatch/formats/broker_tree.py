@@ -23,7 +23,7 @@ import numpy as np
 from thatch.errors import ParameterError, TableError, shown
 from thatch.formats.topology import file_content, topology_of
 from thatch.model.topology import Topology
-from thatch.placement.rows import Floats
+from thatch.placement.arrays import Floats
 from thatch.placement.sites import COMPLEXITY, Sites, latency_locations, tree_parents
 from thatch.placement.tree import BrokerTree
 

@@ -56,7 +56,7 @@ def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where
         limits.append(_limit(told.get(_LIMIT), f"{where}, row {row}"))
     bounds = np.array(limits)
     return Homes(
-        places=places,
+        row_of=places,
         points=np.array(points, np.float64).reshape(len(points), tree.locations.shape[1]),
         limits=None if np.isnan(bounds).all() else bounds,
     )

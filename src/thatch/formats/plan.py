@@ -32,10 +32,10 @@ from thatch.formats.manifest import read_manifest
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
+from thatch.placement.arrays import Floats
 from thatch.placement.certificate import Certificate
 from thatch.placement.placement import Status
-from thatch.placement.plan import Plan
-from thatch.placement.rows import Floats
+from thatch.placement.plan import PlacementPlan
 from thatch.placement.tree import BrokerTree
 
 __all__ = ["KIND", "REPORT", "plan_tables", "read_plan", "write_plan", "write_plan_tables"]
@@ -73,7 +73,7 @@ _SCHEMAS = {
 _NAMES = (*_SCHEMAS, "statistics", "yardsticks")  # the columns of these two depend on what was measured
 
 
-def plan_tables(plan: Plan) -> dict[str, pa.Table]:
+def plan_tables(plan: PlacementPlan) -> dict[str, pa.Table]:
     """The tables of a plan by name."""
     names, d = plan.tree.names, len(plan.axes)
     columns: dict[str, dict[str, Any]] = {
@@ -81,7 +81,7 @@ def plan_tables(plan: Plan) -> dict[str, pa.Table]:
         "assignment": {
             "subscriber": list(plan.subscribers),
             "broker": pa.array(names, _TEXT).take(pa.array(plan.assignment)),
-            "way": plan.ways,
+            "way": plan.distances,
             "delay": plan.delays,
         },
         "filters": {
@@ -111,7 +111,7 @@ def plan_tables(plan: Plan) -> dict[str, pa.Table]:
     }
 
 
-def _tree_columns(plan: Plan) -> dict[str, Any]:
+def _tree_columns(plan: PlacementPlan) -> dict[str, Any]:
     tree = plan.tree
     place = {leaf: number for number, leaf in enumerate(tree.leaves.tolist())}
     at = [place.get(node) for node in range(len(tree.names))]
@@ -127,7 +127,7 @@ def _tree_columns(plan: Plan) -> dict[str, Any]:
     }
 
 
-def write_plan_tables(folder: Path, plan: Plan) -> dict[str, int]:
+def write_plan_tables(folder: Path, plan: PlacementPlan) -> dict[str, int]:
     """Write the tables of a plan into a folder; how many rows each has, by name."""
     tables = plan_tables(plan)
     for name, table in tables.items():
@@ -137,7 +137,7 @@ def write_plan_tables(folder: Path, plan: Plan) -> dict[str, int]:
 
 def write_plan(
     folder: str | os.PathLike[str],
-    plan: Plan,
+    plan: PlacementPlan,
     *,
     report: str = "",
     command: str = "",
@@ -164,7 +164,7 @@ def write_plan(
         describe(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
 
 
-def read_plan(folder: str | os.PathLike[str]) -> Plan:
+def read_plan(folder: str | os.PathLike[str]) -> PlacementPlan:
     """The plan in a folder, as `write_plan` or the command `thatch place` has written it.
 
     Raises
@@ -183,7 +183,7 @@ def read_plan(folder: str | os.PathLike[str]) -> Plan:
         raise TableError("the tables of a plan", shown(str(error)), str(path)) from error
 
 
-def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> Plan:
+def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> PlacementPlan:
     nodes = tables["tree"].to_pydict()
     number = {name: node for node, name in enumerate(nodes["broker"])}
     parents = [-1 if parent is None else number[parent] for parent in nodes["parent"]]
@@ -191,14 +191,14 @@ def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> Plan:
     leaves = tree.leaves.tolist()
     assignment, certificate = tables["assignment"], tables["certificate"].to_pylist()[0]
     texts = dict(zip(*tables["filters"].to_pydict().values(), strict=True))
-    return Plan(
+    return PlacementPlan(
         tree=tree,
         shares=np.array([nodes["share"][leaf] for leaf in leaves]),
         loads=np.array([nodes["load"][leaf] for leaf in leaves]),
         complexities=np.array(nodes["most_boxes"]),
         subscribers=tuple(assignment.column("subscriber").to_pylist()),
         assignment=np.array([number[name] for name in assignment.column("broker").to_pylist()], np.int64),
-        ways=assignment.column("way").to_numpy(),
+        distances=assignment.column("way").to_numpy(),
         delays=assignment.column("delay").to_numpy(),
         axes=tuple(tables["axes"].column("attribute").to_pylist()),
         boxes=_boxes(tables, tree),

@@ -1,33 +1,32 @@
-"""Which broker should serve which subscriber: assignments and filters of little bandwidth, within limits (paper 003)."""
+"""Which broker should serve which subscriber: assignments and filters of low bandwidth, within limits (yu2012)."""
 
 from __future__ import annotations
 
 from thatch.placement.certificate import Certificate, verify
-from thatch.placement.demand import Subscriptions
-from thatch.placement.placement import Bounds, Delays, Placement, Status
-from thatch.placement.placing import Wanted, place
-from thatch.placement.plan import Plan
-from thatch.placement.portfolio import PORTFOLIO, best
-from thatch.placement.problem import Problem
+from thatch.placement.placement import BandwidthBounds, Delays, Placement, Status
+from thatch.placement.placing import PlacementOptions, place
+from thatch.placement.plan import PlacementPlan
+from thatch.placement.problem import PlacementProblem
 from thatch.placement.sites import Homes, Sites
-from thatch.placement.solving import ALGORITHMS, solve
+from thatch.placement.solving import ALGORITHMS, PORTFOLIO, best, solve
+from thatch.placement.subscriptions import SubscriptionList
 from thatch.placement.tree import BrokerTree
 
 __all__ = [
     "ALGORITHMS",
     "PORTFOLIO",
-    "Bounds",
+    "BandwidthBounds",
     "BrokerTree",
     "Certificate",
     "Delays",
     "Homes",
     "Placement",
-    "Plan",
-    "Problem",
+    "PlacementOptions",
+    "PlacementPlan",
+    "PlacementProblem",
     "Sites",
     "Status",
-    "Subscriptions",
-    "Wanted",
+    "SubscriptionList",
     "best",
     "place",
     "solve",

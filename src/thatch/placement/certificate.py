@@ -1,30 +1,33 @@
-"""An independent certificate: is a placement what it says it is?
+"""An independent check of a placement: are its figures true, and does it keep its limits?
 
-Written against the definitions at the top of `problem.py` alone. It shares no code with the algorithms, nor with what
-measures their answers: ways are walked edge by edge, volumes counted cell by cell.
+Written against the definitions at the top of `problem.py` alone. It shares no code with the algorithms, nor with `measure`:
+paths are walked edge by edge, volumes are counted cell by cell.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from thatch.placement.arrays import Floats, Ints
+from thatch.placement.candidates import LATENCY_SLACK
 from thatch.placement.placement import Placement, Status
-from thatch.placement.problem import LATENCY_SLACK, Problem
-from thatch.placement.rows import Floats, Ints
-from thatch.placement.volumes.reference import union_volume
+from thatch.placement.problem import PlacementProblem
 
-__all__ = ["Certificate", "verify"]
+__all__ = ["Certificate", "Clock", "certify", "count_volume", "verify"]
+
+Clock = Callable[[], float]  # in seconds
 
 _CLOSE = 1e-9  # relative: sums in another order
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What was found; `faults` tells each disagreement in a sentence, `status` is what the limits say.
+    """What was found: `faults` has a sentence for each disagreement, `status` is the true one.
 
-    Limits that are broken are no fault as long as the placement says so by its status: best effort is marked, not hidden.
+    A broken limit is not a fault if the status of the placement admits it: best effort is marked, not hidden.
     """
 
     faults: tuple[str, ...]
@@ -34,7 +37,7 @@ class Certificate:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the placement is what it says it is."""
+        """Whether the placement is what it claims to be."""
         return not self.faults
 
 
@@ -50,42 +53,83 @@ def verify(placement: Placement) -> Certificate:
     if faults:
         return Certificate(tuple(faults), Status.INFEASIBLE, float("nan"), float("nan"))
     faults = [*_interest_faults(placement), *_tree_faults(placement)]
-    bandwidth = sum(union_volume(each) for each in placement.filters)
+    bandwidth = sum(count_volume(each) for each in placement.filters)
     if not np.isclose(bandwidth, placement.bandwidth, rtol=_CLOSE, atol=1e-300):
         faults.append(f"bandwidth is {bandwidth}, not {placement.bandwidth}")
     loads = dict.fromkeys(problem.tree.leaves.tolist(), 0)
     for leaf, load in zip(*np.unique(placement.assignment, return_counts=True), strict=True):
         loads[int(leaf)] = int(load)
     if list(loads.values()) != placement.loads.tolist():
-        faults.append("loads are not those of the assignment")
+        faults.append("loads do not match the assignment")
     factor = _load_factor(problem, list(loads.values()))
     if not np.isclose(factor, placement.load_factor, rtol=_CLOSE):
         faults.append(f"the load factor is {factor}, not {placement.load_factor}")
     late = _late(placement)
     if late != placement.delays.broken:
-        faults.append(f"{late} ways are too long, not {placement.delays.broken}")
+        faults.append(f"{late} paths are too long, not {placement.delays.broken}")
     status = _status(problem, list(loads.values()), late)
     if status is not placement.status:
-        faults.append(f"it is {status.value}, not {placement.status.value}")
+        faults.append(f"the status is {status.value}, not {placement.status.value}")
     return Certificate(tuple(faults), status, float(bandwidth), factor)
 
 
+def certify(placement: Placement, now: Clock | None = None) -> tuple[Placement, Certificate]:
+    """A placement that an algorithm returned, with the time its check took if there is a clock, and its certificate.
+
+    Raises
+    ------
+    AssertionError
+        If it is not valid, which is a bug of the algorithm.
+    """
+    begin = now() if now else 0.0
+    certificate = verify(placement)
+    if not certificate.is_valid:
+        raise AssertionError(
+            f"{placement.algorithm} returned an invalid placement: {'; '.join(certificate.faults)}"
+        )
+    if now:
+        placement = replace(placement, seconds={**placement.seconds, "certificate": now() - begin})
+    return placement, certificate
+
+
+def count_volume(boxes: Floats) -> float:
+    """The volume of the union of boxes, by definition: cut space at every end, add the cells that some box contains.
+
+    Slow, and written independently of the kernels: O((2 k)^d) for k boxes on d axes.
+    """
+    if len(boxes) == 0:
+        return 0.0
+    d = boxes.shape[1] // 2
+    ends = [np.unique(boxes[:, [axis, d + axis]]) for axis in range(d)]
+    is_inside = np.zeros([len(each) - 1 for each in ends], np.bool_)
+    for box in boxes:
+        cells = tuple(
+            slice(np.searchsorted(each, box[axis]), np.searchsorted(each, box[d + axis]))
+            for axis, each in enumerate(ends)
+        )
+        is_inside[cells] = True
+    volume = is_inside.astype(np.float64)
+    for each in reversed(ends):
+        volume = volume @ np.diff(each)
+    return float(volume)
+
+
 def _shape_faults(placement: Placement) -> list[str]:
-    """What would make the other questions meaningless."""
+    """Faults that would make the other checks meaningless."""
     problem = placement.problem
     if placement.assignment.shape != (problem.subscribers,):
-        return [f"{problem.subscribers} subscribers, but {placement.assignment.shape} assigned"]
+        return [f"there are {problem.subscribers} subscribers, but {len(placement.assignment)} are assigned"]
     if not set(np.unique(placement.assignment).tolist()) <= set(problem.tree.leaves.tolist()):
-        return ["somebody is assigned to what is no leaf"]
+        return ["a subscriber is assigned to a node that is not a leaf"]
     if len(placement.filters) != len(problem.tree.parents):
-        return [f"{len(problem.tree.parents)} nodes, but {len(placement.filters)} filters"]
+        return [f"there are {len(problem.tree.parents)} nodes, but {len(placement.filters)} filters"]
     d = problem.interests.axes
     faults = []
     for node, boxes in enumerate(placement.filters):
         if boxes.ndim != 2 or boxes.shape[1] != 2 * d or not np.isfinite(boxes).all():
-            faults.append(f"the filter of {problem.tree.names[node]} is no array of boxes")
+            faults.append(f"the filter of {problem.tree.names[node]} is not an array of boxes")
         elif (boxes[:, :d] > boxes[:, d:]).any():
-            faults.append(f"the filter of {problem.tree.names[node]} has a low end above a high one")
+            faults.append(f"the filter of {problem.tree.names[node]} has a low end above a high end")
         elif node == problem.tree.root and len(boxes):
             faults.append("the publisher has a filter")
         elif len(boxes) > problem.complexities[node]:
@@ -97,7 +141,7 @@ def _shape_faults(placement: Placement) -> list[str]:
 
 
 def _outside(inner: Floats, outer: Floats) -> int:
-    """How many boxes lie inside no single one of others. No tolerance: filters are made of the very same numbers."""
+    """How many inner boxes lie inside no single outer one. No tolerance: filters are made of the very same numbers."""
     d = inner.shape[1] // 2
     is_inside = np.zeros(len(inner), np.bool_)
     for box in outer:
@@ -141,7 +185,7 @@ def _tree_faults(placement: Placement) -> list[str]:
     return faults
 
 
-def _load_factor(problem: Problem, loads: list[int]) -> float:
+def _load_factor(problem: PlacementProblem, loads: list[int]) -> float:
     worst = 0.0
     for load, share in zip(loads, problem.shares.tolist(), strict=True):
         if load:
@@ -150,23 +194,23 @@ def _load_factor(problem: Problem, loads: list[int]) -> float:
 
 
 def _late(placement: Placement) -> int:
-    """How many subscribers have too long a way, walked edge by edge."""
+    """How many subscribers have too long a path, walked edge by edge."""
     problem = placement.problem
     tree = problem.tree
     late = 0
     for leaf in np.unique(placement.assignment).tolist():
         mine = np.flatnonzero(placement.assignment == leaf)
-        ways = np.linalg.norm(problem.locations[mine] - tree.locations[leaf], axis=1)
+        lengths = np.linalg.norm(problem.locations[mine] - tree.locations[leaf], axis=1)
         node = leaf
         while problem.latency == "path" and node != tree.root:
             parent = int(tree.parents[node])
-            ways = ways + np.linalg.norm(tree.locations[node] - tree.locations[parent])
+            lengths = lengths + np.linalg.norm(tree.locations[node] - tree.locations[parent])
             node = parent
-        late += int((ways > problem.limits[mine] * (1 + LATENCY_SLACK)).sum())
+        late += int((lengths > problem.limits[mine] * (1 + LATENCY_SLACK)).sum())
     return late
 
 
-def _status(problem: Problem, loads: list[int], late: int) -> Status:
+def _status(problem: PlacementProblem, loads: list[int], late: int) -> Status:
     def fits(factor: float) -> bool:
         shares = problem.shares.tolist()
         return all(

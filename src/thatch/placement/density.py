@@ -13,7 +13,7 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.model.profile import Profile
-from thatch.placement.rows import Floats
+from thatch.placement.arrays import Floats
 
 __all__ = ["evened", "histogram"]
 

@@ -21,16 +21,16 @@ from thatch.model.lines import BOTTOM, TOP, WHOLE, Constraint, Cut
 from thatch.model.profile import Profile
 from thatch.model.schema import Line, Schema, line_of, tighten
 from thatch.model.selectivity import Selectivity
-from thatch.placement.rows import Floats
+from thatch.placement.arrays import Floats
 
 __all__ = [
     "MOST_AXES",
     "MOST_BOXES",
-    "Axis",
+    "EventAxis",
     "EventSpace",
     "Interval",
     "Sides",
-    "counted",
+    "count_sides",
     "event_space",
     "sides_of",
 ]
@@ -48,7 +48,7 @@ Sides = Mapping[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class EventAxis:
     """An attribute whose line is mapped to 0..1.
 
     Parameters
@@ -77,7 +77,7 @@ class Axis:
 class EventSpace:
     """The axes of a set of subscriptions."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[EventAxis, ...]
     schema: Schema | None = None
 
     def boxes_of(self, filter: Filter) -> Floats:
@@ -139,7 +139,7 @@ def sides_of(filter: Filter) -> list[dict[str, Interval]]:
     ]
 
 
-def counted(filters: Iterable[Filter]) -> dict[str, Counter[Interval]]:
+def count_sides(filters: Iterable[Filter]) -> dict[str, Counter[Interval]]:
     """The sides of all boxes around filters."""
     sides: dict[str, Counter[Interval]] = {}
     for filter in filters:
@@ -180,19 +180,19 @@ def event_space(
     if keys is None:
         axes = sorted(axes, key=lambda axis: (-_narrowing(axis, sides[axis.key]), axis.key))[:most]
     if not axes:
-        axes = [Axis("", WHOLE, np.array([0.0, 1.0]))]
+        axes = [EventAxis("", WHOLE, np.array([0.0, 1.0]))]
     return EventSpace(tuple(sorted(axes, key=lambda axis: axis.key)), schema)
 
 
-def _axis(key: str, asked: Mapping[Interval, int], selectivity: Selectivity) -> Axis:
+def _axis(key: str, asked: Mapping[Interval, int], selectivity: Selectivity) -> EventAxis:
     for interval in asked:
         selectivity.name(key, interval)
     cuts = tuple(sorted({BOTTOM, TOP, *(end for side in asked for end in side)}))
     rising = np.maximum.accumulate(selectivity.below(key, cuts)) + _APART * np.arange(len(cuts))
-    return Axis(key, cuts, np.asarray(rising / rising[-1]))
+    return EventAxis(key, cuts, np.asarray(rising / rising[-1]))
 
 
-def _narrowing(axis: Axis, asked: Mapping[Interval, int]) -> float:
+def _narrowing(axis: EventAxis, asked: Mapping[Interval, int]) -> float:
     """What all boxes together leave out on an axis."""
     return sum(
         count * (1.0 - (axis.place_of[high] - axis.place_of[low])) for (low, high), count in asked.items()

@@ -1,6 +1,6 @@
-"""Loads by maximum flow (paper 003, section 4.2): groups of subscribers to leaves that may serve them.
+"""Loads by maximum flow (yu2012, section 4.2): groups of subscribers to leaves that may serve them.
 
-Subscribers that may go to the same leaves are one node, so that a million of them are a graph of some thousand arcs.
+Subscribers that may go to the same leaves are one node, so that a million of them make a graph of some thousand arcs.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from thatch.errors import MissingPackageError, ParameterError
-from thatch.placement.problem import Problem
-from thatch.placement.rows import Bools, Ints
+from thatch.placement.arrays import Bools, Ints
+from thatch.placement.problem import PlacementProblem
 
-__all__ = ["Routing", "least_factor", "route", "spread"]
+__all__ = ["LeafFlow", "assign_flow", "interest_rank", "least_factor", "route"]
 
 _MOST = 2**31 - 1  # SciPy counts with 32 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Routing:
-    """How many of which group go to which leaf; `routed` is their sum."""
+class LeafFlow:
+    """How many subscribers of which group go to which leaf; `routed` is their sum."""
 
     group: Ints
     leaf: Ints
@@ -28,8 +28,8 @@ class Routing:
     routed: int
 
 
-def route(supplies: Ints, is_allowed: Bools, capacities: Ints) -> Routing:
-    """As many subscribers as leaves can take.
+def route(supplies: Ints, is_allowed: Bools, capacities: Ints) -> LeafFlow:
+    """Send as many subscribers to leaves as these can take.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def route(supplies: Ints, is_allowed: Bools, capacities: Ints) -> Routing:
         raise MissingPackageError("scipy", "placement", "loads by maximum flow") from error
 
     if supplies.sum() > _MOST:
-        raise ParameterError(f"at most {_MOST:,} subscribers", f"{supplies.sum():,}", "the flow")
+        raise ParameterError(f"at most {_MOST:,} subscribers", f"{supplies.sum():,}", "maximum flow")
     groups, leaves = is_allowed.shape
     group, leaf = np.nonzero(is_allowed)
     sink = groups + leaves + 1
@@ -61,19 +61,19 @@ def route(supplies: Ints, is_allowed: Bools, capacities: Ints) -> Routing:
     flow = found.flow[group + 1, leaf + groups + 1] if len(group) else np.zeros(0, np.int32)
     sent = np.asarray(flow).reshape(-1).astype(np.int64)
     is_used = sent > 0
-    return Routing(group[is_used], leaf[is_used], sent[is_used], int(found.flow_value))
+    return LeafFlow(group[is_used], leaf[is_used], sent[is_used], int(found.flow_value))
 
 
 def least_factor(
-    problem: Problem, supplies: Ints, is_allowed: Bools, low: float = 1.0, high: float | None = None
-) -> tuple[float, Routing] | None:
-    """The smallest load factor from `low` to `high` at which everybody is served, with the routing; None if there is none.
+    problem: PlacementProblem, supplies: Ints, is_allowed: Bools, low: float = 1.0, high: float | None = None
+) -> tuple[float, LeafFlow] | None:
+    """The smallest load factor from `low` to `high` at which everybody is served, with the flow; None if there is none.
 
-    Found by bisection, to less than a subscriber.
+    Found by bisection, to less than one subscriber.
     """
     wanted = int(supplies.sum())
 
-    def attempt(factor: float) -> Routing | None:
+    def attempt(factor: float) -> LeafFlow | None:
         found = route(supplies, is_allowed, problem.capacities(factor))
         return found if found.routed == wanted else None
 
@@ -97,18 +97,26 @@ def least_factor(
     return factor, best
 
 
-def spread(routing: Routing, group_of: Ints, rank: Ints, groups: int) -> Ints:
-    """Subscribers to leaves as a routing tells, −1 for whom it does not serve.
+def assign_flow(flow: LeafFlow, group_of: Ints, rank: Ints, groups: int) -> Ints:
+    """The leaf of each subscriber according to a flow, −1 for those it does not serve.
 
-    Within a group subscribers are taken by `rank`, so that those of like interests stay together.
+    Within a group subscribers are taken by `rank`, so that those of similar interests stay together.
     """
     order = np.lexsort((rank, group_of))
     sizes = np.bincount(group_of, minlength=groups)
-    rest = sizes - np.bincount(routing.group, routing.amount, minlength=groups).astype(np.int64)
-    group = np.concatenate([routing.group, np.arange(groups)])
-    leaf = np.concatenate([routing.leaf, np.full(groups, -1)])
-    amount = np.concatenate([routing.amount, rest])
+    rest = sizes - np.bincount(flow.group, flow.amount, minlength=groups).astype(np.int64)
+    group = np.concatenate([flow.group, np.arange(groups)])
+    leaf = np.concatenate([flow.leaf, np.full(groups, -1)])
+    amount = np.concatenate([flow.amount, rest])
     by_group = np.argsort(group, kind="stable")
     served_by = np.empty(len(group_of), np.int64)
     served_by[order] = np.repeat(leaf[by_group], amount[by_group])
     return served_by
+
+
+def interest_rank(problem: PlacementProblem) -> Ints:
+    """A number for each subscriber; numbers are close where the first boxes of interests are close."""
+    first = problem.interests.boxes[problem.interests.start[:-1]]
+    rank = np.empty(len(first), np.int64)
+    rank[np.lexsort(first.T[::-1])] = np.arange(len(first))
+    return rank[problem.interest_of]

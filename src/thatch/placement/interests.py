@@ -1,6 +1,6 @@
-"""What subscribers want: closed boxes in event space, several a subscriber where it has several filters.
+"""What subscribers want: closed boxes in event space, several for a subscriber with several filters.
 
-Many subscribers want the same, so distinct interests are kept once and subscribers name theirs.
+Many subscribers want the same, so distinct interests are kept once, and each subscriber has the number of its interest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import BoxError, shown
-from thatch.placement.rows import Floats, Ints, distinct_rows
+from thatch.placement.arrays import Floats, Ints, distinct_rows
 
 __all__ = ["Interests"]
 
@@ -36,7 +36,7 @@ class Interests:
         return self.boxes[self.start[interest] : self.start[interest + 1]]
 
     def rows_of(self, interests: Ints) -> tuple[Ints, Ints]:
-        """The rows of `boxes` that these interests have, and for each the place of its interest in the argument."""
+        """The rows of `boxes` that belong to these interests, and for each row the position of its interest in the argument."""
         sizes = self.start[interests + 1] - self.start[interests]
         owner = np.repeat(np.arange(len(interests)), sizes)
         within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -44,19 +44,19 @@ class Interests:
 
     @classmethod
     def read(cls, lows: Any, highs: Any, owners: Any, subscribers: int) -> tuple[Interests, Ints]:
-        """Distinct interests, and which each subscriber has.
+        """Check boxes and find the distinct interests; also which of them each subscriber has.
 
         Parameters
         ----------
         lows, highs : a row for each box, a column for each axis
-        owners : the subscriber of each box, None for box j being that of subscriber j
+        owners : the subscriber of each box; None if box j belongs to subscriber j
 
         Raises
         ------
         BoxError
-            If these are no boxes, or a subscriber has none.
+            If an array does not hold boxes, or a subscriber has none.
         """
-        boxes = _checked(lows, highs)
+        boxes = _read_boxes(lows, highs)
         if owners is None:
             if len(boxes) != subscribers:
                 raise BoxError(
@@ -64,16 +64,16 @@ class Interests:
                 )
             first, number = distinct_rows(boxes)
             return cls(boxes=boxes[first], start=np.arange(len(first) + 1)), number
-        return cls._of_several(boxes, _owners(owners, len(boxes), subscribers), subscribers)
+        return cls._with_owners(boxes, _read_owners(owners, len(boxes), subscribers), subscribers)
 
     @classmethod
-    def _of_several(cls, boxes: Floats, owners: Ints, subscribers: int) -> tuple[Interests, Ints]:
+    def _with_owners(cls, boxes: Floats, owners: Ints, subscribers: int) -> tuple[Interests, Ints]:
         first, number = distinct_rows(boxes)
         pairs = np.unique(np.column_stack([owners, number]), axis=0)  # a box given twice counts once
         ends = np.searchsorted(pairs[:, 0], np.arange(subscribers + 1))
         if (np.diff(ends) == 0).any():
             lonely = int(np.flatnonzero(np.diff(ends) == 0)[0])
-            raise BoxError("at least one box for each subscriber", "none", f"subscriber {lonely}")
+            raise BoxError("Subscriber has no box", where=f"subscriber {lonely}")
         known: dict[bytes, int] = {}
         interest_of = np.empty(subscribers, np.int64)
         rows: list[Ints] = []
@@ -86,14 +86,14 @@ class Interests:
         return cls(boxes=np.ascontiguousarray(boxes[np.concatenate(rows)]), start=start), interest_of
 
 
-def _checked(lows: Any, highs: Any) -> Floats:
+def _read_boxes(lows: Any, highs: Any) -> Floats:
     try:
         low, high = np.asarray(lows, np.float64), np.asarray(highs, np.float64)
     except (TypeError, ValueError) as error:
         raise BoxError("rows of numbers", shown(lows), "interests") from error
     if low.ndim != 2 or low.shape != high.shape or low.shape[1] < 1:
         raise BoxError(
-            "as many low as high ends, a row for each box",
+            "low and high ends of the same shape, a row for each box",
             f"arrays of shape {low.shape} and {high.shape}",
             "interests",
         )
@@ -101,14 +101,14 @@ def _checked(lows: Any, highs: Any) -> Floats:
     if bad.any():
         box, axis = (int(each) for each in np.argwhere(bad)[0])
         raise BoxError(
-            "finite ends, the low one not above the high one",
+            "finite ends, low ≤ high",
             f"{low[box, axis]} and {high[box, axis]}",
             f"interests, box {box}, axis {axis}",
         )
     return np.ascontiguousarray(np.hstack([low, high]) + 0.0)
 
 
-def _owners(owners: Any, boxes: int, subscribers: int) -> Ints:
+def _read_owners(owners: Any, boxes: int, subscribers: int) -> Ints:
     array = np.asarray(owners)
     if array.shape != (boxes,) or array.dtype.kind not in "iu":
         raise BoxError(f"the subscriber of each of {boxes} boxes", shown(owners), "owners")

@@ -1,4 +1,4 @@
-"""What an algorithm answers: an assignment, filters, and how good they are."""
+"""The answer of an algorithm: an assignment, filters, and how good they are."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ from enum import Enum
 
 import numpy as np
 
-from thatch.placement.problem import LATENCY_SLACK, Problem
-from thatch.placement.rows import Floats, Ints
-from thatch.placement.volumes import union_volume
+from thatch.placement.arrays import Floats, Ints
+from thatch.placement.boxes import union_volume
+from thatch.placement.candidates import LATENCY_SLACK
+from thatch.placement.problem import PlacementProblem
 
-__all__ = ["Bounds", "Delays", "Placement", "Status", "measured"]
+__all__ = ["Answer", "BandwidthBounds", "Delays", "Placement", "Status", "measure"]
+
+Answer = tuple[Ints, tuple[Floats, ...]]
+"""What algorithms return: the leaf of each subscriber, numbered as in `tree.leaves`, and the filters of all nodes."""
 
 
 class Status(Enum):
-    """Whether a placement keeps the limits."""
+    """Whether a placement keeps its limits."""
 
     FEASIBLE = "feasible"
     OVER_BETA = "over beta"  # a load factor above β, not above β_max
-    INFEASIBLE = "infeasible"  # best effort: loads above β_max, or ways that are too long
+    INFEASIBLE = "infeasible"  # best effort: loads above β_max, or paths that are too long
 
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """How much longer ways are than they need to be, relative to the shortest; `broken` limits are exceeded."""
+    """How much longer paths are than the shortest ones, as a share; `broken` of them exceed their limit."""
 
     rms: float
     largest: float
@@ -33,13 +37,14 @@ class Delays:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """What no placement can undercut.
+class BandwidthBounds:
+    """Lower bounds on bandwidth.
 
     Parameters
     ----------
-    rigorous : proved, for every placement that keeps nesting and latency
-    fractional : the value of the linear program on a sample, of sums of boxes instead of unions: a yardstick, no proof
+    rigorous : proved for every placement that keeps nesting and latency
+    fractional : the value of the linear program on a sample, which adds volumes of boxes instead of uniting them: a yardstick,
+        not a proof
     """
 
     rigorous: float | None = None
@@ -48,20 +53,20 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Placement:
-    """An answer to a problem.
+    """The answer to a problem, with its figures.
 
     Parameters
     ----------
     assignment : the leaf of each subscriber, as a node of the tree
     filters : the boxes of each node, lows before highs; the publisher has none
-    algorithm, seed : what made it
+    algorithm, seed : how it was found
     bandwidth : the sum of the volumes of all filters [Q(T)]
-    loads : how many subscribers each leaf has, in the order of `tree.leaves`
+    loads : how many subscribers each leaf serves, in the order of `tree.leaves`
     load_factor : the largest load relative to its share [lbf]
     seconds : time for each phase, empty without a clock
     """
 
-    problem: Problem
+    problem: PlacementProblem
     assignment: Ints
     filters: tuple[Floats, ...]
     algorithm: str
@@ -71,55 +76,47 @@ class Placement:
     loads: Ints
     load_factor: float
     delays: Delays
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: BandwidthBounds = field(default_factory=BandwidthBounds)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def served_by(self) -> Ints:
+        """The leaf of each subscriber, numbered as in `tree.leaves`."""
+        return np.searchsorted(self.problem.tree.leaves, self.assignment)
 
-def measured(
-    problem: Problem,
-    served_by: Ints,
-    filters: tuple[Floats, ...],
+
+def measure(
+    problem: PlacementProblem,
+    answer: Answer,
     *,
     algorithm: str,
     seed: int | None = None,
-    bounds: Bounds | None = None,
+    bounds: BandwidthBounds | None = None,
 ) -> Placement:
-    """The placement that serves each subscriber by a leaf (numbered as in `tree.leaves`), with its figures."""
+    """The placement of an answer, with its figures."""
+    served_by, filters = answer
     loads = np.bincount(served_by, minlength=len(problem.tree.leaves))
-    factor = problem.load_factor(loads)
-    delays = _delays(problem, served_by)
+    distances = problem.distances(served_by)
+    delays = problem.delays(distances)
+    broken = int((distances > problem.limits * (1 + LATENCY_SLACK)).sum())
     return Placement(
         problem=problem,
         assignment=problem.tree.leaves[served_by],
         filters=filters,
         algorithm=algorithm,
         seed=seed,
-        status=_status(problem, loads, delays),
-        bandwidth=float(sum(union_volume(each) for each in filters)),
+        status=_status(problem, loads, broken),
+        bandwidth=float(sum(map(union_volume, filters))),
         loads=loads,
-        load_factor=factor,
-        delays=delays,
-        bounds=bounds or Bounds(),
+        load_factor=problem.load_factor(loads),
+        delays=Delays(rms=float(np.sqrt((delays**2).mean())), largest=float(delays.max()), broken=broken),
+        bounds=bounds or BandwidthBounds(),
     )
 
 
-def _status(problem: Problem, loads: Ints, delays: Delays) -> Status:
-    if delays.broken or (loads > problem.capacities(problem.beta_max)).any():
+def _status(problem: PlacementProblem, loads: Ints, broken: int) -> Status:
+    if broken or (loads > problem.capacities(problem.beta_max)).any():
         return Status.INFEASIBLE
     if (loads > problem.capacities(problem.beta)).any():
         return Status.OVER_BETA
     return Status.FEASIBLE
-
-
-def _delays(problem: Problem, served_by: Ints) -> Delays:
-    leaves = problem.tree.leaves[served_by]
-    ways = np.sqrt(((problem.locations - problem.tree.locations[leaves]) ** 2).sum(axis=1))
-    if problem.latency == "path":
-        ways += problem.tree.distances[leaves]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        delays = np.where(ways <= problem.shortest, 0.0, ways / problem.shortest - 1)
-    return Delays(
-        rms=float(np.sqrt((delays**2).mean())),
-        largest=float(delays.max()),
-        broken=int((ways > problem.limits * (1 + LATENCY_SLACK)).sum()),
-    )

@@ -1,4 +1,4 @@
-"""A plan: a placement of named subscribers, in terms that brokers can work with."""
+"""A plan: a placement of named subscribers, with filters that brokers can use."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from thatch.model.filters import Filter
+from thatch.placement.arrays import Floats, Ints
+from thatch.placement.boxes import union_volume
 from thatch.placement.certificate import Certificate
-from thatch.placement.each import Each, here, spans
 from thatch.placement.event_space import EventSpace
 from thatch.placement.placement import Placement
-from thatch.placement.rows import Floats, Ints
 from thatch.placement.tree import BrokerTree
-from thatch.placement.volumes import union_volume
 
-__all__ = ["Plan", "Statistics", "plan_of"]
+__all__ = ["PlacementPlan", "Statistics", "plan_of"]
 
 Statistics = Mapping[str, str | int | float | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Plan:
-    """Who is served by which broker, and what each broker asks of the one above it.
+class PlacementPlan:
+    """Which broker serves which subscriber, and what each broker subscribes to at the one above it.
 
     Parameters
     ----------
@@ -32,15 +31,15 @@ class Plan:
     complexities : most boxes in the filter of each node
     subscribers : by name
     assignment : the leaf of each subscriber, as a node of the tree
-    ways, delays : how long the way to each subscriber is, and by what share longer than the shortest
+    distances, delays : how long the path to each subscriber is, and by what share longer than the shortest
     axes : the attributes that boxes are made of
     boxes : of each node, in shares of events: the low ends on all axes, then the high ends
-    filters : the same as filters; None for a broker that serves nobody, and for the publisher
+    filters : the same as filters; None for a broker that serves no subscriber, and for the publisher
     volumes : the share of events that each filter lets through, where attributes are independent
-    counted : the same counted in a log, however attributes hang together; None if there was none
-    certificate : what the independent check found
+    counted : the same counted in a log, where attributes need not be independent; None without a log
+    certificate : the result of the independent check
     statistics : status, algorithm, bandwidth, bounds and the like, by name
-    yardsticks : the same of what simpler ways to place would give
+    yardsticks : the same for the placements of simpler algorithms
     """
 
     tree: BrokerTree
@@ -49,7 +48,7 @@ class Plan:
     complexities: Ints
     subscribers: tuple[str, ...]
     assignment: Ints
-    ways: Floats
+    distances: Floats
     delays: Floats
     axes: tuple[str, ...]
     boxes: tuple[Floats, ...]
@@ -60,14 +59,14 @@ class Plan:
     yardsticks: tuple[Statistics, ...] = ()
     counted: Floats | None = None
 
-    def counted_in(self, events: int, passing: Mapping[str, int]) -> Plan:
-        """The plan with what a log tells of it: how many of so many events pass the filter of each broker."""
+    def with_counts(self, events: int, passing: Mapping[str, int]) -> PlacementPlan:
+        """The plan with counts from a log: how many of its events pass the filter of each broker, by name."""
         shares = np.array([passing.get(name, 0) / max(events, 1) for name in self.tree.names])
         statistics = {**self.statistics, "counted_events": events, "counted_bandwidth": float(shares.sum())}
         return replace(self, counted=shares, statistics=statistics)
 
     def broker_of(self, subscriber: str) -> str:
-        """The name of the broker that serves a subscriber; KeyError for an unknown one."""
+        """The name of the broker that serves a subscriber; KeyError if it is unknown."""
         try:
             return self.tree.names[int(self.assignment[self.subscribers.index(subscriber)])]
         except ValueError:
@@ -82,24 +81,19 @@ def plan_of(
     *,
     density: str = "",
     yardsticks: Sequence[Placement] = (),
-    each: Each = here,
-) -> Plan:
-    """The plan of a placement; `density` says what shares of events rest on, `each` measures ways."""
+) -> PlacementPlan:
+    """The plan of a placement; `density` says where shares of events come from."""
     problem = placement.problem
-    offsets = problem.tree.distances if problem.latency == "path" else np.zeros(len(problem.tree.parents))
-    ground = _Ways(problem.locations, placement.assignment, problem.tree.locations, offsets)
-    ways = np.concatenate(each(ground, _ways, spans(problem.subscribers, problem.locations.shape[1])))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        delays = np.where(ways <= problem.shortest, 0.0, ways / problem.shortest - 1)
-    return Plan(
+    distances = problem.distances(placement.served_by)
+    return PlacementPlan(
         tree=problem.tree,
         shares=problem.shares,
         loads=placement.loads,
         complexities=problem.complexities,
         subscribers=subscribers,
         assignment=placement.assignment,
-        ways=ways,
-        delays=delays,
+        distances=distances,
+        delays=problem.delays(distances),
         axes=tuple(axis.key for axis in space.axes),
         boxes=placement.filters,
         filters=tuple(space.filter_of(boxes) for boxes in placement.filters),
@@ -108,24 +102,6 @@ def plan_of(
         statistics={**_statistics(placement), "density": density},
         yardsticks=tuple(map(_statistics, yardsticks)),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ways:
-    """Where subscribers are and the leaf of each; where nodes are, and how long the way to each is."""
-
-    locations: Floats
-    assignment: Ints
-    nodes: Floats
-    offsets: Floats
-
-
-def _ways(ground: _Ways, span: tuple[int, int]) -> Floats:
-    """The length of the way to some subscribers."""
-    leaves = ground.assignment[slice(*span)]
-    steps = ground.locations[slice(*span)] - ground.nodes[leaves]
-    ways: Floats = np.sqrt((steps**2).sum(axis=1)) + ground.offsets[leaves]
-    return ways
 
 
 def _statistics(placement: Placement) -> Statistics:

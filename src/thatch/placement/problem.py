@@ -1,69 +1,48 @@
-"""The subscriber assignment problem of paper 003, section 2: which broker serves which subscriber?
+"""The subscriber assignment problem: which broker serves which subscriber (yu2012, section 2)?
 
 Given are a broker tree, subscribers with locations in network space and interests in event space, and limits:
 
     complexity   the filter of broker i has at most α_i boxes
     nesting      each box of an interest, and of a child's filter, lies inside ONE box of the filter above it
-    latency      the way from the publisher through the leaf to subscriber j is at most δ_j long
-    load         a leaf with the share κ_i of all capacity has at most β κ_i m of m subscribers, at the very most β_max κ_i m
+    latency      the path from the publisher through the leaf to subscriber j has at most length δ_j
+    load         a leaf with the share κ_i of all capacity serves at most β κ_i m of m subscribers, and never more than β_max κ_i m
 
 Sought are an assignment and filters of least bandwidth: the sum, over all brokers, of the volume of the union of a
-filter's boxes. Volume stands for traffic, as if events were spread evenly: `density` maps axes by the
-distribution functions of attributes where they are not. `tables.py` reads a problem from a table, `placing.py` makes one
-of real subscriptions.
+filter's boxes. Volume stands for traffic, as if events were spread evenly; where they are not, `density.py` maps axes by
+the distribution functions of attributes. `tables.py` reads a problem from a table, `placing.py` builds one from
+subscriptions.
+
+Deviation: the paper lets the union of a filter's boxes cover an interest. We ask for one box, as its algorithms do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from thatch.errors import BoxError, ParameterError, shown
+from thatch.placement.arrays import Floats, Ints, distinct_rows
+from thatch.placement.candidates import LATENCY_SLACK, CandidateSets, LeafDistances, SubscriberTypes
+from thatch.placement.checks import check_limits, list_some, read_points
 from thatch.placement.density import evened
+from thatch.placement.executor import Executor, run_here, spans
 from thatch.placement.interests import Interests
-from thatch.placement.rows import Floats, Ints, distinct_rows
 from thatch.placement.tree import BrokerTree
 
-__all__ = ["LATENCY_SLACK", "Latency", "Problem"]
+__all__ = ["Latency", "PlacementProblem"]
 
 Latency = Literal["path", "last_hop"]
 
-# Lengths are sums of square roots: a limit that is met up to rounding is met. Everyone who compares lengths, the
-# certificate too, allows this much of the limit.
-LATENCY_SLACK = 1e-9
+MAX_DELAY = 0.3
 _WHOLE_SLACK = 1e-9  # capacities are rounded down, but 2.9999999999 is 3
-_CHUNK = 1 << 22  # lengths that are held at once
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class KnownCandidates:
-    """Candidate sets that were found beforehand, for just this tree, these locations and these limits.
-
-    Parameters
-    ----------
-    bits : a row for each distinct set, with a bit for each leaf
-    of : the set of each subscriber
-    """
-
-    tree: BrokerTree
-    locations: Floats
-    limits: Floats
-    bits: npt.NDArray[np.uint8]
-    of: Ints
-
-    def are_of(self, problem: Problem) -> bool:
-        """Whether they hold for a problem, which may have been made of another one."""
-        mine, theirs = ((each.tree, each.locations, each.limits) for each in (self, problem))
-        return all(one is other for one, other in zip(mine, theirs, strict=True))
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Problem:
-    """An instance, checked; `Problem.of` makes one. Symbols of the paper in brackets.
+class PlacementProblem:
+    """A valid instance; `PlacementProblem.of` checks and builds one. Symbols of the paper in brackets.
 
     Parameters
     ----------
@@ -73,11 +52,10 @@ class Problem:
     interest_of : which of them each subscriber has [σ_j]
     complexities : most boxes in the filter of each node [α_i]; that of the publisher means nothing
     shares : the capacity of each leaf as a share of the whole [κ_i]
-    beta, beta_max : the load factor wanted, and the largest one that is allowed
-    limits : the longest way that each subscriber bears [δ_j]
-    shortest : the shortest way that there is for each [Δ_j]
-    latency : whether ways begin at the publisher ("path") or at the leaf ("last_hop")
-    candidates : who may be served by which leaf, if that was found beforehand
+    beta, beta_max : the load factor wanted, and the largest one allowed
+    limits : the longest path that each subscriber accepts [δ_j]
+    shortest : the length of the shortest path to each [Δ_j]
+    latency : whether paths begin at the publisher ("path") or at the leaf ("last_hop")
     """
 
     tree: BrokerTree
@@ -91,7 +69,8 @@ class Problem:
     limits: Floats
     shortest: Floats
     latency: Latency
-    candidates: KnownCandidates | None = None
+    # Found when first asked for; `dataclasses.replace` begins without it.
+    _candidates: CandidateSets | None = field(init=False, default=None, repr=False)
 
     @classmethod
     def of(  # noqa: PLR0913 - the problem has this many parts, all named
@@ -111,17 +90,17 @@ class Problem:
         latency: Latency = "path",
         domain: tuple[Any, Any] | None = None,
         density: Sequence[tuple[Any, Any]] | None = None,
-    ) -> Problem:
-        """The problem with these parts.
+    ) -> PlacementProblem:
+        """Check the parts of a problem and build it.
 
         Parameters
         ----------
         lows, highs : the boxes that subscribers want, a row for each
-        owners : the subscriber of each box, when some have several; by default box j is that of subscriber j
+        owners : the subscriber of each box, when some have several; by default box j belongs to subscriber j
         complexity : most boxes in a filter, one number for all brokers or one for each node of the tree
         shares : the capacities of the leaves in any unit, by default all the same
-        max_delay : a way may be longer than the shortest one by this factor; 0.3 unless `limits` are given
-        limits : the longest way for each subscriber, instead of `max_delay`
+        max_delay : a path may be longer than the shortest one by this factor; 0.3 unless `limits` are given
+        limits : the longest path for each subscriber, instead of `max_delay`
         domain : low and high ends of event space; boxes outside are refused
         density : how events are distributed on each axis, as histograms (see `evened`, and `histogram` for those of a
             profile); evenly if not given. Boxes are then in shares of events, and so is bandwidth; beyond a histogram
@@ -130,22 +109,18 @@ class Problem:
         Raises
         ------
         BoxError
-            If interests are no boxes, lie outside the domain, or a subscriber has none.
+            If interests are not boxes, lie outside the domain, or a subscriber has none.
         ParameterError
-            If any other part makes no sense; for limits that no leaf can meet it says whose, and by how much.
+            If any other part is invalid; for limits that no leaf can meet the message says whose, and by how much.
         """
-        points = _points(locations, tree.locations.shape[1])
+        check_limits(latency, beta, beta_max, max_delay)
+        points = read_points(locations, None, tree.locations.shape[1], "subscriber")
         interests, interest_of = Interests.read(lows, highs, owners, len(points))
         if domain is not None:
             _check_domain(interests, domain)
         if density is not None:
             ends = evened(lows, density), evened(highs, density)
             interests, interest_of = Interests.read(*ends, owners, len(points))
-        if latency not in ("path", "last_hop"):
-            raise ParameterError('"path" or "last_hop"', shown(latency), "latency")
-        is_number = all(isinstance(each, int | float | np.number) for each in (beta, beta_max))
-        if not is_number or not (1 < beta < beta_max < np.inf):
-            raise ParameterError("1 < beta < beta_max", f"{shown(beta)} and {shown(beta_max)}", "beta")
         draft = cls(
             tree=tree,
             locations=points,
@@ -159,63 +134,84 @@ class Problem:
             shortest=np.zeros(0),
             latency=latency,
         )
-        return _limited(draft, max_delay, limits)
+        draft = replace(draft, shortest=_shortest(draft))
+        if limits is None:
+            delay = MAX_DELAY if max_delay is None else max_delay
+            return replace(draft, limits=(1 + delay) * draft.shortest)
+        if max_delay is not None:
+            raise ParameterError("Give either max_delay or limits, not both", where="limits")
+        return draft.with_limits(limits)
 
     @property
     def subscribers(self) -> int:
         """How many subscribers there are [m]."""
         return len(self.interest_of)
 
-    def limited(self, limits: Floats) -> Problem:
-        """The same problem with other limits, which some leaf must be able to meet; see `of`."""
-        return _limited(self, None, limits)
+    def with_limits(self, limits: Any, name: Callable[[int], str] = str) -> PlacementProblem:
+        """The same problem with other latency limits; `name` is what messages call a subscriber, given its number.
 
-    def latencies(self, first: int = 0, last: int | None = None) -> Floats:
-        """The way of subscribers `first` to `last` − 1 through each leaf: a row a subscriber, a column a leaf."""
-        points = self.locations[first:last]
-        leaves = self.tree.locations[self.tree.leaves]
-        squares = np.zeros((len(points), len(leaves)))
-        for axis in range(points.shape[1]):
-            squares += (points[:, axis, None] - leaves[None, :, axis]) ** 2
-        ways = np.sqrt(squares, out=squares)
-        if self.latency == "path":
-            ways += self.tree.distances[self.tree.leaves]
-        return ways
+        Raises
+        ------
+        ParameterError
+            If no leaf can meet the limit of some subscriber: whose it is, and by how much it is too short.
+        """
+        try:
+            array = np.broadcast_to(np.asarray(limits, np.float64), self.shortest.shape).copy()
+        except (TypeError, ValueError) as error:
+            expected = f"one limit, or one for each of {self.subscribers} subscribers"
+            raise ParameterError(expected, shown(limits), "limits") from error
+        short = np.flatnonzero(~(array * (1 + LATENCY_SLACK) >= self.shortest)).tolist()
+        if short:
+            some = list_some([f"{name(j)} (by {self.shortest[j] - array[j]:g})" for j in short])
+            raise ParameterError(
+                f"No leaf is close enough for the limit of subscriber {some}", where="limits"
+            )
+        return replace(self, limits=array)
 
-    def chunks(self) -> list[tuple[int, int]]:
-        """Ranges of subscribers whose ways are few enough to be held at once."""
-        step = max(1, _CHUNK // len(self.tree.leaves))
-        return [(at, min(at + step, self.subscribers)) for at in range(0, self.subscribers, step)]
+    @property
+    def leaf_distances(self) -> LeafDistances:
+        """Gives the length of the path to any points through each leaf."""
+        return LeafDistances(self.tree.locations[self.tree.leaves], self._offsets[self.tree.leaves])
+
+    def distances(self, served_by: Ints) -> Floats:
+        """The length of the path to each subscriber, given its leaf (numbered as in `tree.leaves`)."""
+        leaves = self.tree.leaves[served_by]
+        steps = self.locations - self.tree.locations[leaves]
+        lengths: Floats = np.sqrt((steps**2).sum(axis=1)) + self._offsets[leaves]
+        return lengths
+
+    @property
+    def _offsets(self) -> Floats:
+        """What comes before the last hop, for each node."""
+        return self.tree.distances if self.latency == "path" else np.zeros(len(self.tree.parents))
+
+    def delays(self, distances: Floats) -> Floats:
+        """By what share paths to all subscribers are longer than the shortest ones."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(distances <= self.shortest, 0.0, distances / self.shortest - 1)
+
+    def candidate_sets(self, executor: Executor = run_here) -> CandidateSets:
+        """The leaves that each subscriber may be assigned to without breaking its latency limit; found once."""
+        if self._candidates is None:
+            found = CandidateSets.find(self.leaf_distances, self.locations, self.limits, executor)
+            object.__setattr__(self, "_candidates", found)
+            return found
+        return self._candidates
+
+    def subscriber_types(self) -> SubscriberTypes:
+        """The subscribers grouped by interest and candidate set."""
+        return SubscriberTypes.find(self.interest_of, self.candidate_sets())
 
     def capacities(self, factor: float) -> Ints:
         """The most subscribers of each leaf at a load factor: ⌊b κ_i m⌋."""
         return np.floor(factor * self.shares * self.subscribers + _WHOLE_SLACK).astype(np.int64)
 
     def load_factor(self, loads: Ints) -> float:
-        """The largest load relative to its share [lbf]; infinite if a leaf without capacity serves somebody."""
+        """The largest load relative to its share [lbf]; infinite if a leaf without capacity serves a subscriber."""
         fair = self.shares * self.subscribers
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(loads == 0, 0.0, loads / fair)
         return float(factors.max())
-
-
-def _points(values: Any, axes: int) -> Floats:
-    try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ParameterError("numbers", shown(values), "locations of subscribers") from error
-    if array.ndim != 2 or array.shape[1] != axes or not len(array):
-        raise ParameterError(
-            f"at least one subscriber, each with {axes} coordinates",
-            f"shape {array.shape}",
-            "locations of subscribers",
-        )
-    if not np.isfinite(array).all():
-        row = int(np.argwhere(~np.isfinite(array))[0, 0])
-        raise ParameterError(
-            "finite coordinates", shown(array[row].tolist()), f"location of subscriber {row}"
-        )
-    return np.ascontiguousarray(array)
 
 
 def _check_domain(interests: Interests, domain: tuple[Any, Any]) -> None:
@@ -241,7 +237,7 @@ def _complexities(values: Any, nodes: int) -> Ints:
     array = np.asarray(values)
     if array.dtype.kind not in "iu" or array.shape not in ((), (nodes,)) or array.min() < 1:
         raise ParameterError(
-            f"a whole number of boxes from 1, or one for each of {nodes} nodes", shown(values), "complexity"
+            f"a number of boxes from 1, or one for each of {nodes} nodes", shown(values), "complexity"
         )
     return np.broadcast_to(array, (nodes,)).astype(np.int64)
 
@@ -261,34 +257,9 @@ def _shares(values: Any, leaves: int) -> Floats:
     return shares
 
 
-def _shortest(draft: Problem) -> Floats:
-    """The shortest way of each subscriber, found once for all at one place."""
-    first, place_of = distinct_rows(draft.locations)
-    places = replace(draft, locations=draft.locations[first], interest_of=draft.interest_of[first])
-    return np.concatenate([places.latencies(*each).min(axis=1) for each in places.chunks()])[place_of]
-
-
-def _limited(draft: Problem, max_delay: float | None, limits: Any) -> Problem:
-    """The problem with its latency limits."""
-    if max_delay is not None and limits is not None:
-        raise ParameterError("either max_delay or limits", "both", "limits")
-    shortest = draft.shortest if len(draft.shortest) else _shortest(draft)
-    if limits is None:
-        delay = 0.3 if max_delay is None else max_delay
-        if not (0 <= delay < np.inf):
-            raise ParameterError("a delay from 0", shown(max_delay), "max_delay")
-        return replace(draft, shortest=shortest, limits=(1 + delay) * shortest)
-    try:
-        array = np.broadcast_to(np.asarray(limits, np.float64), shortest.shape).copy()
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            f"a limit for all, or one for each of {len(shortest)} subscribers", shown(limits), "limits"
-        ) from error
-    short = np.flatnonzero(~(array * (1 + LATENCY_SLACK) >= shortest))
-    if len(short):
-        told = ", ".join(f"{each} (by {shortest[each] - array[each]:g})" for each in short[:5])
-        more = f" and {len(short) - 5} more" if len(short) > 5 else ""
-        raise ParameterError(
-            "limits that some leaf can meet", f"too short a limit for subscribers {told}{more}", "limits"
-        )
-    return replace(draft, shortest=shortest, limits=array)
+def _shortest(draft: PlacementProblem) -> Floats:
+    """The length of the shortest path to each subscriber, computed once for each distinct location."""
+    first, location_of = distinct_rows(draft.locations)
+    points, distances = draft.locations[first], draft.leaf_distances
+    parts = [distances(points[slice(*span)]).min(axis=1) for span in spans(len(points), len(draft.shares))]
+    return np.concatenate(parts)[location_of]

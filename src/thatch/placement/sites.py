@@ -1,4 +1,4 @@
-"""Where brokers and subscribers are, by name: what a problem of real subscriptions is made of beside them."""
+"""Where brokers and subscribers are, by name."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.model.topology import Topology
-from thatch.placement.rows import Floats, Ints
+from thatch.placement.arrays import Floats, Ints
+from thatch.placement.checks import list_some
 from thatch.placement.tree import BrokerTree
 
 __all__ = ["COMPLEXITY", "Homes", "Sites", "latency_locations", "tree_parents"]
 
-COMPLEXITY = 3  # boxes of a filter, unless something else is said [α]
-_SHOWN = 5
+COMPLEXITY = 3  # boxes of a filter by default [α]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sites:
-    """A tree of brokers with what each can bear.
+    """A tree of brokers with the limits of each.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class Homes:
 
     Parameters
     ----------
-    places : the row of each subscriber in the other two
+    row_of : the row of each subscriber in the other two
     points : coordinates in network space
-    limits : the longest way that each bears, NaN where nothing is said; None if it is said of nobody
+    limits : the longest path that each accepts, NaN where no limit is given; None if none is given at all
     """
 
-    places: Mapping[str, int]
+    row_of: Mapping[str, int]
     points: Floats
     limits: Floats | None = None
 
@@ -54,29 +54,27 @@ class Homes:
         Raises
         ------
         ParameterError
-            If nobody knows where one of them is.
+            If the location of one of them is unknown.
         """
-        lost = [name for name in subscribers if name not in self.places]
+        lost = [shown(name) for name in subscribers if name not in self.row_of]
         if lost:
-            more = f" and {len(lost) - _SHOWN:,} more" if len(lost) > _SHOWN else ""
-            told = ", ".join(shown(name) for name in lost[:_SHOWN])
-            raise ParameterError("a location for every subscriber", f"none for {told}{more}", "locations")
-        return np.array([self.places[name] for name in subscribers], np.int64)
+            raise ParameterError(f"No location for subscriber {list_some(lost)}", where="locations")
+        return np.array([self.row_of[name] for name in subscribers], np.int64)
 
     @classmethod
     def at_brokers(cls, brokers: Mapping[str, str], tree: BrokerTree, limits: Floats | None = None) -> Homes:
-        """Subscribers that are right beside brokers, by the names of both."""
+        """Subscribers at the locations of brokers, by the names of both."""
         nodes = {name: number for number, name in enumerate(tree.names)}
         for subscriber, broker in brokers.items():
             if broker not in nodes:
-                raise ParameterError("brokers of the tree", shown(broker), f"home of {shown(subscriber)}")
+                raise ParameterError("a broker of the tree", shown(broker), f"home of {shown(subscriber)}")
         chosen = [nodes[broker] for broker in brokers.values()]
-        places = {name: number for number, name in enumerate(brokers)}
-        return cls(places=places, points=tree.locations[chosen], limits=limits)
+        row_of = {name: number for number, name in enumerate(brokers)}
+        return cls(row_of=row_of, points=tree.locations[chosen], limits=limits)
 
 
 def tree_parents(topology: Topology, root: str) -> list[int]:
-    """The parent of each broker when a topology hangs from one of them, which has −1.
+    """The parent of each broker when one of them is the root, which has −1.
 
     Raises
     ------
@@ -93,18 +91,17 @@ def tree_parents(topology: Topology, root: str) -> list[int]:
             if near not in parents:
                 parents[near] = numbers[broker]
                 pending.append(near)
-    lost = [name for name in topology.brokers if name not in parents]
+    lost = [shown(name) for name in topology.brokers if name not in parents]
     if lost:
-        told = ", ".join(shown(name) for name in lost[:_SHOWN])
-        raise ParameterError(f"links from {shown(root)} to every broker", f"none to {told}", "links")
+        raise ParameterError(f"No path from {shown(root)} to {list_some(lost)}", where="links")
     return [parents[name] for name in topology.brokers]
 
 
 def latency_locations(topology: Topology) -> Floats:
-    """Locations of the brokers of a topology by the latencies of its links: an axis for each link.
+    """Locations for the brokers of a topology from the latencies of its links: an axis for each link.
 
-    Neighbours are as far apart as their link says, so that ways through the tree are exact. Brokers that are not neighbours
-    seem nearer than by way of others: two links of latency a and b are taken as √(a² + b²).
+    Neighbours are as far apart as their link says, so that paths through the tree are exact. Brokers that are not neighbours
+    seem closer than they are: two links of latency a and b make a distance of √(a² + b²).
     """
     locations = np.zeros((len(topology.brokers), max(len(topology.links), 1)))
     numbers = {name: number for number, name in enumerate(topology.brokers)}

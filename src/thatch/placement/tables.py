@@ -1,4 +1,4 @@
-"""A problem from a table with a row a box: coordinates of subscribers, and low and high ends, in columns."""
+"""A problem from a table with a row for each box: columns of coordinates, and of low and high ends."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from thatch.engine.tables import arrow_table
 from thatch.errors import TableError
-from thatch.placement.problem import Problem
-from thatch.placement.rows import Floats
+from thatch.placement.arrays import Floats
+from thatch.placement.problem import PlacementProblem
 from thatch.placement.tree import BrokerTree
 
-__all__ = ["problem_of_table"]
+__all__ = ["problem_from_table"]
 
 
-def problem_of_table(
+def problem_from_table(
     tree: BrokerTree,
     table: Any,
     *,
@@ -26,22 +26,22 @@ def problem_of_table(
     subscriber: str | None = None,
     limit: str | None = None,
     **more: Any,
-) -> tuple[Problem, tuple[Any, ...]]:
-    """A problem, and the subscribers in its order: what the column says, or the number of the row.
+) -> tuple[PlacementProblem, tuple[Any, ...]]:
+    """Read a problem; also the names of its subscribers, from a column or else the numbers of rows.
 
     Parameters
     ----------
     table : pyarrow, pandas or polars
     locations : the columns of coordinates
     boxes : for each axis the columns of low and high ends
-    subscriber : the column that names who wants a box, where some want several; their first row says where they are
-    limit : the column with the longest way that each bears
-    more : as for `Problem.of`
+    subscriber : the column of names, where subscribers have several boxes; the first row of each has its location
+    limit : the column with the longest path that each subscriber accepts
+    more : as for `PlacementProblem.of`
 
     Raises
     ------
     TableError
-        If a column is missing or not of numbers.
+        If a column is missing or has values that are not numbers.
     """
     source = arrow_table(table, "subscribers")
     points, lows, highs = (
@@ -57,7 +57,7 @@ def problem_of_table(
         names, owners = codes.dictionary.to_pylist(), codes.indices.to_numpy().astype(np.int64)
         first = np.unique(owners, return_index=True)[1]
     limits = None if limit is None else _numbers(source, limit)[first]
-    problem = Problem.of(tree, points[first], lows, highs, owners=owners, limits=limits, **more)
+    problem = PlacementProblem.of(tree, points[first], lows, highs, owners=owners, limits=limits, **more)
     return problem, tuple(names)
 
 

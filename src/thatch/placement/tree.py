@@ -1,6 +1,6 @@
-"""The broker tree: the publisher at its root, brokers below, subscribers served by the leaves.
+"""The broker tree: the publisher at its root, brokers below, subscribers served by the leaves (yu2012, section 2).
 
-Paper 003, section 2. A node has a location in network space, where euclidean distance stands for latency.
+A node has a location in network space, where euclidean distance stands for latency.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.placement.rows import Floats, Ints
+from thatch.placement.arrays import Floats, Ints
+from thatch.placement.checks import list_some, read_points
 
 __all__ = ["BrokerTree"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BrokerTree:
-    """A tree of brokers, checked; `BrokerTree.of` makes one.
+    """A valid tree of brokers; `BrokerTree.of` checks and builds one.
 
     Parameters
     ----------
@@ -27,9 +28,9 @@ class BrokerTree:
     locations : a row of coordinates for each node
     names : what people call the nodes
     root : the publisher
-    leaves : the nodes without children, rising; these take subscribers
+    leaves : the nodes without children, rising; these serve subscribers
     order : all nodes, parents before their children
-    distances : the length of the way from the publisher to each node
+    distances : the length of the path from the publisher to each node
     path_start, path_nodes : the brokers from leaf number `k` up to below the publisher are
         `path_nodes[path_start[k]:path_start[k + 1]]`
     """
@@ -46,7 +47,7 @@ class BrokerTree:
 
     @classmethod
     def of(cls, parents: Any, locations: Any, names: Sequence[str] | None = None) -> BrokerTree:
-        """The tree with these parents and locations.
+        """Build the tree with these parents and locations.
 
         Parameters
         ----------
@@ -56,17 +57,17 @@ class BrokerTree:
         Raises
         ------
         ParameterError
-            If this is no tree with one root and at least one broker, or a location is no finite point.
+            If this is not a tree with one root and at least one broker, or a location is not finite.
         """
         parents = _parents(parents)
-        locations = _locations(locations, len(parents))
-        names = tuple(names) if names is not None else tuple(f"node {each}" for each in range(len(parents)))
+        locations = read_points(locations, len(parents), None, "node")
+        names = tuple(f"node {each}" for each in range(len(parents))) if names is None else tuple(names)
         if len(names) != len(parents):
-            raise ParameterError(f"a name for each of {len(parents)} nodes", f"{len(names)}", "names")
+            raise ParameterError(f"a name for each of {len(parents)} nodes", f"{len(names)} names", "names")
         roots = np.flatnonzero(parents < 0)
         if len(roots) != 1:
-            found = ", ".join(names[each] for each in roots[:5]) or "none"
-            raise ParameterError("one root, the publisher", f"{len(roots)}: {found}", "parents")
+            found = list_some([names[each] for each in roots.tolist()]) or "none"
+            raise ParameterError("one root, the publisher (parent -1)", f"{len(roots)}: {found}", "parents")
         order = _order(parents, int(roots[0]), names)
         distances = np.zeros(len(parents))
         for node in order[1:]:
@@ -95,7 +96,7 @@ class BrokerTree:
 
     @classmethod
     def star(cls, publisher: Any, brokers: Any) -> BrokerTree:
-        """One level: every broker right below the publisher, which is node 0."""
+        """Build a tree of one level: every broker right below the publisher, which is node 0."""
         points = np.asarray(brokers, np.float64)
         if points.ndim != 2 or not len(points):
             raise ParameterError("a row of coordinates for each broker", shown(brokers), "brokers")
@@ -131,23 +132,8 @@ def _parents(values: Any) -> Ints:
     return parents
 
 
-def _locations(values: Any, nodes: int) -> Floats:
-    try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ParameterError("numbers", shown(values), "locations of nodes") from error
-    if array.ndim != 2 or len(array) != nodes or array.shape[1] < 1:
-        raise ParameterError(
-            f"a row of coordinates for each of {nodes} nodes", f"shape {array.shape}", "locations of nodes"
-        )
-    if not np.isfinite(array).all():
-        node = int(np.argwhere(~np.isfinite(array))[0, 0])
-        raise ParameterError("finite coordinates", shown(array[node].tolist()), f"location of node {node}")
-    return np.ascontiguousarray(array)
-
-
 def _order(parents: Ints, root: int, names: tuple[str, ...]) -> Ints:
-    """Parents before children; a node that is not reached stands in, or below, a cycle."""
+    """Nodes with parents before children; a node that is not reached is in, or below, a cycle."""
     below: dict[int, list[int]] = {}
     for node, parent in enumerate(parents.tolist()):
         below.setdefault(parent, []).append(node)
@@ -156,6 +142,6 @@ def _order(parents: Ints, root: int, names: tuple[str, ...]) -> Ints:
         order.extend(below.get(node, ()))
     if len(order) != len(parents):
         lost = sorted(set(range(len(parents))) - set(order))
-        told = ", ".join(names[each] for each in lost[:5])
-        raise ParameterError("a tree", f"a cycle, at or above {told}", "parents")
+        some = list_some([names[each] for each in lost])
+        raise ParameterError("a tree", f"a cycle, at or above {some}", "parents")
     return np.array(order, np.int64)

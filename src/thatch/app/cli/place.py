@@ -15,7 +15,7 @@ from thatch.app.cli.sources import load_filters, load_schema
 
 if TYPE_CHECKING:
     from thatch.pipeline.jobs.place import Inputs, Placed
-    from thatch.placement.placing import Wanted
+    from thatch.placement.placing import PlacementOptions
 
 __all__ = ["place"]
 
@@ -90,9 +90,9 @@ def place(  # noqa: PLR0913 - an option each
     declared = load_schema(schema)
     from thatch.formats.loaded import is_loaded, loaded_schema
     from thatch.pipeline.jobs.place import Inputs, place_here
-    from thatch.placement.placing import Wanted
+    from thatch.placement.placing import PlacementOptions
 
-    wanted = Wanted(
+    wanted = PlacementOptions(
         algorithm=algorithm,
         seed=seed,
         max_delay=max_delay,
@@ -133,7 +133,7 @@ def place(  # noqa: PLR0913 - an option each
 
 
 def _on_spark(
-    inputs: Inputs, out: str, wanted: Wanted, *, master: str | None, overwrite: bool, command: str
+    inputs: Inputs, out: str, wanted: PlacementOptions, *, master: str | None, overwrite: bool, command: str
 ) -> Placed:
     from thatch.pipeline import session
     from thatch.pipeline.jobs.place import place_files

@@ -17,8 +17,8 @@ from thatch.experiments.trials import Value, random_of
 from thatch.workloads import yu2012
 
 if TYPE_CHECKING:
-    from thatch.placement import Placement, Problem
-    from thatch.placement.types import CandidateSets
+    from thatch.placement import Placement, PlacementProblem
+    from thatch.placement.candidates import CandidateSets
 
 __all__ = ["LIMITS", "LOADS", "PlacementCase", "make_case", "solve_verified"]
 
@@ -47,7 +47,7 @@ class PlacementCase:
     candidates : the mean share of leaves that may serve a subscriber
     """
 
-    problem: Problem
+    problem: PlacementProblem
     tried: int
     floor: float
     candidates: float
@@ -93,9 +93,7 @@ def _screened(parameters: Mapping[str, Value], seed: int) -> PlacementCase:
 
 
 def _case(parameters: Mapping[str, Value], seed: int, delay: float, attempt: int = 0) -> PlacementCase:
-    from thatch.placement import BrokerTree, Problem
-    from thatch.placement.candidates import with_candidates
-    from thatch.placement.types import candidate_sets
+    from thatch.placement import BrokerTree, PlacementProblem
 
     number, load, levels = int(parameters["set"]), str(parameters["load"]), int(parameters["levels"])
     rng = random_of(seed, number, load, levels, str(parameters["ratio"]), attempt)
@@ -108,29 +106,27 @@ def _case(parameters: Mapping[str, Value], seed: int, delay: float, attempt: int
     )
     tree = yu2012.two_levels(rng, network, inner=inner) if inner else yu2012.one_level(network)
     beta, beta_max = yu2012.LOAD_FACTORS[number]
-    problem = with_candidates(
-        Problem.of(
-            BrokerTree.of(tree.parents, tree.locations),
-            people.locations,
-            people.lows,
-            people.highs,
-            complexity=int(parameters["complexity"]),
-            beta=beta,
-            beta_max=beta_max,
-            max_delay=delay,
-            domain=people.domain,
-        )
+    problem = PlacementProblem.of(
+        BrokerTree.of(tree.parents, tree.locations),
+        people.locations,
+        people.lows,
+        people.highs,
+        complexity=int(parameters["complexity"]),
+        beta=beta,
+        beta_max=beta_max,
+        max_delay=delay,
+        domain=people.domain,
     )
-    sets = candidate_sets(problem)
+    sets = problem.candidate_sets()
     reached = sets.matrix.mean(axis=1)[sets.of].mean()
     return PlacementCase(problem=problem, tried=1, floor=_floor(problem, sets), candidates=float(reached))
 
 
-def _floor(problem: Problem, sets: CandidateSets) -> float:
+def _floor(problem: PlacementProblem, sets: CandidateSets) -> float:
     """The least load factor: that of Balance."""
     from thatch.placement.flow import least_factor
 
-    found = least_factor(problem, np.bincount(sets.of, minlength=len(sets.matrix)), sets.matrix)
+    found = least_factor(problem, sets.sizes, sets.matrix)
     assert found is not None  # all leaves have capacity
     return found[0]
 
@@ -141,7 +137,7 @@ def _ratio(text: str) -> tuple[float, float, float]:
 
 
 def solve_verified(
-    problem: Problem, name: str, seed: int, *, sampled: int = 0, clusters: int = 5
+    problem: PlacementProblem, name: str, seed: int, *, sampled: int = 0, clusters: int = 5
 ) -> Placement:
     """Solve a problem with an algorithm and verify the placement.
 
@@ -150,16 +146,15 @@ def solve_verified(
     sampled : subscribers that SLP samples for the load of each broker; 0 for the paper's number
     clusters : super-interests of SLP for each broker
     """
-    from thatch.placement import Bounds, solve, verify
-    from thatch.placement.placement import measured
+    from thatch.placement import BandwidthBounds, solve
+    from thatch.placement.certificate import certify
+    from thatch.placement.placement import measure
     from thatch.placement.slp import slp
 
     if name != "slp":
         return solve(problem, name, seed=seed)
     rng = np.random.default_rng(seed)
     found = slp(problem, rng, sampled=sampled or None, clusters=clusters)
-    bounds = Bounds(fractional=found.fractional)
-    placement = measured(problem, found.served_by, found.filters, algorithm=name, seed=seed, bounds=bounds)
-    certificate = verify(placement)
-    assert certificate.is_valid, certificate.faults
-    return placement
+    bounds = BandwidthBounds(fractional=found.fractional)
+    answer = found.served_by, found.filters
+    return certify(measure(problem, answer, algorithm=name, seed=seed, bounds=bounds))[0]

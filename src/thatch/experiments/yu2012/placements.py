@@ -53,7 +53,7 @@ ALGORITHMS = {
 SETTING = (
     "stand-ins for PlanetLab and Google Groups (`workloads/yu2012/`), equal capacities, random networks screened with "
     "Balance: the first with a load factor of at most nine tenths of β is taken. Our SLP differs from the paper's in details "
-    "(`placement/slp/slp1.py` says why). "
+    "(`placement/slp/split.py` says why). "
 )
 
 _USUAL: dict[str, Sequence[Value]] = {
@@ -122,12 +122,12 @@ def _row(case: PlacementCase, name: str, parameters: Mapping[str, Value], seed: 
 @cache
 def _compile_kernels() -> None:
     """Compile or load the kernels before anything is timed, once in a process."""
-    from thatch.placement import BrokerTree, Problem, solve
+    from thatch.placement import BrokerTree, PlacementProblem, solve
 
     rng = np.random.default_rng(0)
     tree = BrokerTree.of([-1, 0, 0, 1, 1, 2, 2], rng.normal(size=(7, 2)))
     lows = rng.random((40, 2))
-    problem = Problem.of(tree, rng.normal(size=(40, 2)), lows, lows + 0.1, max_delay=1.0)
+    problem = PlacementProblem.of(tree, rng.normal(size=(40, 2)), lows, lows + 0.1, max_delay=1.0)
     for name in ("gr_star", "slp", "closest"):
         solve(problem, name)
 

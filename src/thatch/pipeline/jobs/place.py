@@ -24,10 +24,10 @@ from thatch.pipeline.schemas import REASON, ROW
 from thatch.pipeline.sinks import REPORT, Folder, folder_written
 from thatch.pipeline.transforms.loading import apart, judged
 from thatch.pipeline.transforms.placing.place import place as place_on_spark
-from thatch.placement.demand import Subscriptions
-from thatch.placement.placing import Wanted, place
-from thatch.placement.plan import Plan
+from thatch.placement.placing import PlacementOptions, place
+from thatch.placement.plan import PlacementPlan
 from thatch.placement.sites import Homes, Sites
+from thatch.placement.subscriptions import SubscriptionList
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,7 +68,7 @@ class Inputs:
         profile = None if self.profile is None else read_profile(self.profile)
         return sites, read_locations(self.locations, sites.tree), profile
 
-    def parameters(self, wanted: Wanted) -> dict[str, Any]:
+    def parameters(self, wanted: PlacementOptions) -> dict[str, Any]:
         """All of it for a manifest."""
         schema = self.schema.describe() if self.schema is not None else None
         names = ("subscriptions", "tree", "locations", "profile", "events", "boxes")
@@ -80,7 +80,7 @@ class Inputs:
 class Placed:
     """A plan, and the rows that are no subscriptions."""
 
-    plan: Plan
+    plan: PlacementPlan
     refused: Refused
 
 
@@ -89,7 +89,7 @@ def place_here(  # noqa: PLR0913 - what can be told to it
     refused: Refused,
     inputs: Inputs,
     out: str,
-    wanted: Wanted,
+    wanted: PlacementOptions,
     *,
     overwrite: bool = False,
     command: str = "",
@@ -105,7 +105,7 @@ def place_here(  # noqa: PLR0913 - what can be told to it
     """
     sites, homes, profile = inputs.read()
     found = place(
-        Subscriptions(subscriptions),
+        SubscriptionList(subscriptions),
         sites,
         homes,
         wanted,
@@ -132,7 +132,7 @@ def place_files(
     spark: SparkSession,
     inputs: Inputs,
     out: str,
-    wanted: Wanted,
+    wanted: PlacementOptions,
     *,
     overwrite: bool = False,
     command: str = "",
@@ -180,7 +180,7 @@ def place_files(
     return Placed(found, refused)
 
 
-def _written(folder: Folder, plan: Plan) -> dict[str, int]:
+def _written(folder: Folder, plan: PlacementPlan) -> dict[str, int]:
     made = work_folder() / uuid4().hex
     made.mkdir()
     rows = write_plan_tables(made, plan)

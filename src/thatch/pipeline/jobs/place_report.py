@@ -8,8 +8,8 @@ from zlib import crc32
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.placement.plan import Plan, Statistics
-from thatch.placement.rows import Ints
+from thatch.placement.arrays import Ints
+from thatch.placement.plan import PlacementPlan, Statistics
 from thatch.reports import Report
 
 __all__ = ["checked_map", "report_of"]
@@ -33,7 +33,7 @@ def checked_map(attributes: Sequence[str], axes: Sequence[str]) -> tuple[str, ..
 
 
 def report_of(
-    plan: Plan,
+    plan: PlacementPlan,
     path: str,
     command: str,
     *,
@@ -78,7 +78,7 @@ def report_of(
     return report
 
 
-def _add_triangle(report: Report, plan: Plan) -> None:
+def _add_triangle(report: Report, plan: PlacementPlan) -> None:
     report.section(
         "Three costs at once",
         "Each relative to the worst: the smaller the triangle, the better. `closest` serves everybody at the nearest broker "
@@ -109,7 +109,7 @@ def _value(told: Statistics, name: str) -> float:
     return float(value) if isinstance(value, (int, float)) and np.isfinite(value) else 0.0
 
 
-def _add_loads(report: Report, plan: Plan) -> None:
+def _add_loads(report: Report, plan: PlacementPlan) -> None:
     report.section("Loads", "How many subscribers each broker serves, and how many it should at most.")
     names = [plan.tree.names[leaf] for leaf in plan.tree.leaves.tolist()]
     beta = _value(plan.statistics, "beta")
@@ -124,7 +124,7 @@ def _add_loads(report: Report, plan: Plan) -> None:
     )
 
 
-def _add_delays(report: Report, plan: Plan) -> None:
+def _add_delays(report: Report, plan: PlacementPlan) -> None:
     report.section(
         "Delays", "How much longer ways are than the shortest that there is for the same subscriber."
     )
@@ -136,14 +136,19 @@ def _add_delays(report: Report, plan: Plan) -> None:
     )
     some = _sample(plan)
     report.scatter(
-        {"subscribers": ((plan.ways[some] / (1 + plan.delays[some])).tolist(), plan.delays[some].tolist())},
+        {
+            "subscribers": (
+                (plan.distances[some] / (1 + plan.delays[some])).tolist(),
+                plan.delays[some].tolist(),
+            )
+        },
         title="Who waits: those near the publisher have few brokers to choose from",
         x="shortest way",
         y="delay",
     )
 
 
-def _sample(plan: Plan) -> Ints:
+def _sample(plan: PlacementPlan) -> Ints:
     """Some subscribers, chosen by their names, whatever their order."""
     if len(plan.subscribers) <= _SAMPLED:
         return np.flatnonzero(np.isfinite(plan.delays))
@@ -152,7 +157,7 @@ def _sample(plan: Plan) -> Ints:
     return np.sort(some[np.isfinite(plan.delays[some])])
 
 
-def _add_map(report: Report, plan: Plan, attributes: tuple[str, ...]) -> None:
+def _add_map(report: Report, plan: PlacementPlan, attributes: tuple[str, ...]) -> None:
     report.section(
         "Filters",
         "What brokers let through, drawn in two attributes: from 0, below all events, to 1, above all of them.",
@@ -174,7 +179,7 @@ def _add_map(report: Report, plan: Plan, attributes: tuple[str, ...]) -> None:
     report.lines(series, title="Boxes of the brokers that serve most", x=across, y=up)
 
 
-def _add_filters(report: Report, plan: Plan) -> None:
+def _add_filters(report: Report, plan: PlacementPlan) -> None:
     leaf_load = dict(zip(plan.tree.leaves.tolist(), plan.loads.tolist(), strict=True))
     rows = [
         {

@@ -14,7 +14,7 @@ from thatch.pipeline.schemas import EVENTS, SUBSCRIPTION
 from thatch.pipeline.sources import read_events
 from thatch.pipeline.transforms.matching import match
 from thatch.pipeline.transforms.refusing import refused
-from thatch.placement.plan import Plan
+from thatch.placement.plan import PlacementPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["counted_here", "counted_on_spark"]
 
 
-def counted_here(plan: Plan, path: str, schema: Schema | None) -> Plan:
+def counted_here(plan: PlacementPlan, path: str, schema: Schema | None) -> PlacementPlan:
     """The plan with the counts of a file of events; rows that are no events are left out."""
     engine = _filters(plan, schema)
     passing: Counter[str] = Counter()
@@ -31,10 +31,12 @@ def counted_here(plan: Plan, path: str, schema: Schema | None) -> Plan:
         with suppress(EventError):
             passing.update(engine.match(event))
             events += 1
-    return plan.counted_in(events, passing)
+    return plan.with_counts(events, passing)
 
 
-def counted_on_spark(spark: SparkSession, plan: Plan, path: str, schema: Schema | None) -> Plan:
+def counted_on_spark(
+    spark: SparkSession, plan: PlacementPlan, path: str, schema: Schema | None
+) -> PlacementPlan:
     """The same of files of any size, by tasks."""
     log = read_events(spark, path)
     found = match(
@@ -42,10 +44,10 @@ def counted_on_spark(spark: SparkSession, plan: Plan, path: str, schema: Schema 
     ).toArrow()
     passing = dict(zip(found.column(SUBSCRIPTION).to_pylist(), found.column(EVENTS).to_pylist(), strict=True))
     bad = 0 if log.json is None else refused(log.table, event=log.row, json=log.json).count()
-    return plan.counted_in(log.table.count() - bad, passing)
+    return plan.with_counts(log.table.count() - bad, passing)
 
 
-def _filters(plan: Plan, schema: Schema | None) -> Engine:
+def _filters(plan: PlacementPlan, schema: Schema | None) -> Engine:
     """The filters of brokers as subscriptions."""
     engine = Engine(schema)
     for name, filter in zip(plan.tree.names, plan.filters, strict=True):

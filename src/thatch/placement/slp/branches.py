@@ -1,7 +1,7 @@
 """What subscribers are split among: the leaves, or the brokers right below one broker.
 
 Filters belong to branches, loads to leaves: on a tree of several levels the leaves below a branch keep their own
-capacities, since their sum would promise room that only others can use (spec 2, A4).
+capacities, because their sum would promise room that only other subscribers can use.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thatch.placement.problem import Problem
-from thatch.placement.rows import Bools, Ints
+from thatch.placement.arrays import Bools, Ints
+from thatch.placement.candidates import SubscriberTypes
+from thatch.placement.problem import PlacementProblem
 
-__all__ = ["Branches"]
+__all__ = ["Branches", "Subproblem"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -35,13 +36,13 @@ class Branches:
         return len(self.nodes)
 
     @classmethod
-    def leaves(cls, problem: Problem) -> Branches:
+    def leaves(cls, problem: PlacementProblem) -> Branches:
         """Each leaf by itself."""
         leaves = problem.tree.leaves
         return cls(nodes=leaves, of_leaf=np.arange(len(leaves)), complexities=problem.complexities[leaves])
 
     @classmethod
-    def below(cls, problem: Problem, node: int) -> Branches:
+    def below(cls, problem: PlacementProblem, node: int) -> Branches:
         """The children of a node, each with the leaves below it."""
         tree = problem.tree
         children = tree.children(node)
@@ -54,8 +55,46 @@ class Branches:
         return cls(nodes=children, of_leaf=of_leaf, complexities=problem.complexities[children])
 
     def any_leaf(self, is_leaf: Bools) -> Bools:
-        """Rows over leaves as rows over branches: whether any leaf below is marked."""
+        """Turn rows over leaves into rows over branches: whether any leaf below is marked."""
         answer = np.zeros((len(is_leaf), len(self)), np.bool_)
         for leaf in np.flatnonzero(self.of_leaf >= 0).tolist():
             answer[:, self.of_leaf[leaf]] |= is_leaf[:, leaf]
         return answer
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Subproblem:
+    """Some or all subscribers of a problem, and the branches they are split among.
+
+    Parameters
+    ----------
+    members : the subscribers
+    types : theirs: `types.of` has a type for each member, and candidates are leaves below the branches
+    capacities : of all leaves
+    """
+
+    problem: PlacementProblem
+    members: Ints
+    types: SubscriberTypes
+    branches: Branches
+    capacities: Ints
+
+    @classmethod
+    def of(
+        cls,
+        problem: PlacementProblem,
+        types: SubscriberTypes,
+        branches: Branches,
+        capacities: Ints,
+        members: Ints | None = None,
+    ) -> Subproblem:
+        """The subproblem of these members, by default everybody, given the types of the whole problem."""
+        if members is None:
+            members = np.arange(problem.subscribers)
+        return cls(
+            problem=problem,
+            members=members,
+            types=types.select(members, branches.of_leaf >= 0),
+            branches=branches,
+            capacities=capacities,
+        )

@@ -1,20 +1,20 @@
-"""FilterGen (paper 003, section 4.1.3): candidate boxes for the linear program.
+"""FilterGen (yu2012, section 4.1.3): candidate boxes for the linear program.
 
-Interests are clustered into super-interests, by location and corners; per axis intervals of lengths 2^j λ are laid over
-the projections of these, and the products of intervals, shrunk to what they contain, are the candidates.
+Interests are clustered into super-interests, by location and corners. On each axis intervals of lengths 2^j λ are laid over
+the projections of these. The products of intervals, shrunk to what they contain, are the candidates.
 
-Deviations: the two spaces are scaled by their spread and the root of their dimension, the paper gives no scaling; the
-whole extent and the super-interests themselves are candidates too, since the paper's last level misses long intervals;
-at most 12 levels; and on more than two axes, where products explode, hulls of ever fewer clusters take their place.
+Deviations: the two spaces are scaled by their spread and the root of their dimension, because the paper gives no scaling; the
+whole extent and the super-interests themselves are candidates too, because the paper's last level misses long intervals;
+there are at most 12 levels; and on more than two axes, where products explode, hulls of ever fewer clusters replace them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from thatch.placement.rows import Floats, Ints, distinct_rows
+from thatch.placement.arrays import Floats, Ints, distinct_rows
 
-__all__ = ["candidate_boxes", "intervals", "shrunk"]
+__all__ = ["candidate_boxes", "cover_axis", "shrink_boxes"]
 
 _LEVELS = 12
 _ROUNDS = 20  # of k-means
@@ -25,23 +25,23 @@ _GAMMA = 0.5
 def candidate_boxes(boxes: Floats, locations: Floats, clusters: int, rng: np.random.Generator) -> Floats:
     """Boxes that filters may be made of, for sampled boxes of subscribers at these locations."""
     d = boxes.shape[1] // 2
-    features = np.hstack([_scaled(locations), _scaled(boxes)])
-    supers = _hulls(boxes, _clusters(features, clusters, rng))
+    features = np.hstack([_scale(locations), _scale(boxes)])
+    supers = _hulls(boxes, _label_clusters(features, clusters, rng))
     found = [supers]
-    per_axis = [intervals(supers[:, axis], supers[:, d + axis]) for axis in range(d)]
+    per_axis = [cover_axis(supers[:, axis], supers[:, d + axis]) for axis in range(d)]
     if d <= 2 and np.prod([len(each) for each in per_axis]) <= _MOST_PRODUCTS:
         grid = np.meshgrid(*[np.arange(len(each)) for each in per_axis], indexing="ij")
-        chosen = [each[place.reshape(-1)] for each, place in zip(per_axis, grid, strict=True)]
+        chosen = [each[at.reshape(-1)] for each, at in zip(per_axis, grid, strict=True)]
         found.append(np.column_stack([*(each[:, 0] for each in chosen), *(each[:, 1] for each in chosen)]))
     else:
         while clusters > 1:
             clusters = (clusters + 1) // 2
-            found.append(_hulls(boxes, _clusters(features, clusters, rng)))
-    return shrunk(np.concatenate(found), boxes)
+            found.append(_hulls(boxes, _label_clusters(features, clusters, rng)))
+    return shrink_boxes(np.concatenate(found), boxes)
 
 
-def intervals(lows: Floats, highs: Floats) -> Floats:
-    """The intervals laid over one axis: rows of low and high end."""
+def cover_axis(lows: Floats, highs: Floats) -> Floats:
+    """The intervals laid over one axis: rows of a low and a high end."""
     extent = float(highs.max() - lows.min())
     whole = np.array([[lows.min(), highs.max()]])
     lengths = highs - lows
@@ -63,29 +63,29 @@ def intervals(lows: Floats, highs: Floats) -> Floats:
     return np.unique(np.concatenate(found), axis=0)
 
 
-def shrunk(candidates: Floats, boxes: Floats) -> Floats:
-    """Each candidate shrunk to the boxes that it contains; those that contain none, or the same, are left out."""
-    from thatch.placement.slp import kernels
+def shrink_boxes(candidates: Floats, boxes: Floats) -> Floats:
+    """Shrink each candidate to the boxes that it contains; drop those that contain none, or the same as another."""
+    from thatch.placement.kernels.boxes import shrink
 
     out = np.empty_like(candidates)
-    is_used = kernels.shrink(np.ascontiguousarray(candidates), np.ascontiguousarray(boxes), out)
+    is_used = shrink(np.ascontiguousarray(candidates), np.ascontiguousarray(boxes), out)
     kept: Floats = out[is_used]
     distinct: Floats = kept[distinct_rows(kept)[0]]
     return distinct
 
 
-def _scaled(points: Floats) -> Floats:
+def _scale(points: Floats) -> Floats:
     spread = float(points.std())
     answer: Floats = points / ((spread or 1.0) * np.sqrt(points.shape[1]))
     return answer
 
 
-def _clusters(features: Floats, clusters: int, rng: np.random.Generator) -> Ints:
-    from thatch.placement.filters import kernels
+def _label_clusters(features: Floats, clusters: int, rng: np.random.Generator) -> Ints:
+    from thatch.placement.kernels.fitting import cluster
 
     labels = np.empty(len(features), np.int64)
     draws = rng.random(min(clusters, len(features)))
-    kernels.clustered(np.ascontiguousarray(features), np.ones(len(features)), draws, _ROUNDS, labels)
+    cluster(np.ascontiguousarray(features), np.ones(len(features)), draws, _ROUNDS, labels)
     return labels
 
 

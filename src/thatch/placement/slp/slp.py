@@ -1,47 +1,81 @@
-"""SLP: subscriber assignment on trees of several levels, from the top down (paper 003, section 4.4).
+"""SLP1 and SLP: subscriber assignment by linear programming (yu2012, section 4).
 
-At each inner broker its subscribers are split among its children as SLP1 splits them among leaves, and so on below; then
-filters are tightened from the bottom up. Two things the paper leaves open (spec 2, A4): a child is a candidate if some leaf
-below it is, by exact lengths of paths; and loads are those of leaves on every level. The flow that ends a split sends each
-subscriber to a leaf, so what is left to the children can be done, with the very same capacities.
+SLP1 splits subscribers among the leaves; on trees of several levels the filters above follow bottom-up. SLP works from the top
+down (section 4.4): at each inner broker its subscribers are split among its children as SLP1 splits them among leaves, and so
+on below; then filters are tightened from the bottom up.
+
+Deviations in SLP, where the paper leaves things open: a child is a candidate if some leaf below it is, by exact lengths of
+paths; and loads are those of leaves on every level. The flow that ends a split assigns each subscriber to a leaf, so the
+children can be split further with the very same capacities. Deviations in the split itself are listed in `split.py`;
+`thatch.experiments.yu2012.slp1_literal` does without them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from thatch.placement.each import Each, here
-from thatch.placement.filters import filters_of
-from thatch.placement.problem import Problem
-from thatch.placement.slp.branches import Branches
-from thatch.placement.slp.outcome import Outcome, load_target
-from thatch.placement.slp.part import Part
-from thatch.placement.slp.slp1 import SAMPLED
-from thatch.placement.slp.split import CLUSTERS, split
-from thatch.placement.types import types_of
+from thatch.placement.arrays import Floats, Ints
+from thatch.placement.executor import Executor, run_here
+from thatch.placement.filters import fit_filters
+from thatch.placement.flow import least_factor
+from thatch.placement.problem import PlacementProblem
+from thatch.placement.slp.branches import Branches, Subproblem
+from thatch.placement.slp.split import CLUSTERS, SlpResult, split
 
-__all__ = ["slp"]
+__all__ = ["SAMPLED", "slp", "slp1"]
 
-_SAMPLED = 20  # subscribers a child, for the load
+SAMPLED = 10  # subscribers for each leaf, for the load
+_SAMPLED_ON_LEVELS = 20  # the same for each child, on several levels
+_ABOVE = 1.02  # where β cannot be met: how far above the least load factor
+
+
+def slp1(
+    problem: PlacementProblem,
+    rng: np.random.Generator,
+    *,
+    sampled: int = SAMPLED,
+    clusters: int = CLUSTERS,
+    executor: Executor = run_here,
+) -> SlpResult:
+    """Assign subscribers to leaves by sampling, linear programming and flow.
+
+    Parameters
+    ----------
+    sampled : subscribers drawn for the load, for each leaf
+    clusters : super-interests for each leaf
+    executor : draws samples
+
+    Raises
+    ------
+    MissingPackageError
+        Without OR-Tools or SciPy.
+    """
+    branches = Branches.leaves(problem)
+    part = Subproblem.of(problem, problem.subscriber_types(), branches, _capacities(problem))
+    found = split(part, rng, sampled=sampled * len(branches), clusters=clusters, executor=executor)
+    prior = [problem.interests.boxes[:0]] * len(problem.tree.parents)
+    for leaf, boxes in zip(problem.tree.leaves.tolist(), found.filters, strict=True):
+        prior[leaf] = boxes
+    return SlpResult(found.served_by, fit_filters(problem, found.served_by, prior), found.fractional)
 
 
 def slp(
-    problem: Problem,
+    problem: PlacementProblem,
     rng: np.random.Generator,
     *,
     sampled: int | None = None,
     clusters: int = CLUSTERS,
-    each: Each = here,
-) -> Outcome:
+    executor: Executor = run_here,
+) -> SlpResult:
     """Assign subscribers level by level; on one level this is SLP1.
 
-    There is a value of the linear program on one level only: those of several splits do not add up to anything.
+    The result has a value of the linear program on one level only: those of several splits do not add up.
 
     Parameters
     ----------
-    sampled : subscribers drawn for the load a child; 10 on one level and 20 on several if not given
-    clusters : super-interests a child
-    each : who draws samples
+    sampled : subscribers drawn for the load, for each child; by default 10 on one level and 20 on several
+    clusters : super-interests for each child
+    executor : draws samples
 
     Raises
     ------
@@ -49,20 +83,19 @@ def slp(
         Without OR-Tools or SciPy.
     """
     tree = problem.tree
-    types = types_of(problem)
-    capacities = problem.capacities(load_target(problem, types.sets))
-    prior = [problem.interests.boxes[:0]] * len(tree.parents)
+    types, capacities = problem.subscriber_types(), _capacities(problem)
+    prior: list[Floats] = [problem.interests.boxes[:0]] * len(tree.parents)
     served_by = np.zeros(problem.subscribers, np.int64)
     members = {tree.root: np.arange(problem.subscribers)}
     value = None
-    per_child = sampled or (SAMPLED if tree.is_one_level else _SAMPLED)
+    per_child = sampled or (SAMPLED if tree.is_one_level else _SAMPLED_ON_LEVELS)
     for node in tree.order.tolist():
         mine = members.pop(node, None)
         if mine is None or node in tree.leaves:
             continue
         branches = Branches.below(problem, node)
-        part = Part.of(problem, types, branches, capacities, mine)
-        found = split(part, rng, sampled=per_child * len(branches), clusters=clusters, each=each)
+        part = Subproblem.of(problem, types, branches, capacities, mine)
+        found = split(part, rng, sampled=per_child * len(branches), clusters=clusters, executor=executor)
         if node == tree.root and tree.is_one_level:
             value = found.fractional
         served_by[mine] = found.served_by
@@ -71,4 +104,14 @@ def slp(
             prior[child] = found.filters[number]
             if (branch == number).any():
                 members[child] = mine[branch == number]
-    return Outcome(served_by, filters_of(problem, served_by, prior), value)
+    return SlpResult(served_by, fit_filters(problem, served_by, prior), value)
+
+
+def _capacities(problem: PlacementProblem) -> Ints:
+    """Capacities at β or, where that cannot be met, a little above the least load factor, at most at β_max if possible."""
+    sets = problem.candidate_sets()
+    found = least_factor(problem, sets.sizes, sets.matrix, problem.beta)
+    factor = problem.beta
+    if found is not None and found[0] > problem.beta:
+        factor = max(found[0], min(problem.beta_max, _ABOVE * found[0]))
+    return problem.capacities(factor)

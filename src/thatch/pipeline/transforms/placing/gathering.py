@@ -22,9 +22,9 @@ from thatch.model.schema import Schema
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.indexes import subscription_columns
 from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.placement.demand import Demand
-from thatch.placement.event_space import EventSpace, Interval, Sides, counted
-from thatch.placement.rows import Ints, distinct_rows
+from thatch.placement.arrays import Ints, distinct_rows
+from thatch.placement.event_space import EventSpace, Interval, Sides, count_sides
+from thatch.placement.subscriptions import SubscriberBoxes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,7 +41,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 class SparkSubscriptions:
-    """Subscriptions in a table of Spark; see `thatch.placement.demand.Gathered`.
+    """Subscriptions in a table of Spark; see `thatch.placement.subscriptions.SubscriptionSource`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class SparkSubscriptions:
                 sides.setdefault(key, Counter()).update(counts)
         return sides
 
-    def demand(self, space: EventSpace) -> Demand:
+    def boxes(self, space: EventSpace) -> SubscriberBoxes:
         """The boxes of all subscribers."""
         from pyspark.sql import functions as f
 
@@ -93,7 +93,7 @@ class SparkSubscriptions:
         return _demand(distinct, people, 2 * len(space.axes))
 
 
-def _demand(distinct: pa.Table, people: pa.Table, width: int) -> Demand:
+def _demand(distinct: pa.Table, people: pa.Table, width: int) -> SubscriberBoxes:
     # Distinct interests come first, so that they are numbered by their places.
     hashes = np.concatenate([_hashes(distinct), _hashes(people)])
     interest_of = distinct_rows(hashes)[1][distinct.num_rows :]
@@ -104,7 +104,7 @@ def _demand(distinct: pa.Table, people: pa.Table, width: int) -> Demand:
     owners = np.repeat(np.arange(len(interest_of)), sizes[interest_of])
     begun = np.repeat(np.cumsum(sizes[interest_of]) - sizes[interest_of], sizes[interest_of])
     chosen = np.arange(len(owners)) - begun + np.repeat(starts[interest_of], sizes[interest_of])
-    return Demand.of(people.column(SUBSCRIBER).to_pylist(), rows[chosen], owners)
+    return SubscriberBoxes.of(people.column(SUBSCRIBER).to_pylist(), rows[chosen], owners)
 
 
 def _hashes(table: pa.Table) -> Ints:
@@ -135,7 +135,7 @@ class _Count:
 
     def __call__(self, batches: Batches) -> Batches:
         for batch in batches:
-            told = pickle.dumps(counted(_filters(batch, self.schema)))
+            told = pickle.dumps(count_sides(_filters(batch, self.schema)))
             yield pa.RecordBatch.from_arrays([pa.array([told], pa.binary())], ["sides"])
 
 

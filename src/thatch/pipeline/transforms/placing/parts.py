@@ -30,7 +30,7 @@ _TASKS = 4  # for each that runs at a time: all end at about the same time
 
 @dataclass(frozen=True, slots=True)
 class EachOnSpark:
-    """An `Each` whose parts are done by tasks of a Spark."""
+    """An `Executor` whose pieces run as Spark tasks."""
 
     spark: SparkSession
 

@@ -12,8 +12,8 @@ from thatch.model.schema import Schema
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.transforms.placing.gathering import SparkSubscriptions
 from thatch.pipeline.transforms.placing.parts import EachOnSpark
-from thatch.placement.placing import Wanted
-from thatch.placement.plan import Plan
+from thatch.placement.placing import PlacementOptions
+from thatch.placement.plan import PlacementPlan
 from thatch.placement.sites import Homes, Sites
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ def place(
     subscriptions: DataFrame,
     sites: Sites,
     locations: DataFrame | Homes,
-    wanted: Wanted | None = None,
+    wanted: PlacementOptions | None = None,
     *,
     profile: Profile | None = None,
     schema: Schema | None = None,
     now: Callable[[], float] | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> Plan:
+) -> PlacementPlan:
     """A verified plan: the very same as `thatch.placement.place` gives for the same subscriptions in the same order.
 
-    Tasks parse filters, count intervals and interests, find candidate sets, draw samples, fit the filters of brokers, bound
-    the bandwidth from below and measure ways; linear programs, flows, greedy steps and searches run in this process, on numbers.
+    Tasks parse filters, count intervals and interests, find candidate sets, draw samples, fit the filters of brokers and bound
+    the bandwidth from below; linear programs, flows, greedy steps and searches run in this process, on numbers.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def place(
         wanted,
         profile=profile,
         schema=schema,
-        each=EachOnSpark(subscriptions.sparkSession),
+        executor=EachOnSpark(subscriptions.sparkSession),
         now=now,
         tell=tell,
     )

@@ -1,4 +1,4 @@
-"""Rows of numbers as keys: which are equal."""
+"""Types of arrays, and the distinct rows of one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def distinct_rows(rows: npt.NDArray[Any]) -> tuple[Ints, Ints]:
 
     Returns
     -------
-    For each distinct row the place where it comes first, and for each row the number of its like.
+    The position at which each distinct row first appears, and for each row the number of the distinct row that it equals.
 
     Notes
     -----
-    Rows are compared through a hash of their bits, which sorts several times as fast as rows do; should two different
-    rows share a hash, rows are sorted after all.
+    Rows are compared by a hash of their bits, which sorts several times as fast as the rows themselves. If two different
+    rows share a hash, the rows are sorted after all.
     """
     if len(rows) == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

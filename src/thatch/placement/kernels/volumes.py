@@ -1,9 +1,9 @@
-"""The volume of a union, compiled. Boxes are rows of `2 d` numbers, lows before highs.
+"""The volume of a union of boxes.
 
-`room` is what a sweep writes to: `room_for(k, d)` is enough for `k` boxes on `d` axes. Its rows:
+`room` is scratch space for a sweep: `room_for(k, d)` is enough for `k` boxes on `d` axes. Its rows:
 
     0 .. d − 2    the sorted ends of all boxes on an axis
-    d − 1         how many ends there are on each axis, then the cell at hand on each axis
+    d − 1         the current cell on each axis
     d             the boxes by their low end on the last axis
 """
 
@@ -13,16 +13,37 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, subkernel
 
-__all__ = ["box_volume", "room_for", "union_of", "union_volume"]
+__all__ = ["room_for", "union_of", "union_volume"]
 
 
 def room_for(k: int, d: int) -> np.ndarray:
-    """Room for sweeps over up to `k` boxes on `d` axes."""
+    """Scratch space for sweeps over up to `k` boxes on `d` axes."""
     return np.empty((d + 1, 2 * max(k, d)))
 
 
+@kernel
+def union_volume(boxes, k, room):
+    """`union_of`, callable from Python."""
+    return union_of(boxes, k, room)
+
+
 @subkernel
-def box_volume(boxes, row):
+def union_of(boxes, k, room):
+    """The volume of the union of the first `k` boxes."""
+    if k == 0:
+        return 0.0
+    if k > 3:
+        return _sweep(boxes, k, room)
+    total = _box_volume(boxes, 0)
+    if k > 1:
+        total += _box_volume(boxes, 1) - _shared(boxes, 0, 1)
+    if k > 2:
+        total += _box_volume(boxes, 2) - _shared(boxes, 0, 2) - _shared(boxes, 1, 2) + _shared_by_three(boxes)
+    return total
+
+
+@subkernel
+def _box_volume(boxes, row):
     """The volume of one box."""
     d = boxes.shape[1] // 2
     volume = 1.0
@@ -59,8 +80,27 @@ def _shared_by_three(boxes):
 
 
 @subkernel
-def _sorted_ends(boxes, k, room):
-    """Put the ends of each axis but the last in order, and the boxes by their low end on the last."""
+def _sweep(boxes, k, room):
+    """The volume of the union, column by column."""
+    d = boxes.shape[1] // 2
+    _sort_ends(boxes, k, room)
+    total = 0.0
+    while True:
+        total += _column(boxes, k, room)
+        axis = 0
+        while axis < d - 1:
+            room[d - 1, axis] += 1.0
+            if room[d - 1, axis] < 2 * k - 1:
+                break
+            room[d - 1, axis] = 0.0
+            axis += 1
+        if axis == d - 1:
+            return total
+
+
+@subkernel
+def _sort_ends(boxes, k, room):
+    """Sort the ends of each axis but the last, and the boxes by their low end on the last."""
     d = boxes.shape[1] // 2
     for axis in range(d - 1):
         for i in range(2 * k):
@@ -81,7 +121,7 @@ def _sorted_ends(boxes, k, room):
 
 @subkernel
 def _column(boxes, k, room):
-    """The volume above the cell at hand: its base times the length of the union on the last axis."""
+    """The volume above the current cell: its base times the length of the union on the last axis."""
     d = boxes.shape[1] // 2
     base = 1.0
     for axis in range(d - 1):
@@ -106,43 +146,3 @@ def _column(boxes, k, room):
             length += high - max(boxes[row, d - 1], reached)
             reached = high
     return base * length
-
-
-@subkernel
-def _swept(boxes, k, room):
-    """The volume of the union, column by column."""
-    d = boxes.shape[1] // 2
-    _sorted_ends(boxes, k, room)
-    total = 0.0
-    while True:
-        total += _column(boxes, k, room)
-        axis = 0
-        while axis < d - 1:
-            room[d - 1, axis] += 1.0
-            if room[d - 1, axis] < 2 * k - 1:
-                break
-            room[d - 1, axis] = 0.0
-            axis += 1
-        if axis == d - 1:
-            return total
-
-
-@subkernel
-def union_of(boxes, k, room):
-    """The volume of the union of the first `k` boxes."""
-    if k == 0:
-        return 0.0
-    if k > 3:
-        return _swept(boxes, k, room)
-    total = box_volume(boxes, 0)
-    if k > 1:
-        total += box_volume(boxes, 1) - _shared(boxes, 0, 1)
-    if k > 2:
-        total += box_volume(boxes, 2) - _shared(boxes, 0, 2) - _shared(boxes, 1, 2) + _shared_by_three(boxes)
-    return total
-
-
-@kernel
-def union_volume(boxes, k, room):
-    """`union_of` for Python."""
-    return union_of(boxes, k, room)

@@ -1,4 +1,4 @@
-"""What subscribers want, gathered from their subscriptions: boxes in one event space, several a subscriber."""
+"""From subscriptions to boxes in one event space, several for each subscriber."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Protocol
 import numpy as np
 
 from thatch.model.filters import Filter
-from thatch.placement.event_space import EventSpace, Sides, counted
-from thatch.placement.rows import Floats, Ints
+from thatch.placement.arrays import Floats, Ints
+from thatch.placement.event_space import EventSpace, Sides, count_sides
 
-__all__ = ["Demand", "Gathered", "Subscriptions"]
+__all__ = ["SubscriberBoxes", "SubscriptionList", "SubscriptionSource"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Demand:
+class SubscriberBoxes:
     """The boxes of subscribers.
 
     Parameters
     ----------
     subscribers : their names, in the order of their first subscription
     boxes : a row each: the low ends on all axes, then the high ends
-    owners : whose each is, as a place in `subscribers`
+    owners : the position in `subscribers` of the subscriber of each box
     """
 
     subscribers: tuple[str, ...]
@@ -31,8 +31,8 @@ class Demand:
     owners: Ints
 
     @classmethod
-    def of(cls, subscribers: Iterable[str], boxes: Floats, owners: Ints) -> Demand:
-        """The same whatever the order in which boxes were found: by subscriber, then by their ends, each once."""
+    def of(cls, subscribers: Iterable[str], boxes: Floats, owners: Ints) -> SubscriberBoxes:
+        """Sort boxes by subscriber, then by their ends, and drop duplicates: the order in which they come does not matter."""
         rows = np.unique(np.column_stack([owners, boxes]), axis=0)
         return cls(
             subscribers=tuple(subscribers),
@@ -41,27 +41,27 @@ class Demand:
         )
 
 
-class Gathered(Protocol):
-    """Subscriptions, wherever they are: asked first what their boxes have for sides, then for the boxes in a space."""
+class SubscriptionSource(Protocol):
+    """Subscriptions, wherever they are: asked first for the sides of their boxes, then for the boxes in a space."""
 
     def sides(self) -> Sides:
         """The intervals of all boxes, by attribute, with how many boxes have them."""
 
-    def demand(self, space: EventSpace) -> Demand:
+    def boxes(self, space: EventSpace) -> SubscriberBoxes:
         """The boxes of all subscribers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Subscriptions:
-    """Subscriptions in this process: a subscriber and a filter each, in the order in which they came."""
+class SubscriptionList:
+    """Subscriptions in this process: a subscriber and a filter each, in order of arrival."""
 
     rows: Sequence[tuple[str, Filter]]
 
     def sides(self) -> Sides:
         """The intervals of all boxes, by attribute, with how many boxes have them."""
-        return counted(filter for _, filter in self.rows)
+        return count_sides(filter for _, filter in self.rows)
 
-    def demand(self, space: EventSpace) -> Demand:
+    def boxes(self, space: EventSpace) -> SubscriberBoxes:
         """The boxes of all subscribers."""
         numbers: dict[str, int] = {}
         boxes = [np.zeros((0, 2 * len(space.axes)))]
@@ -70,4 +70,4 @@ class Subscriptions:
             number = numbers.setdefault(subscriber, len(numbers))
             boxes.append(space.boxes_of(filter))
             owners += [number] * len(boxes[-1])
-        return Demand.of(numbers, np.concatenate(boxes), np.array(owners, np.int64))
+        return SubscriberBoxes.of(numbers, np.concatenate(boxes), np.array(owners, np.int64))

@@ -11,20 +11,21 @@ from itertools import product
 import numpy as np
 
 from thatch.errors import ParameterError
-from thatch.placement.problem import LATENCY_SLACK, Problem
-from thatch.placement.rows import Floats
-from thatch.placement.volumes.reference import union_volume
+from thatch.placement.arrays import Floats
+from thatch.placement.candidates import LATENCY_SLACK
+from thatch.placement.certificate import count_volume
+from thatch.placement.problem import PlacementProblem
 
 __all__ = ["least_bandwidth", "least_filter"]
 
 _MOST_ASSIGNMENTS = 100_000
 
 
-def least_bandwidth(problem: Problem, factor: float) -> float | None:
+def least_bandwidth(problem: PlacementProblem, factor: float) -> float | None:
     """The least bandwidth within latency limits and a load factor; None if no assignment keeps them."""
     if not problem.tree.is_one_level:
         raise ParameterError("a tree of one level", "several levels", "the brute-force reference")
-    near = problem.latencies() <= problem.limits[:, None] * (1 + LATENCY_SLACK)
+    near = problem.leaf_distances(problem.locations) <= problem.limits[:, None] * (1 + LATENCY_SLACK)
     allowed = [np.flatnonzero(row).tolist() for row in near]
     if np.prod([float(len(each)) for each in allowed]) > _MOST_ASSIGNMENTS:
         raise ParameterError(
@@ -52,7 +53,7 @@ def least_filter(boxes: Floats, most: int) -> float:
     """The least volume of a union of at most `most` boxes such that each box given lies inside one of them."""
     d = boxes.shape[1] // 2
     return min(
-        union_volume(
+        count_volume(
             np.array(
                 [np.concatenate([boxes[part, :d].min(axis=0), boxes[part, d:].max(axis=0)]) for part in parts]
             )

@@ -1,1 +1,0 @@
-"""How a filter grows to contain one more box, and the filters above it with it."""
