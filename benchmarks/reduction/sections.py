@@ -207,7 +207,7 @@ def _exact(case: ouksel2006.Instance) -> object:
 
 
 def _reduced(case: ouksel2006.Instance) -> object:
-    return ConflictTable(case.low, case.high, case.lows, case.highs).reduced()
+    return ConflictTable(case.low, case.high, case.lows, case.highs).minimised_cover
 
 
 def _random(case: ouksel2006.Instance) -> object:

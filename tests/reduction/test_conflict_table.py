@@ -12,7 +12,7 @@ from tests.reduction.references import conflict_table as reference
 from thatch.errors import BoxError
 from thatch.reduction import reference as slow
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.probabilistic import ConflictTable, decide
+from thatch.reduction.probabilistic import ConflictTable
 
 
 @given(questions(), st.booleans())
@@ -35,7 +35,7 @@ def test_entries_are_counted_as_defined(question: Question, literal: bool):
 def test_the_minimised_cover_set_is_the_same_in_any_order(question: Question, literal: bool, random):
     order = list(range(len(question.lows)))
     random.shuffle(order)
-    reduced = ConflictTable(*question, literal=literal).reduced()
+    reduced = ConflictTable(*question, literal=literal).minimised_cover
     assert reduced.kept.tolist() == reference.minimised(*question, order, literal=literal)
     assert sorted([*reduced.kept, *reduced.removed]) == sorted(order)
 
@@ -43,13 +43,13 @@ def test_the_minimised_cover_set_is_the_same_in_any_order(question: Question, li
 @given(questions())
 def test_removed_rows_do_not_matter(question: Question):
     low, high, lows, highs = question
-    kept = ConflictTable(*question).reduced().kept
+    kept = ConflictTable(*question).minimised_cover.kept
     assert slow.grid(*question).covered == slow.grid(low, high, lows[kept], highs[kept]).covered
 
 
 @given(questions(max_axes=4))
 def test_what_the_table_decides_is_right(question: Question):
-    verdict = decide(*question)
+    verdict = ConflictTable(*question).decide()
     if verdict is None:
         return
     assert verdict.certain
@@ -69,7 +69,7 @@ def test_a_box_is_covered_unless_entries_of_all_rows_go_together(question: Quest
 
 @given(questions())
 def test_the_literal_table_errs_on_the_safe_side_only(question: Question):
-    verdict = decide(*question, literal=True)
+    verdict = ConflictTable(*question, literal=True).decide()
     if verdict is not None and verdict.covered:
         assert slow.grid(*question).covered
     if verdict is not None and verdict.witness is not None:
@@ -78,15 +78,17 @@ def test_the_literal_table_errs_on_the_safe_side_only(question: Question):
 
 def test_touching_rows_cover_in_whole_numbers_and_leave_a_gap_when_read_literally():
     touching = [0], [9], [[0], [5]], [[4], [9]]
-    assert decide(*touching) is None  # the rows must both stay: random points or a search decide
-    verdict = decide(*touching, literal=True)
+    assert (
+        ConflictTable(*touching).decide() is None
+    )  # the rows must both stay: random points or a search decide
+    verdict = ConflictTable(*touching, literal=True).decide()
     assert verdict is not None
     assert verdict.covered is False
     assert verdict.witness is None
 
 
 def test_a_row_beside_the_box_is_removed():
-    reduced = ConflictTable([0, 0], [9, 9], [[20, 0], [0, 0]], [[30, 9], [4, 9]]).reduced()
+    reduced = ConflictTable([0, 0], [9, 9], [[20, 0], [0, 0]], [[30, 9], [4, 9]]).minimised_cover
     assert 0 in reduced.removed
 
 
@@ -107,7 +109,7 @@ def test_a_row_that_covers_by_itself_is_found_first():
 
 
 def test_without_rows_nothing_covers():
-    verdict = decide([3, 4], [5, 6], [], [])
+    verdict = ConflictTable([3, 4], [5, 6], [], []).decide()
     assert verdict is not None
     assert (verdict.covered, verdict.decided_by) == (False, "empty")
     assert verdict.witness.tolist() == [3, 4]

@@ -21,7 +21,7 @@ from thatch.model.lines import BOTTOM, TOP, above, below
 from thatch.model.schema import Enum, Integer, Schema
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.coordinates import Coordinates
-from thatch.reduction.coordinates.axis import Axis
+from thatch.reduction.coordinates.axis import LabelledAxis
 from thatch.reduction.coordinates.values import number_between, text_between
 
 cuts = st.one_of(
@@ -34,7 +34,7 @@ class Labelled:
     """Cuts with their labels, kept up to date as someone who stores boxes does."""
 
     def __init__(self):
-        self.axis = Axis()
+        self.axis = LabelledAxis()
         self.labels = {}
         self.relabelled = 0
 
@@ -242,8 +242,8 @@ def test_a_check_and_its_opposite_are_the_halves_of_an_axis():
     axis = coordinates.axis(parse("s like '%a%b%'").conjunctions[0].residuals[0])
     assert (with_check.lows[axis], with_check.highs[axis]) == (0, HIGHEST)
     assert (without.lows[axis], without.highs[axis]) == (LOWEST, -1)
-    assert not coordinates.holds(axis, 0).negated
-    assert coordinates.holds(axis, LOWEST).negated
+    assert not coordinates.check_at(axis, 0).negated
+    assert coordinates.check_at(axis, LOWEST).negated
 
 
 def test_values_tell_which_checks_hold():

@@ -8,7 +8,7 @@ import pytest
 from tests.reduction.references.negative_space import overlap, points, subtract
 from thatch.reduction.boxes import Boxes
 from thatch.reduction.moves import Moves
-from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace
+from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
 
 DOMAIN = ((0, 1000), (0, 1000))
 S1 = ((175, 510), (180, 680))
@@ -27,7 +27,7 @@ def regions(space):
 
 @pytest.fixture
 def space():
-    return NegativeSpace((np.zeros(2, np.int64), np.full(2, 1000)))
+    return ExactSpace((np.zeros(2, np.int64), np.full(2, 1000)))
 
 
 def test_figure_2_neither_of_two_contains_the_third_but_their_union_does():
@@ -75,9 +75,7 @@ def test_section_3_2_a_subscription_that_was_subsumed_is_forwarded_with_the_canc
 
 @pytest.mark.parametrize("unsubscribe", ["hand back", "reassign"])
 def test_section_4_the_approximate_form_agrees_where_its_limit_is_not_reached(unsubscribe):
-    space = ApproximateNegativeSpace(
-        50, unsubscribe=unsubscribe, domain=(np.zeros(2, np.int64), np.full(2, 1000))
-    )
+    space = ApproximateSpace(50, unsubscribe=unsubscribe, domain=(np.zeros(2, np.int64), np.full(2, 1000)))
     for row, box in enumerate((S1, S2, S3), start=1):
         space.add(row, boxes(box))
     assert (space.active, space.passive) == ((1, 2), (3,))

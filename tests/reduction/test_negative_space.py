@@ -18,7 +18,7 @@ from tests.reduction.references.negative_space import (
 )
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
 from thatch.reduction.moves import Moves
-from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace, stream
+from thatch.reduction.negative_space import ApproximateSpace, ExactSpace, stream
 
 SIZE = 5  # of the grid, on every axis
 
@@ -93,7 +93,7 @@ def test_the_exact_form_decides_as_points_do(given):
     def largest_first(rows):
         return sorted(rows, key=lambda row: (-log_volume(boxes(*made[row])), row))
 
-    space, reference, forwarded = NegativeSpace(domain(n_axes)), PointSpace(largest_first), set()
+    space, reference, forwarded = ExactSpace(domain(n_axes)), PointSpace(largest_first), set()
     made = {number: step[0] for number, step in enumerate(history) if not isinstance(step, int)}
     for live, opaque, moves, expected in each_step(history, space, reference):
         assert moves == expected
@@ -108,7 +108,7 @@ def test_the_exact_form_decides_as_points_do(given):
 @given(histories(), st.sampled_from(["arrival", "volume"]))
 def test_a_rebuilt_exact_space_is_one_into_which_the_live_rows_just_came(given, order):
     n_axes, history = given
-    space = NegativeSpace(domain(n_axes))
+    space = ExactSpace(domain(n_axes))
     live = opaque = ()
     for live, opaque, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
         pass
@@ -117,7 +117,7 @@ def test_a_rebuilt_exact_space_is_one_into_which_the_live_rows_just_came(given, 
     assert set(space.active) == set(before) - set(moves.withdraw) | set(moves.forward)
     assert not set(moves.forward) & set(before)
     assert set(moves.withdraw) <= set(before)
-    fresh = NegativeSpace(domain(n_axes))
+    fresh = ExactSpace(domain(n_axes))
     rows = list(live)
     if order == "volume":
         rows.sort(key=lambda row: (-log_volume(boxes(*live[row])), row))
@@ -144,7 +144,7 @@ OPTIONS = st.fixed_dictionaries(
 @given(histories(), OPTIONS)
 def test_r_and_the_shares_are_a_partition_and_what_is_passive_is_covered(given, options):
     n_axes, history = given
-    space, forwarded = ApproximateNegativeSpace(**options, domain=domain(n_axes)), set()
+    space, forwarded = ApproximateSpace(**options, domain=domain(n_axes)), set()
     everything = points([((0, SIZE - 1),) * n_axes])
     for live, opaque, moves, _ in each_step(history, space):
         check_views(space, live, forwarded, moves)
@@ -166,7 +166,7 @@ def test_r_and_the_shares_are_a_partition_and_what_is_passive_is_covered(given, 
 @given(histories(most_boxes=1), OPTIONS)
 def test_each_subscription_splits_what_figure_8_permits(given, options):
     n_axes, history = given
-    space = ApproximateNegativeSpace(**options, domain=domain(n_axes))
+    space = ApproximateSpace(**options, domain=domain(n_axes))
     for row, step in enumerate(history):
         if isinstance(step, int):
             continue
@@ -187,10 +187,8 @@ def test_each_subscription_splits_what_figure_8_permits(given, options):
 @given(histories(), st.booleans())
 def test_without_a_limit_that_binds_the_approximate_form_decides_as_the_exact_one(given, pairwise):
     n_axes, history = given
-    exact = NegativeSpace(domain(n_axes))
-    approximate = ApproximateNegativeSpace(
-        10**9, unsubscribe="reassign", pairwise=pairwise, domain=domain(n_axes)
-    )
+    exact = ExactSpace(domain(n_axes))
+    approximate = ApproximateSpace(10**9, unsubscribe="reassign", pairwise=pairwise, domain=domain(n_axes))
     other = each_step(history, approximate)
     for _, _, moves, _ in each_step(history, exact):
         assert next(other)[2] == moves
@@ -199,12 +197,12 @@ def test_without_a_limit_that_binds_the_approximate_form_decides_as_the_exact_on
 @given(histories(), OPTIONS)
 def test_a_rebuilt_approximate_space_is_one_into_which_the_live_rows_just_came(given, options):
     n_axes, history = given
-    space = ApproximateNegativeSpace(**options, domain=domain(n_axes))
+    space = ApproximateSpace(**options, domain=domain(n_axes))
     live = opaque = ()
     for live, opaque, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
         pass
     moves = space.rebuild()
-    fresh = ApproximateNegativeSpace(**options, domain=domain(n_axes))
+    fresh = ApproximateSpace(**options, domain=domain(n_axes))
     for row in live:
         fresh.add(row, boxes(*live[row]), opaque=row in opaque)
     assert space.active == fresh.active
@@ -214,7 +212,7 @@ def test_a_rebuilt_approximate_space_is_one_into_which_the_live_rows_just_came(g
 
 def test_what_leans_on_a_row_is_looked_at_again_though_it_misses_all_that_came_back():
     # The limit keeps the second row from taking anything away, so the third misses its share.
-    space = ApproximateNegativeSpace(1, domain=domain(2, 9))
+    space = ApproximateSpace(1, domain=domain(2, 9))
     space.add(0, boxes(((4, 4), (4, 4))))
     space.add(1, boxes(((2, 6), (2, 6))))
     assert space.add(2, boxes(((3, 3), (3, 3)))) == Moves()
@@ -225,7 +223,7 @@ def test_what_leans_on_a_row_is_looked_at_again_though_it_misses_all_that_came_b
 def test_reassigning_keeps_a_row_passive_that_handing_back_forwards():
     kept = {}
     for how in ("hand back", "reassign"):
-        space = ApproximateNegativeSpace(50, unsubscribe=how, pairwise=False, domain=domain(1, 9))
+        space = ApproximateSpace(50, unsubscribe=how, pairwise=False, domain=domain(1, 9))
         space.add(0, boxes(((0, 5),)))
         space.add(1, boxes(((0, 8),)))
         space.add(2, boxes(((2, 3),)))
@@ -234,7 +232,7 @@ def test_reassigning_keeps_a_row_passive_that_handing_back_forwards():
 
 
 def test_rebuilding_regains_what_handing_back_lost():
-    space = ApproximateNegativeSpace(50, pairwise=False, domain=domain(1, 9))
+    space = ApproximateSpace(50, pairwise=False, domain=domain(1, 9))
     for row, side in enumerate([(0, 5), (0, 8), (2, 3)]):
         space.add(row, boxes((side,)))
     space.remove(0)
@@ -297,7 +295,7 @@ def test_each_way_of_unsubscribing_alone_is_safe_and_all_but_figure_7_keep_the_p
 
 
 def test_axes_may_appear_at_any_time_and_two_halves_of_one_cover_what_does_not_know_it():
-    space = NegativeSpace()
+    space = ExactSpace()
     below, above = ((LOWEST, HIGHEST), (LOWEST, 4)), ((LOWEST, HIGHEST), (5, HIGHEST))
     assert space.add(0, boxes(((0, 3), (LOWEST, HIGHEST)))).forward == (0,)
     assert space.axes == (0,)
@@ -311,7 +309,7 @@ def test_axes_may_appear_at_any_time_and_two_halves_of_one_cover_what_does_not_k
 
 
 def test_the_whole_space_covers_everything_and_what_it_hid_comes_back():
-    for space in (NegativeSpace(), ApproximateNegativeSpace(1)):
+    for space in (ExactSpace(), ApproximateSpace(1)):
         whole = boxes(())
         assert space.add(0, whole).forward == (0,)
         assert space.add(1, boxes(((3, 4),))) == Moves()
@@ -320,7 +318,7 @@ def test_the_whole_space_covers_everything_and_what_it_hid_comes_back():
 
 
 def test_a_box_outside_of_the_domain_asks_for_nothing():
-    space = NegativeSpace(domain(1))
+    space = ExactSpace(domain(1))
     assert space.add(0, boxes(((70, 80),))) == Moves()
     assert space.add(1, boxes(((3, 80),))) == Moves(forward=(1,))
     assert space.add(2, boxes(((4, 90),), ((70, 80),))) == Moves()
@@ -328,7 +326,7 @@ def test_a_box_outside_of_the_domain_asks_for_nothing():
 
 
 def test_an_opaque_row_is_forwarded_unless_covered_and_covers_nothing():
-    for space in (NegativeSpace(), ApproximateNegativeSpace(5)):
+    for space in (ExactSpace(), ApproximateSpace(5)):
         assert space.add(0, boxes(((0, 9),)), opaque=True).forward == (0,)
         assert space.add(1, boxes(((0, 9),))).forward == (1,)
         assert space.add(2, boxes(((2, 5),)), opaque=True) == Moves()
@@ -354,7 +352,7 @@ def test_other_labels_change_no_answer(given, options, exact, factor):
     n_axes, history = given
 
     def made():
-        return NegativeSpace() if exact else ApproximateNegativeSpace(**{**options, "metric": "cost"})
+        return ExactSpace() if exact else ApproximateSpace(**{**options, "metric": "cost"})
 
     plain, relabelled = made(), made()
     half = len(history) // 2
@@ -387,9 +385,7 @@ def test_a_stream_counts_what_subscribing_one_by_one_does(data, options, exact):
     given = data.draw(st.lists(box(n_axes), min_size=1, max_size=25))
     lows, highs = (np.array([[side[end] for side in each] for each in given]) for end in (0, 1))
     named = {name: options[name] for name in ("k", "metric", "literal", "dynamic", "pairwise")}
-    space = (
-        NegativeSpace(domain(n_axes)) if exact else ApproximateNegativeSpace(**named, domain=domain(n_axes))
-    )
+    space = ExactSpace(domain(n_axes)) if exact else ApproximateSpace(**named, domain=domain(n_axes))
     counted = []
     for row, each in enumerate(given):
         space.add(row, boxes(each))
@@ -414,9 +410,9 @@ def test_a_stream_that_outgrows_its_first_room_keeps_its_boxes():
     highs = lows + rng.integers(0, 100, (600, 3))
     for options in ({}, {"k": 20}):
         space = (
-            ApproximateNegativeSpace(**options, pairwise=False, domain=domain(3, 1000))
+            ApproximateSpace(**options, pairwise=False, domain=domain(3, 1000))
             if options
-            else NegativeSpace(domain(3, 1000))
+            else ExactSpace(domain(3, 1000))
         )
         for row in range(600):
             space.add(row, Boxes.of(lows[row : row + 1], highs[row : row + 1]))

@@ -8,13 +8,13 @@ import pytest
 from tests.reduction.test_negative_space import as_boxes, boxes, domain
 from thatch.errors import BoxError, ParameterError, SubscriptionError, UnknownSubscriptionError
 from thatch.reduction.boxes import HIGHEST, Boxes
-from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace, stream
+from thatch.reduction.negative_space import ApproximateSpace, ExactSpace, stream
 
 # --- bad input -------------------------------------------------------------------------------------------------------
 
 
 def spaces():
-    return [NegativeSpace(domain(2)), ApproximateNegativeSpace(3, domain=domain(2))]
+    return [ExactSpace(domain(2)), ApproximateSpace(3, domain=domain(2))]
 
 
 def state(space):
@@ -46,7 +46,7 @@ def test_a_refused_change_names_its_reason_and_changes_nothing(space):
 
 
 def test_a_row_removed_twice_is_unknown():
-    space = NegativeSpace()
+    space = ExactSpace()
     space.add(0, boxes(((0, 3),)))
     space.remove(0)
     with pytest.raises(UnknownSubscriptionError):
@@ -57,13 +57,13 @@ def test_a_row_removed_twice_is_unknown():
     ("old", "new", "said"),
     [
         ([0, 4], [0], "as many new labels"),
-        ([0, 4], [4, 0], "both rising"),
+        ([0, 4], [4, 0], "both ascending"),
         ([0, 3], [0, 3], "none for 4"),
         ([0, 4], [0, HIGHEST + 1], "labels from"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused_and_change_nothing(old, new, said):
-    space = NegativeSpace()
+    space = ExactSpace()
     space.add(0, boxes(((0, 3),)))
     before = state(space)
     with pytest.raises(ParameterError, match=said):
@@ -82,16 +82,16 @@ def test_labels_that_do_not_fit_are_refused_and_change_nothing(old, new, said):
 )
 def test_parameters_that_make_no_sense_are_refused(options, said):
     with pytest.raises(ParameterError, match=said):
-        ApproximateNegativeSpace(**options)
+        ApproximateSpace(**options)
 
 
 def test_a_domain_that_is_no_box_is_refused():
     with pytest.raises(BoxError, match="domain"):
-        NegativeSpace((np.array([4]), np.array([3])))
+        ExactSpace((np.array([4]), np.array([3])))
 
 
 def test_more_axes_than_there_is_room_for_are_refused_and_change_nothing():
-    space = NegativeSpace()
+    space = ExactSpace()
     space.add(0, boxes(((0, 3),)))
     before = state(space)
     axes = np.arange(100_000, dtype=np.int32)
@@ -106,8 +106,8 @@ def test_more_axes_than_there_is_room_for_are_refused_and_change_nothing():
     [
         ({"k": 0}, ParameterError, "at least 1"),
         ({"metric": "size"}, ParameterError, "one of ratio"),
-        ({"marks": [3]}, ParameterError, "rising numbers from 1 to 2"),
-        ({"marks": [2, 1]}, ParameterError, "rising numbers"),
+        ({"marks": [3]}, ParameterError, "ascending numbers from 1 to 2"),
+        ({"marks": [2, 1]}, ParameterError, "ascending numbers"),
         ({"highs": [[3, 3], [5, 5]]}, ParameterError, "inside the domain"),
         ({"highs": [[3], [3]]}, BoxError, "boxes"),
     ],

@@ -14,7 +14,7 @@ import pytest
 from tests.reduction.references.conflict_table import has_polyhedron_witness
 from thatch.reduction import reference
 from thatch.reduction.branch_and_bound import covered
-from thatch.reduction.probabilistic import ConflictTable, decide, find_probability, rspc, trials
+from thatch.reduction.probabilistic import ConflictTable, find_probability, rspc, trials
 
 # (x1 low, x2 low), (x1 high, x2 high)
 TABLE_2 = ([830, 1003], [870, 1006], [[820, 1001], [840, 1002]], [[850, 1007], [880, 1009]])
@@ -58,7 +58,7 @@ def test_table_4_is_the_conflict_table_of_table_2():
 
 
 def test_table_2_is_left_to_random_points_which_find_it_covered():
-    assert decide(*TABLE_2) is None
+    assert ConflictTable(*TABLE_2).decide() is None
     verdict = rspc(*TABLE_2, delta=1e-10, rng=np.random.default_rng(1))
     assert (verdict.covered, verdict.certain, verdict.decided_by) == (True, False, "rspc")
 
@@ -91,7 +91,7 @@ def test_figure_3_only_the_entries_of_the_third_subscription_are_free_of_conflic
 
 @pytest.mark.parametrize("literal", [False, True])
 def test_the_minimised_cover_set_of_table_6_is_the_first_two(literal):
-    reduced = ConflictTable(*TABLE_6, literal=literal).reduced()
+    reduced = ConflictTable(*TABLE_6, literal=literal).minimised_cover
     assert reduced.kept.tolist() == [0, 1]
     assert reduced.removed.tolist() == [2]
 

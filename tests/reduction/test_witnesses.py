@@ -21,14 +21,14 @@ from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
 from thatch.model.shapes import Circle
 from thatch.model.wildcards import wildcard
 from thatch.reduction import witnesses
-from thatch.reduction.simplest import places_in
+from thatch.reduction.simplest import simplest_points
 from thatch.reduction.witnesses import example as example_of
 
 
 def simplest(text, schema=None):
     """The first value of the one attribute of a filter."""
     ((key, constraint),) = parse(text, schema).conjunctions[0].constraints
-    return value_at(next(places_in(constraint, schema.line(key) if schema else None)))
+    return value_at(next(simplest_points(constraint, schema.line(key) if schema else None)))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_value_is_found_exactly_if_there_is_one(first, second, starts_above, e
     low = above(first) if starts_above else below(first)
     high = above(second) if ends_above else below(second)
     assume(low < high)
-    found = [value_at(place) for place in places_in((low, high))]
+    found = [value_at(place) for place in simplest_points((low, high))]
     assert all(low <= point(value) < high for value in found)
     if not found:  # then nothing lies between: neither end, nor what is next to it
         assert type(first) is type(second) or {type(first), type(second)} == {int, float}
@@ -133,13 +133,13 @@ def test_a_plain_conjunction_always_has_an_example_unless_doubles_are_too_few(ex
                 (constraint, schema.line(key) if schema else None)
                 for key, constraint in conjunction.constraints
             ]
-            assert any(not list(places_in(*each)) for each in lines)
+            assert any(not list(simplest_points(*each)) for each in lines)
 
 
 def test_demands_that_depend_on_each_other_stay_together():
     circle = WithinCheck("lat", "lon", Circle(10, 10, 1000))
     form = WildcardCheck("lower(s)", wildcard("%a%b%"))
-    found = witnesses.demands(
+    found = witnesses.requirements(
         {"a": (below(1), above(1)), "lower(s)": (below("x"), above("y"))}, [circle, form], None
     )
     assert {each.bases for each in found} == {frozenset("a"), frozenset("s"), frozenset(["lat", "lon"])}
@@ -149,9 +149,9 @@ def test_demands_that_depend_on_each_other_stay_together():
 
 def test_what_is_proved_to_be_impossible_is_dead():
     sides = {"s": (below("IBM"), above("IBM")), "lower(s)": (below("x"), above("y"))}
-    (demand,) = witnesses.demands(sides, [], None)
+    (requirement,) = witnesses.requirements(sides, [], None)
     with pytest.raises(Dead):
-        witnesses.places(demand, None)
+        witnesses.find_points(requirement, None)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_degrees_of_a_declared_type_are_of_that_type():
 
 def test_a_missing_attribute_is_left_out():
     assert example_of(parse("a = 1 and not exists(b)").conjunctions[0], None) == {"a": 1}
-    assert witnesses.event_of({"a": BOTTOM, "o.p": point("x"), '"d-t"': (1,)}) == {"o.p": "x", "d-t": None}
+    assert witnesses.event_at({"a": BOTTOM, "o.p": point("x"), '"d-t"': (1,)}) == {"o.p": "x", "d-t": None}
 
 
 def test_nan_is_a_value():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.reduction.covering import covered_by
+from thatch.reduction.covering import Sureness, covered_by, sureness
 from thatch.reduction.event_boxes import EventBox
 from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet
 from thatch.reduction.forwarding.policies import (
@@ -16,7 +16,6 @@ from thatch.reduction.forwarding.policies import (
     Policy,
     Probabilistic,
 )
-from thatch.reduction.imprecise import Sureness, sureness
 from thatch.reduction.problem import Verdict, Work
 
 __all__ = [

@@ -1,13 +1,13 @@
 """Boxes as arrays: closed intervals of whole numbers on numbered axes.
 
-All algorithms of the room work on these. An axis stands for an attribute; the numbers are labels of cells between cuts,
-so that open and closed bounds, text, null and missing need no special case. A box that says nothing of an axis lies
-anywhere on it: from `LOWEST` to `HIGHEST`.
+Every algorithm of the package works on these. An axis stands for an attribute. The numbers are labels of cells between
+cuts, so that open and closed bounds, text, null and missing values need no special case. A box that does not constrain
+an axis spans it: from `LOWEST` to `HIGHEST`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,12 +21,15 @@ __all__ = [
     "HIGHEST",
     "LOWEST",
     "MOST_AXES",
+    "BoxSides",
     "Boxes",
     "Ints",
-    "checked",
-    "checked_many",
-    "in_cells",
+    "check_box",
+    "check_boxes",
+    "check_question",
     "log_volume",
+    "relabel_ends",
+    "to_cells",
 ]
 
 # Widths and sums of two ends never overflow.
@@ -35,11 +38,14 @@ HIGHEST = 2**61 - 1
 MOST_AXES = 65_536  # of boxes given as arrays
 
 Ints = npt.NDArray[np.int64]
+BoxSides = tuple[
+    npt.NDArray[np.int32], Ints, Ints
+]  # one box: the axes it constrains, its lows and its highs there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
-    """Some boxes; each lists the axes that it constrains, rising. Not changed once made.
+    """Some boxes, each with the axes that it constrains in ascending order. Immutable.
 
     Box `b` has the sides `offsets[b]` to `offsets[b + 1]`: `axes`, `lows` and `highs` of each.
     """
@@ -52,23 +58,34 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __iter__(self) -> Iterator[tuple[npt.NDArray[np.int32], Ints, Ints]]:
-        """Axes, lows and highs of one box after the other."""
+    def __iter__(self) -> Iterator[BoxSides]:
+        """Iterate over the axes, lows and highs of each box."""
         ends = self.offsets.tolist()
         for start, end in pairwise(ends):
             yield self.axes[start:end], self.lows[start:end], self.highs[start:end]
 
     @classmethod
     def of(cls, lows: Ints, highs: Ints) -> Boxes:
-        """Boxes of arrays with a row for each and a column for each axis, as `checked_many` gives them."""
+        """Make boxes of arrays with a row for each box and a column for each axis, as `check_boxes` returns them."""
         is_side = (lows > LOWEST) | (highs < HIGHEST)
         offsets = np.zeros(len(lows) + 1, np.int64)
         np.cumsum(is_side.sum(axis=1), out=offsets[1:])
         axes = np.broadcast_to(np.arange(lows.shape[1], dtype=np.int32), lows.shape)[is_side]
         return cls(offsets, axes, lows[is_side], highs[is_side])
 
+    @classmethod
+    def join(cls, boxes: Sequence[BoxSides]) -> Boxes:
+        """Make boxes of the sides of each."""
+        offsets = np.zeros(len(boxes) + 1, np.int64)
+        np.cumsum([len(axes) for axes, _, _ in boxes], out=offsets[1:])
+        if not boxes:
+            nothing = np.zeros(0, np.int64)
+            return cls(offsets, np.zeros(0, np.int32), nothing, nothing)
+        axes, lows, highs = (np.concatenate(each) for each in zip(*boxes, strict=True))
+        return cls(offsets, axes.astype(np.int32), lows, highs)
+
     def dense(self, axes: npt.NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
-        """Lows and highs with a column for each of these rising axes, among which are all that are constrained."""
+        """Lows and highs with a column for each of these ascending axes, which include all that are constrained."""
         lows = np.full((len(self), len(axes)), LOWEST, np.int64)
         highs = np.full((len(self), len(axes)), HIGHEST, np.int64)
         row = np.repeat(np.arange(len(self)), np.diff(self.offsets))
@@ -77,28 +94,35 @@ class Boxes:
         highs[row, column] = self.highs
         return lows, highs
 
-    def relabelled(self, axis: int, old: Ints, new: Ints) -> Boxes:
-        """The same boxes with other labels on one axis.
-
-        Parameters
-        ----------
-        old : rising labels, among which are all low ends and all high ends + 1 but those of whole axes
-        new : what each becomes, rising
-        """
+    def with_labels(self, axis: int, old: Ints, new: Ints) -> Boxes:
+        """The same boxes with new labels on one axis; see `relabel_ends`."""
         here = np.flatnonzero(self.axes == axis)
         if not len(here):
             return self
         lows, highs = self.lows.copy(), self.highs.copy()
-        ends = highs[here] + 1
-        lows[here] = np.where(lows[here] == LOWEST, LOWEST, new[np.searchsorted(old, lows[here]) % len(old)])
-        highs[here] = np.where(ends == HIGHEST + 1, HIGHEST, new[np.searchsorted(old, ends) % len(old)] - 1)
+        lows[here], highs[here] = relabel_ends(lows[here], highs[here], old, new)
         return Boxes(self.offsets, self.axes, lows, highs)
 
 
-def in_cells(low: Ints, high: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints, list[Ints]]:
-    """Boxes that meet a box, cut to it, in cells: whole numbers that count the intervals between neighbouring ends.
+def relabel_ends(lows: Ints, highs: Ints, old: Ints, new: Ints) -> tuple[Ints, Ints]:
+    """Replace the labels of ends on one axis; `LOWEST` and `HIGHEST` stay.
 
-    Random points are drawn in cells, where every interval is as wide as any other: labels have no meaning but order.
+    Parameters
+    ----------
+    old : ascending labels that include every low and every high + 1
+    new : the replacement of each, ascending
+    """
+    ends = highs + 1
+    new_lows = np.where(lows == LOWEST, LOWEST, new[np.searchsorted(old, lows) % len(old)])
+    new_highs = np.where(ends == HIGHEST + 1, HIGHEST, new[np.searchsorted(old, ends) % len(old)] - 1)
+    return new_lows, new_highs
+
+
+def to_cells(low: Ints, high: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints, list[Ints]]:
+    """Convert labels to cell numbers: cells are the intervals between neighbouring ends, counted from 0.
+
+    Random points are drawn in cells, where all intervals have the same width: labels mean nothing but order. The boxes
+    are clipped to the first one, which they meet.
 
     Returns
     -------
@@ -120,35 +144,35 @@ def in_cells(low: Ints, high: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints
 
 
 def log_volume(boxes: Boxes) -> float:
-    """The logarithm of the volume of the largest box, relative to the whole space: only ever used to order work."""
+    """The logarithm of the largest box's share of the whole space; only used to order work."""
     widths = np.log((boxes.highs - boxes.lows + 1.0) / (HIGHEST - LOWEST + 1.0))
-    # Each box by itself, so that equal ones have the same volume whatever stands beside them.
+    # Sum box by box, so that equal boxes get the same volume whatever their neighbours are.
     owner = np.repeat(np.arange(len(boxes)), np.diff(boxes.offsets))
     volumes = np.zeros(len(boxes))
     np.add.at(volumes, owner, widths)
     return float(np.max(volumes, initial=-np.inf))
 
 
-def checked(low: Any, high: Any, where: str = "the box") -> tuple[Ints, Ints]:
-    """One box as two arrays of whole numbers.
+def check_box(low: Any, high: Any, where: str = "the box") -> tuple[Ints, Ints]:
+    """Check one box and return it as two arrays of whole numbers.
 
     Raises
     ------
     BoxError
-        If they are none: lengths that differ, fractions, NaN, a low end above the high one.
+        If the lengths differ, an end is a fraction or NaN, or a low end is above the high one.
     """
-    lows, highs = checked_many(_vector(low, where)[None, :], _vector(high, where)[None, :], where=where)
+    lows, highs = check_boxes(_vector(low, where)[None, :], _vector(high, where)[None, :], where=where)
     return lows[0], highs[0]
 
 
-def checked_many(
+def check_boxes(
     lows: Any, highs: Any, axes: int | None = None, where: str = "the boxes"
 ) -> tuple[Ints, Ints]:
-    """Boxes as two contiguous arrays with a row for each box and a column for each axis.
+    """Check boxes and return two contiguous arrays with a row for each box and a column for each axis.
 
     Parameters
     ----------
-    axes : how many axes there must be, None for any number
+    axes : required number of axes, None for any
     """
     low, high = _matrix(lows, axes, where), _matrix(highs, axes, where)
     if low.shape != high.shape:
@@ -157,16 +181,19 @@ def checked_many(
         raise BoxError(f"boxes with {axes} axes", f"boxes with {low.shape[1]}", where)
     if low.shape[1] > MOST_AXES:
         raise BoxError(f"at most {MOST_AXES:,} axes", f"{low.shape[1]:,}", where)
-    low, high = _whole(low, where), _whole(high, where)
+    low, high = _whole_numbers(low, where), _whole_numbers(high, where)
     is_wrong = low > high
     if is_wrong.any():
-        box, axis = (int(each) for each in np.argwhere(is_wrong)[0])
-        raise BoxError(
-            "a low end that is not above the high one",
-            f"{low[box, axis]} and {high[box, axis]}",
-            f"{where}, box {box}, axis {axis}",
-        )
+        box, axis = np.argwhere(is_wrong)[0]
+        ends = f"{low[box, axis]} and {high[box, axis]}"
+        raise BoxError("a low end that is not above the high one", ends, f"{where}, box {box}, axis {axis}")
     return low, high
+
+
+def check_question(low: Any, high: Any, lows: Any, highs: Any) -> tuple[Ints, Ints, Ints, Ints]:
+    """Check a box and the rows that may cover it, all on the same axes."""
+    low, high = check_box(low, high)
+    return low, high, *check_boxes(lows, highs, axes=len(low), where="the rows")
 
 
 def _vector(values: Any, where: str) -> npt.NDArray[Any]:
@@ -181,28 +208,27 @@ def _matrix(values: Any, axes: int | None, where: str) -> npt.NDArray[Any]:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise BoxError("boxes with the same axes", "rows of different lengths", where) from error
-    if array.size == 0 and array.ndim < 2:  # no boxes at all
+    if array.size == 0 and array.ndim < 2:  # no boxes
         return np.zeros((0, axes or 0), np.int64)
     if array.ndim != 2:
         raise BoxError("an array with a row for each box", f"one of shape {array.shape}", where)
     return array
 
 
-def _whole(array: npt.NDArray[Any], where: str) -> Ints:
-    """The same numbers as 64-bit integers within the ends of every axis."""
+def _whole_numbers(array: npt.NDArray[Any], where: str) -> Ints:
+    """The same numbers as 64-bit integers between `LOWEST` and `HIGHEST`."""
     if array.dtype.kind not in "iuf":
         raise BoxError("whole numbers", f"an array of {array.dtype}", where)
     with np.errstate(invalid="ignore"):
-        inside = (array >= LOWEST) & (array <= HIGHEST)
-    if not inside.all():
-        box, axis = (int(each) for each in np.argwhere(~inside)[0])
-        raise BoxError(
-            f"whole numbers from {LOWEST} to {HIGHEST}",
-            shown(array[box, axis].item()),
-            f"{where}, box {box}, axis {axis}",
-        )
+        is_inside = (array >= LOWEST) & (array <= HIGHEST)
+    _refuse_any(~is_inside, array, f"whole numbers from {LOWEST} to {HIGHEST}", where)
     whole = np.ascontiguousarray(array, np.int64)
-    if array.dtype.kind == "f" and (whole != array).any():
-        box, axis = (int(each) for each in np.argwhere(whole != array)[0])
-        raise BoxError("whole numbers", shown(array[box, axis].item()), f"{where}, box {box}, axis {axis}")
+    if array.dtype.kind == "f":
+        _refuse_any(whole != array, array, "whole numbers", where)
     return whole
+
+
+def _refuse_any(is_wrong: npt.NDArray[np.bool_], array: npt.NDArray[Any], expected: str, where: str) -> None:
+    if is_wrong.any():
+        box, axis = np.argwhere(is_wrong)[0]
+        raise BoxError(expected, shown(array[box, axis].item()), f"{where}, box {box}, axis {axis}")

@@ -1,39 +1,45 @@
-"""Is every event that matches this filter matched by one of those? With a proof, or with an event that is not.
+"""Does every event that matches this filter match one of those? Answered with a proof, or with an event that does not.
 
-A filter lies in the union of others exactly when each of its conjunctions does. Conjunctions become boxes, see
-`coordinates`, and a checker of boxes gives a proof or a point outside. Around the point is a cell that no other reaches.
-If there is an event in it, that is the witness. If it is proved that there is none (the cell's place on a derived
-attribute contradicts that on the attribute itself, say), the cell counts as covered. If none was found otherwise, it
-counts as covered by assumption, and a proof that rests on an assumption proves nothing.
+A filter lies in the union of others exactly when each of its conjunctions does. Conjunctions become boxes (see
+`coordinates`), and a box checker returns a proof or an uncovered point. The point lies in a cell that none of the others
+reaches, and one of three things follows:
 
-The same loop serves sets too large to be written out (counterexample-guided refinement, CEGAR): it starts without
-rows, asks who matches the event that was found, and adds what does.
+- There is an event in the cell: it is the witness.
+- There provably is none, for example because the cell's range for `lower(name)` contradicts its range for `name`: the
+  cell counts as covered.
+- None was found: the cell is assumed to be covered, and a proof that rests on an assumption proves nothing.
+
+The same loop (`refinement`) handles sets too large to write out. It starts without rows, asks which subscriptions match
+the event it found, and adds those (counterexample-guided refinement, CEGAR).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Literal
 
 import numpy as np
 
 from thatch.engine import Engine
-from thatch.errors import ParameterError, UnknownSubscriptionError, shown
+from thatch.errors import EventError, ParameterError, UnknownSubscriptionError, shown
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.language import FilterSource, parse
 from thatch.model.matching import holds
 from thatch.model.schema import Schema
-from thatch.reduction.deciding import decider
 from thatch.reduction.event_boxes import EventBox
-from thatch.reduction.problem import Verdict, Work
-from thatch.reduction.refinement import Asked, Refinement
+from thatch.reduction.problem import BoxVerdict, Verdict, Work
+from thatch.reduction.refinement import Checker, Refinement, Target
+from thatch.reduction.rows import NearbyRows
 from thatch.reduction.witnesses import Event, example
 
-__all__ = ["covered_by"]
+__all__ = ["Sureness", "covered_by", "sureness"]
 
-_MOST_LOOKED_AT = 8  # subscriptions that match one event and are added at once
+_ALGORITHMS = ("exact", "pairwise", "rspc")
+_MOST_ADDED = 8  # subscriptions that match one event and are added at once
 
 
 def covered_by(
@@ -47,33 +53,33 @@ def covered_by(
     literal: bool = False,
     cap: int | None = None,
 ) -> Verdict[Event]:
-    """Whether the union of some filters is proved to contain a filter.
+    """Decide whether the union of some filters contains a filter.
 
     Parameters
     ----------
-    filter : text, a JSON pattern, a Python expression, a `thatch.Filter`, or an `EventBox`: an imprecise event
+    filter : text, a JSON pattern, a Python expression, a `thatch.Filter`, or an `EventBox` (an imprecise event)
     others : a sequence of such filters, or an `Engine` for its subscriptions
-    algorithm : "exact"; "pairwise" (only one of the others by itself); "rspc" (paper 000: random points)
-    budget : exact: most cells looked at for one box, None for a default that follows the number of rows
-    delta : rspc: the probability of a wrong yes that is accepted, between 0 and 1
-    rng : rspc: where random points come from
-    literal : rspc: as the paper has it, where the error is not bounded by `delta`
+    algorithm : "exact"; "pairwise" (a single one of the others must contain it); "rspc" (random points, ouksel2006)
+    budget : exact: most cells searched for one box, None for a default that depends on the number of rows
+    delta : rspc: accepted probability of a wrong yes, between 0 and 1
+    rng : rspc: source of random points
+    literal : rspc: as in the paper, where `delta` does not bound the error
     cap : rspc: most points drawn for one box, None for as many as `delta` needs
 
     Returns
     -------
-    A verdict; `used` are numbers of `others`, or ids of subscriptions. «No» comes with an event as witness that was
-    matched against the filter and all others; it is None where all that may be uncovered holds no value (`decided_by`
-    "gap"), or no event was found for derived attributes or checks ("residual").
+    A verdict; `used` has positions in `others`, or ids of subscriptions. A no has an event as witness, which was matched
+    against the filter and all others. `covered` is None if the part that may be uncovered holds no value (`decided_by`
+    is "gap"), or if no event was found for derived attributes or checks ("residual").
 
     Raises
     ------
     FilterError
-        If one of the filters is none.
+        If one of the filters is invalid.
     SchemaError
         If the filters have different schemas.
     ParameterError
-        If another argument is out of its range.
+        If another argument is out of range.
 
     Examples
     --------
@@ -83,64 +89,190 @@ def covered_by(
     >>> covered_by("price < 100", ["price < 60", "price between 50 and 100"]).used
     (0, 1)
     """
-    decide = decider(algorithm, budget=budget, delta=delta, rng=rng, literal=literal, cap=cap)
-    known, asked = _read(filter, others)
-    if decide is None:
-        return _pairwise(asked, known)
-    return Refinement(asked, known, decide).verdict()
+    checker = _make_checker(algorithm, budget, delta, rng, literal=literal, cap=cap)
+    known, target = _read(filter, others)
+    if checker is None:
+        return _decide_pairwise(target, known)
+    return Refinement(target, known, checker).verdict()
+
+
+# --- imprecise events ------------------------------------------------------------------------------------------------
+
+Wanted = Literal["surely", "possibly", "not"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sureness:
+    """How sure it is that filters match an imprecise event.
+
+    Parameters
+    ----------
+    each : for each filter
+    together : for at least one of them
+    verdict : the proof for `together`, or a possible event that none of them matches
+    """
+
+    each: tuple[Wanted, ...]
+    together: Wanted
+    verdict: Verdict[Event]
+
+
+def sureness(box: EventBox, filters: Sequence[FilterSource], *, budget: float | None = None) -> Sureness:
+    """Say how sure it is that each filter, and at least one of them, matches an imprecise event.
+
+    A filter matches *surely* if it matches everything the event may be, *not* if it matches nothing the event may be,
+    and *possibly* otherwise. A group may be sure where no member is (ouksel2006, section 2).
+
+    Parameters
+    ----------
+    box : all that the event may be
+    filters : texts, JSON patterns, Python expressions or filters, all of one schema
+    budget : as for `covered_by`; the answer is "possibly" where it runs out
+
+    Notes
+    -----
+    "surely" and "not" are proved; "possibly" only says that neither was.
+
+    Examples
+    --------
+    >>> box = EventBox({"price": (100, 110)})
+    >>> answer = sureness(box, ["price < 106", "price > 104", "price > 200"])
+    >>> answer.each, answer.together
+    (('possibly', 'possibly', 'not'), 'surely')
+    """
+    if not isinstance(box, EventBox):
+        raise EventError("a thatch.reduction.EventBox", f"{shown(box)} of type {type(box).__name__}")
+    if isinstance(filters, str) or not isinstance(filters, Sequence):
+        raise ParameterError("a sequence of filters", shown(filters), "filters")
+    schema = next((each.schema for each in filters if isinstance(each, Filter)), None)
+    parsed = [parse(each, schema) for each in filters]
+    verdict = covered_by(box, parsed, budget=budget)
+    each = tuple(_sureness_of_one(box, filter, budget) for filter in parsed)
+    if verdict.covered:
+        return Sureness(each=each, together="surely", verdict=verdict)
+    is_excluded = all(wanted == "not" for wanted in each)
+    return Sureness(each=each, together="not" if is_excluded else "possibly", verdict=verdict)
+
+
+def _sureness_of_one(box: EventBox, filter: Filter, budget: float | None) -> Wanted:
+    if not filter.intersects(box.filter(filter)):
+        return "not"
+    return "surely" if covered_by(box, [filter], budget=budget).covered else "possibly"
+
+
+# --- algorithms ------------------------------------------------------------------------------------------------------
+
+
+def _make_checker(
+    algorithm: str,
+    budget: float | None,
+    delta: float | None,
+    rng: np.random.Generator | None,
+    *,
+    literal: bool,
+    cap: int | None,
+) -> Checker | None:
+    """Check the parameters and return the checker of boxes; None for "pairwise", which needs none."""
+    if algorithm not in _ALGORITHMS:
+        raise ParameterError(" or ".join(map(repr, _ALGORITHMS)), shown(algorithm), "algorithm")
+    if budget is not None and not (_is_number(budget) and budget >= 1):
+        raise ParameterError("at least 1 cell", shown(budget), "budget")
+    if delta is not None and not (_is_number(delta) and 0 < delta < 1):
+        raise ParameterError("between 0 and 1", shown(delta), "delta")
+    if cap is not None and not (isinstance(cap, Integral) and _is_number(cap) and cap >= 1):
+        raise ParameterError("at least 1 point", shown(cap), "cap")
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise ParameterError("a numpy.random.Generator", shown(rng), "rng")
+    if algorithm == "pairwise":
+        return None
+    if algorithm == "exact":
+        return _exact_checker(budget)
+    if delta is None or rng is None:
+        missing = "delta" if delta is None else "rng"
+        raise ParameterError(f"`{missing}` for the algorithm 'rspc'", "none", missing)
+    return _rspc_checker(delta, rng, literal=literal, cap=cap)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _exact_checker(budget: float | None) -> Checker:
+    def check(near: NearbyRows, _boxes: int) -> BoxVerdict:
+        from thatch.reduction.branch_and_bound import search
+
+        return near.trivial_verdict() or search(near.low, near.high, near.lows, near.highs, budget)
+
+    return check
+
+
+def _rspc_checker(delta: float, rng: np.random.Generator, *, literal: bool, cap: int | None) -> Checker:
+    def check(near: NearbyRows, boxes: int) -> BoxVerdict:
+        from thatch.reduction.probabilistic import rspc_in_cells
+
+        # All boxes must be covered, so each gets its share of the error.
+        question, share = (near.low, near.high, near.lows, near.highs), delta / boxes
+        return near.trivial_verdict() or rspc_in_cells(
+            *question, delta=share, rng=rng, literal=literal, cap=cap
+        )
+
+    return check
+
+
+def _decide_pairwise(target: Target, known: _ListedFilters | _EngineFilters) -> Verdict[Event]:
+    """Decide whether a single one contains it. If none does, that proves nothing, unless none matches some event of it."""
+    event = next(
+        (found for each in target.conjunctions(()) if (found := example(each, known.schema)) is not None),
+        None,
+    )
+    tried = 0
+    # A filter that contains it matches every event of it.
+    for name, each in known.all() if event is None else known.matching(event, limit=None):
+        tried += 1
+        if target.is_covered_by(each):
+            return Verdict(
+                covered=True, certain=True, decided_by="pairwise", used=(name,), work=Work(rows=tried)
+            )
+    if event is not None and not tried:
+        return Verdict(covered=False, certain=True, decided_by="pairwise", witness=event)
+    return Verdict(covered=None, certain=False, decided_by="pairwise", work=Work(rows=tried))
+
+
+# --- filters and events as the loop needs them -----------------------------------------------------------------------
 
 
 def _read(
     filter: FilterSource | EventBox, others: Sequence[FilterSource] | Engine
-) -> tuple[_Listed | _Subscriptions, Asked]:
+) -> tuple[_ListedFilters | _EngineFilters, Target]:
     if isinstance(others, Engine):
-        known: _Listed | _Subscriptions = _Subscriptions(others)
+        known: _ListedFilters | _EngineFilters = _EngineFilters(others)
     else:
         if isinstance(others, str | bytes | Mapping | Filter) or not isinstance(others, Iterable):
             raise ParameterError("a sequence of filters, or a thatch.Engine", shown(others), "others")
         sources = list(others)
         schemas = [each.schema for each in (filter, *sources) if isinstance(each, Filter)]
         schema = schemas[0] if schemas else None
-        known = _Listed([parse(each, schema) for each in sources], schema)
+        known = _ListedFilters([parse(each, schema) for each in sources], schema)
     if isinstance(filter, EventBox):
-        return known, _Imprecise(filter, known.schema)
-    return known, _Precise(parse(filter, known.schema))
+        return known, _EventBoxTarget(filter, known.schema)
+    return known, _FilterTarget(parse(filter, known.schema))
 
 
-def _pairwise(asked: Asked, known: _Listed | _Subscriptions) -> Verdict[Event]:
-    """Whether one of the others contains it by itself. «No» proves nothing, unless an event is matched by none."""
-    event = next(
-        (found for each in asked.conjunctions(()) if (found := example(each, known.schema)) is not None), None
-    )
-    looked_at = 0
-    # What contains it matches any event of it.
-    for name, each in known.all() if event is None else known.matching(event, limit=None):
-        looked_at += 1
-        if asked.covered_by(each):
-            used: tuple[Any, ...] = (name,)
-            return Verdict(
-                covered=True, certain=True, decided_by="pairwise", used=used, work=Work(rows=looked_at)
-            )
-    if event is not None and not looked_at:
-        return Verdict(covered=False, certain=True, decided_by="pairwise", witness=event)
-    return Verdict(covered=None, certain=False, decided_by="pairwise", work=Work(rows=looked_at))
-
-
-class _Precise:
-    """A filter that is asked for."""
+class _FilterTarget:
+    """A filter to be covered."""
 
     def __init__(self, filter: Filter) -> None:
         self._filter = filter
 
-    def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:  # noqa: ARG002 - it knows them itself
+    def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:  # noqa: ARG002 - needed for event boxes only
         return self._filter.conjunctions
 
-    def covered_by(self, other: Filter) -> bool:
+    def is_covered_by(self, other: Filter) -> bool:
         return other.covers(self._filter)
 
 
-class _Imprecise:
-    """An event box that is asked for; what it does not name is missing."""
+class _EventBoxTarget:
+    """An event box to be covered; attributes that it does not name are missing."""
 
     def __init__(self, box: EventBox, schema: Schema | None) -> None:
         self._box = box
@@ -149,12 +281,12 @@ class _Imprecise:
     def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:
         return (self._box.conjunction(bases, self._schema),)
 
-    def covered_by(self, other: Filter) -> bool:
+    def is_covered_by(self, other: Filter) -> bool:
         return other.covers(self._box.filter(other))
 
 
-class _Listed:
-    """Filters by their numbers."""
+class _ListedFilters:
+    """Filters named by their positions, all known from the start."""
 
     def __init__(self, filters: list[Filter], schema: Schema | None) -> None:
         self.schema = schema
@@ -163,15 +295,15 @@ class _Listed:
     def all(self) -> Iterator[tuple[Hashable, Filter]]:
         return iter(enumerate(self._filters))
 
-    def matching(self, event: Event, limit: int | None = None) -> Iterator[tuple[Hashable, Filter]]:  # noqa: ARG002
+    def matching(self, event: Event, limit: int | None = None) -> Iterator[tuple[Hashable, Filter]]:  # noqa: ARG002 - all
         record = read_event(event, self.schema)
         for number, each in enumerate(self._filters):
             if any(holds(conjunction, record) for conjunction in each.conjunctions):
                 yield number, each
 
 
-class _Subscriptions:
-    """The subscriptions of an engine by their ids, known only as events find them."""
+class _EngineFilters:
+    """The subscriptions of an engine named by their ids, each known once it matches an event."""
 
     def __init__(self, engine: Engine) -> None:
         self.schema = engine.schema
@@ -180,12 +312,10 @@ class _Subscriptions:
     def all(self) -> Iterator[tuple[Hashable, Filter]]:
         return iter(())
 
-    def matching(
-        self, event: Event, limit: int | None = _MOST_LOOKED_AT
-    ) -> Iterator[tuple[Hashable, Filter]]:
+    def matching(self, event: Event, limit: int | None = _MOST_ADDED) -> Iterator[tuple[Hashable, Filter]]:
         for subscription in self._engine.match(event, limit=limit):
             try:
                 found = self._engine.filter(subscription)
-            except UnknownSubscriptionError:  # another thread took it away meanwhile
+            except UnknownSubscriptionError:  # another thread has removed it
                 continue
             yield subscription, found

@@ -1,7 +1,7 @@
-"""Event boxes: events of which some values are known only up to an interval or a choice.
+"""Event boxes: events whose values are known only to within an interval or a list of choices.
 
-Paper 000 (section 2) calls these imprecise publications: what a sensor measured to within its error, or an event of
-which only a summary is left.
+Examples are a sensor reading with its error, or an event of which only a summary is left: the imprecise publications of
+ouksel2006, section 2.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _MOST_VALUES = 1_000
 
 
 class EventBox:
-    """All flat events that an imprecise one may be.
+    """All flat events that an imprecise event may be.
 
     Parameters
     ----------
-    attributes : by name a value, a pair `(low, high)` of closed bounds (two numbers, or two texts), or a list or set of
-        the values it may be. Attributes that are not named are missing for sure. Mappings inside are nested attributes.
+    attributes : for each name a value, a pair `(low, high)` of closed bounds (two numbers, or two texts), or a list or
+        set of possible values. Attributes that are not named are missing. Nested mappings are nested attributes.
 
     Raises
     ------
     EventError
-        If this is no such object: a low end above the high one, NaN as an end, ends of two types, an empty list.
+        If a low end is above the high one, an end is NaN, the ends have different types, or a list is empty.
 
     Notes
     -----
-    Where a type is declared, an interval holds the values of that type between its ends. An end that is not of the type
-    would count as missing, as it does in events; then the attribute may be missing, too.
+    If the attribute has a declared type, an interval holds the values of that type between its ends. An end of another
+    type counts as missing, as in events, so that the attribute may be missing, too.
 
     Examples
     --------
@@ -71,14 +71,14 @@ class EventBox:
             self._sides[key] = _side(value, path)
 
     def conjunction(self, bases: Iterable[str], schema: Schema | None) -> Conjunction:
-        """The flat events as a conjunction, with regard to these attributes and those that are named."""
+        """The events as a conjunction over these attributes and those that the box names."""
         constraints = dict.fromkeys(bases, MISSING)
         for key, (constraint, ends) in self._sides.items():
             constraints[key] = _of_type(constraint, ends, line_of(key, schema))
         return Conjunction(tuple(sorted(each for each in constraints.items() if each[1] != WHOLE)))
 
     def filter(self, other: Filter) -> Filter:
-        """The flat events as a filter, with regard to the attributes of another one."""
+        """The events as a filter over the attributes of another filter."""
         return Filter((self.conjunction(_bases_of(other), other.schema),), other.schema, ())
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class EventBox:
 
 
 def _bases_of(filter: Filter) -> set[str]:
-    """The attributes that a filter is about."""
+    """The attributes that a filter mentions."""
     return {
         base_of(key)
         for each in filter.conjunctions
@@ -95,14 +95,14 @@ def _bases_of(filter: Filter) -> set[str]:
 
 
 def _side(value: Any, where: str) -> tuple[Constraint, tuple[Literal, ...]]:
-    """Where an attribute may lie, and the values that were given for it."""
+    """Where an attribute may lie, and the values given for it."""
     if isinstance(value, tuple):
         return _interval(value, where)
     if not isinstance(value, list | set | frozenset):
         scalar = _scalar(value, where)
         return around(point(scalar)), (scalar,)
     if not 1 <= len(value) <= _MOST_VALUES:
-        raise EventError(f"1 to {_MOST_VALUES:,} values that it may be", f"{len(value):,}", where)
+        raise EventError(f"1 to {_MOST_VALUES:,} possible values", f"{len(value):,}", where)
     scalars = tuple(_scalar(each, where) for each in value)
     return union(around(point(each)) for each in scalars), scalars
 
@@ -129,7 +129,7 @@ def _scalar(value: Any, where: str) -> Literal:
 
 
 def _of_type(constraint: Constraint, given: tuple[Literal, ...], line: Line | None) -> Constraint:
-    """What is left of a constraint on a declared line; a value that is not of the type counts as missing."""
+    """Restrict a constraint to a declared type; a value of another type counts as missing."""
     if line is None:
         return constraint
     is_misfit = any(value is not None and not line.holds(value) for value in given)

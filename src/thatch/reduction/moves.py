@@ -1,4 +1,4 @@
-"""What a change of a set of subscriptions asks to be sent."""
+"""What must be sent to a neighbour after a set of subscriptions has changed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["NOTHING", "Moves", "Net"]
 
 
 class Moves(NamedTuple):
-    """Which rows to make known elsewhere and which to take back, in the order in which they are to be sent.
+    """Rows to forward and rows to withdraw, in the order in which to send them.
 
-    Make before break: all of `forward` first, then all of `withdraw`, so that at no time an event is missed that some
-    live subscription wants.
+    Make before break: send all of `forward`, then all of `withdraw`, so that no event is missed that a live subscription
+    wants.
     """
 
     forward: tuple[int, ...] = ()
@@ -22,14 +22,14 @@ NOTHING = Moves()
 
 
 class Net:
-    """Several moves as one: what becomes known and is taken back in the same step is never sent."""
+    """Several moves combined: a row that is forwarded and withdrawn in the same step is never sent."""
 
     def __init__(self) -> None:
         self._forward: dict[int, None] = {}
         self._withdraw: dict[int, None] = {}
 
     def add(self, moves: Moves) -> None:
-        """Let some moves follow those before."""
+        """Append some moves."""
         for row in moves.forward:
             if row in self._withdraw:
                 del self._withdraw[row]
@@ -42,5 +42,5 @@ class Net:
                 self._withdraw[row] = None
 
     def moves(self) -> Moves:
-        """What is left of all of them."""
+        """The combined moves."""
         return Moves(tuple(self._forward), tuple(self._withdraw))

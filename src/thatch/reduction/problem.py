@@ -1,22 +1,22 @@
 """The subsumption problem: is this box, or this filter, inside the union of those?
 
-Every algorithm of the room answers it with a `Verdict`. «Not covered» is always a safe answer, since a subscription
-that is forwarded in vain costs traffic only; «covered» must be proved, or be marked as uncertain.
+Every algorithm of the package answers it with a `Verdict`. «Not covered» is always a safe answer, because a subscription
+that is forwarded needlessly only costs traffic. «Covered» must be proved, or be marked as uncertain.
 
-How a verdict was reached, `decided_by`:
+How a verdict was reached (`decided_by`):
 
     empty              there is nothing to cover, or nothing to cover it with
-    pairwise           one of the others contains it (paper 000, corollary 1)
-    counting           the numbers of defined entries leave room for a witness (paper 000, corollary 3)
-    mcs                nothing is left after rows that cannot matter were removed (paper 000, algorithm 2)
-    rspc               random points (paper 000, algorithm 1); a yes is not certain
-    rspc capped        the same with fewer points than the error asked for needs
+    pairwise           one of the others contains it (ouksel2006, corollary 1)
+    counting           the numbers of defined entries leave room for a witness (ouksel2006, corollary 3)
+    mcs                no row is left once those that cannot matter are removed (ouksel2006, algorithm 2)
+    rspc               random points (ouksel2006, algorithm 1); a yes is not certain
+    rspc capped        the same with fewer points than the accepted error needs
     branch_and_bound   exact search with geometric resolution
     reference          one of the slow definitions
-    negative_space     by the space that is not covered yet (paper 001)
-    budget             the work allowed was not enough: not proved
-    gap                all that may be uncovered lies between neighbouring values: not proved
-    residual           all that may be uncovered depends on conditions that are no intervals: not proved
+    negative_space     the space that is not covered yet (jafarpour2008)
+    budget             not proved: the budget ran out
+    gap                not proved: the part that may be uncovered lies between neighbouring values
+    residual           not proved: the part that may be uncovered depends on conditions that are not intervals
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Point = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an answer cost. `rows` were looked at, of `nodes` cells, in `rounds` of asking, with `trials` random points."""
+    """What an answer cost: rows compared, cells searched, calls of the checker, random points drawn."""
 
     rows: int = 0
     nodes: int = 0
@@ -59,9 +59,9 @@ class Verdict(Generic[WitnessT]):
     ----------
     covered : True, False, or None for «not proved»
     certain : True for an exact yes and for every no; False for a probable yes and for None
-    witness : when False, what matches the filter and none of the others
-    used : when True, the others that prove it, by number, or by id where they are the subscriptions of an engine
-    decided_by : the rule or the algorithm, as listed above
+    witness : for a no, something that matches the filter and none of the others
+    used : for a yes, the others that prove it: by number, or by id if they are the subscriptions of an engine
+    decided_by : the rule or algorithm, as listed above
     work : what it cost
     """
 

@@ -2,7 +2,7 @@
 
 `grid` cuts the box at every end of a row and looks at each cell: any labels, few axes. `points` looks at every point:
 tiny boxes. `subtraction` keeps what is left after each row as disjoint boxes: more axes, few rows.
-All take arrays as `boxes.checked` and `boxes.checked_many` give them.
+All take arrays as `boxes.checked` and `boxes.check_boxes` give them.
 """
 
 from __future__ import annotations

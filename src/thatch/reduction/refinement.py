@@ -1,13 +1,13 @@
-"""From boxes to events: the loop that asks a checker of boxes until there is a proof or an event as witness.
+"""From boxes to events: the loop that asks a box checker until it has a proof, or an event as witness.
 
-What a checker leaves open is a cell in the space of labels. It becomes one of three things: a witness; a row that was
-not known yet, if one of the others matches the event; or a *hole*, a slab of cells in which there is no event, or none
-was found. Holes are rows too: they narrow what is left to search, and tell what a proof rests on.
+What the checker leaves uncovered is a cell in the space of labels. It becomes one of three things: a witness; a row that
+was not known yet, if one of the others matches the event; or a *hole*, a slab of cells that holds no event, or in which
+none was found. Holes are rows, too: they narrow the search, and the proof records which ones it rests on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Protocol
@@ -21,29 +21,33 @@ from thatch.model.lines import Constraint, intersect
 from thatch.model.matching import holds
 from thatch.model.names import base_of
 from thatch.model.schema import Schema
-from thatch.reduction.deciding import Decide
+from thatch.reduction.boxes import BoxSides
 from thatch.reduction.problem import BoxVerdict, Verdict, Work
-from thatch.reduction.rows import BoxSides, Near, Rows
-from thatch.reduction.witnesses import Demand, Event, Places, demands, event_of, places
+from thatch.reduction.rows import NamedRows, NearbyRows
+from thatch.reduction.witnesses import Event, Points, Requirement, event_at, find_points, requirements
 
-__all__ = ["Asked", "Others", "Refinement"]
+__all__ = ["Checker", "Others", "Refinement", "Target"]
 
-_MOST_ROUNDS = 5_000  # questions to the checker; every one but the last adds a row or a hole
+_MOST_ROUNDS = 5_000  # calls of the checker; every one but the last adds a row or a hole
 _MOST_TRIED = 1_000  # others that are tried one by one where boxes prove nothing
 
+Checker = Callable[[NearbyRows, int], BoxVerdict]
+"""Decide whether rows cover a box; `used` has positions among them. The second argument is the number of boxes to decide
+for one answer."""
 
-class Asked(Protocol):
+
+class Target(Protocol):
     """What is to be covered."""
 
     def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:
-        """Its conjunctions, with regard to these attributes; always as many."""
+        """Its conjunctions with regard to these attributes; their number never changes."""
 
-    def covered_by(self, other: Filter) -> bool:
-        """Whether one filter is proved to contain it."""
+    def is_covered_by(self, other: Filter) -> bool:
+        """Whether one filter provably contains it."""
 
 
 class Others(Protocol):
-    """What is to cover it: filters under names."""
+    """The named filters that may cover the target."""
 
     schema: Schema | None
 
@@ -56,7 +60,7 @@ class Others(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Hole:
-    """A slab without an event; `doubt` says why it is not proved that there is none, empty if it is."""
+    """A slab without events; `doubt` says why that is not proved, and is empty if it is."""
 
     sides: BoxSides
     doubt: str
@@ -72,38 +76,38 @@ class _Proof:
     is_certain: bool = True
 
 
-class _Grown(Exception):  # noqa: N818 - not an error: there are new rows, so the question is a new one
-    """Rows were added."""
+class _RowsAddedError(Exception):
+    """Rows were added, so the question must be asked again."""
 
 
 class Refinement:
-    """One question, held against some others.
+    """Decides whether some filters cover a target.
 
     Parameters
     ----------
-    asked : what is to be covered
-    others : by what
-    decide : the checker of boxes
+    target : what is to be covered
+    others : the filters that may cover it
+    checker : decides about boxes
     """
 
-    def __init__(self, asked: Asked, others: Others, decide: Decide) -> None:
-        self._asked = asked
+    def __init__(self, target: Target, others: Others, checker: Checker) -> None:
+        self._target = target
         self._others = others
-        self._decide = decide
+        self._checker = checker
         self._schema = others.schema
-        self._rows = Rows(others.schema)
-        self._whole = {name for name, each in others.all() if self._rows.add(name, each)}
+        self._rows = NamedRows(others.schema)
+        self._complete = {name for name, each in others.all() if self._rows.add(name, each)}
         self._work = Work()
 
     def verdict(self) -> Verdict[Event]:
-        """Whether all conjunctions are covered; an event that is not ends the search."""
+        """Decide about all conjunctions; an uncovered event ends the search."""
         proof = _Proof()
-        for number in range(len(self._asked.conjunctions(()))):
+        for number in range(len(self._target.conjunctions(()))):
             answer = None
             while answer is None:
                 try:
-                    answer = self._conjunction(number)
-                except _Grown:
+                    answer = self._decide_conjunction(number)
+                except _RowsAddedError:
                     continue
             if isinstance(answer, Verdict):
                 return answer
@@ -115,16 +119,16 @@ class Refinement:
             return self._unproved("residual" if "residual" in proof.doubts else "gap")
         return self._proved(proof)
 
-    def _conjunction(self, number: int) -> _Proof | Verdict[Event]:
-        """A proof that one conjunction is covered, or the verdict that it is not, or not proved to be."""
-        conjunction = self._asked.conjunctions(self._bases())[number]
+    def _decide_conjunction(self, number: int) -> _Proof | Verdict[Event]:
+        """A proof that one conjunction is covered, or the verdict that it is not, or not provably."""
+        conjunction = self._target.conjunctions(self._bases())[number]
         boxes = self._rows.coordinates.question(conjunction)
         if boxes is None:
             return self._unproved("budget")
         proof = _Proof()
-        shares = len(boxes) * len(self._asked.conjunctions(()))
+        count = len(boxes) * len(self._target.conjunctions(()))
         for box in boxes:
-            answer = self._box(conjunction, box, shares, proof)
+            answer = self._decide_box(conjunction, box, count, proof)
             if answer is not None:
                 return answer
         return proof
@@ -133,32 +137,31 @@ class Refinement:
         keys = self._rows.coordinates.keys
         return {base_of(each) for key in keys for each in ([key] if isinstance(key, str) else key.keys)}
 
-    def _box(
-        self, conjunction: Conjunction, box: BoxSides, shares: int, proof: _Proof
+    def _decide_box(
+        self, conjunction: Conjunction, box: BoxSides, count: int, proof: _Proof
     ) -> Verdict[Event] | None:
-        """Add to the proof what covers one box; the verdict if nothing does."""
+        """Add to the proof what covers one box; if nothing does, return the verdict."""
         holes: list[_Hole] = []
         while self._work.rounds < _MOST_ROUNDS:
             near = self._rows.near(box, [hole.sides for hole in holes])
             if near is None:
                 break
-            answer = self._decide(near, shares)
+            answer = self._checker(near, count)
             self._work += answer.work + Work(rounds=1)
             if answer.covered is None:
                 break
             if answer.covered:
-                self._note(proof, answer, near, holes)
+                self._extend_proof(proof, answer, near, holes)
                 return None
             assert answer.witness is not None
-            found = self._event(
-                conjunction, box, dict(zip(near.axes.tolist(), answer.witness.tolist(), strict=True))
-            )
+            labels = dict(zip(near.axes.tolist(), answer.witness.tolist(), strict=True))
+            found = self._find_event(conjunction, box, labels)
             if not isinstance(found, _Hole):
                 return self._refuted(conjunction, found, answer.decided_by)
             holes.append(found)
         return self._unproved("budget")
 
-    def _note(self, proof: _Proof, answer: BoxVerdict, near: Near, holes: list[_Hole]) -> None:
+    def _extend_proof(self, proof: _Proof, answer: BoxVerdict, near: NearbyRows, holes: list[_Hole]) -> None:
         for number in near.numbers[list(answer.used)].tolist():
             if number < len(self._rows):
                 proof.names.add(self._rows.name(number))
@@ -169,8 +172,8 @@ class Refinement:
 
     # --- from a cell to an event -------------------------------------------------------------------------------------
 
-    def _event(self, conjunction: Conjunction, box: BoxSides, labels: dict[int, int]) -> Event | _Hole:
-        """An event of the conjunction, in a box of it and in the cell with these labels; a hole if none is found."""
+    def _find_event(self, conjunction: Conjunction, box: BoxSides, labels: dict[int, int]) -> Event | _Hole:
+        """An event of the conjunction, inside one of its boxes and the cell with these labels; a hole if none is found."""
         coordinates = self._rows.coordinates
         constraints: dict[str, Constraint] = dict(conjunction.constraints)
         checks = dict.fromkeys(conjunction.residuals)
@@ -182,42 +185,42 @@ class Refinement:
                 inside = (coordinates.cell(axis, low)[0], coordinates.cell(axis, high)[1])
                 constraints[key] = intersect(implied(conjunction, key, self._schema), inside)
             else:
-                checks[coordinates.holds(axis, low)] = None
-        found: Places = {}
-        for demand in demands(constraints, checks, self._schema):
+                checks[coordinates.check_at(axis, low)] = None
+        found: Points = {}
+        for requirement in requirements(constraints, checks, self._schema):
             try:
-                part = places(demand, self._schema)
+                part = find_points(requirement, self._schema)
             except Dead:
-                return _Hole(self._slab(demand, labels), "")
+                return _Hole(self._slab(requirement, labels), "")
             if part is None:
-                return _Hole(self._slab(demand, labels), "gap" if demand.is_plain else "residual")
+                return _Hole(self._slab(requirement, labels), "gap" if requirement.is_plain else "residual")
             found |= part
-        return event_of(found)
+        return event_at(found)
 
-    def _slab(self, demand: Demand, labels: dict[int, int]) -> BoxSides:
-        """All cells that agree with these labels on the axes that a demand is about."""
+    def _slab(self, requirement: Requirement, labels: dict[int, int]) -> BoxSides:
+        """All cells that agree with these labels on the axes of a requirement's attributes."""
         coordinates = self._rows.coordinates
         sides = []
         for axis, label in sorted(labels.items()):
             key = coordinates.keys[axis]
-            if base_of(key if isinstance(key, str) else key.keys[0]) in demand.bases:
-                sides.append((axis, *coordinates.cell_side(axis, label)))
+            if base_of(key if isinstance(key, str) else key.keys[0]) in requirement.bases:
+                sides.append((axis, *coordinates.cell_ends(axis, label)))
         axes, lows, highs = zip(*sides, strict=True) if sides else ((), (), ())
         return np.array(axes, np.int32), np.array(lows, np.int64), np.array(highs, np.int64)
 
     def _refuted(self, conjunction: Conjunction, event: Event, rule: str) -> Verdict[Event]:
-        """The verdict if no other matches the event; else more rows are known than before."""
+        """The verdict if none of the others matches the event; if some do, their rows are added and all begins again."""
         record = read_event(event, self._schema)
         assert holds(conjunction, record), "an event of the filter"
         has_grown = False
         for name, each in self._others.matching(event):
             has_grown = True
-            if name not in self._whole and self._rows.add(name, each):
-                self._whole.add(name)
+            if name not in self._complete and self._rows.add(name, each):
+                self._complete.add(name)
             else:
-                self._rows.add_piece(name, each, record)
+                self._rows.add_box_around(name, each, record)
         if has_grown:
-            raise _Grown
+            raise _RowsAddedError
         return Verdict(covered=False, certain=True, decided_by=rule, witness=event, work=self._work)
 
     # --- verdicts ----------------------------------------------------------------------------------------------------
@@ -233,9 +236,10 @@ class Refinement:
         return Verdict(covered=True, certain=proof.is_certain, decided_by=rule, used=used, work=self._work)
 
     def _unproved(self, rule: str) -> Verdict[Event]:
-        """Not proved by boxes; one of the others may contain it all the same."""
+        """Not proved by boxes; a single one of the others may still contain the target."""
         for name, each in islice(self._others.all(), _MOST_TRIED):
-            if self._asked.covered_by(each):
-                used: tuple[Any, ...] = (name,)
-                return Verdict(covered=True, certain=True, decided_by="pairwise", used=used, work=self._work)
+            if self._target.is_covered_by(each):
+                return Verdict(
+                    covered=True, certain=True, decided_by="pairwise", used=(name,), work=self._work
+                )
         return Verdict(covered=None, certain=False, decided_by=rule, work=self._work)

@@ -1,8 +1,8 @@
-"""The others that a question is held against, as rows of boxes, and the part of them that matters to one box.
+"""The filters that may cover something, as rows of boxes, and the rows that matter to one box.
 
-A filter with very many boxes is not written out: the one box that holds an event is added when an event turns up that
-the filter matches. So are, one by one, the subscriptions of an engine. Either way what is known is part of the union,
-and a box that it covers is covered.
+A filter with very many boxes is not written out. When an event turns up that it matches, only the box that holds the
+event is added. The subscriptions of an engine are added one by one in the same way. Either way the rows are part of the
+union, so a box that they cover is covered.
 """
 
 from __future__ import annotations
@@ -19,39 +19,45 @@ from thatch.model.filters import Filter
 from thatch.model.lines import contains, intervals
 from thatch.model.matching import holds
 from thatch.model.schema import Schema
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints
 from thatch.reduction.coordinates import Coordinates
+from thatch.reduction.problem import BoxVerdict, Verdict
 
-__all__ = ["Axes", "BoxSides", "Near", "Rows"]
+__all__ = ["NamedRows", "NearbyRows"]
 
-Axes = npt.NDArray[np.int32]
 _MOST_ENDS = 20_000_000  # of rows near one box
-
-BoxSides = tuple[Axes, Ints, Ints]  # of one box: the axes that it constrains, its lows and highs there
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """The rows that meet a box, cut to it, on the axes where one of them does not contain it.
+class NearbyRows:
+    """The rows that meet a box, clipped to it, on the axes where at least one of them does not contain it.
 
-    `low` and `high` are the box there, `numbers` says which rows these are.
+    `low` and `high` are the box on these axes; `numbers` has the number of each row.
     """
 
-    axes: Axes
+    axes: npt.NDArray[np.int32]
     low: Ints
     high: Ints
     lows: Ints
     highs: Ints
     numbers: Ints
 
+    def trivial_verdict(self) -> BoxVerdict | None:
+        """The verdict if no row leaves out any part of the box; None if one does."""
+        if self.axes.size:
+            return None
+        if len(self.numbers):
+            return Verdict(covered=True, certain=True, decided_by="pairwise", used=(0,))
+        return Verdict(covered=False, certain=True, decided_by="empty", witness=np.zeros(0, np.int64))
 
-class Rows:
-    """Boxes of filters under names, in coordinates of their own; rows may be added."""
+
+class NamedRows:
+    """Boxes of named filters, in coordinates of their own. Rows can be added."""
 
     def __init__(self, schema: Schema | None) -> None:
         self.coordinates = Coordinates(schema, self._on_relabel)
-        self._written: list[Boxes] = []
-        self._names: list[Hashable] = []  # of every box
+        self._boxes: list[Boxes] = []
+        self._names: list[Hashable] = []  # one for each box
         self._joined: Boxes | None = None
 
     def __len__(self) -> int:
@@ -59,42 +65,34 @@ class Rows:
         return len(self._names)
 
     def name(self, number: int) -> Hashable:
-        """What a row belongs to."""
+        """The name of the filter that a row belongs to."""
         return self._names[number]
 
-    def add(self, name: Hashable, filter: Filter) -> bool:
-        """Know a filter from now on; False if it has too many boxes to be written out, and is not known."""
-        return self._add(name, filter)
-
-    def add_piece(self, name: Hashable, filter: Filter, record: Record) -> None:
-        """Know the one box of a filter that an event lies in."""
-        conjunction = next(each for each in filter.conjunctions if holds(each, record))
-        sides = []
-        for key, constraint in conjunction.constraints:
-            place = record.point(key)
-            inside = next(pair for pair in intervals(constraint) if contains(pair, place))
-            sides.append((key, inside))
-        self._add(name, Conjunction(tuple(sides), conjunction.residuals))
-
-    def _add(self, name: Hashable, member: Filter | Conjunction) -> bool:
+    def add(self, name: Hashable, member: Filter | Conjunction) -> bool:
+        """Add a filter; returns False, and adds nothing, if it has too many boxes to write out."""
         boxes = self.coordinates.boxes(member)
         if boxes is None:
             return False
-        self._written.append(boxes)
+        self._boxes.append(boxes)
         self._names += [name] * len(boxes)
         self._joined = None
         return True
 
-    def _on_relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        self._written = [boxes.relabelled(axis, old, new) for boxes in self._written]
-        self._joined = None
+    def add_box_around(self, name: Hashable, filter: Filter, record: Record) -> None:
+        """Add the one box of a filter that holds an event."""
+        conjunction = next(each for each in filter.conjunctions if holds(each, record))
+        sides = []
+        for key, constraint in conjunction.constraints:
+            point = record.point(key)
+            sides.append((key, next(pair for pair in intervals(constraint) if contains(pair, point))))
+        self.add(name, Conjunction(tuple(sides), conjunction.residuals))
 
-    def near(self, box: BoxSides, extra: Sequence[BoxSides]) -> Near | None:
-        """What matters to one box; None if that is too much to be written out.
+    def near(self, box: BoxSides, extra: Sequence[BoxSides]) -> NearbyRows | None:
+        """The rows that matter to one box; None if they are too many to write out.
 
         Parameters
         ----------
-        extra : further rows; their numbers follow those of the rows that are known
+        extra : further rows; their numbers follow those of the named rows
         """
         rows = self._with(extra)
         axis_count = len(self.coordinates.keys)
@@ -116,21 +114,13 @@ class Rows:
         column = np.searchsorted(axes, rows.axes[is_entry])
         lows[line, column] = np.maximum(rows.lows[is_entry], lows[line, column])
         highs[line, column] = np.minimum(rows.highs[is_entry], highs[line, column])
-        return Near(axes, low[axes], high[axes], lows, highs, numbers)
+        return NearbyRows(axes, low[axes], high[axes], lows, highs, numbers)
 
     def _with(self, extra: Sequence[BoxSides]) -> Boxes:
         if self._joined is None:
-            self._joined = _joined([side for boxes in self._written for side in boxes])
-        if not extra:
-            return self._joined
-        return _joined([*self._joined, *extra])
+            self._joined = Boxes.join([side for boxes in self._boxes for side in boxes])
+        return Boxes.join([*self._joined, *extra]) if extra else self._joined
 
-
-def _joined(boxes: Sequence[BoxSides]) -> Boxes:
-    offsets = np.zeros(len(boxes) + 1, np.int64)
-    np.cumsum([len(axes) for axes, _, _ in boxes], out=offsets[1:])
-    if not boxes:
-        nothing = np.zeros(0, np.int64)
-        return Boxes(offsets, np.zeros(0, np.int32), nothing, nothing)
-    axes, lows, highs = (np.concatenate(each) for each in zip(*boxes, strict=True))
-    return Boxes(offsets, axes.astype(np.int32), lows, highs)
+    def _on_relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        self._boxes = [boxes.with_labels(axis, old, new) for boxes in self._boxes]
+        self._joined = None

@@ -1,6 +1,6 @@
-"""Values between two cuts that people like to read: small whole numbers, short decimals, short texts.
+"""Find values between two cuts that people like to read: small whole numbers, short decimals, short texts.
 
-If there is any value between the cuts one is given: the least that can be written is always among the candidates.
+If there is any value between the cuts, one is found: the candidates include the least value that can be written.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Constraint, Cut, interval
 from thatch.model.schema import Line
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 
-__all__ = ["is_of_type", "places_in"]
+__all__ = ["is_of_type", "simplest_points"]
 
-_LENGTH = 40  # of texts whose beginnings are looked at
+_LENGTH = 40  # of the beginnings of texts that are tried
 _DIGITS = 20  # more than any double has
 _GREATEST = 1.7976931348623157e308
 _READABLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_."
 
 
-def places_in(constraint: Constraint, line: Line | None = None, most: int = 8) -> Iterator[Cut]:
-    """Points of values that satisfy a constraint, the simplest first: missing, or of every interval a few.
+def simplest_points(constraint: Constraint, line: Line | None = None, most: int = 8) -> Iterator[Cut]:
+    """Points that satisfy a constraint, the simplest first: missing and null, then a few of every interval.
 
     Parameters
     ----------
-    line : the declared type of the attribute; values outside are left out
-    most : values of one interval
+    line : the declared type of the attribute; other values are left out
+    most : most values of one interval
     """
     for low, high in intervals(constraint):
         for rank in range(low[0], min(high[0] + 1, RANK_NUMBER)):
-            place: Cut = (rank,)
-            if low <= place < high and is_of_type(place, line):
-                yield place
+            spot: Cut = (rank,)
+            if low <= spot < high and is_of_type(spot, line):
+                yield spot
     for low, high in intervals(constraint):
         start, end = max(low, (RANK_NUMBER,)), min(high, (RANK_TEXT,))
         if start < end:
@@ -47,9 +47,9 @@ def places_in(constraint: Constraint, line: Line | None = None, most: int = 8) -
             yield from islice((each for each in texts if is_of_type(each, line)), most)
 
 
-def is_of_type(place: Cut, line: Line | None) -> bool:
-    """Whether the value at a place belongs to a declared type, as missing and null always do."""
-    return line is None or place <= (1,) or line.holds(value_at(place))
+def is_of_type(spot: Cut, line: Line | None) -> bool:
+    """Whether the value at a point belongs to a declared type; missing and null always do."""
+    return line is None or spot <= (1,) or line.holds(value_at(spot))
 
 
 def _numbers_between(low: Cut, high: Cut, line: Line | None) -> Iterator[int | float]:
@@ -63,11 +63,11 @@ def _numbers_between(low: Cut, high: Cut, line: Line | None) -> Iterator[int | f
 
 
 def _round_numbers(low: Cut, high: Cut) -> Iterator[int | float]:
-    """0, 1, and the numbers with fewer and then more digits; not all lie between the cuts."""
+    """0, 1, -1, then numbers with more and more digits; not all lie between the cuts."""
     yield from (0, 1, -1)
     start, end = _bound(low, -inf), _bound(high, inf)
     if start < 0 < end:
-        return  # 0 did
+        return  # 0 was among them
     nearest, farthest = (start, end) if start >= 0 else (-end, -start)
     if isinf(nearest):
         return
@@ -87,7 +87,7 @@ def _is_whole(value: int) -> bool:
 
 
 def _end_numbers(low: Cut, high: Cut, line: Line | None) -> Iterator[int | float]:
-    """The numbers next to the cuts: if there is any between them, one of these is."""
+    """The numbers next to the cuts: if any number lies between them, one of these does."""
     for bound in (_bound(low, -inf), _bound(high, inf)):
         if not isinf(bound):
             yield bound
@@ -96,7 +96,7 @@ def _end_numbers(low: Cut, high: Cut, line: Line | None) -> Iterator[int | float
         yield double
         yield nextafter(double, inf)
         yield nextafter(double, -inf)
-    if line is not None:  # the least value of the type, where it can be named
+    if line is not None:  # the least value of the type, if it is known
         first = line.tighten(low)
         if len(first) == 3 and first[0] == RANK_NUMBER:
             yield first[1]

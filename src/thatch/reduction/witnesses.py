@@ -1,9 +1,9 @@
-"""Events with given properties: values that lie where they should on every line, derived ones included.
+"""Find events with given properties: a value for every attribute that fits its constraints and those derived from it.
 
-A *demand* is what must hold of one attribute, of those derived from it and of checks of its values, all at once; checks
-of two attributes tie these together. Demands are independent of each other. A value of a plain attribute is found
-whenever there is one. For derived attributes and checks candidates are put together from what each of them asks for,
-and tried; so for these nothing may be found though there is something.
+A *requirement* is all that must hold of one attribute, of the attributes derived from it, and of checks of its values. A
+check of two attributes ties their requirements together; requirements are independent of each other. For a plain
+attribute a value is found whenever there is one. For derived attributes and checks we build candidates from what each of
+them asks for and try them, so that we may find nothing although there is something.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import Circle
 from thatch.model.wildcards import Wildcard
-from thatch.reduction.simplest import is_of_type, places_in
+from thatch.reduction.simplest import is_of_type, simplest_points
 
-__all__ = ["Demand", "Event", "Places", "demands", "event_of", "example", "places"]
+__all__ = ["Event", "Points", "Requirement", "event_at", "example", "find_points", "requirements"]
 
 Event = dict[str, Any]
-Places = dict[str, Cut]
+Points = dict[str, Cut]
 
-_MOST_PARTS = 12  # beginnings, middles and ends that texts are put together from, of each
+_MOST_PARTS = 12  # beginnings, middles and ends that texts are built from, of each
 _MOST_TRIED = 2_000  # candidates of one attribute
 _GRID = 7  # latitudes and longitudes tried for a shape, of each
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """What must hold of some attributes that depend on each other, and of no others."""
+class Requirement:
+    """What must hold of attributes that depend on each other."""
 
     bases: frozenset[str]
     constraints: tuple[tuple[str, Constraint], ...]
@@ -57,28 +57,28 @@ class Demand:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is about the place of one attribute only."""
+        """Whether it is about one attribute only, without derived ones and checks."""
         return not self.checks and all(key in self.bases for key, _ in self.constraints)
 
 
 def example(conjunction: Conjunction, schema: Schema | None) -> Event | None:
     """An event that satisfies a conjunction; None if none was found."""
-    found: Places = {}
-    for demand in demands(dict(conjunction.constraints), conjunction.residuals, schema):
+    found: Points = {}
+    for requirement in requirements(dict(conjunction.constraints), conjunction.residuals, schema):
         try:
-            part = places(demand, schema)
+            part = find_points(requirement, schema)
         except Dead:
             part = None
         if part is None:
             return None
         found |= part
-    return event_of(found)
+    return event_at(found)
 
 
-def demands(
+def requirements(
     constraints: Mapping[str, Constraint], checks: Iterable[Residual], schema: Schema | None
-) -> list[Demand]:
-    """What these constraints and checks demand of attributes, apart for those that are independent."""
+) -> list[Requirement]:
+    """Split constraints and checks into independent requirements."""
     checks = tuple(checks)
     constraints = dict(constraints)
     for check in checks:
@@ -94,11 +94,11 @@ def demands(
     tests: dict[frozenset[str], list[Residual]] = {bases: [] for bases in group.values()}
     for check in checks:
         tests[group[base_of(check.keys[0])]].append(check)
-    return [Demand(bases, tuple(each), tuple(tests[bases])) for bases, each in sides.items()]
+    return [Requirement(bases, tuple(each), tuple(tests[bases])) for bases, each in sides.items()]
 
 
 def _necessary(check: Residual) -> Iterator[tuple[str, Constraint]]:
-    """Where the attributes of a check must lie for it to hold; a check itself never decides about types."""
+    """Where the attributes of a check must lie for it to hold; a check itself never looks at types."""
     if check.negated:
         return
     if isinstance(check, WildcardCheck):
@@ -107,39 +107,39 @@ def _necessary(check: Residual) -> Iterator[tuple[str, Constraint]]:
         yield from zip(check.keys, check.shape.bounds(), strict=True)
 
 
-def event_of(found: Places) -> Event:
-    """The event with these attributes, each at its place; what is missing is left out."""
-    return {name_of(base): value_at(place) for base, place in sorted(found.items()) if place != BOTTOM}
+def event_at(found: Points) -> Event:
+    """The event with these attributes, each at its point; missing ones are left out."""
+    return {name_of(base): value_at(spot) for base, spot in sorted(found.items()) if spot != BOTTOM}
 
 
-def places(demand: Demand, schema: Schema | None) -> Places | None:
-    """A place for every attribute of a demand; None if none was found.
+def find_points(requirement: Requirement, schema: Schema | None) -> Points | None:
+    """A point for every attribute of a requirement; None if none was found.
 
     Raises
     ------
     Dead
-        If it is proved that there is none.
+        If there provably is none.
     """
-    closed = close(dict(demand.constraints), demand.checks, schema)
+    closed = close(dict(requirement.constraints), requirement.checks, schema)
     known = dict(closed.constraints)
-    pairs = [check for check in demand.checks if len(check.keys) > 1]
+    pairs = [check for check in requirement.checks if len(check.keys) > 1]
     choices = []
-    for base in sorted(demand.bases):
+    for base in sorted(requirement.bases):
         own = {
             key: constraint
-            for key, constraint in chain(demand.constraints, known.items())
+            for key, constraint in chain(requirement.constraints, known.items())
             if base_of(key) == base
         }
         checks = [each for each in closed.residuals if each not in pairs and base_of(each.keys[0]) == base]
         candidates = _candidates(base, own, checks, pairs, schema)
         line = line_of(base, schema)
         fitting = (
-            place
-            for place in islice(candidates, _MOST_TRIED)
-            if _fits(place, own, checks) and is_of_type(place, line)
+            spot
+            for spot in islice(candidates, _MOST_TRIED)
+            if _fits(spot, own, checks) and is_of_type(spot, line)
         )
-        # One will do, unless a check of two attributes still has to choose.
-        choices.append([(base, place) for place in (dict.fromkeys(fitting) if pairs else islice(fitting, 1))])
+        # One is enough, unless a check of two attributes has to choose among several.
+        choices.append([(base, spot) for spot in (dict.fromkeys(fitting) if pairs else islice(fitting, 1))])
     for chosen in islice(product(*choices), _MOST_TRIED):
         found = dict(chosen)
         if all(_holds(check, found) for check in pairs):
@@ -147,13 +147,13 @@ def places(demand: Demand, schema: Schema | None) -> Places | None:
     return None
 
 
-def _fits(place: Cut, constraints: Mapping[str, Constraint], checks: Iterable[Residual]) -> bool:
-    return all(contains(constraint, derive(key, place)) for key, constraint in constraints.items()) and all(
-        check.holds([derive(check.keys[0], place)]) for check in checks
+def _fits(spot: Cut, constraints: Mapping[str, Constraint], checks: Iterable[Residual]) -> bool:
+    return all(contains(constraint, derive(key, spot)) for key, constraint in constraints.items()) and all(
+        check.holds([derive(check.keys[0], spot)]) for check in checks
     )
 
 
-def _holds(check: Residual, found: Places) -> bool:
+def _holds(check: Residual, found: Points) -> bool:
     return check.holds([derive(key, found[base_of(key)]) for key in check.keys])
 
 
@@ -167,17 +167,17 @@ def _candidates(
     pairs: list[Residual],
     schema: Schema | None,
 ) -> Iterator[Cut]:
-    """Places of one attribute that may fit, the simplest first."""
+    """Points of one attribute that may fit, the simplest first."""
     line = line_of(base, schema)
     own = constraints.get(base, WHOLE)
-    yield from places_in(intersect(own, MISSING))
+    yield from simplest_points(intersect(own, MISSING))
     for check in pairs:
         assert isinstance(check, WithinCheck)
         yield from _degrees(check, base, own)
     listed = points_of(own, line)
     if listed is not None:
         yield from listed
-    yield from places_in(difference(own, MISSING), line)
+    yield from simplest_points(difference(own, MISSING), line)
     if checks or any(key != base for key in constraints):
         for text in _texts(constraints, checks):
             yield point(text)
@@ -201,19 +201,19 @@ def _degrees(check: WithinCheck, base: str, own: Constraint) -> Iterator[Cut]:
 
 
 def _texts(constraints: Mapping[str, Constraint], checks: list[Residual]) -> Iterator[str]:
-    """Texts put together from what each condition asks for: how they begin, what is inside, how they end."""
+    """Texts built from what each condition asks for: a beginning, a middle and an end."""
     starts, middles, ends = [""], [""], [""]
     for key, constraint in constraints.items():
         functions, _ = split(key)
-        found = [place for place in places_in(intersect(constraint, TEXTS)) if place[0] == RANK_TEXT]
+        found = [spot for spot in simplest_points(intersect(constraint, TEXTS)) if spot[0] == RANK_TEXT]
         if functions == ("ip",):
             yield from (address_of(text) for text in _ends(constraint, RANK_TEXT))
         elif functions == ("time",):
             yield from (moment_text(moment) for moment in _ends(constraint, RANK_TEXT - 1))
         elif functions[:1] == ("reverse",):
-            ends += [each for place in found for each in _cases(place[1][::-1], functions)]
+            ends += [each for spot in found for each in _cases(spot[1][::-1], functions)]
         else:
-            starts += [each for place in found for each in _cases(place[1], functions)]
+            starts += [each for spot in found for each in _cases(spot[1], functions)]
     for check in checks:
         assert isinstance(check, WildcardCheck)
         functions, _ = split(check.key)
@@ -224,7 +224,7 @@ def _texts(constraints: Mapping[str, Constraint], checks: list[Residual]) -> Ite
 
 
 def _ends(constraint: Constraint, rank: int) -> Iterator[Any]:
-    """The values at the lower cuts of a discrete line, which tightened cuts are."""
+    """The values at the lower cuts of a discrete line, whose cuts are tightened."""
     return (cut[1] for cut in constraint[::2] if len(cut) == 3 and cut[0] == rank and cut[2] == 0)
 
 
@@ -233,7 +233,7 @@ def _cases(text: str, functions: tuple[str, ...]) -> list[str]:
 
 
 def _shortest(pattern: Wildcard, *, after_first: bool = False) -> Iterator[str]:
-    """Short texts of a pattern's form, or of the form of what follows its first piece."""
+    """Short texts that match a pattern, or the part after its first piece."""
     pieces = pattern.pieces[1:] if after_first else pattern.pieces
     for filler in ("a", "b"):
         yield "".join(part or filler for piece in pieces for part in piece)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
-from thatch.reduction.index.questions import Box
+from thatch.reduction.boxes import BoxSides as Box
 
 __all__ = ["ScannedBoxes"]
 

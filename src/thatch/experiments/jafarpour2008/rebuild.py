@@ -18,7 +18,7 @@ from thatch.experiments.trials import Row, Simulation, grid, random_of
 from thatch.workloads.jafarpour2008 import TOP, zipf_boxes
 
 if TYPE_CHECKING:
-    from thatch.reduction.negative_space import ApproximateNegativeSpace
+    from thatch.reduction.negative_space import ApproximateSpace
 
 __all__ = ["REBUILD"]
 
@@ -34,7 +34,7 @@ Ints = npt.NDArray[np.int64]
 def _trial(seed: int, *, dimensions: int, live: int, times: int, k: int, reassigns: bool) -> Sequence[Row]:
     """Subscribe, then replace subscriptions one by one; after each turn count those known to be redundant."""
     from thatch.reduction.boxes import Boxes
-    from thatch.reduction.negative_space import ApproximateNegativeSpace
+    from thatch.reduction.negative_space import ApproximateSpace
 
     rng = random_of(seed, dimensions, live, times)
     lows, highs = zipf_boxes(rng, live * (times + 1), dimensions)
@@ -43,7 +43,7 @@ def _trial(seed: int, *, dimensions: int, live: int, times: int, k: int, reassig
     def box(row: int) -> Boxes:
         return Boxes.of(lows[row : row + 1], highs[row : row + 1])
 
-    space = ApproximateNegativeSpace(k, unsubscribe="reassign" if reassigns else "hand back", domain=domain)
+    space = ApproximateSpace(k, unsubscribe="reassign" if reassigns else "hand back", domain=domain)
     here = list(range(live))
     for row in here:
         space.add(row, box(row))
@@ -57,7 +57,7 @@ def _trial(seed: int, *, dimensions: int, live: int, times: int, k: int, reassig
     return found
 
 
-def _count(turn: int, space: ApproximateNegativeSpace, lows: Ints, highs: Ints, here: list[int]) -> Row:
+def _count(turn: int, space: ApproximateSpace, lows: Ints, highs: Ints, here: list[int]) -> Row:
     """Counts of this moment, and of copies that are rebuilt."""
     rebuilt, by_volume = deepcopy(space), deepcopy(space)
     moves = rebuilt.rebuild()
@@ -76,7 +76,7 @@ def _count(turn: int, space: ApproximateNegativeSpace, lows: Ints, highs: Ints, 
     }
 
 
-def _unsafe(space: ApproximateNegativeSpace, lows: Ints, highs: Ints, here: list[int]) -> int:
+def _unsafe(space: ApproximateSpace, lows: Ints, highs: Ints, here: list[int]) -> int:
     """How many passive subscriptions the active ones do not cover."""
     from thatch.reduction.boxes import Boxes
     from thatch.reduction.index import BoxIndex

@@ -35,7 +35,7 @@ def _trial(seed: int, *, form: str, rows: int, attributes: int) -> Sequence[Row]
     rng = random_of(seed, form, rows, attributes)
     made = non_cover(rng, rows, attributes, form)
     question = made.low, made.high, made.lows, made.highs
-    kept = len(ConflictTable(*question).reduced().kept)
+    kept = len(ConflictTable(*question).minimised_cover.kept)
     verdict = rspc(*question, delta=DELTA, rng=rng, literal=True, cap=CAP)
     return [
         {

@@ -37,7 +37,7 @@ def _trial(seed: int, *, form: str, rows: int, attributes: int) -> Sequence[Row]
 
     made = redundant_cover(random_of(seed, form, rows, attributes), rows, attributes, form)
     box = made.low, made.high
-    kept = np.asarray(ConflictTable(*box, made.lows, made.highs).reduced().kept)
+    kept = np.asarray(ConflictTable(*box, made.lows, made.highs).minimised_cover.kept)
 
     def log_trials(chosen: np.ndarray, *, literal: bool) -> float:
         probability = witness_probability(*box, made.lows[chosen], made.highs[chosen], literal=literal)

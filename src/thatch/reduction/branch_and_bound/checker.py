@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.boxes import Ints, checked, checked_many
+from thatch.reduction.boxes import Ints, check_question
 from thatch.reduction.branch_and_bound.kernels.search import BUDGET, OPEN, ROOM, refute, room_for
 from thatch.reduction.problem import BoxVerdict, Verdict, Work
 
@@ -63,8 +63,7 @@ def covered(low: Any, high: Any, lows: Any, highs: Any, *, budget: float | None 
     """
     if budget is not None and not budget >= 1:
         raise ParameterError("at least 1 cell, or UNLIMITED", shown(budget), "budget")
-    low, high = checked(low, high)
-    lows, highs = checked_many(lows, highs, axes=len(low), where="the rows")
+    low, high, lows, highs = check_question(low, high, lows, highs)
     return search(low, high, lows, highs, budget)
 
 

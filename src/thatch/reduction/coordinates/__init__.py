@@ -1,4 +1,4 @@
-"""Coordinates: filters as boxes of whole numbers, and back from a number to a place on an attribute's line."""
+"""Coordinates turn filters into boxes of whole numbers, and numbers back into values of attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One attribute's line as labels: a whole number for every cut, in the order of the cuts."""
+"""Labels for the cuts of one attribute: whole numbers in the order of the cuts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from thatch.model.lines import RANK_NUMBER, RANK_TEXT, TOP, Cut, above, below
 from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
 from thatch.reduction.coordinates.values import OrderedValues, number_between, text_between
 
-__all__ = ["Axis"]
+__all__ = ["LabelledAxis"]
 
-# The cuts below every rank: five ranks of a single value, then half of all labels for numbers and half for texts.
+# The label below every rank: five ranks of a single value, then half of all labels for numbers and half for texts.
 _RANKS = [*(LOWEST + rank for rank in range(RANK_NUMBER + 1)), 0, HIGHEST + 1]
 
 
@@ -28,22 +28,22 @@ _NO_NUMBERS = _numbers()
 _NO_TEXTS = _texts()
 
 
-class Axis:
-    """The labels of one attribute's cuts."""
+class LabelledAxis:
+    """The labels of the cuts of one attribute."""
 
     __slots__ = ("_numbers", "_texts")
 
     def __init__(self) -> None:
-        # Shared until there is a value: most attributes have values of one type.
+        # Shared until the first value comes: most attributes have values of one type.
         self._numbers = _NO_NUMBERS
         self._texts = _NO_TEXTS
 
     def __len__(self) -> int:
-        """How many values have labels, beyond the ends of the types."""
+        """How many values have labels, apart from the ends of the types."""
         return len(self._numbers) + len(self._texts) - len(_NO_NUMBERS) - len(_NO_TEXTS)
 
     def label(self, cut: Cut) -> int | None:
-        """The label of a cut, which is in use from now on; None if there is no room for it: see `space_evenly`."""
+        """Put a cut in use and return its label; None if there is no room for it (see `space_evenly`)."""
         if len(cut) == 1:
             return _RANKS[cut[0]]
         if cut[0] == RANK_NUMBER:
@@ -55,13 +55,13 @@ class Axis:
         return self._texts.label(cut[1], cut[2])
 
     def floor(self, cut: Cut) -> int:
-        """The label of a cut, or of one below it with no cut in use between them."""
+        """The label of a cut, or of one below it with none in use between them."""
         if len(cut) == 1:
             return _RANKS[cut[0]]
         return (self._numbers if cut[0] == RANK_NUMBER else self._texts).floor(cut[1], cut[2])
 
     def ceiling(self, cut: Cut) -> int:
-        """The label of a cut, or of one above it with no cut in use between them."""
+        """The label of a cut, or of one above it with none in use between them."""
         if len(cut) == 1:
             return _RANKS[cut[0]]
         return (self._numbers if cut[0] == RANK_NUMBER else self._texts).ceiling(cut[1], cut[2])
@@ -78,10 +78,10 @@ class Axis:
         return low_cut, high_cut
 
     def labels(self) -> Ints:
-        """The labels of all cuts, rising."""
+        """The labels of all cuts, ascending."""
         below_values = np.concatenate([self._numbers.labels(), self._texts.labels()])
         return np.unique(np.concatenate([np.array(_RANKS, np.int64), below_values, below_values + 1]))
 
     def space_evenly(self, cut: Cut) -> None:
-        """Make room for a cut: give all values of its type new labels, in the same order."""
+        """Make room for a cut: relabel all values of its type, in the same order."""
         (self._numbers if cut[0] == RANK_NUMBER else self._texts).space_evenly()

@@ -1,15 +1,15 @@
-"""Filters as boxes of whole numbers: an axis for every attribute and every residual check that some filter constrains.
+"""Filters as boxes of whole numbers: there is an axis for every attribute and every residual check that a filter uses.
 
 A side of a box between two cuts is the closed interval of labels from that of the lower cut to the one before that of
-the upper cut. A residual check and its opposite share an axis of two halves, since exactly one of them holds on any flat
-event: so a check is a side like any other, and `A and c` with `A and not c` covers `A`.
+the upper cut. A residual check and its opposite share an axis of two halves, because exactly one of them holds for every
+flat event. So a check is a side like any other, and `A and c` together with `A and not c` covers `A`.
 
-There are two ways to write a filter. As a *row*, which covers others, its boxes hold just what satisfies it. As a
-*question*, which is to be covered, its boxes hold at least what satisfies it, with all that its conditions imply for
-derived attributes and checks, so that a question inside the union of rows is covered. (Axes are not independent: of a
-value, `lower` of it and its checks some combinations never occur. So a question that is not inside may be covered.)
+A filter becomes boxes in one of two ways. As a *row*, which covers others, its boxes hold exactly what satisfies it. As a
+*question*, which is to be covered, its boxes hold at least what satisfies it, narrowed by what its conditions imply for
+derived attributes and checks. So a question inside the union of rows is covered. The reverse need not hold, because axes
+depend on each other: some combinations of a value, its lower-case form and its checks never occur.
 
-Labels are good until the next `boxes`, which may have to relabel an axis; see `on_relabel`.
+Labels are valid until the next call of `boxes`, which may have to relabel an axis (see `on_relabel`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from thatch.model.lines import Constraint, Cut, intervals
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
-from thatch.reduction.coordinates.axis import Axis
+from thatch.reduction.coordinates.axis import LabelledAxis
 from thatch.reduction.coordinates.implications import Implications
 
 __all__ = ["MOST_BOXES", "Coordinates", "OnRelabel"]
@@ -37,19 +37,19 @@ OnRelabel = Callable[[int, Ints, Ints], None]
 Interval = tuple[int, int]
 Sides = dict[int, list[Interval]]
 
-# A flat event without any attribute satisfies no check but negated ones: it lies at the lowest label of every axis.
+# An event without attributes satisfies negated checks only: it lies at the lowest label of every axis.
 _HALF = {True: (LOWEST, -1), False: (0, HIGHEST)}  # by whether the check is negated
 _WHOLE = (LOWEST, HIGHEST)
 
 
 class Coordinates:
-    """Axes and labels for a set of filters, which may grow.
+    """Axes and labels for a growing set of filters.
 
     Parameters
     ----------
     schema : declared types, the same for all filters
-    on_relabel : called with an axis, the labels of all its cuts, rising, and their new labels, when there was no room
-        for a new cut; of the boxes made before, low ends and the labels after high ends are among these
+    on_relabel : called when there is no room for a new cut, with an axis, the labels of all its cuts, ascending, and their
+        new labels; they include the lows, and highs + 1, of all boxes made so far
 
     Examples
     --------
@@ -65,36 +65,36 @@ class Coordinates:
         if schema is not None and not isinstance(schema, Schema):
             raise SchemaError("a thatch.Schema", shown(schema))
         self.schema = schema
-        self.keys: list[str | Residual] = []  # what each axis stands for: an attribute's key, or a check
+        self.keys: list[str | Residual] = []  # of each axis: an attribute's key, or a check
         self._number: dict[str | Residual, int] = {}
-        self._axes: list[Axis | None] = []  # None for checks, which have no cuts
+        self._axes: list[LabelledAxis | None] = []  # None for checks, which have no cuts
         self._implications = Implications(schema)
         self.on_relabel = on_relabel
 
     def __len__(self) -> int:
-        """How many values have labels; they stay, whether boxes that used them are kept or not."""
+        """How many values have labels; they keep them when the boxes that use them are gone."""
         return sum(len(axis) for axis in self._axes if axis is not None)
 
     def axis(self, key: str | Residual) -> int | None:
-        """The axis of an attribute or of a check, None if no row constrained it."""
+        """The axis of an attribute or a check, None if no row constrains it."""
         return self._number.get(key if isinstance(key, str) else _plain(key))
 
     def cell(self, axis: int, label: int) -> tuple[Cut, Cut]:
-        """The cuts around the cell that a label of an attribute's axis lies in: no row's cut is between them."""
+        """The cuts around the cell of a label on an attribute's axis; no row has a cut between them."""
         lines = self._axes[axis]
         assert lines is not None, "an axis of an attribute"
         return lines.cell(label)
 
-    def cell_side(self, axis: int, label: int) -> Interval:
-        """The lowest and the highest label of the cell that a label lies in."""
+    def cell_ends(self, axis: int, label: int) -> Interval:
+        """The lowest and the highest label of the cell of a label."""
         lines = self._axes[axis]
         if lines is None:
             return _HALF[label < 0]
         low, high = lines.cell(label)
         return lines.floor(low), lines.ceiling(high) - 1
 
-    def holds(self, axis: int, label: int) -> Residual:
-        """Of a check and its opposite the one that holds at a label of their axis."""
+    def check_at(self, axis: int, label: int) -> Residual:
+        """The check that holds at a label: the check of the axis, or its opposite."""
         check = self.keys[axis]
         assert not isinstance(check, str), "an axis of a check"
         return check if label >= 0 else check.opposite()
@@ -102,11 +102,11 @@ class Coordinates:
     # --- rows ----------------------------------------------------------------------------------------------------
 
     def boxes(self, filter: Filter | Conjunction, most: int = MOST_BOXES) -> Boxes | None:
-        """A filter, or one conjunction of it, as a row: boxes that hold just what satisfies it.
+        """A filter, or one of its conjunctions, as a row: boxes that hold exactly what satisfies it.
 
         Parameters
         ----------
-        most : None is returned, and nothing is kept, if there would be more boxes than this
+        most : if there would be more boxes than this, nothing is kept and None is returned
 
         Raises
         ------
@@ -117,24 +117,24 @@ class Coordinates:
         if sum(each.box_count() for each in conjunctions) > most:
             return None
         while True:
-            sides = [self._row_sides(each) for each in conjunctions]
-            if all(each is not None for each in sides):
-                return _boxes(sides)  # type: ignore[arg-type]
+            sides = [found for each in conjunctions if (found := self._row_sides(each)) is not None]
+            if len(sides) == len(conjunctions):
+                return _boxes(sides)
 
     def _row_sides(self, conjunction: Conjunction) -> Sides | None:
-        """The sides of a row, all cuts of which have labels from now on; None if there are others meanwhile."""
+        """The sides of a row, with labels for all its cuts; None if an axis had to be relabelled."""
         sides: Sides = {}
         for key, constraint in conjunction.constraints:
             number = self._number.get(key)
             if number is None:
-                number = self._new_axis(key, Axis())
+                number = self._new_axis(key, LabelledAxis())
             axis = self._axes[number]
             assert axis is not None
             labels = [axis.label(cut) for cut in constraint]
             if None in labels:
                 self._relabel(number, axis, constraint[labels.index(None)])
                 return None
-            ends = iter(labels)
+            ends = iter(labels)  # none of them is None
             sides[number] = [(low, high - 1) for low, high in zip(ends, ends, strict=True)]  # type: ignore[misc,operator]
         for residual in conjunction.residuals:
             number = self._number.get(_plain(residual))
@@ -143,21 +143,21 @@ class Coordinates:
             sides[number] = [_HALF[residual.negated]]
         return sides
 
-    def _new_axis(self, key: str | Residual, axis: Axis | None) -> int:
+    def _new_axis(self, key: str | Residual, axis: LabelledAxis | None) -> int:
         number = self._number[key] = len(self.keys)
         self.keys.append(key)
         self._axes.append(axis)
-        self._implications.know(key)
+        self._implications.add(key)
         return number
 
-    def _relabel(self, number: int, axis: Axis, cut: Cut) -> None:
+    def _relabel(self, number: int, axis: LabelledAxis, cut: Cut) -> None:
         old = axis.labels()
         axis.space_evenly(cut)
         if self.on_relabel is not None:
             self.on_relabel(number, old, axis.labels())
 
-    def _labelled(self, number: int, constraint: Constraint) -> list[Interval]:
-        """The intervals of a constraint; one with a cut that has no label reaches to the nearest that has one."""
+    def _label_outwards(self, number: int, constraint: Constraint) -> list[Interval]:
+        """The intervals of a constraint; an end without a label is moved outwards to the nearest label."""
         axis = self._axes[number]
         assert axis is not None
         if len(constraint) == 2:  # by far the most common case
@@ -167,14 +167,14 @@ class Coordinates:
     # --- questions -----------------------------------------------------------------------------------------------
 
     def question(self, filter: Filter | Conjunction, most: int = MOST_BOXES) -> Boxes | None:
-        """A filter, or one conjunction of it, as a question: boxes around what satisfies it, in whole cells.
+        """A filter, or one of its conjunctions, as a question: boxes of whole cells around what satisfies it.
 
-        Nothing is added: rows have no cut inside a cell, so that a cell is covered if any part of it is; and what no
-        row constrains does not matter.
+        No label is added: rows have no cut inside a cell, so a cell is covered if any part of it is, and axes that no
+        row constrains do not matter.
 
         Parameters
         ----------
-        most : None is returned if there would be more boxes than this
+        most : if there would be more boxes than this, None is returned
         """
         found: list[Sides] = []
         count = 0
@@ -192,13 +192,13 @@ class Coordinates:
         for key, constraint in conjunction.constraints:
             number = numbers.get(key)
             if number is not None:
-                sides[number] = _joined(self._labelled(number, constraint))
+                sides[number] = _join_intervals(self._label_outwards(number, constraint))
         own = set(sides)
         for key, constraint in self._implications.of(conjunction):
-            sides[numbers[key]] = _joined(self._labelled(numbers[key], constraint))
+            sides[numbers[key]] = _join_intervals(self._label_outwards(numbers[key], constraint))
         for residual in self._implications.checks_of(conjunction):
             sides[numbers[_plain(residual)]] = [_HALF[residual.negated]]
-        if _product_size(sides) > most:  # what is only implied need not be told exactly
+        if _product_size(sides) > most:  # implied sides may be widened
             for number in sides.keys() - own:
                 sides[number] = [(sides[number][0][0], sides[number][-1][1])]
             if _product_size(sides) > most:
@@ -216,12 +216,12 @@ class Coordinates:
 
 
 def _plain(residual: Residual) -> Residual:
-    """The one of a check and its opposite that is not negated."""
+    """The check itself, or its opposite if it is negated."""
     return residual.opposite() if residual.negated else residual
 
 
-def _joined(parts: list[Interval]) -> list[Interval]:
-    """Rising intervals, those that touch or overlap made one."""
+def _join_intervals(parts: list[Interval]) -> list[Interval]:
+    """Join ascending intervals that touch or overlap."""
     if len(parts) < 2:
         return parts
     result = [parts[0]]
@@ -242,7 +242,7 @@ def _product_size(sides: Sides) -> int:
 
 
 def _boxes(several: Iterable[Sides]) -> Boxes:
-    """The boxes of these products of intervals, one product after the other."""
+    """The boxes of these products of intervals."""
     offsets = [0]
     axes: list[int] = []
     ends: list[Interval] = []

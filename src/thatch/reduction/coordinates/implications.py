@@ -1,8 +1,9 @@
-"""What a conjunction implies for attributes and checks that it does not name but rows do.
+"""What a conjunction implies for attributes and checks that rows constrain and it does not mention.
 
-`implied` and `implies_residual` know it for one key; here is which keys are worth asking for. A key that is neither
-derived nor has derived ones says all about itself; so most conjunctions imply nothing. Nor does an attribute that is
-not constrained, even if its declared type has few values: then no row has a derived key or a check of it (see `close`).
+`implied` and `implies_residual` answer that for one key; this module knows which keys are worth asking for. An attribute
+that is not derived and has no derived ones implies nothing, which is the case for most conjunctions. Neither does an
+unconstrained attribute, even if its declared type has few values: then no row has a derived key or a check of it (see
+`close`).
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ from thatch.model.schema import Schema, line_of
 
 __all__ = ["Implications"]
 
-_MOST_CHECKED = 4_096  # values tried against checks for one question; beyond, nothing is implied
+_MOST_CHECKED = 4_096  # values tried against checks for one question; if there are more, nothing is implied
 
 
 class Implications:
-    """The keys and checks that rows constrain, by the attribute that they are about."""
+    """The keys and checks that rows constrain, by attribute."""
 
     def __init__(self, schema: Schema | None) -> None:
         self._schema = schema
         self._plain: set[str] = set()  # attributes themselves
         self._derived: dict[str, list[str]] = {}  # by attribute
-        self._checks: dict[str, list[Residual]] = {}  # of one attribute, by it
-        self._known: set[Residual] = set()  # all checks, of two attributes too
+        self._checks: dict[str, list[Residual]] = {}  # checks of one attribute, by attribute
+        self._known: set[Residual] = set()  # all checks, including those of two attributes
 
-    def know(self, key: str | Residual) -> None:
-        """From now on rows constrain this key, or check and its opposite."""
+    def add(self, key: str | Residual) -> None:
+        """Note that rows constrain this key, or this check and its opposite."""
         if not isinstance(key, str):
             self._known.add(key)
             if len(key.keys) == 1:
@@ -43,14 +44,14 @@ class Implications:
             self._plain.add(key)
 
     def of(self, conjunction: Conjunction) -> Iterator[tuple[str, Constraint]]:
-        """Where known keys must lie beyond what the conjunction itself says of them."""
+        """Constraints of known keys that follow from the conjunction but are not part of it."""
         if not self._derived and all(key[-1] != ")" for key, _ in conjunction.constraints):
             return
         bases: dict[str, bool] = {}
         for key, _ in conjunction.constraints:
             base = base_of(key)
             if key != base:
-                bases[base] = True  # it has a derived one: more is known of itself
+                bases[base] = True  # the derived key narrows the attribute itself
             elif base in self._derived:
                 bases.setdefault(base, False)
         for base, is_narrowed in bases.items():
@@ -76,18 +77,18 @@ class Implications:
     def _checks_of_values(
         self, conjunction: Conjunction, base: str, own: set[Residual]
     ) -> Iterator[Residual]:
-        """Checks on which all values agree that an attribute can have, if they are few."""
+        """Checks that have the same outcome for all possible values of an attribute, if these are few."""
         line = line_of(base, self._schema)
         checks = self._checks[base]
         constraint = implied(conjunction, base, self._schema)
         if len(constraint) * len(checks) > 2 * _MOST_CHECKED:
             return
-        places: list[Cut] | None = points_of(constraint, line)
-        if places is None or len(places) * len(checks) > _MOST_CHECKED:
+        points: list[Cut] | None = points_of(constraint, line)
+        if points is None or len(points) * len(checks) > _MOST_CHECKED:
             return
         for check in checks:
             if check in own or check.opposite() in own:
                 continue
-            held = {check.holds([derive(check.keys[0], place)]) for place in places}
-            if len(held) == 1:
-                yield check if held.pop() else check.opposite()
+            outcomes = {check.holds([derive(check.keys[0], point)]) for point in points}
+            if len(outcomes) == 1:
+                yield check if outcomes.pop() else check.opposite()

@@ -1,21 +1,21 @@
-"""Values of one type in order, each with two labels: of the cut just below it and of the cut just above it.
+"""Values of one type in order, each with two labels: one for the cut just below it, one for the cut just above it.
 
-The order-maintenance problem: values come at any time, and labels must stay in their order. A new value gets a label
-between those of its neighbours; where they leave no room all labels are spaced evenly, and whoever keeps labels is
-told. Blocks of a few hundred values keep insertion cheap.
+This is the order-maintenance problem: values arrive at any time, and labels must keep their order. A new value gets a
+label between those of its neighbours. If they leave no room, all labels are spaced evenly, and everybody who keeps labels
+is notified. Blocks of a few hundred values keep insertion cheap.
 
     value      -inf        3          7        inf
     below   LOWEST+5       L          M         -1
     above   LOWEST+6      L+1        M+1         0
 
-Nothing lies between a cut below a value and the cut above it, so their labels are neighbours, and only values need room.
+Nothing lies between the cut below a value and the cut above it, so their labels are consecutive.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from struct import Struct
 from typing import Any
 
@@ -26,7 +26,7 @@ from thatch.reduction.boxes import Ints
 __all__ = ["BELOW", "OrderedValues", "number_between", "text_between"]
 
 _LARGEST_BLOCK = 512
-_ROOM = 4  # between two labels: the cut above the lower value, two cuts of a new one, and one step
+_ROOM = 4  # needed between two labels: the cut above the lower value, two cuts of a new one, and one step
 
 BELOW, ABOVE = 1, 2  # bits: which cuts of a value are in use
 
@@ -43,14 +43,14 @@ class _Block:
 
 
 class OrderedValues:
-    """Labelled values of one type, from the least value on.
+    """Labelled values of one type.
 
     Parameters
     ----------
-    first : the least value of the type, and the label below it; neither changes
-    last : the greatest value and the label below it, None if the type has no greatest
+    first : the least value of the type and the label below it, which never changes
+    last : the greatest value and the label below it, None if the type has no greatest value
     end : the label above all values
-    between : where a value stands between two others
+    between : estimates where a value lies between two others
     """
 
     __slots__ = ("_between", "_blocks", "_end", "_firsts", "_has_last", "_size")
@@ -73,13 +73,13 @@ class OrderedValues:
         return self._size
 
     def floor(self, value: Any, side: int) -> int:
-        """The label of a cut; if its value is not known, of the nearest one below."""
+        """The label of a cut; if its value is unknown, that of the nearest one below."""
         block = self._blocks[bisect_right(self._firsts, value) - 1]
         index = bisect_right(block.values, value) - 1
         return block.labels[index] + (side if block.values[index] == value else 1)
 
     def ceiling(self, value: Any, side: int) -> int:
-        """The label of a cut; if its value is not known, of the nearest one above."""
+        """The label of a cut; if its value is unknown, that of the nearest one above."""
         number = bisect_right(self._firsts, value) - 1
         block = self._blocks[number]
         index = bisect_right(block.values, value) - 1
@@ -88,7 +88,7 @@ class OrderedValues:
         return self._following(number, index)[1]
 
     def label(self, value: Any, side: int) -> int | None:
-        """The label of a cut, which is in use from now on; None if there is no room for its value."""
+        """Put a cut in use and return its label; None if there is no room for its value."""
         number = bisect_right(self._firsts, value) - 1
         block = self._blocks[number]
         index = bisect_right(block.values, value) - 1
@@ -111,7 +111,7 @@ class OrderedValues:
         return label + side
 
     def _following(self, number: int, index: int) -> tuple[Any, int]:
-        """The next value and its label; None and the end after the last."""
+        """The next value and its label; after the last one, None and the end."""
         block = self._blocks[number]
         if index + 1 < len(block.values):
             return block.values[index + 1], block.labels[index + 1]
@@ -131,11 +131,11 @@ class OrderedValues:
     # --- labels as a whole ---------------------------------------------------------------------------------------
 
     def labels(self) -> Ints:
-        """The labels below all values, rising."""
+        """The labels below all values, ascending."""
         return np.concatenate([np.array(block.labels, np.int64) for block in self._blocks])
 
     def space_evenly(self) -> None:
-        """Give every value but the pinned ones a new label, as far from its neighbours as from any other."""
+        """Give every value but the first and last a new label, all at the same distance."""
         labels = self.labels()
         end = int(labels[-1]) if self._has_last else self._end
         start = int(labels[0])
@@ -150,93 +150,77 @@ class OrderedValues:
             done += count
 
     def around(self, label: int) -> tuple[tuple[Any, int] | None, tuple[Any, int] | None]:
-        """The nearest cuts in use at or below a label, and above it; None where the type begins or ends."""
+        """The nearest cuts in use at or below a label, and above it; None above the last value."""
         number = bisect_right(self._blocks, label, key=lambda block: block.labels[0]) - 1
-        index = bisect_right(self._blocks[number].labels, label) - 1
         block = self._blocks[number]
-        own = label - block.labels[index]  # 0 on the value, 1 or more past it
-        sides = block.sides[index]
-        low = next(self._cuts_down(number, index, sides & (BELOW if own == 0 else BELOW | ABOVE)), None)
-        high = next(self._cuts_up(number, index, sides & (ABOVE if own == 0 else 0)), None)
-        return low, high
-
-    def _cuts_down(self, number: int, index: int, sides: int) -> Iterator[tuple[Any, int]]:
-        """Cuts in use from these of one value on, falling."""
-        while True:
-            value = self._blocks[number].values[index]
-            if sides & ABOVE:
-                yield value, 1
-            if sides & BELOW:
-                yield value, 0
-            index -= 1
-            if index < 0:
-                number -= 1
-                if number < 0:
-                    return
-                index = len(self._blocks[number].values) - 1
-            sides = self._blocks[number].sides[index]
-
-    def _cuts_up(self, number: int, index: int, sides: int) -> Iterator[tuple[Any, int]]:
-        """Cuts in use from these of one value on, rising."""
-        while True:
-            value = self._blocks[number].values[index]
-            if sides & BELOW:
-                yield value, 0
-            if sides & ABOVE:
-                yield value, 1
-            index += 1
-            if index == len(self._blocks[number].values):
-                number, index = number + 1, 0
-                if number == len(self._blocks):
-                    return
-            sides = self._blocks[number].sides[index]
+        index = bisect_right(block.labels, label) - 1
+        value, sides, is_on_value = block.values[index], block.sides[index], label == block.labels[index]
+        # Every value has at least one cut in use.
+        if not is_on_value:
+            low = (value, 1 if sides & ABOVE else 0)
+        elif sides & BELOW:
+            low = (value, 0)
+        else:
+            before, index_before = (block, index - 1) if index else (self._blocks[number - 1], -1)
+            low = (before.values[index_before], 1 if before.sides[index_before] & ABOVE else 0)
+        if is_on_value and sides & ABOVE:
+            return low, (value, 1)
+        if index + 1 == len(block.values):
+            if number + 1 == len(self._blocks):
+                return low, None
+            block, index = self._blocks[number + 1], -1
+        return low, (block.values[index + 1], 0 if block.sides[index + 1] & BELOW else 1)
 
 
-# --- labels for new values ---------------------------------------------------------------------------------------------
+# --- labels for new values -------------------------------------------------------------------------------------------
 
+# Labels only keep the order. A label near the value's position on a fine scale leaves room on both sides for later values;
+# a label in the middle of the free range would use up a run of rising values in a few dozen steps.
 Between = Callable[[Any, Any, Any, int], int]
-"""`(value, before, after, room)`: where from 0 to `room` a value between two others stands; None after means none."""
+"""`(value, before, after, room)`: where a value lies between two others, from 0 to `room`; `after` may be None."""
 
 _DOUBLE = Struct("<d")
 _BITS = Struct("<q")
-_BYTES = 7  # of text that are compared; as a number they stay small for Python
+_BYTES = 7  # of text that are compared; they fit a small Python integer
 _TEXTS = 1 << 8 * _BYTES
-_MARGIN = 8  # bits: a text leaves at least this part of the room on both sides, for its neighbours may be much alike
+_MARGIN = (
+    8  # bits: leave at least 1/256 of the room on both sides of a text, because its neighbours may be similar
+)
 
 
 def number_between(value: float, before: float, after: float, room: int) -> int:
-    """By the bits of the doubles: even steps inside a power of two, and as many steps for every power."""
+    """Compare the bits of the doubles: even steps inside a power of two, and as many steps for every power."""
     start, end = _code(before), _code(after)
-    if start == end:  # whole numbers that no double tells apart
+    if start == end:  # whole numbers with the same nearest double
         return room >> 1
     return (_code(value) - start) * room // (end - start)
 
 
 def _code(value: float) -> int:
-    """A whole number that rises with the double nearest to the value."""
+    """A whole number that grows with the double nearest to the value."""
     bits: int = _BITS.unpack(_DOUBLE.pack(value))[0]
     return bits if bits >= 0 else -(bits + (1 << 63))
 
 
 def text_between(value: str, before: str, after: str | None, room: int) -> int:
-    """By the first bytes after what the neighbours have in common, which the value has too."""
+    """Compare the first bytes after the prefix that the neighbours, and so the value, have in common."""
     shared = 0 if after is None else _shared(before, after)
     start = _bytes(before, shared)
     end = _TEXTS if after is None else _bytes(after, shared)
     margin = room >> _MARGIN
     if start >= end:
         return room >> 1
-    place = (_bytes(value, shared) - start) * room // (end - start)
-    return min(max(place, margin), room - margin)
+    position = (_bytes(value, shared) - start) * room // (end - start)
+    return min(max(position, margin), room - margin)
 
 
 def _bytes(text: str, start: int) -> int:
-    """Bytes from a character on, as a number; the order of UTF-8 is that of code points."""
+    """The bytes from a character on, as a number; UTF-8 has the order of code points."""
     return int.from_bytes(text[start : start + _BYTES].encode()[:_BYTES].ljust(_BYTES, b"\0"), "big")
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters two texts have in common from the start."""
+    """The length of the common prefix of two texts."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) >> 1

@@ -11,7 +11,7 @@ from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Boxes, Ints
 from thatch.reduction.diagrams.kernels import layout as f
 from thatch.reduction.diagrams.kernels import walks
-from thatch.reduction.index.questions import checked_boxes
+from thatch.reduction.index.questions import check_sparse_boxes
 
 __all__ = ["Axes", "BoxDiagrams", "covers_of"]
 
@@ -142,7 +142,7 @@ def covers_of(boxes: Boxes, *, phases: int = 1) -> Ints:
     """
     if phases not in (1, 2):
         raise ParameterError("1 or 2 phases", shown(phases), "phases")
-    return BoxDiagrams().stream(checked_boxes(boxes), phases)
+    return BoxDiagrams().stream(check_sparse_boxes(boxes), phases)
 
 
 def _longer(array: npt.NDArray[_T], size: int) -> npt.NDArray[_T]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
+from thatch.reduction.boxes import Ints, relabel_ends
 from thatch.reduction.diagrams.box_diagrams import Axes, BoxDiagrams
 from thatch.reduction.diagrams.kernels.walks import COVERED, COVERS
 from thatch.reduction.index import SparsePoint
@@ -100,7 +100,7 @@ class DiagramJudge:
             at = np.flatnonzero(axes == axis)
             if len(at):
                 lows, highs = lows.copy(), highs.copy()
-                lows[at], highs[at] = _relabelled(int(lows[at[0]]), int(highs[at[0]]), old, new)
+                lows[at], highs[at] = relabel_ends(lows[at], highs[at], old, new)
                 self._boxes[box] = (axes, lows, highs)
         self._build()
 
@@ -122,11 +122,3 @@ class DiagramJudge:
         self._looked_at += self._diagrams.looked_at
         self._diagrams = BoxDiagrams()
         self._node_of = {box: self._diagrams.insert(box, *self._boxes[box]) for box in self._node_of}
-
-
-def _relabelled(low: int, high: int, old: Ints, new: Ints) -> tuple[int, int]:
-    if low != LOWEST:
-        low = int(new[np.searchsorted(old, low)])
-    if high != HIGHEST:
-        high = int(new[np.searchsorted(old, high + 1)]) - 1
-    return low, high

@@ -225,9 +225,9 @@ class NegativeSpace:
     def rows(self, filters: LinkFilters) -> Rows:
         """Make empty rows for the filters of a link."""
         from thatch.reduction.forwarding.rows import SpaceRows
-        from thatch.reduction.negative_space import NegativeSpace as Exactly
+        from thatch.reduction.negative_space import ExactSpace
 
-        return SpaceRows(Exactly(), filters)
+        return SpaceRows(ExactSpace(), filters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +252,9 @@ class ApproximateNegativeSpace:
     def rows(self, filters: LinkFilters) -> Rows:
         """Make empty rows for the filters of a link."""
         from thatch.reduction.forwarding.rows import SpaceRows
-        from thatch.reduction.negative_space import ApproximateNegativeSpace as Approximately
+        from thatch.reduction.negative_space import ApproximateSpace
 
-        space = Approximately(
+        space = ApproximateSpace(
             self.k,
             metric=self.metric,
             dynamic=self.dynamic,

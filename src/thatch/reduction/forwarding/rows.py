@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # these take a while to load
     from thatch.reduction.forwarding.candidates import MergedRow
     from thatch.reduction.forwarding.link_filters import LinkFilters
     from thatch.reduction.merging import Degree
-    from thatch.reduction.negative_space import ApproximateNegativeSpace, NegativeSpace
+    from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
 
 __all__ = ["FloodedRows", "Rows", "SpaceRows"]
 
@@ -146,7 +146,7 @@ class SpaceRows(Rows):
     filters : the filters of the rows
     """
 
-    def __init__(self, space: NegativeSpace | ApproximateNegativeSpace, filters: LinkFilters) -> None:
+    def __init__(self, space: ExactSpace | ApproximateSpace, filters: LinkFilters) -> None:
         super().__init__()
         self._space = space
         self._filters = filters

@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints
 from thatch.reduction.index.answers import Answers, Draft, SparsePoint
 from thatch.reduction.index.kernels import deciding, search, tree
 from thatch.reduction.index.kernels import layout as f
 from thatch.reduction.index.questions import (
     ALL,
-    Box,
-    checked_befores,
-    checked_box,
-    checked_boxes,
-    checked_budget,
-    checked_labels,
-    checked_numbers,
+    check_befores,
+    check_budget,
+    check_labels,
+    check_numbers,
+    check_sparse_box,
+    check_sparse_boxes,
 )
 from thatch.reduction.index.store import TREE, Store
 from thatch.reduction.index.workspace import Workspace, lent
@@ -51,8 +50,8 @@ class BoxIndex:
     @classmethod
     def of(cls, boxes: Boxes, numbers: Any = None) -> BoxIndex:
         """An index of many boxes at once, under these numbers or 0, 1, 2, and so on."""
-        boxes = checked_boxes(boxes)
-        numbers = checked_numbers(numbers, len(boxes))
+        boxes = check_sparse_boxes(boxes)
+        numbers = check_numbers(numbers, len(boxes))
         index = cls()
         index._store.append(boxes, numbers)
         index._store.build()
@@ -95,7 +94,7 @@ class BoxIndex:
         ParameterError
             If the number is below 0 or taken.
         """
-        axes, lows, highs = checked_box(axes, lows, highs)
+        axes, lows, highs = check_sparse_box(axes, lows, highs)
         rows = self._row_of()
         if not isinstance(box, int | np.integer) or not 0 <= box < ALL:
             raise ParameterError("a number from 0 on", shown(box), "box")
@@ -153,7 +152,7 @@ class BoxIndex:
         ParameterError
             If they are not rising, not as many, or lack an end.
         """
-        old, new = checked_labels(old, new)
+        old, new = check_labels(old, new)
         store = self._store
         rows = store.rows()
         rows = rows[rows[:, f.ROW_LEAF] >= 0]
@@ -164,7 +163,7 @@ class BoxIndex:
         if len(lost):
             raise ParameterError("all labels of the axis", f"none for {lost[0]}", f"axis {axis}")
         renewed = Store()
-        renewed.append(boxes.relabelled(axis, old, new), rows[:, f.ROW_NUMBER].copy())
+        renewed.append(boxes.with_labels(axis, old, new), rows[:, f.ROW_NUMBER].copy())
         renewed.build()
         self._store, self._rows = renewed, None
 
@@ -186,7 +185,7 @@ class BoxIndex:
         ----------
         before : only boxes with lower numbers count
         """
-        axes, lows, highs = checked_box(axes, lows, highs)
+        axes, lows, highs = check_sparse_box(axes, lows, highs)
         with lent() as work:
             work.ends[1] = len(axes)
             work.before[0] = ALL if before is None else before
@@ -196,17 +195,17 @@ class BoxIndex:
 
     def meeting(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
         """The numbers of all boxes that share a point with the given one, rising."""
-        return self._collected(search.meeting, checked_box(axes, lows, highs), before)
+        return self._collected(search.meeting, check_sparse_box(axes, lows, highs), before)
 
     def inside(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
         """The numbers of all boxes that lie inside the given one, rising."""
-        box = axes, lows, highs = checked_box(axes, lows, highs)
+        box = axes, lows, highs = check_sparse_box(axes, lows, highs)
         beyond = axes >= self._store["state"][f.N_AXES]
         if (beyond & ((lows > LOWEST) | (highs < HIGHEST))).any():
             return np.zeros(0, np.int64)  # all boxes are whole on that axis
         return self._collected(search.inside, box, before)
 
-    def _collected(self, kernel: Any, box: Box, before: int | None) -> Ints:
+    def _collected(self, kernel: Any, box: BoxSides, before: int | None) -> Ints:
         last = ALL if before is None else before
         with lent() as work:
             rows = work.found
@@ -233,12 +232,12 @@ class BoxIndex:
         An exact verdict, or `covered` None, decided by "budget". `used` are numbers of boxes that together contain it;
         the witness says where a point lies on some axes: on all others at `LOWEST`.
         """
-        box = checked_box(axes, lows, highs)
-        limit, last = checked_budget(budget), ALL if before is None else before
+        box = check_sparse_box(axes, lows, highs)
+        limit, last = check_budget(budget), ALL if before is None else before
         with lent() as work:
             return self._decided(box, last, limit, work)
 
-    def _decided(self, box: Box, last: int, limit: int, work: Workspace) -> Verdict[SparsePoint]:
+    def _decided(self, box: BoxSides, last: int, limit: int, work: Workspace) -> Verdict[SparsePoint]:
         store = self._store
         is_open = True
         while is_open:
@@ -266,7 +265,7 @@ class BoxIndex:
             )
         return Verdict(covered=None, certain=False, decided_by="budget", work=cost)
 
-    def _witness(self, local: Ints, point: Ints, box: Box) -> SparsePoint:
+    def _witness(self, local: Ints, point: Ints, box: BoxSides) -> SparsePoint:
         """The point that was found last; axes that no box speaks of were left out of the search."""
         axes, lows, _ = box
         beyond = axes >= self._store["state"][f.N_AXES]
@@ -285,8 +284,8 @@ class BoxIndex:
         before : for each of them, only boxes with lower numbers count
         pairwise_only : only a single box that contains it counts
         """
-        boxes = checked_boxes(boxes)
-        befores, limit = checked_befores(before, len(boxes)), checked_budget(budget)
+        boxes = check_sparse_boxes(boxes)
+        befores, limit = check_befores(before, len(boxes)), check_budget(budget)
         draft = Draft(len(boxes))
         columns = boxes.offsets, boxes.axes, boxes.lows, boxes.highs
         done = 0
@@ -314,8 +313,8 @@ class BoxIndex:
         ----------
         numbers : under which boxes are added; None for 0, 1, 2, and so on
         """
-        boxes = checked_boxes(boxes)
-        numbers, limit = checked_numbers(numbers, len(boxes)), checked_budget(budget)
+        boxes = check_sparse_boxes(boxes)
+        numbers, limit = check_numbers(numbers, len(boxes)), check_budget(budget)
         if len(self) and not self._row_of().keys().isdisjoint(numbers.tolist()):
             raise ParameterError("numbers that are free", "some that are taken", "numbers")
         store = self._store

@@ -1,4 +1,4 @@
-"""Boxes as the kernels of the index take them: checked once, in the right kinds of arrays."""
+"""Check what callers pass to the index, and convert it to the arrays that kernels take."""
 
 from __future__ import annotations
 
@@ -8,43 +8,40 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.errors import BoxError, ParameterError, shown
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, checked
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints, check_box
 from thatch.reduction.index.kernels.checking import fault, fault_of_many
 
 __all__ = [
     "ALL",
     "DEFAULT_BUDGET",
     "MOST_AXIS",
-    "Box",
-    "checked_befores",
-    "checked_box",
-    "checked_boxes",
-    "checked_budget",
-    "checked_labels",
-    "checked_numbers",
+    "check_befores",
+    "check_budget",
+    "check_labels",
+    "check_numbers",
+    "check_sparse_box",
+    "check_sparse_boxes",
 ]
 
-Box = tuple[npt.NDArray[np.int32], Ints, Ints]
-
-DEFAULT_BUDGET = (
-    20_000  # cells: small sets have some sixty boxes, and 1.5e6 looks at a box are a tenth of a second
-)
-ALL = np.iinfo(np.int64).max  # every number is below it
+# Cells: small sets have about sixty boxes, and to compare with 1.5e6 boxes takes a tenth of a second.
+DEFAULT_BUDGET = 20_000
+ALL = np.iinfo(np.int64).max  # larger than every number
 _ENDLESS = 1 << 62
-MOST_AXIS = (1 << 22) - 1  # questions are spread over all axes up to the highest
+MOST_AXIS = (1 << 22) - 1  # questions have a key for every axis up to the highest
 
 
-def checked_box(axes: Any, lows: Any, highs: Any) -> Box:
-    """One sparse box.
+def check_sparse_box(axes: Any, lows: Any, highs: Any) -> BoxSides:
+    """Check one sparse box.
 
     Raises
     ------
     BoxError
-        If it is none: axes that do not rise, other numbers of ends, fractions, NaN, a low end above the high one.
+        If the axes are not ascending, the numbers of ends differ, an end is a fraction or NaN, or a low end is above the
+        high one.
     """
     if not (_is_plain(axes, np.int32) and _is_plain(lows, np.int64) and _is_plain(highs, np.int64)):
         axes = _as_axes(axes)
-        lows, highs = checked(lows, highs)
+        lows, highs = check_box(lows, highs)
     if len(axes) != len(lows) or len(lows) != len(highs):
         raise BoxError(
             "two ends for each axis", f"{len(lows)} and {len(highs)} for {len(axes)} axes", "the box"
@@ -55,13 +52,13 @@ def checked_box(axes: Any, lows: Any, highs: Any) -> Box:
     return axes, lows, highs
 
 
-def checked_boxes(boxes: Boxes) -> Boxes:
-    """Boxes in arrays that kernels take.
+def check_sparse_boxes(boxes: Boxes) -> Boxes:
+    """Check boxes, and copy arrays that kernels cannot take.
 
     Raises
     ------
     BoxError
-        If one of them is no box.
+        If one of them is invalid.
     """
     offsets, axes = _plain(boxes.offsets, np.int64), _plain(boxes.axes, np.int32)
     lows, highs = _plain(boxes.lows, np.int64), _plain(boxes.highs, np.int64)
@@ -72,8 +69,8 @@ def checked_boxes(boxes: Boxes) -> Boxes:
     return Boxes(offsets, axes, lows, highs)
 
 
-def checked_numbers(numbers: Any, boxes: int) -> Ints:
-    """Numbers of boxes: as many, all different, none below 0; None for 0, 1, 2, and so on."""
+def check_numbers(numbers: Any, boxes: int) -> Ints:
+    """Check that there is a number for each box, all different and at least 0; None for 0, 1, 2, and so on."""
     if numbers is None:
         return np.arange(boxes, dtype=np.int64)
     array: Ints = np.array(numbers, np.int64)
@@ -81,15 +78,15 @@ def checked_numbers(numbers: Any, boxes: int) -> Ints:
         raise BoxError("a number for each box", f"{len(array)} for {boxes}", "numbers")
     ordered = np.sort(array)
     if boxes and ordered[0] < 0:
-        raise ParameterError("numbers from 0 on", str(ordered[0]), "numbers")
+        raise ParameterError("numbers of at least 0", str(ordered[0]), "numbers")
     if (ordered[1:] == ordered[:-1]).any():
         twice = ordered[1:][ordered[1:] == ordered[:-1]][0]
-        raise ParameterError("numbers that differ", f"{twice}, which comes twice", "numbers")
+        raise ParameterError("different numbers", f"{twice} twice", "numbers")
     return array
 
 
-def checked_befores(before: Any, boxes: int) -> Ints:
-    """For each box the number that only lower ones count for; None for all."""
+def check_befores(before: Any, boxes: int) -> Ints:
+    """Check that there is an upper limit of numbers for each box; None for no limit."""
     if before is None:
         return np.full(boxes, ALL, np.int64)
     if len(before) != boxes:
@@ -97,8 +94,8 @@ def checked_befores(before: Any, boxes: int) -> Ints:
     return np.array(before, np.int64)
 
 
-def checked_budget(budget: float | None) -> int:
-    """A budget as a number of cells."""
+def check_budget(budget: float | None) -> int:
+    """Check a budget, and return it as a number of cells."""
     if budget is None:
         return DEFAULT_BUDGET
     if not budget >= 1:
@@ -106,14 +103,14 @@ def checked_budget(budget: float | None) -> int:
     return int(min(budget, _ENDLESS))
 
 
-def checked_labels(old: Any, new: Any) -> tuple[Ints, Ints]:
-    """Labels and what they become, both rising."""
+def check_labels(old: Any, new: Any) -> tuple[Ints, Ints]:
+    """Check labels and their replacements: as many of both, ascending, and not beyond the ends of an axis."""
     old, new = np.asarray(old, np.int64), np.asarray(new, np.int64)
     if len(old) != len(new):
         raise ParameterError("as many new as old labels", f"{len(new)} for {len(old)}", "the labels")
     for labels in (old, new):
         if (labels[1:] <= labels[:-1]).any():
-            raise ParameterError("labels that rise", shown(labels.tolist()), "the labels")
+            raise ParameterError("ascending labels", shown(labels.tolist()), "the labels")
     if len(new) and not (new[0] > LOWEST and new[-1] <= HIGHEST):
         raise ParameterError(
             f"labels above {LOWEST} and up to {HIGHEST}", f"{new[0]} to {new[-1]}", "the labels"
@@ -132,7 +129,7 @@ def _is_plain(array: Any, kind: type) -> bool:
 
 
 def _plain(array: npt.NDArray[Any], kind: type) -> npt.NDArray[Any]:
-    """The same numbers in an array that is ours to give to kernels: what is mapped read-only is copied."""
+    """The same numbers in an array that kernels take: read-only arrays, such as mapped files, are copied."""
     return array if _is_plain(array, kind) else np.array(array, kind)
 
 
@@ -141,15 +138,15 @@ def _as_axes(axes: Any) -> npt.NDArray[np.int32]:
     if array.size == 0:
         return np.zeros(0, np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.min() < 0 or array.max() > MOST_AXIS:
-        raise BoxError(f"axes, rising numbers from 0 to {MOST_AXIS}", shown(axes), "the box")
+        raise BoxError(f"ascending axes from 0 to {MOST_AXIS}", shown(axes), "the box")
     return array.astype(np.int32)
 
 
 def _error(axes: Any, lows: Ints, highs: Ints, side: int, where: str) -> BoxError:
-    """What is wrong with a side of a box."""
+    """The error that describes what is wrong with a side of a box."""
     axis, low, high = int(axes[side]), int(lows[side]), int(highs[side])
     if not 0 <= axis <= MOST_AXIS or (side > 0 and axis <= axes[side - 1]):
-        return BoxError(f"axes, rising numbers from 0 to {MOST_AXIS}", str(axis), f"{where}, side {side}")
+        return BoxError(f"ascending axes from 0 to {MOST_AXIS}", str(axis), f"{where}, side {side}")
     if low > high:
         return BoxError(
             "a low end that is not above the high one", f"{low} and {high}", f"{where}, axis {axis}"

@@ -1,9 +1,8 @@
-"""Paper 001: what is not covered yet, as disjoint boxes, and who is forwarded because of it."""
+"""Negative space (jafarpour2008): what is not covered yet, as disjoint boxes, decides which rows are forwarded."""
 
 from __future__ import annotations
 
-from thatch.reduction.negative_space.approximate import ApproximateNegativeSpace
-from thatch.reduction.negative_space.exact import NegativeSpace
-from thatch.reduction.negative_space.stream import Growth, stream
+from thatch.reduction.negative_space.spaces import ApproximateSpace, ExactSpace
+from thatch.reduction.negative_space.stream import StreamCounts, stream
 
-__all__ = ["ApproximateNegativeSpace", "Growth", "NegativeSpace", "stream"]
+__all__ = ["ApproximateSpace", "ExactSpace", "StreamCounts", "stream"]

@@ -1,9 +1,8 @@
-"""The loops over the boxes of a negative space.
+"""Compiled loops over the boxes of a negative space.
 
-Boxes lie in columns: `lows[column, slot]` and `highs[column, slot]`, of which the first `count` slots are used. A box
-that is asked about is given by its sides: rising `columns`, and `low` and `high` on them; elsewhere it is whole. A block
-of boxes is tested column by column, without a branch: the compiler makes vectors of it, and axes that the asked box
-does not constrain are never read.
+Boxes are stored by column: `lows[column, slot]` and `highs[column, slot]`, of which the first `count` slots are in use. A
+single box is given by ascending `columns`, and `low` and `high` on them; it spans all others. A block of boxes is tested
+column by column without a branch, so that the compiler vectorises it and never reads axes that the box spans.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ __all__ = [
     "stream",
 ]
 
-BLOCK = 256  # boxes tested at once: their sides on some columns fit the nearest cache
+BLOCK = 256  # boxes tested at once: their sides on some columns fit the first-level cache
 RATIO, BENEFIT, COST = 0, 1, 2  # which boxes are split first
 
 
@@ -34,7 +33,7 @@ RATIO, BENEFIT, COST = 0, 1, 2  # which boxes are split first
 
 @subkernel
 def mark_meeting(lows, highs, start, size, columns, low, high, mask):
-    """Set the mask to 1 for those boxes of a block that meet a box; returns whether there are any."""
+    """Set the mask to 1 for those boxes of a block that meet a box; return whether there are any."""
     some = np.uint8(1)
     for i in range(size):
         mask[i] = 1
@@ -53,7 +52,7 @@ def mark_meeting(lows, highs, start, size, columns, low, high, mask):
 
 @subkernel
 def find_meeting(lows, highs, count, columns, low, high, mask, out_slots):
-    """The slots of all boxes that meet a box, rising; returns how many there are."""
+    """Write the slots of all boxes that meet a box, ascending; return how many there are."""
     found = 0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
@@ -101,7 +100,7 @@ def meets(lows, highs, count, columns, low, high):
 
 @kernel
 def meeting(lows, highs, count, columns, low, high, out_slots):
-    """The slots of all boxes that meet a box, rising; returns how many there are."""
+    """Write the slots of all boxes that meet a box, ascending; return how many there are."""
     mask = np.empty(BLOCK, np.uint8)
     return find_meeting(lows, highs, count, columns, low, high, mask, out_slots)
 
@@ -144,12 +143,12 @@ def copy_piece(lows, highs, piece_low, piece_high, slot):
 
 @subkernel
 def cut_slots(lows, highs, count, slots, hits, columns, low, high, rest_low, rest_high):
-    """Replace the boxes in these rising slots by what a box leaves of them (figure 4); returns the new count.
+    """Subtract a box from those in these ascending slots (figure 4); return the new count.
 
-    The first piece takes the slot of what it was cut from, the others go to the end. A box of which nothing is left
-    leaves a hole, filled from the end. There must be room for `hits * (2 * columns.size - 1)` more boxes.
+    The first piece stays in the slot, the others go to the end. A box of which nothing is left leaves a hole, which is
+    filled from the end. There must be room for `hits * (2 * columns.size - 1)` more boxes.
     """
-    holes = 0  # they overwrite slots that have been dealt with
+    holes = 0  # they overwrite slots that are done
     for hit in range(hits):
         slot = slots[hit]
         for column in range(lows.shape[0]):
@@ -186,10 +185,7 @@ def cut_slots(lows, highs, count, slots, hits, columns, low, high, rest_low, res
 
 @kernel
 def cut(lows, highs, count, slots, columns, low, high):
-    """Replace the boxes in these rising slots by what a box leaves of them; returns the new count.
-
-    The slots are overwritten.
-    """
+    """Subtract a box from those in these ascending slots, which are overwritten; return the new count."""
     rest_low = np.empty(lows.shape[0], np.int64)
     rest_high = np.empty(lows.shape[0], np.int64)
     return cut_slots(lows, highs, count, slots, slots.size, columns, low, high, rest_low, rest_high)
@@ -197,15 +193,15 @@ def cut(lows, highs, count, slots, columns, low, high):
 
 @kernel
 def choose(lows, highs, slots, columns, low, high, made, allowed, metric, literal, out_slots):
-    """Which of the boxes in these slots to cut when not all may be (figure 8, lines 8 to 29).
+    """Choose which of the boxes in these slots to cut when not all may be (figure 8, lines 8 to 29).
 
-    A box of which at most one piece is left is always cut. The others are cut in the order of their scores: while no
-    more than `allowed` pieces have been `made` (literal), or while they would not become more than that. Volumes are
-    sums of logarithms: products would overflow.
+    A box of which at most one piece is left is always cut. The others are cut in the order of their scores as long as
+    that makes at most `allowed` pieces in total; `literal` only tests this before each cut. Volumes are sums of
+    logarithms, because products would overflow.
 
     Returns
     -------
-    how many slots were chosen, which stand in `out_slots`, rising; how many pieces have now been made
+    the number of slots chosen, which are in `out_slots`, ascending; the number of pieces `made` so far
     """
     costs = np.empty(slots.size, np.int64)
     scores = np.empty(slots.size, np.float64)
@@ -271,10 +267,9 @@ def stream(
     most,
     out_counts,
 ):
-    """Subscribe box after box (figures 6 and 8); at each mark write boxes, subsumed and covered by one alone.
+    """Subscribe box after box (figures 6 and 8); at each mark, write the counts of boxes, subsumed and covered.
 
-    `k` is -1 for the exact form. Returns how many subscriptions were taken: it stops when there are more than `most`
-    boxes.
+    `k` is -1 for the exact form. Stops when there are more than `most` boxes; returns the number of subscriptions done.
     """
     n_axes = new_lows.shape[1]
     columns = np.arange(n_axes)

@@ -1,4 +1,4 @@
-"""Boxes in columns: what kernels scan. A box is where its slot is; slots have no meaning and boxes move between them."""
+"""Sets of boxes stored by column, as kernels scan them. A box is identified by its slot, and boxes move between slots."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
-from thatch.reduction.negative_space.kernels import containing, cut, meeting, meeting_any, meets
+from thatch.reduction.boxes import HIGHEST, LOWEST, Ints, relabel_ends
+from thatch.reduction.negative_space import kernels
 
-__all__ = ["OwnedRegions", "Regions", "Sides"]
+__all__ = ["ColumnBox", "OwnedRegions", "Regions"]
 
 _ROOM = 16  # boxes there is room for at first
 
 
-class Sides(NamedTuple):
-    """One box: rising columns, and its ends on them. It is whole on all others."""
+class ColumnBox(NamedTuple):
+    """One box: ascending columns and its ends on them. It spans all other columns."""
 
     columns: Ints
     low: Ints
@@ -27,7 +27,7 @@ class Regions:
 
     Parameters
     ----------
-    columns : how many axes there are at first
+    columns : initial number of axes
     """
 
     def __init__(self, columns: int) -> None:
@@ -36,13 +36,13 @@ class Regions:
         self.count = 0
 
     def widen(self, columns: int) -> None:
-        """Add axes on which all boxes are whole."""
+        """Add axes, which all boxes span."""
         room = (columns, self.lows.shape[1])
         self.lows = np.concatenate((self.lows, np.full(room, LOWEST, np.int64)))
         self.highs = np.concatenate((self.highs, np.full(room, HIGHEST, np.int64)))
 
     def reserve(self, count: int) -> None:
-        """Make room for so many boxes in all."""
+        """Make room for this many boxes in total."""
         if count > self.lows.shape[1]:
             shape = (self.lows.shape[0], 2 * count)
             for name in ("lows", "highs"):
@@ -51,7 +51,7 @@ class Regions:
                 setattr(self, name, larger)
 
     def extend(self, lows: Ints, highs: Ints) -> None:
-        """Add boxes, a column of the arrays for each."""
+        """Add boxes, one column of the arrays each."""
         end = self.count + lows.shape[1]
         self.reserve(end)
         self.lows[:, self.count : end] = lows
@@ -59,58 +59,56 @@ class Regions:
         self.count = end
 
     def hull(self) -> tuple[Ints, Ints]:
-        """The low and the high end on every axis of at least one box."""
+        """The smallest box around all boxes, of which there must be one: low and high ends on every axis."""
         lows, highs = self.boxes()
         return lows.min(axis=1), highs.max(axis=1)
 
     def boxes(self) -> tuple[Ints, Ints]:
-        """All lows and highs, an array's column for each box; views, to be read at once."""
+        """All lows and highs, one column each; views, valid until the next change."""
         return self.lows[:, : self.count], self.highs[:, : self.count]
 
-    def meets(self, box: Sides) -> bool:
+    def meets(self, box: ColumnBox) -> bool:
         """Whether any of the boxes meets this one."""
-        return bool(meets(self.lows, self.highs, self.count, *box))
+        return bool(kernels.meets(self.lows, self.highs, self.count, *box))
 
-    def meeting(self, box: Sides) -> Ints:
-        """The slots, rising, of all that meet this one."""
+    def find_meeting(self, box: ColumnBox) -> Ints:
+        """The slots of all boxes that meet this one, ascending."""
         slots = np.empty(self.count, np.int64)
-        return slots[: meeting(self.lows, self.highs, self.count, *box, slots)]
+        return slots[: kernels.meeting(self.lows, self.highs, self.count, *box, slots)]
 
-    def containing(self, low: Ints, high: Ints) -> int:
-        """A slot whose box contains this one, which has a side on every axis; -1 if there is none."""
-        return int(containing(self.lows, self.highs, self.count, low, high))
+    def find_container(self, low: Ints, high: Ints) -> int:
+        """A slot whose box contains this one, which is given by its ends on every axis; -1 if there is none."""
+        return int(kernels.containing(self.lows, self.highs, self.count, low, high))
 
-    def overlaps(self, slots: Ints, box: Sides) -> tuple[Ints, Ints]:
-        """What these have in common with a box that meets each of them."""
+    def overlaps(self, slots: Ints, box: ColumnBox) -> tuple[Ints, Ints]:
+        """The intersections of these boxes with a box that meets each of them."""
         lows, highs = self.lows[:, slots], self.highs[:, slots]
         lows[box.columns] = np.maximum(lows[box.columns], box.low[:, None])
         highs[box.columns] = np.minimum(highs[box.columns], box.high[:, None])
         return lows, highs
 
-    def cut(self, slots: Ints, box: Sides) -> int:
-        """Take a box away from those in these rising slots, which all meet it; returns by how many boxes there are more."""
+    def cut(self, slots: Ints, box: ColumnBox) -> int:
+        """Subtract a box from those in these ascending slots, which all meet it; returns the increase in boxes."""
         before = self.count
         self.reserve(before + len(slots) * (2 * len(box.columns) - 1))
-        self.count = int(cut(self.lows, self.highs, before, slots.copy(), *box))
+        self.count = int(kernels.cut(self.lows, self.highs, before, slots.copy(), *box))
         return self.count - before
 
     def labels(self, column: int) -> Ints:
-        """The low ends and the high ends + 1 on an axis, rising, but those of the whole axis."""
+        """All lows and highs + 1 on an axis, ascending, except the ends of the axis."""
         lows, highs = self.boxes()
         ends = np.unique(np.concatenate((lows[column], highs[column] + 1)))
         kept: Ints = ends[(ends != LOWEST) & (ends != HIGHEST + 1)]
         return kept
 
     def relabel(self, column: int, old: Ints, new: Ints) -> None:
-        """Replace rising labels, among which are all that `labels` gives, by others."""
+        """Replace ascending labels, which include all that `labels` returns."""
         lows, highs = self.boxes()
-        starts, ends = lows[column], highs[column] + 1
-        lows[column] = np.where(starts == LOWEST, LOWEST, new[np.searchsorted(old, starts) % len(old)])
-        highs[column] = np.where(ends == HIGHEST + 1, HIGHEST, new[np.searchsorted(old, ends) % len(old)] - 1)
+        lows[column], highs[column] = relabel_ends(lows[column], highs[column], old, new)
 
 
 class OwnedRegions(Regions):
-    """Boxes that each belong to a row: those of subscriptions, or what a subscription took away first."""
+    """Boxes that belong to rows: the boxes of subscriptions, or the share of each."""
 
     def __init__(self, columns: int) -> None:
         super().__init__(columns)
@@ -131,14 +129,14 @@ class OwnedRegions(Regions):
             self._owners = larger
         self._owners[before : self.count] = row
 
-    def owners_meeting(self, others: Regions, hull: Sides) -> set[int]:
+    def find_owners_meeting(self, others: Regions, hull: ColumnBox) -> set[int]:
         """The rows with a box that meets any of some others, which lie in `hull`."""
-        slots = self.meeting(hull)
-        are_met = meeting_any(self.lows, self.highs, slots, others.lows, others.highs, others.count)
+        slots = self.find_meeting(hull)
+        are_met = kernels.meeting_any(self.lows, self.highs, slots, others.lows, others.highs, others.count)
         return set(self.owners[slots[are_met]].tolist())
 
     def take(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The boxes of some rows, which go away."""
+        """Remove and return the boxes of some rows."""
         is_taken = np.isin(self.owners, rows)
         taken = np.flatnonzero(is_taken)
         boxes = self.lows[:, taken], self.highs[:, taken]

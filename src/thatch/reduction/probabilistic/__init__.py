@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from thatch.reduction.probabilistic.conflict_table import ConflictTable, MinimisedCover, decide
-from thatch.reduction.probabilistic.probability import (
-    find_probability,
-    log_trials,
-    trials,
-    witness_probability,
-)
+from thatch.reduction.probabilistic.conflict_table import ConflictTable, MinimisedCover
+from thatch.reduction.probabilistic.probability import find_probability, trials, witness_probability
 from thatch.reduction.probabilistic.sampling import rspc, rspc_in_cells
 
 __all__ = [
     "ConflictTable",
     "MinimisedCover",
-    "decide",
     "find_probability",
-    "log_trials",
     "rspc",
     "rspc_in_cells",
     "trials",

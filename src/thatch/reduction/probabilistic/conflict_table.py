@@ -1,14 +1,17 @@
-"""The conflict table of a box and some rows (paper 000, section 3) and what follows from counting its entries.
+"""The conflict table of a box and some rows (ouksel2006, section 3), and what follows from counting its entries.
 
-An entry is the negation of one bound of a row: `x < low` or `x > high`. It is *defined* if a point of the box satisfies
+An entry is the negation of one bound of a row: `x < low` or `x > high`. It is *defined* if some point of the box satisfies
 it. A witness against the cover satisfies a defined entry of each row. Two entries of different rows *conflict* if no
-point of the box satisfies both; that is so only for `x < low` and `x > high` on one axis.
+point of the box satisfies both, which is only possible for `x < low` and `x > high` on the same axis.
 
-Deviations from the paper. Whole numbers: entries with nothing between them conflict even if their bounds differ, so
-`high >= low - 1` is the test (`literal`: the continuous `high >= low`, under which touching rows look apart, so that
-some covered boxes are said not to be). Algorithm 2, line 8, is read as `fc >= 1` (as printed it removes every row), and
-`k` is the number of rows left. Ends are compared with the nearest ones only: O(mk) a pass instead of O(m²k³).
-An empty minimised cover set and corollary 3 also give a point as witness.
+Deviations from the paper:
+
+- Our attributes are whole numbers, so entries with nothing between them conflict even if their bounds differ: the test is
+  `high >= low - 1`. `literal` uses the continuous `high >= low`, under which adjacent rows seem to leave a gap, so that
+  some covered boxes are declared uncovered.
+- Algorithm 2, line 8, is read as `fc >= 1` (as printed, it removes every row), and `k` is the number of rows left.
+- Ends are compared with the nearest ones only: O(mk) a pass instead of O(m²k³).
+- An empty minimised cover set and corollary 3 also yield a point as witness.
 """
 
 from __future__ import annotations
@@ -20,20 +23,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.reduction.boxes import Ints, checked, checked_many
+from thatch.reduction.boxes import Ints, check_question
 from thatch.reduction.probabilistic import kernels
 from thatch.reduction.problem import BoxVerdict, Point, Verdict, Work
 
-__all__ = ["ConflictTable", "MinimisedCover", "decide"]
+__all__ = ["ConflictTable", "MinimisedCover"]
 
 _UNDEFINED = "undefined"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MinimisedCover:
-    """The minimised cover set: rows that are `kept`, rising, and those `removed`, in the order of removal.
+    """The minimised cover set: the rows `kept`, ascending, and those `removed`, in the order of removal.
 
-    The set is the same whatever the order: what may be removed may still be removed after others are gone.
+    The order does not matter: a row that can be removed can still be removed after others.
     """
 
     kept: Ints
@@ -41,27 +44,26 @@ class MinimisedCover:
 
 
 class ConflictTable:
-    """How a box stands to some rows. Not changed once made.
+    """How a box relates to some rows. Immutable.
 
     Parameters
     ----------
     low, high : closed ends of the box, one whole number for each axis
-    lows, highs : the same of the rows, a line for each
-    literal : conflicts as the paper has them, for continuous attributes
-    is_checked : these are boxes for sure, as `boxes.checked` and `boxes.checked_many` give them
+    lows, highs : the same for the rows, one line each
+    literal : conflicts as in the paper, for continuous attributes
+    is_checked : the arrays come from `check_question`
 
     Raises
     ------
     BoxError
-        If these are no boxes, or not all on the same axes.
+        If the arrays are not boxes, or not all on the same axes.
     """
 
     def __init__(
         self, low: Any, high: Any, lows: Any, highs: Any, *, literal: bool = False, is_checked: bool = False
     ) -> None:
         if not is_checked:
-            low, high = checked(low, high)
-            lows, highs = checked_many(lows, highs, axes=len(low), where="the rows")
+            low, high, lows, highs = check_question(low, high, lows, highs)
         self._boxes: tuple[Ints, Ints, Ints, Ints] = low, high, lows, highs
         self._step = 0 if literal else 1
 
@@ -104,28 +106,25 @@ class ConflictTable:
     def leaves_room(self) -> bool:
         """Whether counting shows that the box is not covered (corollary 3).
 
-        With rows sorted by their defined entries, the j-th of them has at least j: each row before it takes away at most
-        one, so that one is left to choose.
+        That is so if the j-th row, in ascending order of defined entries, has at least j of them: each row before it
+        rules out at most one, so that one is left to choose.
         """
         return bool(np.all(np.sort(self.counts) >= np.arange(1, len(self) + 1)))
 
-    def reduced(self) -> MinimisedCover:
+    @cached_property
+    def minimised_cover(self) -> MinimisedCover:
         """The minimised cover set (algorithm 2): the box is covered iff the rows that are kept cover it.
 
         A row is removed if it has an entry without conflict, or as many entries as there are rows left (proposition 3).
         """
-        return self._reduction
-
-    @cached_property
-    def _reduction(self) -> MinimisedCover:
         kept, removed = np.empty(len(self), np.int64), np.empty(len(self), np.int64)
         left = kernels.reduce(*self._boxes, self._step, kept, removed)
         return MinimisedCover(kept[:left], removed[: len(self) - left])
 
     def decide(self) -> BoxVerdict | None:
-        """What the table alone can tell: corollary 1, corollary 3, an empty minimised cover set. None if nothing.
+        """Decide by corollary 1, corollary 3 or an empty minimised cover set; None if none of them applies.
 
-        With `literal` a no is that of continuous attributes, and may lack a witness in whole numbers.
+        With `literal`, a no holds for continuous attributes and may lack a witness in whole numbers.
         """
         work = Work(rows=len(self))
         if not len(self):
@@ -135,16 +134,16 @@ class ConflictTable:
             return Verdict(covered=True, certain=True, decided_by="pairwise", used=(coverer,), work=work)
         if self.leaves_room():
             return self._no("counting", np.argsort(self.counts, kind="stable"), work)
-        if not len(self._reduction.kept):
-            return self._no("mcs", self._reduction.removed[::-1], work)
+        if not len(self.minimised_cover.kept):
+            return self._no("mcs", self.minimised_cover.removed[::-1], work)
         return None
 
     def witness_beside(self, point: Point) -> Point | None:
-        """A witness against all rows, from a point of the box that is in none of those that `reduced` keeps.
+        """A witness against all rows, given a point of the box outside the rows that `minimised_cover` keeps.
 
-        The point itself may lie in a row that was removed. None only with `literal`, where whole numbers may lack one.
+        The point itself may lie in a removed row. None only with `literal`, where there may be no whole number.
         """
-        return self._witness(self._reduction.kept, self._reduction.removed[::-1], point)
+        return self._witness(self.minimised_cover.kept, self.minimised_cover.removed[::-1], point)
 
     def _witness(self, kept: Ints, order: Ints, point: Point) -> Point | None:
         found = point.copy()
@@ -152,7 +151,7 @@ class ConflictTable:
         return found if is_found else None
 
     def _no(self, rule: str, order: Ints, work: Work) -> BoxVerdict:
-        """Not covered; rows choose their entries in this order, in which each finds one."""
+        """Not covered; in this order every row finds an entry to choose."""
         witness = self._witness(order[:0], order, self._boxes[0])
         return Verdict(covered=False, certain=True, decided_by=rule, witness=witness, work=work)
 
@@ -173,8 +172,3 @@ class ConflictTable:
             "  ".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
         )
-
-
-def decide(low: Any, high: Any, lows: Any, highs: Any, *, literal: bool = False) -> BoxVerdict | None:
-    """What the conflict table alone can tell of a box and some rows; None if nothing."""
-    return ConflictTable(low, high, lows, highs, literal=literal).decide()

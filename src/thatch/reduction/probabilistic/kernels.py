@@ -26,7 +26,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 @subkernel
 def _nearest(low, high, lows, highs, rows, count, near, owner):
-    """For each axis the two smallest defined low ends, the two largest defined high ends and whose the first are."""
+    """For each axis, find the two smallest defined low ends, the two largest defined high ends, and who owns the first."""
     m = low.shape[0]
     for j in range(m):
         near[0, j] = FAR
@@ -58,7 +58,7 @@ def _nearest(low, high, lows, highs, rows, count, near, owner):
 
 @subkernel
 def _counts(low, high, lows, highs, row, step, near, owner):
-    """How many entries of a row are defined, and how many of these conflict with nothing."""
+    """Count the defined entries of a row, and those of them without a conflict."""
     defined = 0
     free = 0
     for j in range(low.shape[0]):
@@ -79,7 +79,7 @@ def _counts(low, high, lows, highs, row, step, near, owner):
 
 @kernel
 def tally(low, high, lows, highs, step, defined, free):
-    """For every row the number of defined entries and of those without a conflict."""
+    """Count the defined entries of every row, and those of them without a conflict."""
     k, m = lows.shape
     near = np.empty((4, m), np.int64)
     owner = np.empty((2, m), np.int64)
@@ -91,10 +91,10 @@ def tally(low, high, lows, highs, step, defined, free):
 
 @kernel
 def reduce(low, high, lows, highs, step, kept, removed):
-    """Paper 000, algorithm 2: write the rows that are kept and those removed, in order; give the number kept.
+    """Algorithm 2: write the rows that are kept and those removed, in order; return the number kept.
 
-    What conflicts with no row of the beginning of a pass conflicts with none that is left, so that ends are gathered
-    once a pass; rows that are missed are found in the next.
+    An entry that conflicts with no row at the beginning of a pass conflicts with none that is left, so ends are gathered
+    once a pass. The next pass finds the rows that this one misses.
     """
     k, m = lows.shape
     near = np.empty((4, m), np.int64)
@@ -125,10 +125,10 @@ def reduce(low, high, lows, highs, step, kept, removed):
 
 @kernel
 def find_beside(low, high, lows, highs, kept, order, point):
-    """Find a point of the box in none of the rows, if `point` is in none of the rows `kept`.
+    """Find a point of the box in none of the rows, given a `point` outside the rows `kept`.
 
-    Each of these is missed by an entry that the point satisfies; then each row of `order` chooses an entry that still
-    leaves something of the box. Without luck, False: then `order` was none in which every row finds an entry.
+    For each of these, choose an entry that the point satisfies; then for each row of `order`, choose an entry that leaves
+    something of the box. Returns False if a row of `order` has no such entry.
     """
     m = low.shape[0]
     first = low.copy()
@@ -166,7 +166,7 @@ def find_beside(low, high, lows, highs, kept, order, point):
 
 @subkernel
 def _mixed(state):
-    """SplitMix64: 64 random bits of a state, which the caller raises by `_GOLDEN` each time."""
+    """SplitMix64: 64 random bits from a state that the caller increases by `_GOLDEN` each time."""
     z = (state ^ (state >> np.uint64(30))) * _MIX_ONE
     z = (z ^ (z >> np.uint64(27))) * _MIX_TWO
     return z ^ (z >> np.uint64(31))
@@ -174,9 +174,9 @@ def _mixed(state):
 
 @subkernel
 def _scaled(bits, width):
-    """The upper half of the product of two numbers of 64 bits: random bits as a number below `width`.
+    """The upper half of the product of two 64-bit numbers: random bits scaled to a number below `width`.
 
-    An interval of numbers is met with its share to within 2^-63, whatever the width.
+    The probability of every interval of numbers is right to within 2^-63.
     """
     a1, a0 = bits >> _HALF, bits & _LOW_HALF
     b1, b0 = width >> _HALF, width & _LOW_HALF
@@ -187,7 +187,7 @@ def _scaled(bits, width):
 
 @subkernel
 def _point(state, low, high, point):
-    """Draw a point of the box; gives the state after it."""
+    """Draw a point of the box; return the new state."""
     for j in range(low.shape[0]):
         state += _GOLDEN
         width = np.uint64(high[j] - low[j] + 1)
@@ -197,10 +197,10 @@ def _point(state, low, high, point):
 
 @kernel
 def guess(state, low, high, lows, highs, rows, trials, point):
-    """Paper 000, algorithm 1: how many points were drawn, and whether the last one, `point`, is in none of the rows.
+    """Algorithm 1: return how many points were drawn, and whether the last one, `point`, is outside all rows.
 
-    `state` is one number of 64 bits, read and written. Rows that contain a point move to the front of `rows`, by half
-    the way, so that large ones are soon asked first.
+    `state` is one 64-bit number, read and written. A row that contains a point moves halfway to the front of `rows`, so
+    that large rows are soon tested first.
     """
     m = low.shape[0]
     at = np.uint64(state[0])
@@ -228,10 +228,10 @@ def guess(state, low, high, lows, highs, rows, trials, point):
 
 @kernel
 def log_probability(low, high, lowers, uppers, is_literal):
-    """The logarithm to base 10 of a bound on the share of the box that is a witness, if there is any.
+    """Return log10 of a lower bound on the share of witnesses in the box, if there are any.
 
-    `lowers` and `uppers` have a line for each axis: the low ends above that of the box, rising, and `FAR` for others;
-    the high ends below that of the box, rising, after `-FAR` for others.
+    `lowers` and `uppers` have a line for each axis. `lowers` has the low ends above that of the box, ascending, then `FAR`
+    for all others; `uppers` has `-FAR` for all others, then the high ends below that of the box, ascending.
     """
     m, k = lowers.shape
     total = 0.0
@@ -241,7 +241,7 @@ def log_probability(low, high, lowers, uppers, is_literal):
         if k > 0:
             narrowest = min(narrowest, lowers[j, 0] - low[j], high[j] - uppers[j, k - 1])
         if not is_literal:
-            below = 0  # high ends with at least one place between them and the low end at hand
+            below = 0  # high ends with at least one number between them and this low end
             for a in range(k):
                 lower = lowers[j, a]
                 if lower == FAR:

@@ -1,10 +1,10 @@
-"""The whole of paper 000's algorithm: conflict table, fast decisions, minimised cover set, random points (RSPC).
+"""The whole algorithm of ouksel2006: conflict table, fast decisions, minimised cover set, random points (RSPC).
 
-A no is always right and comes with a witness; a yes is wrong with a probability of at most `delta`, if the trials are
-not capped and the witness probability is not `literal`. A wrong yes loses deliveries.
+A no is always right and has a witness. A yes is wrong with a probability of at most `delta`, unless the trials are capped
+or `literal` is set. A wrong yes loses deliveries.
 
-A point outside the minimised cover set may lie in a row that was removed: the answer is still no, since such rows do not
-matter, but the point is no witness. One beside it is, and is what the verdict has; the paper does not speak of this.
+A point outside the minimised cover set may lie in a removed row. The answer is still no, because removed rows do not
+matter, but the point is not a witness. We return one beside it, which the paper does not discuss.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.boxes import Ints, checked, checked_many, in_cells
+from thatch.reduction.boxes import Ints, check_question, to_cells
 from thatch.reduction.probabilistic import kernels
 from thatch.reduction.probabilistic.conflict_table import ConflictTable
 from thatch.reduction.probabilistic.probability import check_delta, log_probability, trials
@@ -23,8 +23,8 @@ from thatch.reduction.problem import BoxVerdict, Point, Verdict, Work
 
 __all__ = ["rspc", "rspc_in_cells"]
 
-_ENDLESS = 1 << 62  # trials: no search ever gets there
-_AT_ONCE = 1 << 20  # trials between two looks at whether Python has been interrupted
+_ENDLESS = 1 << 62  # trials: never reached
+_AT_ONCE = 1 << 20  # trials between two chances to interrupt Python
 
 
 def rspc(
@@ -43,38 +43,37 @@ def rspc(
     Parameters
     ----------
     low, high : closed ends of the box, one whole number for each axis
-    lows, highs : the same of the rows, a line for each
-    delta : probability of error that is accepted, between 0 and 1
-    rng : where the seed of the points is taken from, if points are drawn
-    literal : conflicts and witness probability as the paper has them; the error is then not bounded by `delta`
-    cap : most points that are drawn, None for as many as `delta` needs, which may be more than can ever be drawn
+    lows, highs : the same for the rows, one line each
+    delta : accepted probability of a wrong yes, between 0 and 1
+    rng : seeds the points, if any are drawn
+    literal : conflicts and witness probability as in the paper, where `delta` does not bound the error
+    cap : most points to draw, None for as many as `delta` needs, which may be more than anybody can draw
 
     Returns
     -------
-    A yes after points were drawn is not certain, decided by "rspc", or "rspc capped" if `delta` needed more than `cap`;
-    its `used` are the rows of the minimised cover set.
+    A verdict. A yes after drawing points is not certain; it is decided by "rspc", or by "rspc capped" if `delta` needs
+    more points than `cap`, and `used` has the rows of the minimised cover set.
 
     Raises
     ------
     BoxError
-        If these are no boxes, or not all on the same axes.
+        If the arrays are not boxes, or not all on the same axes.
     ParameterError
-        If `delta` is not between 0 and 1, or `cap` not at least 1.
+        If `delta` is not between 0 and 1, or `cap` is below 1.
 
     References
     ----------
-    Paper 000, sections 3 and 4, algorithms 1 and 2.
+    ouksel2006, sections 3 and 4, algorithms 1 and 2.
     """
     check_delta(delta)
     if cap is not None and not (isinstance(cap, int | np.integer) and cap >= 1):
         raise ParameterError("at least 1 trial, or None", shown(cap), "cap")
-    low, high = checked(low, high)
-    lows, highs = checked_many(lows, highs, axes=len(low), where="the rows")
+    low, high, lows, highs = check_question(low, high, lows, highs)
     table = ConflictTable(low, high, lows, highs, literal=literal, is_checked=True)
     verdict = table.decide()
     if verdict is not None:
         return verdict
-    kept = table.reduced().kept
+    kept = table.minimised_cover.kept
     log_rho = log_probability(low, high, lows[kept], highs[kept], literal=literal)
     log_needed = trials(log_rho, delta)
     needed = int(np.ceil(10.0**log_needed * (1 - 1e-12))) if log_needed < 18 else _ENDLESS
@@ -100,11 +99,11 @@ def rspc_in_cells(
     literal: bool = False,
     cap: int | None = None,
 ) -> BoxVerdict:
-    """Decide as `rspc` does about rows that meet the box, with every interval between neighbouring ends equally likely.
+    """Decide as `rspc` does, but draw every interval between neighbouring ends with the same probability.
 
-    The witness is told in labels: where its cells begin.
+    All rows must meet the box. The witness has labels: where its cells begin.
     """
-    top, first, last, starts = in_cells(low, high, lows, highs)
+    top, first, last, starts = to_cells(low, high, lows, highs)
     verdict = rspc(np.zeros_like(top), top, first, last, delta=delta, rng=rng, literal=literal, cap=cap)
     if verdict.witness is None:
         return verdict
@@ -115,14 +114,14 @@ def rspc_in_cells(
 def _sample(
     boxes: tuple[Ints, Ints, Ints, Ints], rows: Ints, allowed: int, rng: np.random.Generator
 ) -> tuple[Point | None, int]:
-    """Algorithm 1 alone: a point of the box that is in none of these rows, if one is drawn, and how many were."""
+    """Algorithm 1: a point of the box outside these rows, or None, and the number of points drawn."""
     state = rng.integers(0, 1 << 64, 1, np.uint64)
     order = rows.copy()
     point = np.empty(len(boxes[0]), np.int64)
     drawn, is_witness = 0, False
     while drawn < allowed and not is_witness:
         at_once = min(allowed - drawn, _AT_ONCE)
-        with np.errstate(over="ignore"):  # where the compiler is switched off
+        with np.errstate(over="ignore"):  # if the compiler is disabled
             done, is_witness = kernels.guess(state, *boxes, order, at_once, point)
         drawn += done
     return (point if is_witness else None), drawn

@@ -213,7 +213,7 @@ class Ask(Task):
     def __call__(self, batches: Batches) -> Batches:
         implications = Implications(self.schema)
         for each in self.known:
-            implications.know(each)
+            implications.add(each)
         for batch in batches:
             writer = Writer()
             places: list[int] = []

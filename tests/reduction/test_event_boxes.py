@@ -15,8 +15,7 @@ from thatch.matching import reference
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Enum, Integer, Number, Schema
-from thatch.reduction.covering import covered_by
-from thatch.reduction.imprecise import EventBox, sureness
+from thatch.reduction import EventBox, covered_by, sureness
 
 NUMBERS = [0, 1, 2, 2.5, 5]
 FINE = sorted({*NUMBERS, *(number / 4 for number in range(-4, 25))})
@@ -147,7 +146,7 @@ def test_values_outside_a_declared_type_count_as_missing():
         ({"a": (True, False)}, "numbers or texts as ends"),
         ({"a": (1, "b")}, "two numbers or two texts as ends"),
         ({"a": (1, 2, 3)}, "a pair of a low and a high end"),
-        ({"a": []}, "1 to 1,000 values that it may be"),
+        ({"a": []}, "1 to 1,000 possible values"),
         ({"a": [[1]]}, "null, a boolean, a number or text"),
         ({"a": b"x"}, "null, a boolean, a number or text"),
         ({"a": (2**64, 2**65)}, "an integer of 64 bits"),

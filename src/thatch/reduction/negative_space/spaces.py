@@ -1,0 +1,168 @@
+"""The two forms of negative space (jafarpour2008): exact (section 3), and approximate with at most k new boxes (section 4).
+
+*Exact*: R is exactly what no active row covers, in disjoint boxes. R can grow with the number of rows to the power of the
+number of axes.
+
+*Approximate*: a subscription adds at most k boxes to R. R and the shares of the active rows partition the domain, where
+the share of a row is what it removed first. A share lies inside its row, so R holds all that no active row covers, and a
+row that misses R is covered. Not every covered row misses R.
+
+Deviations from the paper:
+
+- Figure 4, line 9 keeps `r(i) and s(i)`, not `s(i)`, and a row can be several boxes.
+- Figure 7 starts from what is left of the row after all active rows are subtracted, and only revisits the passive rows
+  that meet this, the largest first; the paper revisits all that meet the row.
+- A box of which nothing is left is dropped, where figure 8 would add an empty one. By default k is a strict limit;
+  `literal` lets the last split exceed it, as figure 8 does.
+- The comment «covered only by s» on shares is wrong: later rows may overlap them.
+- Boxes inside a single active box are found before we ask R, which misses some of them. Such a row may meet R, so it is
+  revisited when the row that contains it goes.
+- Promoted rows are forwarded once, after the loop of figure 9.
+- Figure 7 must not be used on shares: it adds to R what is in the shares of other rows, and together with figure 9 leaves
+  passive rows that nothing covers.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from thatch.errors import ParameterError, shown
+from thatch.reduction.boxes import Ints
+from thatch.reduction.negative_space.kernels import BENEFIT, COST, RATIO, choose
+from thatch.reduction.negative_space.regions import ColumnBox, OwnedRegions, Regions
+from thatch.reduction.negative_space.space import Domain, Space
+
+__all__ = ["METRICS", "ApproximateSpace", "ExactSpace", "Metric", "Unsubscription", "check_options"]
+
+Metric = Literal["ratio", "benefit", "cost"]
+Unsubscription = Literal["hand back", "reassign"]
+
+METRICS = {"ratio": RATIO, "benefit": BENEFIT, "cost": COST}
+
+
+def check_options(k: int, metric: Metric) -> None:
+    """Refuse options that the approximate form cannot work with."""
+    if k < 1:
+        raise ParameterError("at least 1", shown(k), "k")
+    if metric not in METRICS:
+        raise ParameterError(f"one of {', '.join(METRICS)}", shown(metric), "metric")
+
+
+class ExactSpace(Space):
+    """Rows on one link; a row is passive if and only if it lies in the union of the active ones.
+
+    Opaque rows are not part of that union.
+    """
+
+    def _find_covering_rows(self, boxes: list[ColumnBox]) -> set[int] | None:
+        return None if any(self._negative.meets(box) for box in boxes) else set()
+
+    def _subtract(self, row: int, boxes: list[ColumnBox]) -> None:  # noqa: ARG002 - R does not know who removed what
+        for box in boxes:
+            slots = self._negative.find_meeting(box)
+            self._pieces += len(slots) + self._negative.cut(slots, box)
+
+    def _give_back(self, row: int) -> Regions:
+        freed = Regions(len(self._columns))
+        for box in self._clip(self._boxes[row]):
+            # The boxes of a row may overlap: cut out what an earlier one added, and add it again.
+            freed.cut(freed.find_meeting(box), box)
+            freed.extend(*self._dense(box))
+        self._remove_covered(freed)
+        self._negative.extend(*freed.boxes())
+        return freed
+
+
+class ApproximateSpace(Space):
+    """Rows on one link; a passive row lies in the union of the active ones.
+
+    Parameters
+    ----------
+    k : most boxes that the splits for one row may create
+    metric : which boxes of R to split first: those with the largest overlap per created box, those with the largest
+        overlap, or those that create the fewest boxes
+    dynamic : limit the i-th active row to k * i minus the number of boxes
+    literal : split until more than k boxes were created, so that the last split may exceed the limit
+    unsubscribe : "hand back" adds the share of a row to R (figure 9); "reassign" first gives the parts that other active
+        rows cover to them, which keeps R smaller and takes longer
+    pairwise : whether a row is also covered if single active boxes contain its boxes
+    """
+
+    def __init__(
+        self,
+        k: int,
+        *,
+        metric: Metric = "ratio",
+        dynamic: bool = False,
+        literal: bool = False,
+        unsubscribe: Unsubscription = "hand back",
+        pairwise: bool = True,
+        domain: Domain | None = None,
+    ) -> None:
+        check_options(k, metric)
+        if unsubscribe not in get_args(Unsubscription):
+            raise ParameterError("'hand back' or 'reassign'", shown(unsubscribe), "unsubscribe")
+        self._k = k
+        self._metric = METRICS[metric]
+        self._dynamic = dynamic
+        self._literal = literal
+        self._reassigns = unsubscribe == "reassign"
+        self._pairwise = pairwise
+        super().__init__(domain)
+
+    def _clear(self) -> None:
+        super()._clear()
+        self._shares = OwnedRegions(len(self._columns))
+
+    def share(self, row: int) -> tuple[Ints, Ints]:
+        """What an active row removed first, as lows and highs with a line for each box; a copy."""
+        is_its = self._shares.owners == row
+        lows, highs = self._shares.boxes()
+        return lows[:, is_its].T.copy(), highs[:, is_its].T.copy()
+
+    def stats(self) -> dict[str, int]:
+        """Sizes and work counters by name."""
+        return {**super().stats(), "shares": self._shares.count, "leaning": len(self._covering_rows)}
+
+    def _regions(self) -> list[Regions]:
+        return [*super()._regions(), self._shares]
+
+    def _find_covering_rows(self, boxes: list[ColumnBox]) -> set[int] | None:
+        covering = set()
+        for box in boxes:
+            slot = self._find_container(box)
+            if slot >= 0:
+                covering.add(int(self._active_boxes.owners[slot]))
+            elif self._negative.meets(box):
+                return None
+        return covering
+
+    def _find_container(self, box: ColumnBox) -> int:
+        if not self._pairwise:
+            return -1
+        low, high = self._dense(box)
+        return self._active_boxes.find_container(low[:, 0], high[:, 0])
+
+    def _subtract(self, row: int, boxes: list[ColumnBox]) -> None:
+        made = 0
+        allowed = self._k * len(self._active) - self._negative.count if self._dynamic else self._k
+        for box in boxes:
+            slots = self._negative.find_meeting(box)
+            chosen = np.empty(len(slots), np.int64)
+            lows, highs = self._negative.lows, self._negative.highs
+            n_chosen, made = choose(
+                lows, highs, slots, *box, made, allowed, self._metric, self._literal, chosen
+            )
+            chosen = chosen[:n_chosen]
+            self._shares.put(row, *self._negative.overlaps(chosen, box))
+            self._pieces += n_chosen + self._negative.cut(chosen, box)
+
+    def _give_back(self, row: int) -> Regions:
+        freed = Regions(len(self._columns))
+        freed.extend(*self._shares.take(np.array([row])))
+        if self._reassigns:
+            self._remove_covered(freed, self._shares)
+        self._negative.extend(*freed.boxes())
+        return freed
