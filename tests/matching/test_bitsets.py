@@ -91,12 +91,12 @@ def test_bitsets_match_what_the_reference_matches(
 ) -> None:
     held = dict(enumerate(map(expression_of_text, texts)))
     index = SegmentIndex()
-    index.extend({place: Filter.of(each) for place, each in held.items()})
-    for place in data.draw(st.sets(st.sampled_from(sorted(held)), max_size=5)):
-        index.remove(place)
-        del held[place]
+    index.extend({slot: Filter.of(each) for slot, each in held.items()})
+    for slot in data.draw(st.sets(st.sampled_from(sorted(held)), max_size=5)):
+        index.remove(slot)
+        del held[slot]
     for event in events:
-        wanted = [place for place, expression in held.items() if reference.matches(expression, event)]
+        wanted = [slot for slot, expression in held.items() if reference.matches(expression, event)]
         record = read_event(event)
         assert index.match(record) == wanted
         assert index.any(record) == bool(wanted)
@@ -107,13 +107,13 @@ def test_many_boxes_are_swept_and_no_block_is_read() -> None:
     workload = generate("W3", 3_000, 40, 3)
     held = dict(enumerate(map(expression_of_text, workload.filter_texts())))
     index = SegmentIndex()
-    index.extend({place: Filter.of(each) for place, each in held.items()})
+    index.extend({slot: Filter.of(each) for slot, each in held.items()})
     found = [index.match(read_event(event)) for event in workload.events()]
     assert index.stats()["bitset_segments"] == 1
     assert index.stats()["blocks"] == 0
     assert index.stats()["candidates"] == index.stats()["matches"] == sum(map(len, found)) > 1_000
-    for event, places in zip(workload.events()[:4], found, strict=False):
-        assert places == [place for place, each in held.items() if reference.matches(each, event)]
+    for event, slots in zip(workload.events()[:4], found, strict=False):
+        assert slots == [slot for slot, each in held.items() if reference.matches(each, event)]
 
 
 @as_they_are

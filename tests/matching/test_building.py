@@ -17,7 +17,6 @@ from tests.matching.kernels import run_number_cell, run_text_cell, run_wide_code
 from tests.strategies import EDGE_NUMBERS, expressions, plain_expressions, schemas
 from thatch import parse
 from thatch.errors import FilterError
-from thatch.matching.segments import fields
 from thatch.matching.segments.building import tables as tables_module
 from thatch.matching.segments.building.layout import selectivity
 from thatch.matching.segments.building.ranked import Ranked
@@ -27,6 +26,7 @@ from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.draft import Draft
 from thatch.matching.segments.kernels.building import kd_order
 from thatch.matching.segments.kernels.search import find_owner
+from thatch.matching.segments.records import ALIVE
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.sides import NUMBER, TEXT, Sides, Texts
 from thatch.model.filters import Filter
@@ -46,14 +46,14 @@ doubles = st.one_of(
     st.integers(-9, 9).map(float),
 )
 Held = dict[int, Filter]
-Boxes = list[tuple[int, list[tuple[int, Any, Any]]]]  # place, and attribute, lower and upper cut of each side
+Boxes = list[tuple[int, list[tuple[int, Any, Any]]]]  # slot, and attribute, lower and upper cut of each side
 
 
 def held_of(drawn: list[Any], schema: Any = None) -> Held:
     held = {}
-    for place, expression in enumerate(drawn):
+    for slot, expression in enumerate(drawn):
         try:
-            held[2 * place] = Filter.of(expression, schema)
+            held[2 * slot] = Filter.of(expression, schema)
         except FilterError:
             continue
     return held
@@ -64,8 +64,8 @@ filters = st.one_of(st.lists(expressions, max_size=8), st.lists(plain_expression
 
 def sides_of(held: Held, number: dict[str, int]) -> Sides:
     draft = Draft()
-    for place, each in held.items():
-        assert draft.add(place, each, number)
+    for slot, each in held.items():
+        assert draft.add(slot, each, number)
     return draft.sides()
 
 
@@ -105,8 +105,8 @@ def table_of(numbers: list[list[float]], texts: list[list[bytes]]) -> Tables:
 
 def cell(values: list[Any], value: Any) -> int:
     """Twice the number of smaller values, and one more on a value."""
-    place = bisect_left(values, value)
-    return 2 * place + (place < len(values) and values[place] == value)
+    at = bisect_left(values, value)
+    return 2 * at + (at < len(values) and values[at] == value)
 
 
 number_lists = st.lists(
@@ -192,7 +192,7 @@ def cut_of(tables: Tables, which: int, rank: int) -> tuple[Any, ...]:
 
 
 def boxes_of(ranked: Ranked) -> Boxes:
-    """Every box as its owner's place and its exact sides."""
+    """Every box as its owner's slot and its exact sides."""
     boxes = []
     for box, owner in enumerate(ranked.owner.tolist()):
         sides = []
@@ -201,7 +201,7 @@ def boxes_of(ranked: Ranked) -> Boxes:
             ends = (int(ranked.low[side]), int(ranked.high[side]) + 1)
             cuts = [cut_of(ranked.tables, which, end) for end in ends]
             sides.append((int(ranked.tables.attributes[which]), cuts[0], cuts[1]))
-        boxes.append((int(ranked.place[owner]), sides))
+        boxes.append((int(ranked.slot[owner]), sides))
     return boxes
 
 
@@ -212,7 +212,7 @@ def boxes_of_sides(sides: Sides) -> Boxes:
         return (NUMBER, value, kind - NUMBER) if kind >= NUMBER else (kind,)
 
     return [
-        (int(sides.place[owner]), [
+        (int(sides.slot[owner]), [
             (int(sides.attribute[side]), cut(int(sides.lo_kind[side]), float(sides.lo_value[side])), cut(int(sides.hi_kind[side]), float(sides.hi_value[side])))
             for side in range(sides.offsets[box], sides.offsets[box + 1])
         ])
@@ -221,7 +221,7 @@ def boxes_of_sides(sides: Sides) -> Boxes:
 
 
 def others_of(ranked: Ranked) -> dict[int, tuple[Any, ...]]:
-    """By place: whether it is verified, its source and its checks by attribute."""
+    """By slot: whether it is verified, its source and its checks by attribute."""
     sources = {owner: ranked.sources[number] for number, owner in enumerate(ranked.sourced.tolist())}
     checks: dict[int, list[tuple[int, bytes]]] = {}
     for box, owner in enumerate(ranked.owner.tolist()) if len(ranked.check_at) else ():
@@ -230,8 +230,8 @@ def others_of(ranked: Ranked) -> dict[int, tuple[Any, ...]]:
             for check in range(ranked.check_at[box], ranked.check_at[box + 1])
         )
     return {
-        place: (bool(ranked.verify[owner]), sources.get(owner), checks.get(owner, []))
-        for owner, place in enumerate(ranked.place.tolist())
+        slot: (bool(ranked.verify[owner]), sources.get(owner), checks.get(owner, []))
+        for owner, slot in enumerate(ranked.slot.tolist())
     }
 
 
@@ -243,24 +243,22 @@ def test_ranks_keep_exact_cuts_through_merges_and_deaths(
     parts: list[Ranked] = []
     boxes: list[Any] = []
     others: dict[int, Any] = {}
-    for held in (first, {place + 1: each for place, each in second.items()}):
+    for held in (first, {slot + 1: each for slot, each in second.items()}):
         sides = sides_of(held, number)
         ranked = Ranked.of(sides)
         assert boxes_of(ranked) == boxes_of_sides(sides)
         dead = np.array(data.draw(st.lists(st.booleans(), min_size=len(held), max_size=len(held))), np.bool_)
         left = ranked.without(dead)
-        gone = {place for place, is_dead in zip(held, dead, strict=True) if is_dead}
+        gone = {slot for slot, is_dead in zip(held, dead, strict=True) if is_dead}
         assert boxes_of(left) == [box for box in boxes_of(ranked) if box[0] not in gone]
-        assert others_of(left) == {
-            place: each for place, each in others_of(ranked).items() if place not in gone
-        }
+        assert others_of(left) == {slot: each for slot, each in others_of(ranked).items() if slot not in gone}
         parts.append(left)
         boxes += boxes_of(left)
         others |= others_of(left)
     merged = Ranked.merged(parts)
     assert boxes_of(merged) == boxes
-    assert {place: each[:2] for place, each in others_of(merged).items()} == {
-        place: each[:2] for place, each in others.items()
+    assert {slot: each[:2] for slot, each in others_of(merged).items()} == {
+        slot: each[:2] for slot, each in others.items()
     }
     assert {p: e[2] for p, e in others_of(merged).items() if e[2]} == {
         p: e[2] for p, e in others.items() if e[2]
@@ -324,12 +322,12 @@ def test_a_segment_gives_its_filters_back(data: st.DataObject) -> None:
     reopened = Segment.from_arrays(segment.arrays())
     assert (segment.dead, reopened.dead, again.dead) == (1, 1, 0)
     for each in (segment, again, reopened):
-        for place, filter in held.items():
-            owner = each.find(place)
-            if place == dead and each is not again:
+        for slot, filter in held.items():
+            owner = each.find(slot)
+            if slot == dead and each is not again:
                 assert owner == -1
                 continue
-            assert each.place_of(owner) == place
+            assert each.slot_of(owner) == slot
             assert each.filter(owner, list(number), schema) == filter
         assert each.find(1) == each.find(10**9) == -1
     for name, array in again.arrays().items():
@@ -342,21 +340,21 @@ def test_a_segment_gives_its_filters_back(data: st.DataObject) -> None:
 def test_a_delta_ranks_what_lives_as_a_draft_does(held: Held, data: st.DataObject) -> None:
     number: dict[str, int] = {}
     delta = Delta(20)
-    for place, each in held.items():
-        assert delta.add(place, each, number)
+    for slot, each in held.items():
+        assert delta.add(slot, each, number)
     gone = data.draw(st.sets(st.sampled_from(sorted(held)))) if held else set()
-    for place in gone:
-        delta.remove(delta.find(place), 3)
-        assert delta.find(place) == -1
+    for slot in gone:
+        delta.remove(delta.find(slot), 3)
+        assert delta.find(slot) == -1
     ranked = delta.ranked()
-    left = {place: each for place, each in held.items() if place not in gone}
+    left = {slot: each for slot, each in held.items() if slot not in gone}
     wanted = Ranked.of(sides_of(left, number))
     assert boxes_of(ranked) == boxes_of(wanted)
     assert others_of(ranked) == others_of(wanted)
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.booleans())), st.integers(-1, 8))
-def test_the_living_owner_of_a_place_is_found(drawn: list[tuple[int, bool, bool]], place: int) -> None:
+def test_the_living_owner_of_a_slot_is_found(drawn: list[tuple[int, bool, bool]], slot: int) -> None:
     alive: dict[int, int] = {}
     claims: npt.NDArray[np.uint32] = np.zeros(len(drawn), np.uint32)
     died: npt.NDArray[np.int64] = np.full(len(drawn), 7, np.int64)
@@ -364,15 +362,15 @@ def test_the_living_owner_of_a_place_is_found(drawn: list[tuple[int, bool, bool]
         is_first = is_alive and own not in alive
         if is_first:
             alive[own] = owner
-            died[owner] = fields.ALIVE
+            died[owner] = ALIVE
         claims[owner] = 2 * own + verify
-    by_place = np.argsort(claims, kind="stable").astype(np.int32)
-    assert find_owner(claims, died, by_place, place) == alive.get(place, -1)
+    by_slot = np.argsort(claims, kind="stable").astype(np.int32)
+    assert find_owner(claims, died, by_slot, slot) == alive.get(slot, -1)
 
 
 def test_the_line_of_coarse_codes_is_the_line_of_the_model() -> None:
-    places: list[Any] = [
+    points: list[Any] = [
         point(value) for value in (None, False, True, nan, -inf, -1, 0, 2.5, inf, "", "a", "b")
     ]
-    assert places == sorted(places)
-    assert [each[0] for each in places] == [1, 2, 3, 4, 5, 5, 5, 5, 5, 6, 6, 6]
+    assert points == sorted(points)
+    assert [each[0] for each in points] == [1, 2, 3, 4, 5, 5, 5, 5, 5, 6, 6, 6]

@@ -71,8 +71,8 @@ def test_a_program_accepts_what_its_pattern_was_filled_in_with(
         if number:
             filled += data.draw(texts)
         filled += "".join(data.draw(st.sampled_from(CHARACTERS)) if part is None else part for part in piece)
-    place = data.draw(st.integers(0, len(filled)))
-    spoiled = [filled[:place] + filled[place + 1 :], filled[:place] + "a" + filled[place:]]
+    at = data.draw(st.integers(0, len(filled)))
+    spoiled = [filled[:at] + filled[at + 1 :], filled[:at] + "a" + filled[at:]]
     assert answers([check], [filled, *spoiled]) == expected([check], [filled, *spoiled])
     assert answers([check], [filled]) == [[not check.negated]]
 

@@ -162,8 +162,8 @@ def test_a_good_order_makes_fewer_diagrams() -> None:
 
     def diagrams(order: tuple[str, ...]) -> int:
         index = DiagramIndex(order)
-        for place, each in enumerate(filters):
-            index.add(place, each)
+        for slot, each in enumerate(filters):
+            index.add(slot, each)
         return index.stats()["diagrams"]
 
     assert diagrams(order_from_filters(filters)) == 2

@@ -26,10 +26,10 @@ def test_the_share_of_a_constraint_is_that_of_the_points_in_it(expression, weigh
         conjunctions = ()
     constraints = [each for conjunction in conjunctions for _, each in conjunction.constraints]
     for constraint in (*constraints, WHOLE, PRESENT, NUMBERS, TEXTS):
-        inside = sum(share for place, share in shares.items() if contains(constraint, place))
+        inside = sum(share for point, share in shares.items() if contains(constraint, point))
         assert hints.share("x", constraint) == pytest.approx(inside, abs=1e-9)
         for key in ("lower(x)", "reverse(x)", "ip(x)"):
-            inside = sum(share for place, share in shares.items() if contains(constraint, derive(key, place)))
+            inside = sum(share for point, share in shares.items() if contains(constraint, derive(key, point)))
             assert hints.share(key, constraint) == pytest.approx(inside, abs=1e-9)
 
 

@@ -42,21 +42,21 @@ every_index = pytest.mark.parametrize("make_index", INDEXES, ids=str)
 def test_matches_what_the_reference_matches(make_index: Callable[[], Index], data: st.DataObject) -> None:
     index = make_index()
     held = {}
-    for place, expression in enumerate(data.draw(st.lists(expressions, max_size=8))):
+    for slot, expression in enumerate(data.draw(st.lists(expressions, max_size=8))):
         try:
-            index.add(place, Filter.of(expression))
+            index.add(slot, Filter.of(expression))
         except FilterError:
             continue
-        held[place] = expression
-    for place in data.draw(st.sets(st.sampled_from(sorted(held)))) if held else ():
-        index.remove(place)
-        del held[place]
+        held[slot] = expression
+    for slot in data.draw(st.sets(st.sampled_from(sorted(held)))) if held else ():
+        index.remove(slot)
+        del held[slot]
     for event in data.draw(st.lists(events, min_size=1, max_size=4)):
         try:
             record = read_event(event)
         except EventError:
             continue
-        wanted = [place for place, expression in held.items() if reference.matches(expression, event)]
+        wanted = [slot for slot, expression in held.items() if reference.matches(expression, event)]
         assert index.match(record) == wanted
         assert index.any(record) == bool(wanted)
 
@@ -69,12 +69,12 @@ def test_coarse_codes_and_shared_keys_change_no_answer(data: st.DataObject) -> N
         patched.setattr(layout, "_MANY", 2)
         index = SegmentIndex(capacity=1_000)
         held = {}
-        for place, expression in enumerate(data.draw(st.lists(expressions, min_size=4, max_size=16))):
+        for slot, expression in enumerate(data.draw(st.lists(expressions, min_size=4, max_size=16))):
             try:
-                held[place] = (expression, Filter.of(expression))
+                held[slot] = (expression, Filter.of(expression))
             except FilterError:
                 continue
-        index.extend({place: each for place, (_, each) in held.items()})
+        index.extend({slot: each for slot, (_, each) in held.items()})
         for event in data.draw(st.lists(events, min_size=1, max_size=4)):
             answer = index.view.match_plain(event, np.ndarray.tolist)
             try:
@@ -82,9 +82,7 @@ def test_coarse_codes_and_shared_keys_change_no_answer(data: st.DataObject) -> N
             except EventError:
                 assert answer is None
                 continue
-            wanted = [
-                place for place, (expression, _) in held.items() if reference.matches(expression, event)
-            ]
+            wanted = [slot for slot, (expression, _) in held.items() if reference.matches(expression, event)]
             assert answer in (None, wanted)
             assert index.match(record) == wanted
             assert index.any(record) == bool(wanted)
@@ -117,10 +115,10 @@ def test_removing_everything_leaves_nothing_behind(make_index: Callable[[], Inde
         "e > 5 or f in (1, 2, 3)",
         "cidr(g, '10.0.0.0/8')",
     ]
-    for place, text in enumerate(texts):
-        index.add(place, parse(text))
-    for place in range(len(texts)):
-        index.remove(place)
+    for slot, text in enumerate(texts):
+        index.add(slot, parse(text))
+    for slot in range(len(texts)):
+        index.remove(slot)
     assert index.match(read_event({"a": 1, "b": "X", "c": "x", "e": 6, "f": 1, "g": "10.1.2.3"})) == []
     assert index.stats().get("segments", 0) == 0
 
@@ -129,12 +127,12 @@ def test_more_attributes_than_one_segment_can_number(monkeypatch: pytest.MonkeyP
     for module in (draft, delta, merging):
         monkeypatch.setattr(module, "MOST_ATTRIBUTES", 50)
     index = SegmentIndex(capacity=100)
-    for place in range(250):
-        index.add(place, parse(f"a{place} = 1 and b{place} > 0"))
+    for slot in range(250):
+        index.add(slot, parse(f"a{slot} = 1 and b{slot} > 0"))
     assert index.stats()["segments"] >= 8
-    for place in range(0, 250, 7):
-        assert index.match(read_event({f"a{place}": 1, f"b{place}": 2})) == [place]
-        assert index.match(read_event({f"a{place}": 1})) == []
+    for slot in range(0, 250, 7):
+        assert index.match(read_event({f"a{slot}": 1, f"b{slot}": 2})) == [slot]
+        assert index.match(read_event({f"a{slot}": 1})) == []
 
 
 def test_a_filter_with_more_attributes_than_a_box_keeps_is_verified() -> None:
@@ -148,7 +146,7 @@ def test_a_filter_with_more_attributes_than_a_box_keeps_is_verified() -> None:
 
 def test_plain_events_are_matched_without_being_read_or_not_at_all() -> None:
     index = SegmentIndex(capacity=100)
-    index.extend({place: parse(f"a = {place} and b like '%x%'") for place in range(200)})
+    index.extend({slot: parse(f"a = {slot} and b like '%x%'") for slot in range(200)})
     index.add(200, parse("a = 7"))
     for event, wanted in (
         ({"a": 7, "b": "axb"}, [7, 200]),
@@ -170,9 +168,9 @@ def test_plain_events_are_matched_without_being_read_or_not_at_all() -> None:
 @pytest.mark.parametrize("size", [2, 5, 31, 32, 33, 200])
 def test_a_list_whose_every_element_matches_everything_names_each_filter_once(size: int) -> None:
     index = SegmentIndex(capacity=100)
-    held = {place: parse(f"a >= {place % 3} and b like '%x%'") for place in range(300)}
+    held = {slot: parse(f"a >= {slot % 3} and b like '%x%'") for slot in range(300)}
     index.extend(held)
-    index.extend({300 + place: parse(f"a > {place % 3} or a < 0") for place in range(300)})
+    index.extend({300 + slot: parse(f"a > {slot % 3} or a < 0") for slot in range(300)})
     event = {"a": list(range(5, 5 + size)), "b": ["x", "y", "xx"]}
     assert index.match(read_event(event)) == list(range(600))
     assert index.view.match_plain(event, np.ndarray.tolist) == list(range(600))
@@ -181,7 +179,7 @@ def test_a_list_whose_every_element_matches_everything_names_each_filter_once(si
 
 def test_lists_that_nobody_asks_for_leave_those_that_matter_alone() -> None:
     index = SegmentIndex(capacity=10)
-    index.extend({place: parse(f"l.a = {place} and l.b = {place + 1}") for place in range(50)})
+    index.extend({slot: parse(f"l.a = {slot} and l.b = {slot + 1}") for slot in range(50)})
     junk = [{"q": number} for number in range(5_000)]
     event = {"junk": junk, "l": [{"a": 1, "b": 2}, {"a": 7, "b": 9}, {"a": 30, "b": 31}, {"b": 8}]}
     assert index.match(read_event(event)) == [1, 30]
@@ -194,7 +192,7 @@ def test_a_missing_attribute_with_coarse_codes_is_not_taken_for_present(
     monkeypatch.setattr(tables, "_CODES", 4)
     index = SegmentIndex(capacity=100)
     texts = ["x = -1", "exists(x) and exists(o)", "x is not null and o < 0", "x is missing and o < 0"]
-    index.extend({place: parse(text) for place, text in enumerate(texts)})
+    index.extend({slot: parse(text) for slot, text in enumerate(texts)})
     assert index.match(read_event({"o": -1})) == [3]
     assert index.match(read_event({"o": -1, "x": None})) == [1]
     assert index.match(read_event({"o": -1, "x": -1})) == [0, 1, 2]
@@ -202,15 +200,15 @@ def test_a_missing_attribute_with_coarse_codes_is_not_taken_for_present(
 
 def test_a_view_from_before_a_renumbering_sees_no_later_change() -> None:
     index = SegmentIndex(capacity=10)
-    for place in range(30):
-        index.add(place, parse("a = 1"))
+    for slot in range(30):
+        index.add(slot, parse("a = 1"))
     renumbered = index.renumber(np.arange(30))
     before = index.view  # its segments share with the new ones when owners died
     renumbered.replace(3, parse("a = 1 and b = 2"))
     renumbered.remove(4)
     assert all((segment.died > before.moment).all() for segment in before.shape.segments)
     assert before.match(read_event({"a": 1})).tolist() == list(range(30))
-    assert renumbered.match(read_event({"a": 1})) == [place for place in range(30) if place not in (3, 4)]
+    assert renumbered.match(read_event({"a": 1})) == [slot for slot in range(30) if slot not in (3, 4)]
 
 
 OTHERS = [parse(f"x > {number} and y < {number}") for number in range(70)]
@@ -231,14 +229,14 @@ def test_integers_that_no_double_equals_are_found_beside_many_other_filters(
             data.draw(st.sampled_from([f"y = {low}", f"y >= {low} and y <= {high}", f"y in (3, {low})"]))
         )
     parsed = [*OTHERS, *map(parse, filters)]
-    for place, filter in enumerate(parsed):
-        index.add(place, filter)
+    for slot, filter in enumerate(parsed):
+        index.add(slot, filter)
     value = data.draw(
         st.one_of(around, st.lists(around, max_size=3), st.lists(st.lists(around, max_size=2), max_size=2))
     )
     event = {"x": 1, "y": value}
     assert index.match(read_event(event)) == [
-        place for place, filter in enumerate(parsed) if filter.matches(event)
+        slot for slot, filter in enumerate(parsed) if filter.matches(event)
     ]
 
 

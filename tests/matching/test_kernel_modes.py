@@ -60,7 +60,7 @@ def drawn(rng):
 
 def asked(index, held, event):
     record = read_event(event)
-    wanted = [place for place, expression in held.items() if reference.matches(expression, event)]
+    wanted = [slot for slot, expression in held.items() if reference.matches(expression, event)]
     assert index.match(record) == wanted, (event, index.match(record), wanted)
     assert index.any(record) == bool(wanted)
     assert index.view.match_plain(event, np.ndarray.tolist) in (None, wanted)
@@ -78,11 +78,11 @@ def asked_batch(index, held, rows):
     found = 0
     for fewest in (1, 10**9):  # with masks, and without
         batch._FEWEST, batch._PER_SIDE, batch._ROOM, batch._MOST_ROWS = fewest, -1.0, 200, 2
-        counts, places = batch.matched_columns(index.view, columns)
+        counts, slots = batch.matched_columns(index.view, columns)
         ends = np.cumsum(counts)
         for row, event in enumerate(rows):
-            wanted = [place for place, expression in held.items() if reference.matches(expression, event)]
-            assert sorted(places[ends[row] - counts[row] : ends[row]].tolist()) == wanted
+            wanted = [slot for slot, expression in held.items() if reference.matches(expression, event)]
+            assert sorted(slots[ends[row] - counts[row] : ends[row]].tolist()) == wanted
             found += len(wanted)
     return found
 
@@ -90,21 +90,21 @@ def asked_batch(index, held, rows):
 rng = random.Random(5)
 found = masked = swept = 0
 expressions = dict(enumerate(map(expression_of_text, MIXED)))
-filters = {place: Filter.of(each) for place, each in expressions.items()}
+filters = {slot: Filter.of(each) for slot, each in expressions.items()}
 events = [drawn(rng) for _ in range(40)]
 flat = [{"x": rng.choice([*map(float, NUMBERS[:14]), None]), "lat": rng.choice([0.0, 1.5, 40.0, 91.0]), "y": rng.choice([*WORDS, None]),
          "lon": rng.choice([0.0, 2.0])} for _ in range(70)]
 for capacity, codes, many in ((1, 65_535, 16_384), (7, 65_535, 16_384), (1_000, 65_535, 16_384), (40, 12, 2)):
     tables._CODES, layout._MANY = codes, many
     index = SegmentIndex(capacity)
-    for place, each in filters.items():
-        index.add(place, each)
-    index.extend({place + 200: each for place, each in filters.items()})
-    held = {**expressions, **{place + 200: each for place, each in expressions.items()}}
-    for place in range(0, 250, 3):
-        if place in held:
-            index.remove(place)
-            del held[place]
+    for slot, each in filters.items():
+        index.add(slot, each)
+    index.extend({slot + 200: each for slot, each in filters.items()})
+    held = {**expressions, **{slot + 200: each for slot, each in expressions.items()}}
+    for slot in range(0, 250, 3):
+        if slot in held:
+            index.remove(slot)
+            del held[slot]
     index.replace(1, filters[2])
     held[1] = expressions[2]
     held = dict(sorted(held.items()))
@@ -120,9 +120,9 @@ for name in ("W1", "W1c", "W2-3D", "W3", "W4A", "W5", "W6", "W3 swept", "W4A swe
     workload = generate(name, 160, 12, 5)
     held = dict(enumerate(map(expression_of_text, workload.filter_texts())))
     index = SegmentIndex(50)
-    index.extend({place: Filter.of(each) for place, each in held.items() if place < 120})
-    for place in range(120, 160):
-        index.add(place, Filter.of(held[place]))
+    index.extend({slot: Filter.of(each) for slot, each in held.items() if slot < 120})
+    for slot in range(120, 160):
+        index.add(slot, Filter.of(held[slot]))
     found += sum(asked(index, held, event) for event in workload.events())
     found += asked_batch(index, held, workload.events())
     batch._FEWEST = 1

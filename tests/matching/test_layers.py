@@ -54,16 +54,16 @@ drawn_events = st.builds(
 @example(texts=["x = 'a' and y = 'a' and z like '%a'"], events=[{"x": ["a", "b"], "y": ["b", "a"], "z": "a"}])
 def test_short_lists_match_what_the_reference_matches(texts: list[str], events: list[dict[str, Any]]) -> None:
     held = {}
-    for place, text in enumerate(texts):
+    for slot, text in enumerate(texts):
         expression = expression_of_text(text)
         try:
-            held[place] = expression, Filter.of(expression)
+            held[slot] = expression, Filter.of(expression)
         except NeverMatchesError:
             continue
     index = SegmentIndex()
-    index.extend({place: filter for place, (_, filter) in held.items()})
+    index.extend({slot: filter for slot, (_, filter) in held.items()})
     for event in events:
-        wanted = [place for place, (expression, _) in held.items() if reference.matches(expression, event)]
+        wanted = [slot for slot, (expression, _) in held.items() if reference.matches(expression, event)]
         assert index.match(read_event(event)) == wanted
         assert index.any(read_event(event)) == bool(wanted)
 

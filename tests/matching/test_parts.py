@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from thatch import parse
-from thatch.matching.segments import SegmentIndex, fields
+from thatch.matching.segments import SegmentIndex
 from thatch.matching.segments.building import layout
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.draft import Draft
 from thatch.matching.segments.parts import MOST_SIDES, Parts, take_apart
+from thatch.matching.segments.records import MOST_HOT
 from thatch.matching.segments.segment import Segment
 from thatch.model.events import read_event
 from thatch.workloads import generate
@@ -28,8 +29,8 @@ def parts_of(text: str) -> Parts:
 def segment_of(*texts: str) -> tuple[Segment, list[str]]:
     number: dict[str, int] = {}
     draft = Draft()
-    for place, text in enumerate(texts):
-        assert draft.add(place, parse(text), number)
+    for slot, text in enumerate(texts):
+        assert draft.add(slot, parse(text), number)
     return Segment.build(Ranked.of(draft.sides())), list(number)
 
 
@@ -86,18 +87,18 @@ def test_unions_and_wildcards_match_single_values_and_lists(
     filters = workload.filters()
     index = SegmentIndex(capacity=500)
     index.extend(dict(enumerate(filters[:1_500])))
-    for place in range(1_500, 2_000):  # the delta has them
-        index.add(place, filters[place])
+    for slot in range(1_500, 2_000):  # the delta has them
+        index.add(slot, filters[slot])
     for event in workload.events():
-        wanted = [place for place, each in enumerate(filters) if each.matches(event)]
+        wanted = [slot for slot, each in enumerate(filters) if each.matches(event)]
         assert index.match(read_event(event)) == wanted
-        assert index.view.match_plain(event, lambda places: places.tolist()) == wanted
+        assert index.view.match_plain(event, lambda slots: slots.tolist()) == wanted
         assert index.any(read_event(event)) == bool(wanted)
 
 
 def test_a_list_meets_the_alternatives_of_a_box_with_many_sides() -> None:
     """More than the codes of a block are gathered for, so that the exact sides are read."""
-    few, many = "x in (1, 3)", f"x in ({', '.join(map(str, range(1, 4 * fields.MOST_HOT, 2)))})"
+    few, many = "x in (1, 3)", f"x in ({', '.join(map(str, range(1, 4 * MOST_HOT, 2)))})"
     index = SegmentIndex()
     index.extend({0: parse(f"y = 1 and {few}"), 1: parse(f"y = 1 and {many}"), 2: parse("y = 1 and x != 3")})
     for values, wanted in [([2, 4], [2]), ([2, 3], [0, 1, 2]), ([3, 3], [0, 1]), ([4, 5], [1, 2])]:
@@ -118,7 +119,7 @@ def test_a_list_of_texts_meets_prefix_suffix_and_check_with_one_element() -> Non
     ]
     for event, wanted in cases:
         assert index.match(read_event(event)) == wanted
-        assert index.view.match_plain(event, lambda places: places.tolist()) == wanted
+        assert index.view.match_plain(event, lambda slots: slots.tolist()) == wanted
 
 
 def test_outcomes_of_checks_are_forgotten_from_event_to_event() -> None:

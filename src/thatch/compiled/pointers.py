@@ -12,6 +12,7 @@ from numba.extending import intrinsic
 from thatch.compiled.decorators import JIT
 
 __all__ = [
+    "CheckedArray",
     "as_doubles",
     "as_int32",
     "as_uint64",
@@ -55,7 +56,7 @@ def part_of(typingctx, array, start):
 # A description is an array of numbers: for every array it names, address and length stand side by side.
 
 
-class _Strict(np.ndarray):
+class CheckedArray(np.ndarray):
     """With the compiler switched off: an array with nothing before its first place, as pointers know no other."""
 
     def __getitem__(self, at):
@@ -78,9 +79,9 @@ def _named(kind: Any) -> Any:
         def array_at(description, field):
             address, size = int(description[field]), int(description[field + 1])
             if size == 0:
-                return np.empty(0, dtype).view(_Strict)
+                return np.empty(0, dtype).view(CheckedArray)
             content = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
-            return np.frombuffer(content, dtype).view(_Strict)
+            return np.frombuffer(content, dtype).view(CheckedArray)
 
         return array_at
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.event_columns import EventColumns
 from thatch.matching.segments.kernels.batches import (
     DENSE,
@@ -22,11 +21,12 @@ from thatch.matching.segments.kernels.batches import (
     collect_batch,
     count_grid,
     emit_grid,
+    file_pairs,
     fill_masks,
     lay_out,
     match_masks,
-    place_pairs,
 )
+from thatch.matching.segments.records import TALLY, UNORDERED
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.view import View, holds_any
 from thatch.matching.segments.workspace import Workspace
@@ -43,12 +43,12 @@ _MOST_ROWS = 1 << 14  # of a grid, which takes 64 MB
 _PER_BLOCK, _PER_SIDE = 20.0, 2.5
 
 Counts = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
-Part = tuple[int, Counts, Places]  # the first event, how many matches each has from there on, their places
+Slots = npt.NDArray[np.int32]
+Part = tuple[int, Counts, Slots]  # the first event, how many matches each has from there on, their slots
 
 
-def matched_columns(view: View, columns: EventColumns) -> tuple[Counts, Places]:
-    """How many subscriptions want each event, and their places, event by event."""
+def matched_columns(view: View, columns: EventColumns) -> tuple[Counts, Slots]:
+    """How many subscriptions want each event, and their slots, event by event."""
     return _together(len(columns), matched_parts(view, columns))
 
 
@@ -60,8 +60,8 @@ def matched_parts(view: View, columns: EventColumns) -> Generator[Part]:
     flags = view.pool.flags  # as they are now: they may change while the parts are taken
     room = view.pool.take(view.shape)
     try:
-        if flags & fields.TALLY:
-            room.tally(view.shape.places)
+        if flags & TALLY:
+            room.tally(view.shape.slots)
         yield from _Matching(view, columns, room, flags).parts()
     finally:  # nothing raises in the middle of a search, so that the room is as it should be
         room.attach(view.shape)  # the context named parts of the shape only
@@ -76,7 +76,7 @@ class _Matching:
         if room.encoder.rows < len(columns.attribute):
             room.encoder.grow(len(columns.attribute), 4_096)
         room.sync()
-        room.name_words(columns.texts.blob)
+        room.use_words(columns.texts.blob)
 
     def parts(self) -> Iterator[Part]:
         shape = self._view.shape
@@ -93,7 +93,7 @@ class _Matching:
         events = len(self._columns)
         sides = len(segment.side_attribute)
         if (
-            self._flags & fields.TALLY
+            self._flags & TALLY
             or events < _FEWEST
             or not segment.is_simple
             or int(segment.tables.cells().sum()) > _MOST_CELLS
@@ -102,71 +102,71 @@ class _Matching:
         masked = sides * _PER_SIDE / min(events, EVENTS)
         if len(segment.bitsets):
             return segment.bitsets.nanoseconds > masked
-        self._room.name_sources(segment.desc, self._room.context[:0])
+        self._room.search_in([segment], [])
         sample = _sliced(self._columns, 0, min(_SAMPLE, events))
-        before = self._room.counts.copy()
-        done, _, _ = self._run(sample, 0, fields.UNORDERED, np.zeros(len(sample), np.int64))
-        blocks = int(self._room.counts[fields.BLOCKS_READ] - before[fields.BLOCKS_READ]) / done
-        self._room.counts[:] = before  # the sample is searched again, and counted then
+        counts = self._room.counts
+        before, blocks_before = counts.table.copy(), counts.blocks
+        done, _, _ = self._run(sample, 0, UNORDERED, np.zeros(len(sample), np.int64))
+        blocks = int(counts.blocks - blocks_before) / done
+        counts.table[:] = before  # the sample is searched again, and counted then
         return blocks * _PER_BLOCK > masked
 
     def _run(
         self, columns: EventColumns, first: int, flags: int, counts: Counts
-    ) -> tuple[int, Places, npt.NDArray[np.int64]]:
-        boxes = len(self._room.places)
-        places = self._room.spare("found", boxes + _ROOM, np.int32)
+    ) -> tuple[int, Slots, npt.NDArray[np.int64]]:
+        boxes = len(self._room.slots)
+        slots = self._room.spare("found", boxes + _ROOM, np.int32)
         pending = np.empty((boxes + 4_096, 3), np.int64)
         done, used, waiting = collect_batch(
-            self._room.context, columns.attribute, columns.classes, columns.numbers, columns.codes,
-            columns.texts.offsets, first, flags, self._view.moment, self._view.boxes, places, counts, pending,
+            self._room.table, columns.attribute, columns.classes, columns.numbers, columns.codes,
+            columns.texts.offsets, first, flags, self._view.moment, self._view.boxes, slots, counts, pending,
         )  # fmt: skip
-        return done, places[:used], pending[:waiting]
+        return done, slots[:used], pending[:waiting]
 
     def _searched(self, segments: list[int]) -> Iterator[Part]:
         """Search for every event in these segments and the deltas; those that must be verified are."""
         shape = self._view.shape
-        descs = [shape.segments[number].desc for number in segments]
-        self._room.name_sources(np.concatenate([np.zeros(0, np.int64), *descs]), shape.delta_descs)
+        self._room.search_in([shape.segments[number] for number in segments], shape.deltas)
         sources = [*segments, *range(len(shape.segments), len(shape.segments) + len(shape.deltas))]
-        flags = self._flags | (fields.UNORDERED if shape.is_single(segments) else 0)
+        flags = self._flags | (UNORDERED if shape.is_single(segments) else 0)
         counts, done = np.zeros(len(self._columns), np.int64), 0
         while done < len(self._columns):
             first = done
-            done, places, pending = self._run(self._columns, first, flags, counts)
-            if len(places):
-                yield self._part(first, counts[first:done], places.copy())
+            done, slots, pending = self._run(self._columns, first, flags, counts)
+            if len(slots):
+                yield self._part(first, counts[first:done], slots.copy())
             if len(pending):
-                yield from self._verified(first, counts[first:done], places, pending, sources)
+                yield from self._verified(first, counts[first:done], slots, pending, sources)
 
-    def _part(self, first: int, counts: Counts, places: Places) -> Part:
-        if self._flags & fields.TALLY:
-            np.add.at(self._room.tallies, 2 * places.astype(np.int64) + 1, 1)
-        return first, counts, places
+    def _part(self, first: int, counts: Counts, slots: Slots) -> Part:
+        if self._flags & TALLY:
+            np.add.at(self._room.tallies, 2 * slots.astype(np.int64) + 1, 1)
+        return first, counts, slots
 
     def _verified(
         self,
         first: int,
         counts: Counts,
-        places: Places,
+        slots: Slots,
         pending: npt.NDArray[np.int64],
         sources: list[int],
     ) -> Iterator[Part]:
-        """What is verified of events that were searched, as parts of their own; `places` are the sure ones."""
+        """What is verified of events that were searched, as parts of their own; `slots` are the sure ones."""
         shape = self._view.shape
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        self._room.counts[fields.VERIFIED] += len(pending)
+        self._room.counts.verified += len(pending)
         for event in np.unique(pending[:, 0]).tolist():
             record = self._columns.read(event)
-            sure = set(places[starts[event - first] : starts[event - first + 1]].tolist())
+            sure = set(slots[starts[event - first] : starts[event - first + 1]].tolist())
             more = set()
             for source, owner in pending[pending[:, 0] == event, 1:].tolist():
-                place = shape.source(sources[source]).place_of(owner)
-                if place in sure or place in more:
+                slot = shape.source(sources[source]).slot_of(owner)
+                if slot in sure or slot in more:
                     continue
                 if holds_any(shape.filter(sources[source], owner), record):
-                    more.add(place)
+                    more.add(slot)
             if more:
-                self._room.counts[fields.MATCHES] += len(more)
+                self._room.counts.matches += len(more)
                 yield self._part(event, np.array([len(more)]), np.array(sorted(more), np.int32))
 
     # --- masks ---------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class _Matching:
         for first in range(0, len(columns), EVENTS):
             count = min(EVENTS, len(columns) - first)
             fill_masks(
-                segment.desc, columns.attribute, columns.classes, columns.numbers, columns.codes,
+                segment.record.table, columns.attribute, columns.classes, columns.numbers, columns.codes,
                 columns.texts.offsets, columns.texts.blob, first, count, cell_at, below, above,
             )  # fmt: skip
             yield from self._match_some(segment, first, count, (cell_at, below, above))
@@ -190,33 +190,25 @@ class _Matching:
         """Match as many events as a mask has against a segment, as many blocks at a time as a grid has rows."""
         blocks = -(-segment.boxes // 64) + len(segment.groups)
         grid = np.empty(min(blocks, _MOST_ROWS) * EVENTS, np.uint64)
-        slots = np.empty(min(blocks, _MOST_ROWS), np.int64)
+        first_boxes = np.empty(min(blocks, _MOST_ROWS), np.int64)
         everyone = np.packbits(np.arange(EVENTS) < count, bitorder="little").view(np.uint64)
         state, mask = np.zeros(2, np.int64), np.zeros(MASKS, np.uint64)
-        own_places = (segment.claims >> 1).astype(np.int32)
+        own_slots = (segment.claims >> 1).astype(np.int32)
         events = self._room.spare("events", max(_ROOM, DENSE), np.uint16)
-        pair_places = self._room.spare("places", max(_ROOM, DENSE), np.int32)
+        pair_slots = self._room.spare("slots", max(_ROOM, DENSE), np.int32)
         while state[0] < len(segment.groups):
             rows, used = match_masks(
-                segment.desc,
-                *masks,
-                everyone,
-                self._view.moment,
-                state,
-                mask,
-                grid,
-                slots,
-                events,
-                pair_places,
-            )
+                segment.record.table, *masks, everyone, self._view.moment, state, mask, grid, first_boxes,
+                events, pair_slots,
+            )  # fmt: skip
             counts = np.bincount(events[:used], minlength=EVENTS)
             count_grid(grid, rows, counts)
-            found = _Found(grid, slots, rows, own_places, events[:used], pair_places[:used], counts)
+            found = _Found(grid, first_boxes, rows, own_slots, events[:used], pair_slots[:used], counts)
             for start, end in _ranges(counts[:count], _ROOM):
                 matches = int(counts[start:end].sum())
                 if matches:
-                    self._room.counts[fields.MATCHES] += matches
-                    yield first + start, counts[start:end], found.places(start, end)
+                    self._room.counts.matches += matches
+                    yield first + start, counts[start:end], found.slots(start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,20 +216,20 @@ class _Found:
     """What masks found for as many events as they have: rows of a grid and pairs, and the counts of both."""
 
     grid: npt.NDArray[np.uint64]
-    slots: npt.NDArray[np.int64]
+    first_boxes: npt.NDArray[np.int64]
     rows: int
-    own_places: Places
+    own_slots: Slots
     pair_events: npt.NDArray[np.uint16]
-    pair_places: Places
+    pair_slots: Slots
     counts: Counts
 
-    def places(self, start: int, end: int) -> Places:
-        """The places of the events from `start` to `end`, event by event."""
+    def slots(self, start: int, end: int) -> Slots:
+        """The slots of the events from `start` to `end`, event by event."""
         result = np.empty(int(self.counts[start:end].sum()), np.int32)
         next_at = np.cumsum(self.counts) - self.counts
         next_at -= next_at[start]
-        emit_grid(self.grid, self.slots, self.rows, self.own_places, start, end, next_at, result)
-        place_pairs(self.pair_events, self.pair_places, start, end, next_at, result)
+        emit_grid(self.grid, self.first_boxes, self.rows, self.own_slots, start, end, next_at, result)
+        file_pairs(self.pair_events, self.pair_slots, start, end, next_at, result)
         return result
 
 
@@ -251,23 +243,23 @@ def _ranges(counts: Counts, most: int) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _together(events: int, parts: Iterable[Part]) -> tuple[Counts, Places]:
+def _together(events: int, parts: Iterable[Part]) -> tuple[Counts, Slots]:
     """The matches of several parts, event by event."""
     totals = np.zeros(events, np.int64)
     listed, end, in_order = [], 0, True
-    for first, counts, places in parts:
+    for first, counts, slots in parts:
         in_order &= first >= end
         end = first + len(counts)
         totals[first:end] += counts
-        listed.append((first, counts, places))
+        listed.append((first, counts, slots))
     if len(listed) == 1:
         return totals, listed[0][2]
     if in_order:
-        return totals, np.concatenate([np.zeros(0, np.int32), *(places for _, _, places in listed)])
+        return totals, np.concatenate([np.zeros(0, np.int32), *(slots for _, _, slots in listed)])
     next_at = np.cumsum(totals) - totals
     result = np.empty(int(totals.sum()), np.int32)
-    for first, counts, places in listed:
-        lay_out(counts, places, next_at[first:], result)
+    for first, counts, slots in listed:
+        lay_out(counts, slots, next_at[first:], result)
     return totals, result
 
 

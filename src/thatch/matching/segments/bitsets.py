@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.building.shares import Shares
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.kernels.bitsets import count_edges, file_edges, keep_bits
+from thatch.matching.segments.records import MIXED_SIDES, BitsetAttribute, BitsetLayout, GroupRecord
 
 __all__ = ["Bitsets", "blocks_of_an_event", "is_worth_bitsets"]
 
@@ -38,13 +38,13 @@ _GAIN, _LEAST = 1.5, 2_000.0  # times quicker, and nanoseconds of an event witho
 class Bitsets:
     """The bits of a segment's boxes; all arrays are empty where it has none.
 
-    `starts` tells for every cell of every attribute how many edges lie before it, `slots` the box of each edge, and
+    `starts` tells for every cell of every attribute how many edges lie before it, `boxes` the box of each edge, and
     `layout` how long a row of `bits` is, after how many edges one is kept, and where each attribute's things begin.
     """
 
     layout: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int32]
-    slots: npt.NDArray[np.int32]
+    boxes: npt.NDArray[np.int32]
     bits: npt.NDArray[np.uint64]
 
     @classmethod
@@ -69,27 +69,27 @@ class Bitsets:
         if not stride:
             return cls.none()
         kept = edges // stride + 1
-        layout = np.zeros((len(edges), fields.BITSET_WIDTH), np.int64)
-        layout[:, fields.CELLS_AT] = cell_at[:-1]
-        layout[:, fields.EDGES_AT] = starts[cell_at[:-1]]
-        layout[:, fields.EDGES] = edges
-        layout[:, fields.KEPT_AT] = np.cumsum(kept) - kept
-        whole = np.concatenate([np.array([words, stride]), layout.ravel()])
-        slots, bits = np.empty(int(starts[-1]), np.int32), np.zeros(int(kept.sum()) * words, np.uint64)
-        file_edges(offsets, *sides, cell_at, starts[1:].copy(), slots)
-        keep_bits(offsets, attribute, whole, slots, bits)
-        return cls(whole, starts, slots, bits)
+        rows = np.zeros((len(edges), BitsetAttribute.width), np.int64)
+        rows[:, BitsetAttribute.cells_at] = cell_at[:-1]
+        rows[:, BitsetAttribute.edges_at] = starts[cell_at[:-1]]
+        rows[:, BitsetAttribute.n_edges] = edges
+        rows[:, BitsetAttribute.kept_at] = np.cumsum(kept) - kept
+        header = BitsetLayout(n_words=words, stride=stride)
+        layout = np.concatenate([header.table, rows.ravel()])
+        edge_boxes, bits = np.empty(int(starts[-1]), np.int32), np.zeros(int(kept.sum()) * words, np.uint64)
+        file_edges(offsets, *sides, cell_at, starts[1:].copy(), edge_boxes)
+        keep_bits(offsets, attribute, layout, edge_boxes, bits)
+        return cls(layout, starts, edge_boxes, bits)
 
     def __len__(self) -> int:
         """How many attributes there are bits of."""
-        return max(len(self.layout) - fields.FIRST_BITSET, 0) // fields.BITSET_WIDTH
+        return max(len(self.layout) - BitsetLayout.width, 0) // BitsetAttribute.width
 
     @property
     def nanoseconds(self) -> float:
         """How long an event is expected to take."""
-        return _sweeping(
-            len(self), int(self.layout[fields.BITSET_ROW]), int(self.layout[fields.BITSET_STRIDE])
-        )
+        header = BitsetLayout(self.layout)
+        return _sweeping(len(self), header.n_words, header.stride)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """All columns by name."""
@@ -136,11 +136,13 @@ def is_worth_bitsets(
     stride = 2 * len(columns["side_attribute"]) // (_MOST_KEPT * attributes)
     swept = _sweeping(attributes, boxes // 64, stride)
     groups = columns["groups"]
-    keys = groups[:, fields.GROUP_KEYS]
+    keys = groups[:, GroupRecord.n_keys]
     per_key = _PER_KEY if columns["codes"].nbytes <= _NEAR else _PER_FAR_KEY
-    per_block = _PER_BLOCK + keys * per_key + (groups[:, fields.GROUP_MIXED] >= 0) * fields.SLOTS * _PER_MIXED
+    per_block = (
+        _PER_BLOCK + keys * per_key + (groups[:, GroupRecord.mixed_at] >= 0) * MIXED_SIDES * _PER_MIXED
+    )
     wanted = max(_GAIN * swept, _LEAST)
-    if float((groups[:, fields.GROUP_BLOCKS] * per_block).sum()) < wanted:
+    if float((groups[:, GroupRecord.n_blocks] * per_block).sum()) < wanted:
         return False  # even if every block were read
     return float((blocks_of_an_event(tables, columns, shares) * per_block).sum()) > wanted
 
@@ -153,16 +155,17 @@ def blocks_of_an_event(
     groups, codes = columns["groups"], columns["codes"]
     expected = np.zeros(len(groups))
     for number, row in enumerate(groups):
-        keys, blocks = int(row[fields.GROUP_KEYS]), int(row[fields.GROUP_BLOCKS])
+        group = GroupRecord(row)
+        keys, blocks = int(group.n_keys), int(group.n_blocks)
         if not keys:
             expected[number] = blocks
             continue
         zones = -(-blocks // 64)
-        first = int(row[fields.GROUP_ZONES])
+        first = int(group.zones_at)
         hulls = codes[first : first + zones * keys * 128].reshape(zones, keys, 2, 64).astype(np.int64)
         chance = np.ones((zones, 64))
         for key in range(keys):
-            cuts = below(int(row[fields.FIRST_KEY + key]))
+            cuts = below(int(group.keys[key]))
             low, high = hulls[:, key, 0], np.minimum(hulls[:, key, 1] + 1, len(cuts) - 1)
             chance *= np.maximum(cuts[high] - cuts[np.minimum(low, len(cuts) - 1)], 0.0)
         expected[number] = chance.ravel()[:blocks].sum()

@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments.parts import MOST_ATTRIBUTES
-from thatch.matching.segments.sides import NUMBER, Checks, Sides, Texts
+from thatch.matching.segments.records import NUMBER
+from thatch.matching.segments.sides import Checks, Sides, Texts
 
 __all__ = ["sides_of_bounds"]
 
 
 def sides_of_bounds(
-    place: npt.NDArray[np.int64],
+    slot: npt.NDArray[np.int64],
     offsets: npt.NDArray[np.int64],
     attribute: npt.NDArray[np.int32],
     low: npt.NDArray[np.float64],
@@ -24,14 +25,14 @@ def sides_of_bounds(
 
     An infinite bound is the end of the numbers, which is a cut of its own.
     """
-    if len(place) > 1 and len(np.unique(attribute)) > MOST_ATTRIBUTES:
-        middle = len(place) // 2
+    if len(slot) > 1 and len(np.unique(attribute)) > MOST_ATTRIBUTES:
+        middle = len(slot) // 2
         side = int(offsets[middle])
         yield from sides_of_bounds(
-            place[:middle], offsets[: middle + 1], attribute[:side], low[:side], high[:side]
+            slot[:middle], offsets[: middle + 1], attribute[:side], low[:side], high[:side]
         )
         yield from sides_of_bounds(
-            place[middle:], offsets[middle:] - side, attribute[side:], low[side:], high[side:]
+            slot[middle:], offsets[middle:] - side, attribute[side:], low[side:], high[side:]
         )
         return
     yield Sides(
@@ -41,10 +42,10 @@ def sides_of_bounds(
         lo_value=np.where(low == -np.inf, 0.0, low),
         hi_kind=np.where(high == np.inf, 6, NUMBER + 1).astype(np.int8),
         hi_value=np.where(high == np.inf, 0.0, high),
-        owner=np.arange(len(place), dtype=np.int32),
-        place=place,
-        verify=np.zeros(len(place), np.bool_),
+        owner=np.arange(len(slot), dtype=np.int32),
+        slot=slot,
+        verify=np.zeros(len(slot), np.bool_),
         texts=Texts(),
-        source=Texts(np.zeros(len(place) + 1, np.int64)),
+        source=Texts(np.zeros(len(slot) + 1, np.int64)),
         checks=Checks(),
     )

@@ -7,18 +7,16 @@ change that removed it. So nothing that a reader sees ever changes under it.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.draft import SIDE_BYTES, packer, unpacked
 from thatch.matching.segments.kernels.delta import file_boxes, file_plain_box
-from thatch.matching.segments.kernels.on_demand import load_parts
 from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, plain_sides, take_apart
-from thatch.matching.segments.sides import TEXT, Checks, Sides, Texts
+from thatch.matching.segments.records import ALIVE, DELTA, PARTS, TEXT, VERIFY, DeltaRecord
+from thatch.matching.segments.sides import Checks, Sides, Texts
 from thatch.model.filters import Filter
 
 __all__ = ["CAPACITY", "Delta"]
@@ -44,7 +42,6 @@ class Delta:
         self.owners = np.zeros(2 * capacity, np.int64)
         self._sides = np.zeros(sides * SIDE_BYTES // 8, np.int64)
         self._packed = memoryview(self._sides).cast("B")  # type: ignore[arg-type]
-        self._lanes = np.zeros(blocks * 2 * 192, np.uint16)
         self._first_side = np.zeros(boxes + 1, np.int32)
         self._box_owner = np.zeros(boxes, np.int32)
         self._texts = np.zeros(text, np.uint8)
@@ -56,22 +53,18 @@ class Delta:
         self._attributes: set[int] = set()
         self._owner_of: dict[int, int] = {}
         self._is_plain: list[bool] = []
-        self.desc = np.zeros(fields.DELTA_WIDTH, np.int64)
-        for field, array in self._arrays().items():
-            self.desc[field], self.desc[field + 1] = array.ctypes.data, array.size
-
-    def _arrays(self) -> dict[int, npt.NDArray[Any]]:
-        return {
-            fields.DELTA_LANES: self._lanes,
-            fields.DELTA_SIDES: self._sides,
-            fields.DELTA_FIRST_SIDE: self._first_side,
-            fields.DELTA_BOX_OWNER: self._box_owner,
-            fields.DELTA_OWNERS: self.owners,
-            fields.DELTA_TEXTS: self._texts,
-            fields.DELTA_CHECK_AT: self._check_at,
-            fields.DELTA_CHECKS: self._checks,
-            fields.DELTA_PROGRAMS: self._programs,
-        }
+        self.record = DeltaRecord(
+            lanes=np.zeros(blocks * 2 * 192, np.uint16),
+            sides=self._sides,
+            first_side=self._first_side,
+            box_owner=self._box_owner,
+            owners=self.owners,
+            texts=self._texts,
+            check_at=self._check_at,
+            checks=self._checks,
+            programs=self._programs,
+        )
+        self._table = self.record.table
 
     def __len__(self) -> int:
         return self.count
@@ -91,15 +84,15 @@ class Delta:
         """Whether some box has a check."""
         return self._used_checks > 0
 
-    def place_of(self, owner: int) -> int:
-        """The place of an owner."""
+    def slot_of(self, owner: int) -> int:
+        """The slot of an owner."""
         return int(self.owners[2 * owner]) >> 1
 
-    def find(self, place: int) -> int:
-        """The living owner at a place, -1 if there is none."""
-        return self._owner_of.get(place, -1)
+    def find(self, slot: int) -> int:
+        """The living owner at a slot, -1 if there is none."""
+        return self._owner_of.get(slot, -1)
 
-    def add(self, place: int, filter: Filter, number: dict[str, int]) -> bool:
+    def add(self, slot: int, filter: Filter, number: dict[str, int]) -> bool:
         """Add a filter; False if there is no room for it."""
         if self.count == self.capacity:
             return False
@@ -111,7 +104,7 @@ class Delta:
 
         if len(number) <= MOST_ATTRIBUTES:
             sides = plain_sides(filter, number, keep)
-            if sides is not None and not texts and self._add_plain(place, filter, sides):
+            if sides is not None and not texts and self._add_plain(slot, filter, sides):
                 return True
             texts.clear()
         parts = take_apart(filter, number, keep)
@@ -120,26 +113,26 @@ class Delta:
                 return False
             self._make_room_for(parts, texts)
         if texts:
-            self._place_texts(parts, texts)
-        self._append(place, parts)
+            self._store_texts(parts, texts)
+        self._append(slot, parts)
         self.filters.append(filter)
         if len(number) > MOST_ATTRIBUTES:  # else there cannot be too many here
             self._attributes |= parts.attributes()
         return True
 
-    def _add_plain(self, place: int, filter: Filter, sides: list[float]) -> bool:
+    def _add_plain(self, slot: int, filter: Filter, sides: list[float]) -> bool:
         """Add a filter that is one box without texts, the quick way; False if there is no room."""
         owner, box, count = self.count, self.boxes, len(sides) >> 2
         end = self._used_sides + count
         if box == self._most_boxes or end > self._most_sides:
             return False
         if not box:
-            load_parts(fields.DELTA)
+            PARTS.load(DELTA)
         packer(count).pack_into(self._packed, self._used_sides * SIDE_BYTES, *sides)
-        file_plain_box(self.desc, box, owner, end, self._used_checks, place)
+        file_plain_box(self._table, box, owner, end, self._used_checks, slot)
         self._used_sides = end
         self._is_plain.append(True)
-        self._owner_of[place] = owner
+        self._owner_of[slot] = owner
         self.filters.append(filter)
         self.count, self.boxes = owner + 1, box + 1
         return True
@@ -169,8 +162,8 @@ class Delta:
             max(sum(len(each[2]) for each in parts.checks), len(self._programs)),
         )
 
-    def _place_texts(self, parts: Parts, texts: list[str]) -> None:
-        """Write the texts of cuts, each once, and put where they stand in place of their position."""
+    def _store_texts(self, parts: Parts, texts: list[str]) -> None:
+        """Write the texts of cuts, each once, and put where they stand in slot of their position."""
         at = []
         for text in texts:
             known = self._text_at.get(text)
@@ -188,14 +181,14 @@ class Delta:
             if kinds >> 8 >= TEXT:
                 parts.sides[side + 3] = at[int(parts.sides[side + 3])]
 
-    def _append(self, place: int, parts: Parts) -> None:
+    def _append(self, slot: int, parts: Parts) -> None:
         owner, first = self.count, self.boxes
         if not first:
-            load_parts(fields.DELTA)
+            PARTS.load(DELTA)
         sides = len(parts.sides) // 4
         packer(sides).pack_into(self._packed, self._used_sides * SIDE_BYTES, *parts.sides)
         self._is_plain.append(parts.is_plain)
-        self._owner_of[place] = owner
+        self._owner_of[slot] = owner
         box = first
         for size in parts.sizes:
             self._used_sides += size
@@ -211,21 +204,21 @@ class Delta:
             self._used_programs += len(program)
             self._used_checks += 1
             self._check_at[first + own + 1 : box + 1] = self._used_checks
-        self.owners[2 * owner] = 2 * place + parts.verify
-        self.owners[2 * owner + 1] = fields.ALIVE
-        file_boxes(self.desc, first, len(parts.sizes))
+        self.owners[2 * owner] = 2 * slot + parts.verify
+        self.owners[2 * owner + 1] = ALIVE
+        file_boxes(self._table, first, len(parts.sizes))
         self.count = owner + 1
-        self.boxes = self.desc[fields.DELTA_BOXES] = box
+        self.boxes = self.record.n_boxes = box
 
     def remove(self, owner: int, moment: int) -> None:
         """Mark a filter as gone from a change on."""
-        del self._owner_of[self.place_of(owner)]
+        del self._owner_of[self.slot_of(owner)]
         self.owners[2 * owner + 1] = moment
         self.dead += 1
 
     def ranked(self) -> Ranked:
         """The boxes of all living owners, for a segment."""
-        is_dead = self.owners[1 : 2 * self.count : 2] != fields.ALIVE
+        is_dead = self.owners[1 : 2 * self.count : 2] != ALIVE
         return Ranked.of(self._columns(~is_dead)).without(is_dead)
 
     def _columns(self, is_alive: npt.NDArray[np.bool_]) -> Sides:
@@ -252,8 +245,8 @@ class Delta:
             hi_kind=hi_kind,
             hi_value=hi_value,
             owner=self._box_owner[:n_boxes].copy(),
-            place=self.owners[0 : 2 * self.count : 2] >> 1,
-            verify=(self.owners[0 : 2 * self.count : 2] & fields.VERIFY) != 0,
+            slot=self.owners[0 : 2 * self.count : 2] >> 1,
+            verify=(self.owners[0 : 2 * self.count : 2] & VERIFY) != 0,
             texts=Texts.of([text.encode("utf-8") for text in self._text_at]),
             source=Texts.of(sources),
             checks=Checks(
@@ -265,4 +258,4 @@ class Delta:
 
     def nbytes(self) -> int:
         """Bytes of all arrays; the filters themselves are not counted."""
-        return sum(array.nbytes for array in self._arrays().values())
+        return sum(array.nbytes for array in self.record.arrays.values())

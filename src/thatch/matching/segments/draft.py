@@ -30,7 +30,7 @@ class Draft:
         self._sides = bytearray()
         self._sizes: list[int] = []
         self._owner: list[int] = []
-        self._place: list[int] = []
+        self._slot: list[int] = []
         self._verify: list[bool] = []
         self._texts: dict[str, int] = {}
         self._sources: dict[int, bytes] = {}
@@ -40,9 +40,9 @@ class Draft:
         self._attributes: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._place)
+        return len(self._slot)
 
-    def add(self, place: int, filter: Filter, number: dict[str, int], source: str | None = None) -> bool:
+    def add(self, slot: int, filter: Filter, number: dict[str, int], source: str | None = None) -> bool:
         """Append a filter; False if all together would have too many attributes for one segment.
 
         Parameters
@@ -51,14 +51,14 @@ class Draft:
         source : a text of the filter, if one is at hand
         """
         parts = take_apart(filter, number, self._keep_text)
-        if len(self._attributes) + parts.most_attributes() > MOST_ATTRIBUTES and self._place:
+        if len(self._attributes) + parts.most_attributes() > MOST_ATTRIBUTES and self._slot:
             return False
         self._attributes.update(parts.attributes())
-        owner, first = len(self._place), len(self._sizes)
+        owner, first = len(self._slot), len(self._sizes)
         self._sides += packer(len(parts.sides) // 4).pack(*parts.sides)
         self._sizes += parts.sizes
         self._owner += [owner] * len(parts.sizes)
-        self._place.append(place)
+        self._slot.append(slot)
         self._verify.append(parts.verify)
         if not parts.is_plain:
             self._sources[owner] = (str(filter) if source is None else source).encode("utf-8")
@@ -84,10 +84,10 @@ class Draft:
             hi_kind=hi_kind,
             hi_value=hi_value,
             owner=np.array(self._owner, np.int32),
-            place=np.array(self._place, np.int64),
+            slot=np.array(self._slot, np.int64),
             verify=np.array(self._verify, np.bool_),
             texts=Texts.of([text.encode("utf-8") for text in self._texts]),
-            source=Texts.of([self._sources.get(owner, b"") for owner in range(len(self._place))]),
+            source=Texts.of([self._sources.get(owner, b"") for owner in range(len(self._slot))]),
             checks=Checks(
                 np.array(self._check_box, np.int32),
                 np.array(self._check_attribute, np.int32),

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.attributes import Attributes
-from thatch.matching.segments.fields import JOINT
+from thatch.matching.segments.records import GROUPED, JOINT
 from thatch.model.derived import derive
 from thatch.model.events import Choice, Record
 from thatch.model.lines import BOTTOM, Cut, point
@@ -64,18 +63,18 @@ class Encoder:
         self._words = bytearray(text)
         raw = np.frombuffer(self._raw, np.uint8)
         self.rows = rows
-        self.buffers: dict[int, npt.NDArray[Any]] = {
-            fields.ROW_NUMBERS: raw[: 8 * rows].view(np.float64),
-            fields.ROW_INFO: raw.view(np.int32),
-            fields.WORDS: np.frombuffer(self._words, np.uint8),
-            fields.ROW_CLASS: np.zeros(rows, np.uint8),
-            fields.ROW_TEXT_AT: np.zeros(rows, np.int32),
-            fields.ROW_TEXT_LENGTH: np.zeros(rows, np.int32),
-            fields.ROW_NEXT: np.zeros(rows, np.int32),
-            fields.ROW_CELLS: np.zeros(rows, np.int32),
-            fields.ROW_ELEMENT: np.zeros(rows, np.int32),
-            fields.HITS: np.zeros(rows, np.uint8),
-            fields.SORTED: np.zeros(rows, np.int32),
+        self.buffers: dict[str, npt.NDArray[Any]] = {
+            "row_numbers": raw[: 8 * rows].view(np.float64),
+            "row_info": raw.view(np.int32),
+            "words": np.frombuffer(self._words, np.uint8),
+            "row_class": np.zeros(rows, np.uint8),
+            "row_text_at": np.zeros(rows, np.int32),
+            "row_text_length": np.zeros(rows, np.int32),
+            "row_next": np.zeros(rows, np.int32),
+            "row_cells": np.zeros(rows, np.int32),
+            "row_element": np.zeros(rows, np.int32),
+            "hits": np.zeros(rows, np.uint8),
+            "sorted": np.zeros(rows, np.int32),
         }
 
     def numeric(self, event: dict[str, Any]) -> int:
@@ -167,16 +166,16 @@ class Encoder:
         return self._packed(rows)
 
     def _add_points(self, rows: _Rows, record: Record, number: int, element: int, *, joint: int) -> None:
-        for key, place in list(record.points.items()):
+        for key, cut in list(record.points.items()):
             if key[-1] != ")":  # those are remembered from an earlier question, and come again here
-                self._add_point(rows, key, place, number, element, joint=joint)
+                self._add_point(rows, key, cut, number, element, joint=joint)
 
-    def _add_point(self, rows: _Rows, key: str, place: Cut, number: int, element: int, *, joint: int) -> None:
+    def _add_point(self, rows: _Rows, key: str, cut: Cut, number: int, element: int, *, joint: int) -> None:
         own = self.attributes.number.get(key)
         if own is not None:
-            rows.add_place(own, place, number, element, joint)
+            rows.add_cut(own, cut, number, element, joint)
         for derived, other in self._derived_of(key):
-            rows.add_place(other, derive(derived, place), number, element, joint)
+            rows.add_cut(other, derive(derived, cut), number, element, joint)
 
     def _add_choice(self, rows: _Rows, choice: Choice, *, joint: int) -> None:
         """Add the elements of a list. An attribute that some elements lack is missing there: that, too, is a value.
@@ -222,7 +221,7 @@ class Encoder:
         if most > self.rows or len(words) > len(self._words):
             self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
         self.is_listed = rows.element_count > 0 or rows.is_joint
-        self.flags = fields.GROUPED if rows.list_count else 0
+        self.flags = GROUPED if rows.list_count else 0
         numbers = rows.numbers
         if numbers:  # else nobody looks at them
             _doubles(len(numbers)).pack_into(self._raw, 0, *numbers)
@@ -319,20 +318,20 @@ class _Rows:
     def add_derived(self, keys: tuple[tuple[str, int], ...], value: Any, number: int, element: int) -> bool:
         """Add what is derived from a plain value; False if one is an integer that no double equals."""
         for key, own in keys:
-            place = derive(key, point(value))
-            if place[0] == 5 and float(place[1]) != place[1]:
+            cut = derive(key, point(value))
+            if cut[0] == 5 and float(cut[1]) != cut[1]:
                 return False
-            self.add_place(own, place, number, element, 0)
+            self.add_cut(own, cut, number, element, 0)
         return True
 
-    def add_place(self, own: int, place: Cut, number: int, element: int, joint: int) -> None:
+    def add_cut(self, own: int, cut: Cut, number: int, element: int, joint: int) -> None:
         """Add a point of an attribute."""
-        rank = place[0]
+        rank = cut[0]
         code = 8 * own + rank + joint
-        if rank == 5 and float(place[1]) != place[1]:
+        if rank == 5 and float(cut[1]) != cut[1]:
             # An integer that no double equals: its two neighbours enclose it, and a match is verified.
             self.is_joint = True
-            below = _double_below(place[1])
+            below = _double_below(cut[1])
             self._add_number(code | JOINT, below)
             self._add_number(code | JOINT, nextafter(below, inf))
             if number:
@@ -340,11 +339,11 @@ class _Rows:
                 self.lists[-2:], self.elements[-2:] = (number, number), (element, element)
             return
         if rank == 5:
-            self._add_number(code, float(place[1]))
+            self._add_number(code, float(cut[1]))
         else:
             self.codes.append(code)
         if rank == 6:
-            self.texts.append(place[1])
+            self.texts.append(cut[1])
         if number:
             self.complete()
             self.lists[-1], self.elements[-1] = number, element

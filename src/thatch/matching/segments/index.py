@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.problem import AccessHints
-from thatch.matching.segments import fields
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
 from thatch.matching.segments.delta import CAPACITY, Delta
 from thatch.matching.segments.draft import Draft
 from thatch.matching.segments.merging import FAN_OUT, Job, next_job
+from thatch.matching.segments.records import TALLY, SearchCounts
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, Source
 from thatch.matching.segments.sides import Sides
@@ -35,6 +35,7 @@ from thatch.model.schema import Schema
 
 __all__ = ["SegmentIndex"]
 
+_TOTALS = ("events", "blocks", "candidates", "verified", "matches")
 _FIRST = 64  # filters that the first delta has room for
 
 
@@ -66,7 +67,7 @@ class SegmentIndex:
         self._deltas: list[Delta] = []  # full ones; they wait to become a segment
         self._newest = Delta(min(_FIRST, self._capacity))
         self._is_thin = False  # some segment is mostly dead, or there are many
-        self._places = 0  # all places are below this
+        self._slots = 0  # all slots are below this
         self._job: Job | None = None
         self._pool = Pool()
         self._moment = 1
@@ -75,26 +76,26 @@ class SegmentIndex:
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def add(self, place: int, filter: Filter) -> None:
-        """Add a filter under a place that is free."""
-        self._add(place, filter)
+    def add(self, slot: int, filter: Filter) -> None:
+        """Add a filter under a slot that is free."""
+        self._add(slot, filter)
         self._commit()
 
-    def remove(self, place: int) -> None:
-        """Forget the filter at a place that is taken."""
-        self._remove(place, self._moment + 1)
+    def remove(self, slot: int) -> None:
+        """Forget the filter at a slot that is taken."""
+        self._remove(slot, self._moment + 1)
         self._commit()
 
-    def replace(self, place: int, filter: Filter) -> None:
-        """Put a filter in place of another; readers see the one or the other."""
-        self._remove(place, self._moment + 1)
-        self._add(place, filter)
+    def replace(self, slot: int, filter: Filter) -> None:
+        """Put a filter instead of another; readers see the one or the other."""
+        self._remove(slot, self._moment + 1)
+        self._add(slot, filter)
         self._commit()
 
-    def remove_many(self, places: Iterable[int]) -> None:
+    def remove_many(self, slots: Iterable[int]) -> None:
         """Forget several filters at once."""
-        for place in places:
-            self._remove(place, self._moment + 1)
+        for slot in slots:
+            self._remove(slot, self._moment + 1)
         self._commit()
 
     def extend(
@@ -108,24 +109,24 @@ class SegmentIndex:
 
         Parameters
         ----------
-        removed : places that get a new filter
+        removed : slots that get a new filter
         sources : texts of the filters, as far as they are at hand
         """
         drafts = [Draft()]
-        for place, each in filters.items():
-            if not drafts[-1].add(place, each, self._attributes.number, sources.get(place)):
+        for slot, each in filters.items():
+            if not drafts[-1].add(slot, each, self._attributes.number, sources.get(slot)):
                 drafts.append(Draft())
-                drafts[-1].add(place, each, self._attributes.number, sources.get(place))
+                drafts[-1].add(slot, each, self._attributes.number, sources.get(slot))
         self.extend_sides([draft.sides() for draft in drafts if len(draft)], removed=removed)
 
     def extend_sides(self, many: Iterable[Sides], *, removed: Iterable[int] = ()) -> None:
         """Add boxes given as columns, each set in a segment of its own."""
         spreads = self._spreads()
         built = [Segment.build(Ranked.of(sides), spreads) for sides in many]
-        for place in removed:
-            self._remove(place, self._moment + 1)
+        for slot in removed:
+            self._remove(slot, self._moment + 1)
         for segment in built:
-            self._places = max(self._places, int(segment.places().max()) + 1)
+            self._slots = max(self._slots, int(segment.slots().max()) + 1)
         self._segments += built
         self._is_thin |= len(self._segments) >= 2 * FAN_OUT
         self._attributes.learn()
@@ -136,35 +137,35 @@ class SegmentIndex:
         """The number of an attribute, which gets one if it has none."""
         return self._attributes.number.setdefault(key, len(self._attributes.number))
 
-    def _add(self, place: int, filter: Filter) -> None:
-        self._places = max(self._places, place + 1)
-        if not self._newest.add(place, filter, self._attributes.number):
+    def _add(self, slot: int, filter: Filter) -> None:
+        self._slots = max(self._slots, slot + 1)
+        if not self._newest.add(slot, filter, self._attributes.number):
             if len(self._newest):
                 self._deltas.append(self._newest)
             self._newest = Delta(min(4 * self._newest.capacity, self._capacity))
-            added = self._newest.add(place, filter, self._attributes.number)
+            added = self._newest.add(slot, filter, self._attributes.number)
             assert added, "an empty delta has room for any filter"
             self._reshape()
         self._attributes.learn()
         shape = self._shape
         if (
             len(self._attributes) > shape.attribute_room
-            or self._places > shape.places
-            or shape.newest_desc is not self._newest.desc
+            or self._slots > shape.slots
+            or shape.newest_record is not self._newest.record
             or (self._newest.has_checks and not shape.has_checks)
         ):
             self._reshape()
 
-    def _remove(self, place: int, moment: int) -> None:
+    def _remove(self, slot: int, moment: int) -> None:
         for source in self._sources():
-            owner = source.find(place)
+            owner = source.find(slot)
             if owner >= 0:
                 source.remove(owner, moment)
                 self._is_thin |= source.dead * 2 > len(source) and source is not self._newest
                 if self._job is not None and source in self._job.sources:
-                    self._job.deaths.append((place, moment))
+                    self._job.deaths.append((slot, moment))
                 return
-        raise KeyError(place)
+        raise KeyError(slot)
 
     def _commit(self) -> None:
         self._moment += 1
@@ -177,9 +178,9 @@ class SegmentIndex:
         return [*self._segments, *self._deltas, self._newest]
 
     def _reshape(self) -> None:
-        places = self._places + self._newest.capacity
+        slots = self._slots + self._newest.capacity
         self._shape = Shape(
-            self._segments, [*self._deltas, self._newest], self._attributes, places, self._schema
+            self._segments, [*self._deltas, self._newest], self._attributes, slots, self._schema
         )
 
     # --- merging -------------------------------------------------------------------------------------------------
@@ -243,10 +244,10 @@ class SegmentIndex:
         return lambda number: hints.spread(keys[number])
 
     def finish(self, job: Job, built: list[Segment]) -> None:
-        """Put what a job has built in place of its sources."""
-        for place, moment in job.deaths:
+        """Put what a job has built instead of its sources."""
+        for slot, moment in job.deaths:
             for segment in built:
-                owner = segment.find(place)
+                owner = segment.find(slot)
                 if owner >= 0:
                     segment.remove(owner, moment)
                     break
@@ -261,8 +262,8 @@ class SegmentIndex:
         """Forget the job that was under way; its sources stay."""
         self._job = None
 
-    def renumber(self, new_place: npt.NDArray[np.int64]) -> SegmentIndex:
-        """An index of the same filters whose places are numbered anew, in the same order; attributes too.
+    def renumber(self, new_slot: npt.NDArray[np.int64]) -> SegmentIndex:
+        """An index of the same filters whose slots are numbered anew, in the same order; attributes too.
 
         Attributes that no filter uses any more are forgotten. Everything is merged first.
         """
@@ -279,15 +280,15 @@ class SegmentIndex:
         other._pool = self._pool
         # Changes are counted on: who still looks at the old segments shares with the new ones when owners died.
         other._moment = self._moment
-        for room in self._pool.every:  # counts belong to places
+        for room in self._pool.every:  # counts belong to slots
             counted = room.tallies.reshape(-1, 2)
             moved = np.zeros_like(counted)
-            known = np.flatnonzero(new_place[: len(counted)] >= 0)
-            moved[new_place[known]] = counted[known]
+            known = np.flatnonzero(new_slot[: len(counted)] >= 0)
+            moved[new_slot[known]] = counted[known]
             counted[:] = moved
         other._attributes = Attributes(keys[number] for number in used)
-        other._segments = [segment.moved(new_place).renamed(numbers) for segment in self._segments]
-        other._places = int(new_place.max(initial=-1)) + 1
+        other._segments = [segment.moved(new_slot).renamed(numbers) for segment in self._segments]
+        other._slots = int(new_slot.max(initial=-1)) + 1
         other._reshape()
         other.view = View(other._shape, other._moment, 0, other._pool)
         return other
@@ -295,33 +296,33 @@ class SegmentIndex:
     # --- asking --------------------------------------------------------------------------------------------------
 
     def match(self, record: Record) -> list[int]:
-        """The places of all filters that match, lowest first."""
-        places: list[int] = self.view.match(record).tolist()
-        return places
+        """The slots of all filters that match, lowest first."""
+        slots: list[int] = self.view.match(record).tolist()
+        return slots
 
     def any(self, record: Record) -> bool:
         """Whether some filter matches; stops at the first."""
         return self.view.any(record)
 
-    def filter(self, place: int) -> Filter:
-        """The filter at a place that is taken."""
+    def filter(self, slot: int) -> Filter:
+        """The filter at a slot that is taken."""
         for number, source in enumerate(self._sources()):
-            owner = source.find(place)
+            owner = source.find(slot)
             if owner >= 0:
                 return self._shape.filter(number, owner)
-        raise KeyError(place)
+        raise KeyError(slot)
 
     def tally(self, *, on: bool) -> None:
-        """Count candidates and matches of every place from now on, or stop and forget."""
-        self._pool.flags = fields.TALLY if on else 0
+        """Count candidates and matches of every slot from now on, or stop and forget."""
+        self._pool.flags = TALLY if on else 0
         for room in self._pool.every:
             room.tallies[:] = 0
 
     def tallies(self) -> npt.NDArray[np.int64]:
-        """Candidates and matches of every place, as far as they were counted."""
-        total = np.zeros((self._places, 2), np.int64)
+        """Candidates and matches of every slot, as far as they were counted."""
+        total = np.zeros((self._slots, 2), np.int64)
         for room in self._pool.every:
-            counted = room.tallies.reshape(-1, 2)[: self._places]
+            counted = room.tallies.reshape(-1, 2)[: self._slots]
             total[: len(counted)] += counted
         return total
 
@@ -333,9 +334,8 @@ class SegmentIndex:
                 sizes[f"bytes_{part}"] = sizes.get(f"bytes_{part}", 0) + size
         sizes["bytes_delta"] = sum(each.nbytes() for each in (*self._deltas, self._newest))
         sizes["bytes_rooms"] = sum(room.nbytes() for room in self._pool.every)
-        counts = np.sum(
-            [room.counts for room in self._pool.every] or [np.zeros(fields.N_COUNTS, np.int64)], axis=0
-        )
+        tables = [SearchCounts().table, *(room.counts.table for room in self._pool.every)]
+        counts = SearchCounts(np.sum(tables, axis=0))
         return {
             "segments": len(self._segments),
             "boxes": sum(each.boxes for each in self._sources()),
@@ -346,11 +346,7 @@ class SegmentIndex:
             "masked_segments": self._pool.masked,
             "bitset_segments": sum(len(segment.bitsets) > 0 for segment in self._segments),
             **sizes,
-            "events": int(counts[fields.EVENTS]),
-            "blocks": int(counts[fields.BLOCKS_READ]),
-            "candidates": int(counts[fields.LOOKED]),
-            "verified": int(counts[fields.VERIFIED]),
-            "matches": int(counts[fields.MATCHES]),
+            **{name: int(getattr(counts, name)) for name in _TOTALS},
         }
 
     # --- at rest ---------------------------------------------------------------------------------------------------
@@ -366,6 +362,6 @@ class SegmentIndex:
         """Take over what `arrays` gave, into an empty index."""
         self._attributes = Attributes(keys)
         self._segments = [Segment.from_arrays(part) for part in parts]
-        self._places = max((int(each.places().max()) + 1 for each in self._segments), default=0)
+        self._slots = max((int(each.slots().max()) + 1 for each in self._segments), default=0)
         self._reshape()
         self.view = View(self._shape, self._moment, 0, self._pool)

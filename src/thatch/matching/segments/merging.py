@@ -25,7 +25,7 @@ _TIER = 8_192  # filters of a segment of the lowest tier
 
 @dataclass(slots=True)
 class Job:
-    """Sources that are to become one segment. Owners that die meanwhile are told at the end: place and change."""
+    """Sources that are to become one segment. Owners that die meanwhile are told at the end: slot and change."""
 
     sources: list[Source]
     deaths: list[tuple[int, int]] = field(default_factory=list)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from thatch.matching.segments.programs import program
-from thatch.matching.segments.sides import NUMBER, cut_of
+from thatch.matching.segments.records import NUMBER
+from thatch.matching.segments.sides import cut_of
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, Cut, intervals, is_single

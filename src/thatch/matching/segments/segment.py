@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.bitsets import Bitsets, is_worth_bitsets
 from thatch.matching.segments.building.layout import Layout
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.kernels.search import find_owner
+from thatch.matching.segments.records import (
+    ALIVE,
+    SOME_UNIONS,
+    VERIFY,
+    BitsetLayout,
+    GroupRecord,
+    SegmentRecord,
+)
 from thatch.matching.segments.sides import Texts
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
@@ -32,9 +39,9 @@ _NARROW = 64  # attributes whose codes fit two registers
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """Columns of one segment; `desc` is what kernels get.
+    """Columns of one segment; `record` is what kernels read.
 
-    Each subscription has a claim, its place doubled, plus one if a match must be verified; and the change in which it
+    Each subscription has a claim, its slot doubled, plus one if a match must be verified; and the change in which it
     died, `ALIVE` while there is none. `deaths` counts those, so that kernels need not look while there are none.
 
     Checks that say the same are one: `check_number` has those of each box, from `check_at` on.
@@ -48,7 +55,7 @@ class Segment:
     box_owner: npt.NDArray[np.int32]
     claims: npt.NDArray[np.uint32]
     died: npt.NDArray[np.int64]
-    by_place: npt.NDArray[np.int32]
+    by_slot: npt.NDArray[np.int32]
     sourced: npt.NDArray[np.int32]
     source_offsets: npt.NDArray[np.int64]
     source_blob: npt.NDArray[np.uint8]
@@ -63,66 +70,33 @@ class Segment:
     mixed: npt.NDArray[np.uint16]
     left_at: npt.NDArray[np.int32]
     left: npt.NDArray[np.uint16]
-    sieves: npt.NDArray[np.int64]
+    prefilter: npt.NDArray[np.int64]
     bitsets: Bitsets = field(default_factory=Bitsets.none)
     tier: int = 0  # at least, for merging
-    desc: npt.NDArray[np.int64] = field(init=False)
+    record: SegmentRecord = field(init=False)
     deaths: npt.NDArray[np.int64] = field(init=False)
-    _local_of: npt.NDArray[np.int32] = field(init=False)
-    _box_claims: npt.NDArray[np.uint32] = field(init=False)  # empty where every owner has one box
+    local_of: npt.NDArray[np.int32] = field(init=False)
+    box_claims: npt.NDArray[np.uint32] = field(init=False)  # empty where every owner has one box
     _must_verify: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.deaths = np.array([np.count_nonzero(self.is_dead())], np.int64)
-        self._must_verify = len(self.sourced) > 0 and bool((self.claims & fields.VERIFY).any())
+        self._must_verify = len(self.sourced) > 0 and bool((self.claims & VERIFY).any())
         tables = self.tables
-        self._local_of = np.full(int(tables.attributes.max(initial=0)) + 1, -1, np.int32)
-        self._local_of[tables.attributes] = np.arange(len(tables.attributes), dtype=np.int32)
-        self._box_claims = self.claims[self.box_owner]
-        self.desc = np.zeros(fields.SEGMENT_WIDTH, np.int64)
-        self.desc[fields.ATTRIBUTES] = len(tables.attributes)
-        self.desc[fields.GROUP_WIDTH] = self.groups.shape[1]
-        self.desc[fields.IS_EXACT] = not tables.shifts.any()
-        self.desc[fields.IS_NARROW] = len(tables.attributes) <= _NARROW
-        arrays: list[npt.NDArray[Any]] = [
-            self._local_of,
-            tables.number_at,
-            tables.numbers,
-            tables.grid_at,
-            tables.grid,
-            tables.grid_scale,
-            tables.text_at,
-            tables.text_keys,
-            tables.text_offsets,
-            tables.text_blob,
-            tables.shifts,
-            self.group_at,
-            self.groups,
-            self.codes,
-            self.mixed,
-            self.left_at,
-            self.left,
-            self.box_offsets,
-            self.side_attribute,
-            self.side_lo,
-            self.side_hi,
-            self.box_owner,
-            self.claims,
-            self.died,
-            self.deaths,
-            self.check_attribute,
-            self.check_start,
-            self.programs,
-            self.bitsets.layout,
-            self.bitsets.starts,
-            self.bitsets.slots,
-            self.bitsets.bits,
-            self.sieves,
-            self._box_claims,
-        ]
-        for place, array in zip(range(fields.LOCAL_OF, fields.SEGMENT_WIDTH, 2), arrays, strict=True):
-            assert array.flags.c_contiguous
-            self.desc[place], self.desc[place + 1] = array.ctypes.data, array.size
+        self.local_of = np.full(int(tables.attributes.max(initial=0)) + 1, -1, np.int32)
+        self.local_of[tables.attributes] = np.arange(len(tables.attributes), dtype=np.int32)
+        self.box_claims = self.claims[self.box_owner]
+        self.record = SegmentRecord(
+            n_attributes=len(tables.attributes),
+            group_width=self.groups.shape[1],
+            is_exact=not tables.shifts.any(),
+            is_narrow=len(tables.attributes) <= _NARROW,
+            bitset_layout=BitsetLayout(self.bitsets.layout),
+            bitset_starts=self.bitsets.starts,
+            bitset_boxes=self.bitsets.boxes,
+            bitset_bits=self.bitsets.bits,
+        )
+        self.record.fill(self, tables)
 
     @classmethod
     def build(cls, ranked: Ranked, spreads: Spreads | None = None) -> Segment:
@@ -135,19 +109,19 @@ class Segment:
         return segment
 
     def __len__(self) -> int:
-        return len(self.by_place)
+        return len(self.by_slot)
 
     @property
     def is_simple(self) -> bool:
         """Whether intervals alone decide: codes are exact, every owner has one box, and there is nothing else."""
-        is_exact = bool(self.desc[fields.IS_EXACT])
+        is_exact = bool(self.record.is_exact)
         has_more = self.has_checks or self._must_verify or self.has_unions
         return is_exact and not has_more and not len(self.box_owner)
 
     @property
     def has_unions(self) -> bool:
         """Whether some box has alternatives."""
-        return bool((self.groups[:, fields.GROUP_LEFT] & fields.SOME_UNIONS).any())
+        return bool((self.groups[:, GroupRecord.left_kinds] & SOME_UNIONS).any())
 
     @property
     def has_checks(self) -> bool:
@@ -159,20 +133,20 @@ class Segment:
         """How many owners died."""
         return int(self.deaths[0])
 
-    def places(self) -> npt.NDArray[np.int64]:
-        """The place of every owner."""
+    def slots(self) -> npt.NDArray[np.int64]:
+        """The slot of every owner."""
         return (self.claims >> 1).astype(np.int64)
 
     @property
     def boxes(self) -> int:
         return len(self.box_offsets) - 1
 
-    def find(self, place: int) -> int:
-        """The living owner at a place, -1 if there is none."""
-        return int(find_owner(self.claims, self.died, self.by_place, place))
+    def find(self, slot: int) -> int:
+        """The living owner at a slot, -1 if there is none."""
+        return int(find_owner(self.claims, self.died, self.by_slot, slot))
 
-    def place_of(self, owner: int) -> int:
-        """The place of an owner."""
+    def slot_of(self, owner: int) -> int:
+        """The slot of an owner."""
         return int(self.claims[owner]) >> 1
 
     def remove(self, owner: int, moment: int) -> None:
@@ -182,7 +156,7 @@ class Segment:
 
     def is_dead(self) -> npt.NDArray[np.bool_]:
         """Which owners are dead by now."""
-        is_dead: npt.NDArray[np.bool_] = self.died != fields.ALIVE
+        is_dead: npt.NDArray[np.bool_] = self.died != ALIVE
         return is_dead
 
     def ranked(self) -> Ranked:
@@ -195,8 +169,8 @@ class Segment:
             low=self.side_lo,
             high=self.side_hi,
             owner=owner if len(owner) else np.arange(len(self), dtype=np.int32),
-            place=self.places(),
-            verify=(self.claims & fields.VERIFY) != 0,
+            slot=self.slots(),
+            verify=(self.claims & VERIFY) != 0,
             sourced=self.sourced,
             sources=Texts(self.source_offsets, self.source_blob),
             check_at=self.check_at,
@@ -205,9 +179,9 @@ class Segment:
         )
         return everything.without(self.is_dead())
 
-    def moved(self, new_place: npt.NDArray[np.int64]) -> Segment:
-        """The same with places numbered anew, in the same order; the dead stay dead."""
-        claims = (2 * new_place[self.places()] + (self.claims & fields.VERIFY)).astype(np.uint32)
+    def moved(self, new_slot: npt.NDArray[np.int64]) -> Segment:
+        """The same with slots numbered anew, in the same order; the dead stay dead."""
+        claims = (2 * new_slot[self.slots()] + (self.claims & VERIFY)).astype(np.uint32)
         return replace(self, claims=claims)
 
     def renamed(self, new_number: npt.NDArray[np.int32]) -> Segment:
@@ -256,13 +230,13 @@ class Segment:
         result = {name: getattr(self.tables, name) for name in _TABLE_FIELDS}
         result |= {name: getattr(self, name) for name in _COLUMNS}
         result |= self.bitsets.arrays()
-        return {**result, "died": np.where(self.is_dead(), 0, fields.ALIVE)}
+        return {**result, "died": np.where(self.is_dead(), 0, ALIVE)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
         """A segment of columns that `arrays` gave."""
         tables = Tables(**{name: arrays[name] for name in _TABLE_FIELDS})
-        nothing = {"sieves": np.zeros(0, np.int64)}  # older files have none
+        nothing = {"prefilter": np.zeros(0, np.int64)}  # older files have none
         columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS if name in arrays}
         columns = {**nothing, **columns}
         return cls(tables=tables, bitsets=Bitsets.from_arrays(arrays), **columns)
@@ -272,12 +246,12 @@ class Segment:
         tables = self.tables
         parts: dict[str, tuple[npt.NDArray[Any], ...]] = {
             "hot": (
-                self.codes, self.mixed, self.left_at, self.left, self.sieves, self.groups, self.group_at,
+                self.codes, self.mixed, self.left_at, self.left, self.prefilter, self.groups, self.group_at,
             ),
             "tables": (
-                *(getattr(tables, name) for name in _TABLE_FIELDS), self._local_of,
+                *(getattr(tables, name) for name in _TABLE_FIELDS), self.local_of,
             ),
-            "owners": (self.box_owner, self.claims, self._box_claims, self.died, self.by_place),
+            "owners": (self.box_owner, self.claims, self.box_claims, self.died, self.by_slot),
             "exact": (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi),
             "checks": (
                 self.check_at, self.check_number, self.check_attribute, self.check_start, self.programs,

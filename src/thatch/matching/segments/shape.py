@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.segment import Segment
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["Shape", "Source"]
+__all__ = ["Shape", "Source", "joined_tables"]
 
 Source = Segment | Delta
 
@@ -23,7 +23,7 @@ _REMEMBERED = 4_096  # filters of segments that were verified and are kept at ha
 class Shape:
     """Segments and deltas, numbered one after the other as kernels number them.
 
-    The last delta is the one that still grows. `places` bounds the places that can be taken in it and before.
+    The last delta is the one that still grows. `slots` bounds the slots that can be taken in it and before.
     """
 
     def __init__(
@@ -31,25 +31,25 @@ class Shape:
         segments: Sequence[Segment],
         deltas: Sequence[Delta],
         attributes: Attributes,
-        places: int,
+        slots: int,
         schema: Schema | None,
     ) -> None:
         self.segments, self.deltas = tuple(segments), tuple(deltas)
         self.attributes = attributes
-        self.places = places
-        self.segment_descs = np.concatenate([np.zeros(0, np.int64), *(each.desc for each in segments)])
-        # Kernels read how many boxes a full delta has; of the one that grows they are told.
-        self.delta_descs = np.concatenate([np.zeros(0, np.int64), *(each.desc for each in deltas)])
-        self.newest_desc = deltas[-1].desc
+        self.slots = slots
+        self.segment_tables = joined_tables(segments)
+        # Kernels read how many boxes a full delta has; that of the one that grows is an argument of theirs.
+        self.delta_tables = joined_tables(deltas)
+        self.newest_record = deltas[-1].record
         self.attribute_room = _room(len(attributes))
-        self.local_room = max((int(each.desc[fields.ATTRIBUTES]) for each in segments), default=0) + 64
+        self.local_room = max((len(each.tables.attributes) for each in segments), default=0) + 64
         self.boxes = sum(each.boxes for each in segments) + sum(each.box_room for each in deltas) + 64
         self.has_checks = any(each.has_checks for each in segments) or any(each.has_checks for each in deltas)
         self.most_checks = max((len(each.check_attribute) for each in segments), default=0)
         self.has_texts = any(len(each.tables.text_keys) for each in segments)
-        self.has_sieves = any(len(each.sieves) for each in segments)
+        self.has_prefilter = any(len(each.prefilter) for each in segments)
         self.most_bits = max((len(each.bitsets) and each.boxes for each in segments), default=0)
-        self.is_exact = all(each.desc[fields.IS_EXACT] for each in segments)
+        self.is_exact = all(each.record.is_exact for each in segments)
         self._schema = schema
         self._filters: dict[tuple[int, int], Filter] = {}
 
@@ -75,6 +75,11 @@ class Shape:
                 self._filters = {}
             self._filters[source, owner] = known
         return known
+
+
+def joined_tables(sources: Sequence[Source]) -> npt.NDArray[np.int64]:
+    """The records of segments or deltas, one after the other."""
+    return np.concatenate([np.zeros(0, np.int64), *(each.record.table for each in sources)])
 
 
 def _room(attributes: int) -> int:

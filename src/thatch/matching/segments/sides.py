@@ -16,11 +16,10 @@ from math import inf, nextafter
 import numpy as np
 import numpy.typing as npt
 
+from thatch.matching.segments.records import NUMBER, TEXT
 from thatch.model.lines import Cut
 
-__all__ = ["NUMBER", "TEXT", "Checks", "Sides", "Texts", "cut_of"]
-
-NUMBER, TEXT = 16, 32
+__all__ = ["Checks", "Sides", "Texts", "cut_of"]
 
 Ints = npt.NDArray[np.int32]
 
@@ -76,7 +75,7 @@ class Checks:
 class Sides:
     """Columns of boxes. `offsets` has the sides of each box, `owner` the subscription of each box.
 
-    Subscriptions have a row in `place` (their turn in answers), in `verify` (whether a match must be verified) and in
+    Subscriptions have a row in `slot` (their turn in answers), in `verify` (whether a match must be verified) and in
     `source`: the canonical text of the filter, empty where its one box says all.
     """
 
@@ -87,14 +86,14 @@ class Sides:
     hi_kind: npt.NDArray[np.int8]
     hi_value: npt.NDArray[np.float64]
     owner: Ints
-    place: npt.NDArray[np.int64]
+    slot: npt.NDArray[np.int64]
     verify: npt.NDArray[np.bool_]
     texts: Texts
     source: Texts
     checks: Checks
 
     def __len__(self) -> int:
-        return len(self.place)
+        return len(self.slot)
 
 
 def cut_of(cut: Cut, keep_text: Callable[[str], int]) -> tuple[int, float]:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.kernels.search import collect
+from thatch.matching.segments.records import NUMERIC, STOP, TALLY
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import Workspace
 from thatch.model.events import Record, read_event
@@ -21,7 +21,7 @@ __all__ = ["Pool", "View"]
 _SURE = 2**32 - 1
 _EMPTY = np.zeros(0, np.int64)
 
-Places = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.int64]
 Answer = TypeVar("Answer")
 
 
@@ -43,8 +43,8 @@ class Pool:
             self.every.append(room)
         if room.shape is not shape:
             room.attach(shape)
-        if self.flags & fields.TALLY:
-            room.tally(shape.places)
+        if self.flags & TALLY:
+            room.tally(shape.slots)
         return room
 
 
@@ -57,14 +57,14 @@ class View:
         self.shape, self.moment, self.boxes, self.pool = shape, moment, boxes, pool
 
     def match_plain(
-        self, event: dict[str, Any], answer: Callable[[Places], Answer], *, stop: bool = False
+        self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
     ) -> Answer | None:
         """What to answer for a flat event of plain values, straight from its object; None if it has to be read first.
 
         Parameters
         ----------
-        answer : makes the answer of the places in order; it gets an array that is only good during the call
-        stop : one of the places is enough; such searches are not tallied
+        answer : makes the answer of the slots in order; it gets an array that is only good during the call
+        stop : one of the slots is enough; such searches are not tallied
         """
         pool = self.pool
         free = pool.free
@@ -74,47 +74,47 @@ class View:
             room = pool.take(self.shape)
         if room.shape is not self.shape:
             room.attach(self.shape)
-        if pool.flags & fields.TALLY:
-            room.tally(self.shape.places)
-        asked = fields.STOP if stop else pool.flags
+        if pool.flags & TALLY:
+            room.tally(self.shape.slots)
+        asked = STOP if stop else pool.flags
         encoder = room.encoder
-        rows, flags = encoder.numeric(event), fields.NUMERIC
+        rows, flags = encoder.numeric(event), NUMERIC
         if rows < 0:
             rows = encoder.plain(event)
             flags = encoder.flags
             room.sync()
-        counts = collect(room.context, rows, flags | asked, self.moment, self.boxes) if rows >= 0 else -1
+        counts = collect(room.table, rows, flags | asked, self.moment, self.boxes) if rows >= 0 else -1
         if counts < 0:
             free.append(room)
             return None
         if counts <= _SURE:
-            places = room.places[:counts]
+            slots = room.slots[:counts]
         elif stop and counts & _SURE:
-            places = room.places[: counts & _SURE]
+            slots = room.slots[: counts & _SURE]
         else:
-            places = self._verified(room, counts, read_event(event))
-        if asked & fields.TALLY:
-            room.tallies[2 * places + 1] += 1
-        result = answer(places)
+            slots = self._verified(room, counts, read_event(event))
+        if asked & TALLY:
+            room.tallies[2 * slots + 1] += 1
+        result = answer(slots)
         free.append(room)
         return result
 
-    def match(self, record: Record) -> Places:
-        """The places of all filters that match, lowest first."""
+    def match(self, record: Record) -> Slots:
+        """The slots of all filters that match, lowest first."""
         room = self.pool.take(self.shape)
         counts = self._search(room, record, self.pool.flags)
-        places = self._verified(room, counts, record)
-        if places.base is not None:
-            places = places.copy()
-        if self.pool.flags & fields.TALLY:
-            room.tallies[2 * places + 1] += 1
+        slots = self._verified(room, counts, record)
+        if slots.base is not None:
+            slots = slots.copy()
+        if self.pool.flags & TALLY:
+            room.tallies[2 * slots + 1] += 1
         self.pool.free.append(room)
-        return places
+        return slots
 
     def any(self, record: Record) -> bool:
         """Whether some filter matches; stops at the first that is sure."""
         room = self.pool.take(self.shape)
-        counts = self._search(room, record, fields.STOP)
+        counts = self._search(room, record, STOP)
         result = counts & _SURE != 0 or len(self._verified(room, counts, record)) > 0
         self.pool.free.append(room)
         return result
@@ -122,22 +122,22 @@ class View:
     def _search(self, room: Workspace, record: Record, flags: int) -> int:
         rows = room.encoder.record(record)
         room.sync()
-        return int(collect(room.context, rows, flags | room.encoder.flags, self.moment, self.boxes))
+        return int(collect(room.table, rows, flags | room.encoder.flags, self.moment, self.boxes))
 
-    def _verified(self, room: Workspace, counts: int, record: Record) -> Places:
+    def _verified(self, room: Workspace, counts: int, record: Record) -> Slots:
         """The sure matches of a search, and those verified now, in order."""
-        found = room.places[: counts & _SURE]
+        found = room.slots[: counts & _SURE]
         waiting = counts >> 32
         if not waiting:
             return found
-        room.counts[fields.VERIFIED] += waiting
+        room.counts.verified += waiting
         more = set()
         for pending in room.pending[:waiting].tolist():
             source, owner = pending >> 32, pending & _SURE
-            place = self.shape.source(source).place_of(owner)
-            if place not in more and holds_any(self.shape.filter(source, owner), record):
-                more.add(place)
-        room.counts[fields.MATCHES] += len(more)
+            slot = self.shape.source(source).slot_of(owner)
+            if slot not in more and holds_any(self.shape.filter(source, owner), record):
+                more.add(slot)
+        room.counts.matches += len(more)
         if not more:
             return found
         return np.union1d(found, np.fromiter(more, np.int64, len(more)))

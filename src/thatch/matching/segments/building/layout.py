@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments import fields
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares, Spreads
 from thatch.matching.segments.building.tables import Tables
 from thatch.matching.segments.building.texts import sorted_distinct
 from thatch.matching.segments.kernels.building import emit_blocks, kd_order, order_sides
-from thatch.matching.segments.kernels.prefilter import fill_sieves, needed_letters
+from thatch.matching.segments.kernels.prefilter import fill_words, needed_letters
+from thatch.matching.segments.records import ALIVE, MIXED_SIDES, SOME_LEFT, SOME_UNIONS, GroupRecord
 
 __all__ = ["Layout", "selectivity"]
 
@@ -179,7 +179,7 @@ class Layout:
         shift = self.tables.shifts[attribute]
         codes16 = ((low >> shift).astype(np.uint16), (high >> shift).astype(np.uint16))
         checks = self._checks(boxes)
-        claims = (2 * ranked.place[owners] + ranked.verify[owners]).astype(np.uint32)
+        claims = (2 * ranked.slot[owners] + ranked.verify[owners]).astype(np.uint32)
         return {
             "box_offsets": box_offsets,
             "side_attribute": attribute,
@@ -187,8 +187,8 @@ class Layout:
             "side_hi": high,
             "box_owner": renumbered,
             "claims": claims,
-            "died": np.full(len(ranked), fields.ALIVE, np.int64),
-            "by_place": np.argsort(claims, kind="stable").astype(np.int32),
+            "died": np.full(len(ranked), ALIVE, np.int64),
+            "by_slot": np.argsort(claims, kind="stable").astype(np.int32),
             **self._sources(owners),
             **checks,
             **self._emit(hulls, codes16, checks),
@@ -240,21 +240,21 @@ class Layout:
         groups, codes_size, mixed_size = self._rows()
         codes, mixed = np.zeros(codes_size + 64, np.uint16), np.zeros(mixed_size + 64, np.uint16)
         codes[:codes_size].reshape(-1, 2, 64)[:, 0] = 65535  # no box begins, or ends, here
-        mixed[:mixed_size].reshape(-1, 3, 64)[:, 2] = 65535  # a free slot: it lets everything through
+        mixed[:mixed_size].reshape(-1, 3, 64)[:, 2] = 65535  # nothing stands here: it lets everything through
         left_at = np.zeros(len(hulls.offsets), np.int32)
         left = np.zeros(3 * (len(codes16[0]) + len(checks["check_number"]) + 1), np.uint16)
         is_union = np.diff(hulls.spans) > 1
         count = 0
-        for row, (keys, members) in zip(groups, self.groups, strict=True):
-            at = row[[fields.GROUP_CODES, fields.GROUP_ZONES, fields.GROUP_ZONES2, fields.GROUP_MIXED]]
-            first, before = row[fields.FIRST_SLOT], count
+        for row, (_, members) in zip(groups, self.groups, strict=True):
+            group, before = GroupRecord(row), count
+            first = group.first_box
             count = emit_blocks(
-                first, len(members), np.array(keys, np.int64), at, tuple(hulls), codes16, (checks["check_at"], checks["check_number"]),
+                row, tuple(hulls), codes16, (checks["check_at"], checks["check_number"]),
                 codes, mixed, left_at, left, count,
             )  # fmt: skip
-            row[fields.GROUP_LEFT] = fields.SOME_LEFT if count > before else 0
+            group.left_kinds = SOME_LEFT if count > before else 0
             if is_union[hulls.offsets[first] : hulls.offsets[first + len(members)]].any():
-                row[fields.GROUP_LEFT] |= fields.SOME_UNIONS
+                group.left_kinds |= SOME_UNIONS
         firsts = np.array([keys[0] if keys else attributes for keys, _ in self.groups], np.int64)
         return {
             "group_at": np.searchsorted(firsts, np.arange(attributes + 2)).astype(np.int32),
@@ -263,45 +263,48 @@ class Layout:
             "mixed": mixed,
             "left_at": left_at,
             "left": left[: 3 * max(count, 1)].copy(),
-            "sieves": _sieves(left_at, left, checks, has_unions=bool(is_union.any())),
+            "prefilter": _prefilter(left_at, left, checks, has_unions=bool(is_union.any())),
         }
 
     def _rows(self) -> tuple[npt.NDArray[np.int64], int, int]:
         """A row per group, and how many codes and mixed sides there are in all."""
-        width = fields.FIRST_KEY + max((len(keys) for keys, _ in self.groups), default=0)
+        width = GroupRecord.width + max((len(keys) for keys, _ in self.groups), default=0)
         groups = np.zeros((len(self.groups), width), np.int64)
         codes = mixed = first = 0
         for row, (keys, members) in zip(groups, self.groups, strict=True):
             blocks = -(-len(members) // 64)
             zones = -(-blocks // 64)
-            row[fields.GROUP_KEYS], row[fields.GROUP_BLOCKS], row[fields.GROUP_BOXES] = (
-                len(keys),
-                blocks,
-                len(members),
+            zones_at = codes + blocks * len(keys) * 128
+            upper_zones_at = zones_at + zones * len(keys) * 128
+            group = GroupRecord(
+                row,
+                n_keys=len(keys),
+                n_blocks=blocks,
+                n_boxes=len(members),
+                codes_at=codes,
+                zones_at=zones_at,
+                upper_zones_at=upper_zones_at,
+                first_box=first,
+                mixed_at=mixed if len(keys) < 2 else -1,
             )
-            row[fields.GROUP_CODES] = codes
-            row[fields.GROUP_ZONES] = codes + blocks * len(keys) * 128
-            row[fields.GROUP_ZONES2] = row[fields.GROUP_ZONES] + zones * len(keys) * 128
-            codes = int(row[fields.GROUP_ZONES2]) + -(-zones // 64) * len(keys) * 128
-            row[fields.FIRST_SLOT] = first
+            group.keys[: len(keys)] = keys
+            codes = upper_zones_at + -(-zones // 64) * len(keys) * 128
+            mixed += blocks * MIXED_SIDES * 192 if len(keys) < 2 else 0
             first += len(members)
-            row[fields.GROUP_MIXED] = mixed if len(keys) < 2 else -1
-            mixed += blocks * fields.SLOTS * 192 if len(keys) < 2 else 0
-            row[fields.FIRST_KEY : fields.FIRST_KEY + len(keys)] = keys
         return groups, codes, mixed
 
 
-def _sieves(
+def _prefilter(
     left_at: npt.NDArray[np.int32], left: npt.NDArray[np.uint16], checks: dict[str, Any], *, has_unions: bool
 ) -> npt.NDArray[np.int64]:
-    """The sieve of every box; none where there are neither unions nor checks."""
+    """The prefilter's word of every box; none where there are neither unions nor checks."""
     needs = np.zeros(len(checks["check_attribute"]), np.int64)
     if not len(needs) and not has_unions:
         return np.zeros(0, np.int64)
-    sieves = np.empty(len(left_at) - 1, np.int64)
+    words = np.empty(len(left_at) - 1, np.int64)
     needed_letters(checks["check_start"], checks["programs"], needs)
-    fill_sieves(left_at, left, needs, checks["check_attribute"], sieves)
-    return sieves
+    fill_words(left_at, left, needs, checks["check_attribute"], words)
+    return words
 
 
 class _Hulls(NamedTuple):

@@ -22,7 +22,8 @@ from thatch.matching.segments.kernels.building import (
     rank_sides,
     remap,
 )
-from thatch.matching.segments.sides import NUMBER, TEXT, Sides, Texts
+from thatch.matching.segments.records import NUMBER, TEXT
+from thatch.matching.segments.sides import Sides, Texts
 
 __all__ = ["Ranked"]
 
@@ -42,7 +43,7 @@ class Ranked:
     low: npt.NDArray[np.uint32]
     high: npt.NDArray[np.uint32]
     owner: Ints
-    place: npt.NDArray[np.int64]
+    slot: npt.NDArray[np.int64]
     verify: npt.NDArray[np.bool_]
     sourced: Ints
     sources: Texts
@@ -51,7 +52,7 @@ class Ranked:
     programs: Texts
 
     def __len__(self) -> int:
-        return len(self.place)
+        return len(self.slot)
 
     @classmethod
     def of(cls, sides: Sides) -> Ranked:
@@ -70,7 +71,7 @@ class Ranked:
             low=low,
             high=high,
             owner=sides.owner,
-            place=sides.place,
+            slot=sides.slot,
             verify=sides.verify,
             sourced=sourced,
             sources=sides.source.take(sourced),
@@ -113,7 +114,7 @@ class Ranked:
             low=self.low[keep_side],
             high=self.high[keep_side],
             owner=numbers[self.owner[keep_box]],
-            place=self.place[~dead],
+            slot=self.slot[~dead],
             verify=self.verify[~dead],
             sourced=numbers[self.sourced[keep_source]],
             sources=self.sources.take(np.flatnonzero(keep_source)),
@@ -138,7 +139,7 @@ class Ranked:
             owner=np.concatenate(
                 [part.owner + np.int32(first) for part, first in zip(parts, owners, strict=False)]
             ),
-            place=np.concatenate([part.place for part in parts]),
+            slot=np.concatenate([part.slot for part in parts]),
             verify=np.concatenate([part.verify for part in parts]),
             sourced=np.concatenate(
                 [part.sourced + np.int32(first) for part, first in zip(parts, owners, strict=False)]

@@ -71,7 +71,7 @@ def _in_cells(tables: Tables, local: int, spread: Spread, cells: int) -> npt.NDA
     first, count = int(tables.text_at[local]), int(tables.text_at[local + 1] - tables.text_at[local])
     words = tables.texts()
     for text, share in zip(spread.texts, spread.text_shares.tolist(), strict=True):
-        place = bisect_left(range(count), text, key=lambda each: words[first + each])
-        is_same = place < count and words[first + place] == text
-        shares[6 + 2 * len(known) + 2 * place + is_same] += share
+        below = bisect_left(range(count), text, key=lambda each: words[first + each])
+        is_same = below < count and words[first + below] == text
+        shares[6 + 2 * len(known) + 2 * below + is_same] += share
     return shares

@@ -6,7 +6,6 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, subkernel
 from thatch.compiled.pointers import as_doubles, as_int32
-from thatch.matching.segments.fields import CHECKED, SLOTS
 from thatch.matching.segments.kernels.cells import (
     compare_texts,
     count_below,
@@ -14,7 +13,7 @@ from thatch.matching.segments.kernels.cells import (
     text_key,
 )
 from thatch.matching.segments.kernels.vectors import LANES
-from thatch.matching.segments.sides import NUMBER, TEXT
+from thatch.matching.segments.records import CHECK, MIXED_SIDES, NUMBER, TEXT, GroupRecord
 
 __all__ = [
     "emit_blocks",
@@ -62,16 +61,14 @@ def rank_sides(sides, numbers_of, texts_of, out_low, out_high):
             value = hi_value[side] if end else lo_value[side]
             rank = kind
             if kind >= TEXT:
-                place = count_below(words, text_at[which], text_at[which + 1], position[np.int64(value)])
-                rank = 7 + 2 * n_numbers + 2 * place + (kind - TEXT)
+                below = count_below(words, text_at[which], text_at[which + 1], position[np.int64(value)])
+                rank = 7 + 2 * n_numbers + 2 * below + (kind - TEXT)
             elif kind >= NUMBER:
                 cell = number_cell(
                     distinct, number_at[which], number_at[which + 1],
                     steps, grid_at[which], grid_at[which + 1], grid_scale[which], value,
                 )  # fmt: skip
-                rank = cell + (
-                    kind - NUMBER
-                )  # the cell of a number that is there is the rank of the cut below it
+                rank = cell + (kind - NUMBER)  # the cell of a known number is the rank of the cut below it
             elif kind == 6:
                 rank = 6 + 2 * n_numbers
             elif kind == 7:
@@ -104,29 +101,27 @@ def mark_used(attribute, low, high, number_at, text_at, out_numbers, out_texts):
 def merge_numbers(values, used, starts, ends, out_values, out_at, out_index):
     """The used values of several sorted tables in one, attribute by attribute; out_index = where each has gone."""
     parts, attributes = starts.shape
-    place = np.empty(parts, np.int64)
+    at = np.empty(parts, np.int64)
     count = 0
     for attribute in range(attributes):
         first = count
         for part in range(parts):
-            place[part] = starts[part, attribute]
+            at[part] = starts[part, attribute]
         while True:
             best = -1
             for part in range(parts):
-                while place[part] < ends[part, attribute] and not used[place[part]]:
-                    place[part] += 1
-                if place[part] < ends[part, attribute] and (
-                    best < 0 or values[place[part]] < values[place[best]]
-                ):
+                while at[part] < ends[part, attribute] and not used[at[part]]:
+                    at[part] += 1
+                if at[part] < ends[part, attribute] and (best < 0 or values[at[part]] < values[at[best]]):
                     best = part
             if best < 0:
                 break
-            value = values[place[best]]
+            value = values[at[best]]
             out_values[count] = value
             for part in range(parts):
-                if place[part] < ends[part, attribute] and values[place[part]] == value:
-                    out_index[place[part]] = count - first
-                    place[part] += 1
+                if at[part] < ends[part, attribute] and values[at[part]] == value:
+                    out_index[at[part]] = count - first
+                    at[part] += 1
             count += 1
         out_at[attribute + 1] = count
 
@@ -135,32 +130,29 @@ def merge_numbers(values, used, starts, ends, out_values, out_at, out_index):
 def merge_texts(keys, offsets, blob, used, starts, ends, out_chosen, out_at, out_index):
     """The same for texts; out_chosen = one of the equal texts for each that there is in the common table."""
     parts, attributes = starts.shape
-    place = np.empty(parts, np.int64)
+    at = np.empty(parts, np.int64)
     count = 0
     for attribute in range(attributes):
         first = count
         for part in range(parts):
-            place[part] = starts[part, attribute]
+            at[part] = starts[part, attribute]
         while True:
             best = -1
             for part in range(parts):
-                while place[part] < ends[part, attribute] and not used[place[part]]:
-                    place[part] += 1
-                if place[part] < ends[part, attribute] and (
-                    best < 0 or _order(keys, offsets, blob, place[part], place[best]) < 0
+                while at[part] < ends[part, attribute] and not used[at[part]]:
+                    at[part] += 1
+                if at[part] < ends[part, attribute] and (
+                    best < 0 or _order(keys, offsets, blob, at[part], at[best]) < 0
                 ):
                     best = part
             if best < 0:
                 break
-            chosen = place[best]
+            chosen = at[best]
             out_chosen[count] = chosen
             for part in range(parts):
-                if (
-                    place[part] < ends[part, attribute]
-                    and _order(keys, offsets, blob, place[part], chosen) == 0
-                ):
-                    out_index[place[part]] = count - first
-                    place[part] += 1
+                if at[part] < ends[part, attribute] and _order(keys, offsets, blob, at[part], chosen) == 0:
+                    out_index[at[part]] = count - first
+                    at[part] += 1
             count += 1
         out_at[attribute + 1] = count
 
@@ -225,11 +217,11 @@ def order_sides(offsets, selectivity, out_order):
     for box in range(len(offsets) - 1):
         for side in range(offsets[box], offsets[box + 1]):
             out_order[side] = side
-            place = side
-            while place > offsets[box] and selectivity[out_order[place - 1]] > selectivity[side]:
-                out_order[place] = out_order[place - 1]
-                place -= 1
-            out_order[place] = side
+            where = side
+            while where > offsets[box] and selectivity[out_order[where - 1]] > selectivity[side]:
+                out_order[where] = out_order[where - 1]
+                where -= 1
+            out_order[where] = side
 
 
 @subkernel
@@ -292,17 +284,14 @@ def kd_order(centres, widths, out_order):
 
 
 @kernel
-def emit_blocks(
-    first, count, keys, at, hulls, codes16, checks, out_codes, out_mixed, out_left_at, out_left, left
-):
-    """Write the blocks and zones of one group: the boxes `first` to `first + count`.
+def emit_blocks(row, hulls, codes16, checks, out_codes, out_mixed, out_left_at, out_left, left):
+    """Write the blocks and zones of one group.
 
-    Codes that stand for no box are such that they change no hull, and free slots such that they pass.
+    Codes that stand for no box are such that they change no hull, and empty mixed sides such that they pass.
 
     Parameters
     ----------
-    keys : its key attributes
-    at : where its codes, zones, second zones and mixed sides (or -1) begin
+    row : its `GroupRecord`
     hulls : where those of each box begin, their attributes, those of each box in order, and their sides
     codes16 : lo and hi code of every side
     checks : where those of each box begin, nothing if there are none, and their numbers
@@ -311,13 +300,14 @@ def emit_blocks(
     offsets, attributes, order, spans = hulls
     lo16, hi16 = codes16
     check_at, check_number = checks
-    n_keys = len(keys)
-    blocks = (count + LANES - 1) // LANES
+    group = GroupRecord(row, 0)
+    keys, n_keys, blocks = group.keys, group.n_keys, group.n_blocks
+    codes_at, zones_at, mixed_at = group.codes_at, group.zones_at, group.mixed_at
     for block in range(blocks):
-        base = at[0] + block * n_keys * 128
-        for lane in range(min(np.int64(LANES), count - block * LANES)):
+        base = codes_at + block * n_keys * 128
+        for lane in range(min(np.int64(LANES), group.n_boxes - block * LANES)):
             taken = 0
-            box = first + block * LANES + lane
+            box = group.first_box + block * LANES + lane
             out_left_at[box] = left
             for position in range(offsets[box], offsets[box + 1]):
                 hull = order[position]
@@ -328,12 +318,12 @@ def emit_blocks(
                         is_left = False
                         out_codes[base + key * 128 + lane] = lo16[start]
                         out_codes[base + key * 128 + 64 + lane] = hi16[end - 1]
-                if is_left and taken < SLOTS:
+                if is_left and taken < MIXED_SIDES:
                     is_left = False
-                    place = at[3] + (block * SLOTS + taken) * 192 + lane
-                    out_mixed[place] = attributes[hull]
-                    out_mixed[place + 64] = lo16[start]
-                    out_mixed[place + 128] = hi16[end - 1]
+                    where = mixed_at + (block * MIXED_SIDES + taken) * 192 + lane
+                    out_mixed[where] = attributes[hull]
+                    out_mixed[where + 64] = lo16[start]
+                    out_mixed[where + 128] = hi16[end - 1]
                     taken += 1
                 if is_left or end - start > 1:
                     for side in range(start, end):
@@ -344,13 +334,13 @@ def emit_blocks(
             if len(check_at) > 0:
                 for check in range(check_at[box], check_at[box + 1]):
                     number = check_number[check]
-                    out_left[3 * left] = CHECKED
+                    out_left[3 * left] = CHECK
                     out_left[3 * left + 1] = number & 65535
                     out_left[3 * left + 2] = number >> 16
                     left += 1
             out_left_at[box + 1] = left
-    _write_zones(out_codes, at[0], at[1], blocks, n_keys)
-    _write_zones(out_codes, at[1], at[2], (blocks + 63) // 64, n_keys)
+    _write_zones(out_codes, codes_at, zones_at, blocks, n_keys)
+    _write_zones(out_codes, zones_at, group.upper_zones_at, (blocks + 63) // 64, n_keys)
     return left
 
 
@@ -358,7 +348,7 @@ def emit_blocks(
 def _write_zones(codes, source, target, count, n_keys):
     """The hull of every block of 64, as lanes of the next level."""
     for index in range((count + 63) // 64 * 64):
-        place = target + (index >> 6) * n_keys * 128 + (index & 63)
+        where = target + (index >> 6) * n_keys * 128 + (index & 63)
         for key in range(n_keys):
             least, most = 65535, 0
             if index < count:
@@ -367,5 +357,5 @@ def _write_zones(codes, source, target, count, n_keys):
                     lo, hi = np.int64(codes[start + lane]), np.int64(codes[start + 64 + lane])
                     least = lo if lo < least else least
                     most = hi if hi > most else most
-            codes[place + key * 128] = least
-            codes[place + key * 128 + 64] = most
+            codes[where + key * 128] = least
+            codes[where + key * 128 + 64] = most

@@ -32,14 +32,14 @@ FIRST_TEXT = 6  # the same for texts, past the cells of numbers
 def count_below(table, start, end, value):
     """How many entries of a sorted part of a table are less than a value, without a branch to mispredict."""
     size = end - start
-    place = start
+    at = start
     while size > 1:
         half = size >> 1
-        place += half if table[place + half - 1] < value else 0
+        at += half if table[at + half - 1] < value else 0
         size -= half
-    if size == 1 and table[place] < value:
-        place += 1
-    return place - start
+    if size == 1 and table[at] < value:
+        at += 1
+    return at - start
 
 
 @subkernel
@@ -59,9 +59,9 @@ def number_cell(numbers, start, end, grid, grid_start, grid_end, scale, value):
     if grid_end - grid_start > 1 and abs(value) < np.inf:
         step = grid_start + grid_cell(value, numbers[start], scale, grid_end - grid_start - 2)
         low, high = start + grid[step], start + grid[step + 1]
-    place = low + count_below(numbers, low, high, value)
-    is_equal = place < end and numbers[place] == value
-    return FIRST_NUMBER + 2 * (place - start) + (1 if is_equal else 0)
+    at = low + count_below(numbers, low, high, value)
+    is_equal = at < end and numbers[at] == value
+    return FIRST_NUMBER + 2 * (at - start) + (1 if is_equal else 0)
 
 
 @subkernel

@@ -14,13 +14,7 @@ from thatch.compiled.pointers import (
     as_doubles,
     as_int32,
     as_uint64,
-    doubles_at,
-    int32_at,
-    int64_at,
-    uint8_at,
-    uint16_at,
 )
-from thatch.matching.segments import fields as f
 from thatch.matching.segments.kernels.cells import (
     WIDE_LAST_NUMBER,
     WIDE_LAST_TEXT,
@@ -30,13 +24,24 @@ from thatch.matching.segments.kernels.cells import (
     text_code,
 )
 from thatch.matching.segments.kernels.checks import run_program
-from thatch.matching.segments.kernels.on_demand import apart
 from thatch.matching.segments.kernels.vectors import mixed64
+from thatch.matching.segments.records import (
+    ALIVE,
+    CHECKS,
+    DELTA,
+    NUMBER,
+    PARTS,
+    STOP,
+    TALLY,
+    TEXT,
+    VERIFY,
+    DeltaRecord,
+    SearchContext,
+)
 
 __all__ = ["file_boxes", "file_plain_box", "search_delta"]
 
-NUMBER, TEXT = 16, 32  # kinds of cuts; see `sides.py`
-_SLOTS = 2
+_SIDES = 2  # of a box, in coarse codes
 
 
 @subkernel
@@ -97,29 +102,29 @@ def _end_of(integers, side, last):
 
 
 @subkernel
-def _exactly(box, desc, context):
+def _exactly(box, delta, context):
     """0 no, 1 yes, 2 maybe: the exact sides and the checks of a box."""
-    sides = int64_at(desc, f.DELTA_SIDES)
+    sides = delta.sides
     integers, doubles = as_int32(sides), as_doubles(sides)
-    first_side = int32_at(desc, f.DELTA_FIRST_SIDE)
-    texts = uint8_at(desc, f.DELTA_TEXTS)
-    check_at, checks = int32_at(desc, f.DELTA_CHECK_AT), int32_at(desc, f.DELTA_CHECKS)
-    programs, size = desc[f.DELTA_PROGRAMS], desc[f.DELTA_PROGRAMS + 1]
-    heads, joints = int32_at(context, f.HEADS), uint8_at(context, f.JOINTS)
-    row_next, row_class = int32_at(context, f.ROW_NEXT), uint8_at(context, f.ROW_CLASS)
-    numbers, words = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.WORDS)
-    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
+    first_side = delta.first_side
+    texts = delta.texts
+    check_at, checks = delta.check_at, delta.checks
+    run, programs = context.parts[CHECKS], delta.programs
+    heads, joints = context.heads, context.joints
+    row_next, row_class = context.row_next, context.row_class
+    numbers, words = context.row_numbers, context.words
+    text_at, text_length = context.row_text_at, context.row_text_length
     result = 1
     side, last = np.int64(first_side[box]), np.int64(first_side[box + 1])
     while side < last:
         which = integers[6 * side]
         end = _end_of(integers, side, last)
-        first_row = np.int64(heads[which]) if which < context[f.HEADS + 1] else np.int64(-1)
+        first_row = np.int64(heads[which]) if which < context.heads_length else np.int64(-1)
         if first_row < 0:
             # Only a side from the very first cut holds missing; of alternatives that can be the first one.
             if np.int64(integers[6 * side + 1]) & 255 != 0:
                 return 0
-        elif joints[which]:  # which element of a list, is left to the one who verifies
+        elif joints[which]:  # verifying decides which element of a list counts
             result = 2
         else:
             passes = False
@@ -137,60 +142,62 @@ def _exactly(box, desc, context):
     for check in range(check_at[box], check_at[box + 1]):
         which = checks[2 * check]
         start = np.int64(checks[2 * check + 1])
-        row = np.int64(heads[which]) if which < context[f.HEADS + 1] else np.int64(-1)
+        row = np.int64(heads[which]) if which < context.heads_length else np.int64(-1)
         if row < 0:
-            if not run_program(context, programs, size, start, np.int64(0), np.int64(0), np.int64(0)):
+            if not run_program(run, programs, start, np.int64(0), words, np.int64(0), np.int64(0)):
                 return 0
         elif joints[which] or row_next[row] >= 0:
-            result = 2  # which element of a list, is left to the one who verifies
+            result = 2  # the same
         elif not run_program(
-            context, programs, size, start, np.int64(row_class[row]),
-            np.int64(text_at[row]), np.int64(text_length[row]),
+            run, programs, start, np.int64(row_class[row]),
+            words, np.int64(text_at[row]), np.int64(text_length[row]),
         ):  # fmt: skip
             return 0
     return result
 
 
-@apart(f.DELTA)
-def search_delta(desc, source, boxes, context, flags, moment):
-    """Add what an event matches among the first `boxes` boxes of a delta to PLACES and PENDING; whether to stop."""
-    lanes_of = uint16_at(desc, f.DELTA_LANES)
-    box_owner, owners = int32_at(desc, f.DELTA_BOX_OWNER), int64_at(desc, f.DELTA_OWNERS)
-    low, high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
-    counts, tallies = int64_at(context, f.COUNTS), int64_at(context, f.TALLIES)
-    is_narrow = context[f.WIDE_LOW + 1] == 64
+@PARTS.part(DELTA)
+def search_delta(
+    delta: DeltaRecord, source: int, boxes: int, context: SearchContext, flags: int, moment: int
+) -> int:
+    """Add what an event matches among the first `boxes` boxes to `slots` and `pending`; return whether to stop."""
+    lanes_of = delta.lanes
+    box_owner, owners = delta.box_owner, delta.owners
+    low, high = context.wide_low, context.wide_high
+    slots, pending = context.slots, context.pending
+    counts, tallies = context.counts, context.tallies
+    is_narrow = context.wide_low_length == 64
     one = np.uint64(1)
     for block in range((boxes + 63) >> 6):
         lanes = ~np.uint64(0)
         if boxes - (block << 6) < 64:
             lanes = (one << np.uint64(boxes - (block << 6))) - one
-        for slot in range(_SLOTS):
+        for side in range(_SIDES):
             if lanes == 0:
                 break
-            lanes = mixed64(lanes_of, (block * _SLOTS + slot) * 192, low, high, lanes, is_narrow)
+            lanes = mixed64(lanes_of, (block * _SIDES + side) * 192, low, high, lanes, is_narrow)
         while lanes != 0:
             box = (block << 6) + np.int64(trailing_zeros(lanes))
             lanes &= lanes - one
-            counts[f.LOOKED] += 1
+            counts.candidates += 1
             owner = np.int64(box_owner[box])
             if owners[2 * owner + 1] <= moment:
                 continue
-            place = owners[2 * owner]
-            if flags & f.TALLY:
-                tallies[place & ~np.int64(1)] += 1
-            verdict = _exactly(box, desc, context)
+            claim = owners[2 * owner]
+            if flags & TALLY:
+                tallies[claim & ~np.int64(1)] += 1
+            verdict = _exactly(box, delta, context)
             if verdict == 0:
                 continue
-            if place & f.VERIFY or verdict == 2:
-                pending[counts[f.WAITING]] = (np.int64(source) << 32) | owner
-                counts[f.WAITING] += 1
+            if claim & VERIFY or verdict == 2:
+                pending[counts.waiting] = (np.int64(source) << 32) | owner
+                counts.waiting += 1
                 continue
-            places[counts[f.SURE]] = place >> 1
-            counts[f.SURE] += 1
-            if flags & f.STOP:
-                return True
-    return False
+            slots[counts.sure] = claim >> 1
+            counts.sure += 1
+            if flags & STOP:
+                return np.int64(1)
+    return np.int64(0)
 
 
 # --- adding -------------------------------------------------------------------------------------------------------
@@ -210,37 +217,38 @@ def _cut_code(kind, value, bits, texts, is_upper):
 
 
 @short_kernel
-def file_plain_box(desc, box, owner, end, checks, place):
+def file_plain_box(table, box, owner, end, checks, slot):
     """Add a box without checks that is all of a filter; its sides are there already, and end at `end`."""
-    int32_at(desc, f.DELTA_BOX_OWNER)[box] = owner
-    int32_at(desc, f.DELTA_FIRST_SIDE)[box + 1] = end
-    int32_at(desc, f.DELTA_CHECK_AT)[box + 1] = checks
-    owners = int64_at(desc, f.DELTA_OWNERS)
-    owners[2 * owner] = 2 * place
-    owners[2 * owner + 1] = f.ALIVE
-    _file_boxes(desc, box, 1)
-    desc[f.DELTA_BOXES] = box + 1
+    delta = DeltaRecord(table, 0)
+    delta.box_owner[box] = owner
+    delta.first_side[box + 1] = end
+    delta.check_at[box + 1] = checks
+    owners = delta.owners
+    owners[2 * owner] = 2 * slot
+    owners[2 * owner + 1] = ALIVE
+    _file_boxes(delta, box, 1)
+    delta.n_boxes = box + 1
 
 
 @short_kernel
-def file_boxes(desc, first, count):
+def file_boxes(table, first, count):
     """Write the lanes of boxes that were added."""
-    _file_boxes(desc, first, count)
+    _file_boxes(DeltaRecord(table, 0), first, count)
 
 
 @subkernel
-def _file_boxes(desc, first, count):
+def _file_boxes(delta, first, count):
     """Write the lanes of boxes that were added: the two of their sides that let the fewest codes through."""
-    lanes = uint16_at(desc, f.DELTA_LANES)
-    sides = int64_at(desc, f.DELTA_SIDES)
+    lanes = delta.lanes
+    sides = delta.sides
     integers, doubles, words = as_int32(sides), as_doubles(sides), as_uint64(sides)
-    first_side, texts = int32_at(desc, f.DELTA_FIRST_SIDE), uint8_at(desc, f.DELTA_TEXTS)
+    first_side, texts = delta.first_side, delta.texts
     for box in range(first, first + count):
-        at = (box >> 6) * (_SLOTS * 192) + (box & 63)
-        for slot in range(_SLOTS):
-            lanes[at + slot * 192] = 0
-            lanes[at + slot * 192 + 64] = 0
-            lanes[at + slot * 192 + 128] = 65535
+        at = (box >> 6) * (_SIDES * 192) + (box & 63)
+        for rank in range(_SIDES):
+            lanes[at + rank * 192] = 0
+            lanes[at + rank * 192 + 64] = 0
+            lanes[at + rank * 192 + 128] = 65535
         best, next_best = np.int64(1 << 20), np.int64(1 << 20)
         end = np.int64(first_side[box])
         while end < first_side[box + 1]:
@@ -249,16 +257,16 @@ def _file_boxes(desc, first, count):
             lo = _cut_code(lo_kind, doubles[3 * side + 1], words[3 * side + 1], texts, 0)
             hi = _cut_code(hi_kind, doubles[3 * end - 1], words[3 * end - 1], texts, 1)
             width = hi - lo if integers[6 * side] < 65536 else np.int64(1 << 21)  # lanes name it in 16 bits
-            slot = -1
+            rank = -1
             if width < best:
                 next_best, best = best, width
                 for part in range(0, 192, 64):
                     lanes[at + 192 + part] = lanes[at + part]
-                slot = 0
+                rank = 0
             elif width < next_best:
                 next_best = width
-                slot = 1
-            if slot >= 0:
-                lanes[at + slot * 192] = integers[6 * side]
-                lanes[at + slot * 192 + 64] = lo
-                lanes[at + slot * 192 + 128] = hi
+                rank = 1
+            if rank >= 0:
+                lanes[at + rank * 192] = integers[6 * side]
+                lanes[at + rank * 192 + 64] = lo
+                lanes[at + rank * 192 + 128] = hi

@@ -1,8 +1,9 @@
-"""Kernels of sieves: of each box one word that most events which it does not hold fail.
+"""Kernels of the prefilter: one word a box that rules out most events which the box does not hold.
 
-Of a union it has the hashed codes that are not in it, of a check the hashed pairs of letters that a text must have;
-whichever lets less through. An event has two words an attribute: its own code, and the pairs that its text has not.
-A box can only hold an event where its word and the event's have no bit in common.
+The word of a box names one attribute. It comes from a union (the hashed codes that are not in it) or from a check (the
+hashed pairs of letters that a text must have), whichever lets less through. An event has two words for each attribute:
+the hash of its code, and the hashed pairs of letters that its text lacks. A box can only hold an event if its word and
+that of the event have no bit in common.
 """
 
 from __future__ import annotations
@@ -11,25 +12,30 @@ import numpy as np
 
 from thatch.compiled.bits import bit_count, prefetch
 from thatch.compiled.decorators import inline, kernel, subkernel
-from thatch.compiled.pointers import int32_at, int64_at, uint8_at
-from thatch.matching.segments import fields as f
 from thatch.matching.segments.kernels.candidates import box_of
-from thatch.matching.segments.kernels.on_demand import apart
+from thatch.matching.segments.records import (
+    CHECK,
+    NOT_KNOWN,
+    PARTS,
+    PREFILTER,
+    SearchContext,
+    SegmentRecord,
+)
 
-__all__ = ["fill_sieves", "needed_letters", "sieved"]
+__all__ = ["drop_by_words", "fill_words", "needed_letters"]
 
 BITS = 56
 ALL = (1 << BITS) - 1
-NONE = 127 << BITS  # of a box that passes always
+NONE = 127 << BITS  # of a box that always passes
 MOST = 63  # attributes that a word can name
-_LONGEST = 256  # bytes of a text whose pairs are looked at
-_MOST_CODES = 48  # of a union whose codes are looked at
+_LONGEST = 256  # bytes of a text whose pairs are hashed
+_MOST_CODES = 48  # of a union whose codes are hashed
 _ANY_ONE = 0xFF  # byte of a program that stands for any one character
 
 
 @inline
 def _bit(number):
-    """One of the bits, by a hash."""
+    """One of the bits, chosen by a hash."""
     return np.int64(1) << ((((number * 40_503) & 0xFFFF) * BITS) >> 16)
 
 
@@ -61,14 +67,14 @@ def needed_letters(starts, programs, needs):
 
 
 @kernel
-def fill_sieves(left_at, left, needs, check_attribute, sieves):
-    """The word of every box."""
-    for box in range(len(sieves)):
-        best, least = np.int64(NONE), 0.7  # what lets more through than that is not worth a look
+def fill_words(left_at, left, needs, check_attribute, words):
+    """Write the word of every box."""
+    for box in range(len(words)):
+        best, least = np.int64(NONE), 0.7  # what lets more through is not worth a look
         at, end = np.int64(left_at[box]), np.int64(left_at[box + 1])
         while at < end:
             which = np.int64(left[3 * at])
-            if which == f.CHECKED:
+            if which == CHECK:
                 check = np.int64(left[3 * at + 1]) | (np.int64(left[3 * at + 2]) << 16)
                 which, at = np.int64(check_attribute[check]), at + 1
                 share = 0.25 ** np.float64(np.int64(bit_count(np.uint64(needs[check]))))
@@ -86,7 +92,7 @@ def fill_sieves(left_at, left, needs, check_attribute, sieves):
                 word = (ALL & ~mask) | (2 * which << BITS)
             if which < MOST and share < least:
                 best, least = word, share
-        sieves[box] = best
+        words[box] = best
 
 
 # --- events -------------------------------------------------------------------------------------------------------------
@@ -102,22 +108,25 @@ def _letters_missing(words, start, length):
 
 
 @subkernel
-def _set_words(desc, context, count):
-    """Give an event its words. What it lacks is missing, which is code 0; of a list, what all elements say counts."""
-    words, known = int64_at(context, f.SIEVES), int32_at(context, f.LOCAL_TOUCHED)
-    heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
-    row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
-    row_class, letters = uint8_at(context, f.ROW_CLASS), uint8_at(context, f.WORDS)
-    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
-    shifts = uint8_at(desc, f.SHIFTS)
-    for which in range(desc[f.ATTRIBUTES] if desc[f.ATTRIBUTES] < MOST else MOST):
-        words[2 * which], words[2 * which + 1] = _bit(np.int64(0)), 0  # letters tell no check anything
+def _set_words(segment, context, count):
+    """Write the words of an event. An attribute that it lacks has code 0; of a list, only bits of all elements count."""
+    words, known = context.event_words, context.local_touched
+    heads, joints = context.local_heads, context.local_joints
+    row_next, row_cells = context.row_next, context.row_cells
+    row_class, letters = context.row_class, context.words
+    text_at, text_length = context.row_text_at, context.row_text_length
+    shifts = segment.shifts
+    for which in range(segment.n_attributes if segment.n_attributes < MOST else MOST):
+        words[2 * which], words[2 * which + 1] = (
+            _bit(np.int64(0)),
+            0,
+        )  # a value that is no text rules out no check
     for index in range(count):
         local = np.int64(known[index])
         if local >= MOST:
             continue
         row = np.int64(heads[local])
-        code = missing = np.int64(0 if joints[local] == f.NOT_KNOWN else ALL)
+        code = missing = np.int64(0 if joints[local] == NOT_KNOWN else ALL)
         while row >= 0:
             code &= _bit(np.int64(row_cells[row]) >> shifts[local])
             is_text = row_class[row] == 6 and text_length[row] <= _LONGEST
@@ -126,17 +135,17 @@ def _set_words(desc, context, count):
         words[2 * local], words[2 * local + 1] = code, missing
 
 
-@apart(f.SIEVED)
-def sieved(begin, end, desc, context, count):
-    """Drop the candidates that do not pass their sieves; return where the others end."""
-    box_sieves, words = int64_at(desc, f.BOX_SIEVES), int64_at(context, f.SIEVES)
-    left_at, candidates = int32_at(desc, f.LEFT_AT), int64_at(context, f.PENDING)
-    _set_words(desc, context, count)
+@PARTS.part(PREFILTER)
+def drop_by_words(begin: int, end: int, segment: SegmentRecord, context: SearchContext, count: int) -> int:
+    """Drop the candidates whose words rule out the event; return where the others end."""
+    box_words, words = segment.prefilter, context.event_words
+    left_at, candidates = segment.left_at, context.pending
+    _set_words(segment, context, count)
     passed = begin
     for index in range(begin, end):
-        sieve = box_sieves[box_of(candidates[index])]
+        word = box_words[box_of(candidates[index])]
         candidates[passed] = candidates[index]
-        passed += 1 if sieve & words[sieve >> BITS] & ALL == 0 else 0
+        passed += 1 if word & words[word >> BITS] & ALL == 0 else 0
     for index in range(begin, passed):
         prefetch(left_at, box_of(candidates[index]))
     return passed

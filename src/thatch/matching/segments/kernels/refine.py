@@ -1,4 +1,4 @@
-"""Kernels that drop candidates, boxes whose codes pass, of which their sieves or sides left over tell that they fail."""
+"""Kernels that drop candidates by the prefilter and by those sides that their block has no room for."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import numpy as np
 
 from thatch.compiled.bits import prefetch
 from thatch.compiled.decorators import inline, subkernel
-from thatch.compiled.pointers import int32_at, int64_at, uint16_at, uint32_at
-from thatch.matching.segments import fields as f
 from thatch.matching.segments.kernels.candidates import HAS_CHECKS, LISTED, SEVERAL, SURE, box_of
-from thatch.matching.segments.kernels.prefilter import sieved
+from thatch.matching.segments.kernels.prefilter import drop_by_words
+from thatch.matching.segments.records import CHECK, PREFILTER
 
-__all__ = ["sift", "sift_listed"]
+__all__ = ["refine", "refine_lists"]
 
 
 @subkernel
 def _left_pass(left, start, end, low, high):
-    """Whether the sides that are left over pass; of those on one attribute, which stand together, one must."""
+    """Whether the sides left over pass; of those on one attribute, which stand together, one must."""
     which, passes = np.int64(-1), True
     for at in range(3 * start, 3 * end, 3):
         if left[at] != which:
             if not passes:
                 return False
             which = np.int64(left[at])
-            if which == f.CHECKED:
+            if which == CHECK:
                 return True
             passes = False
         passes |= (left[at + 1] <= high[which]) & (left[at + 2] >= low[which])
@@ -32,16 +31,19 @@ def _left_pass(left, start, end, low, high):
 
 @subkernel
 def _left_in_layers(left, start, end, context, n_layers):
-    """The same where some values are lists: in some layer one must. How many of the attributes are lists; -1 if not."""
-    layers, room = uint16_at(context, f.LAYERS), context[f.LOW + 1]
-    listed = uint16_at(context, f.LISTED_HIGH)
+    """The same where some values are lists: one side must pass in some layer.
+
+    Returns how many of the attributes are lists, -1 if the sides do not pass.
+    """
+    layers, room = context.layers, context.low_length
+    listed = context.listed_high
     which, passes, lists = np.int64(-1), True, np.int64(0)
     for at in range(3 * start, 3 * end, 3):
         if left[at] != which:
             if not passes:
                 return np.int64(-1)
             which = np.int64(left[at])
-            if which == f.CHECKED:
+            if which == CHECK:
                 return lists
             passes = False
             lists += 1 if listed[which] != 0 else 0
@@ -52,25 +54,26 @@ def _left_in_layers(left, start, end, context, n_layers):
 
 
 @inline
-def _fetched(begin, end, desc, context, count):
-    """Drop the candidates that do not pass their sieves; let what is left over of the others be fetched."""
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    candidates = int64_at(context, f.PENDING)
-    if desc[f.BOX_SIEVES + 1] > 0 and int64_at(context, f.PARTS)[f.SIEVED] != 0:
-        end = sieved(begin, end, desc, context, count)
+def _prefilter(begin, end, segment, context, count):
+    """Drop the candidates that the prefilter rules out; fetch the sides left over of the others."""
+    left_at, left = segment.left_at, segment.left
+    candidates = context.pending
+    address = context.parts[PREFILTER]
+    if segment.prefilter_length > 0 and address != 0:
+        end = drop_by_words(address, begin, end, segment, context, count)
     for index in range(begin, end):
         prefetch(left, 3 * np.int64(left_at[box_of(candidates[index])]))
     return end
 
 
 @inline
-def sift(begin, end, desc, context, count):
-    """Drop the candidates whose sides that are left over do not pass; return where the others end."""
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
-    candidates = int64_at(context, f.PENDING)
-    claims = uint32_at(desc, f.BOX_CLAIMS if desc[f.BOX_OWNER + 1] > 0 else f.CLAIMS)
-    end = _fetched(begin, end, desc, context, count)
+def refine(begin, end, segment, context, count):
+    """Drop the candidates whose sides left over do not pass; return where the others end."""
+    left_at, left = segment.left_at, segment.left
+    low, high = context.low, context.high
+    candidates = context.pending
+    claims = segment.box_claims if segment.box_owner_length > 0 else segment.claims
+    end = _prefilter(begin, end, segment, context, count)
     kept = begin
     for index in range(begin, end):
         candidate = candidates[index]
@@ -79,7 +82,7 @@ def sift(begin, end, desc, context, count):
         if first < last:
             if not _left_pass(left, first, last, low, high):
                 continue
-            if left[3 * last - 3] == f.CHECKED:
+            if left[3 * last - 3] == CHECK:
                 candidate |= HAS_CHECKS
         candidates[kept] = candidate
         kept += 1
@@ -88,14 +91,14 @@ def sift(begin, end, desc, context, count):
 
 
 @inline
-def sift_listed(begin, end, desc, context, count, n_layers):
+def refine_lists(begin, end, segment, context, count, n_layers):
     """The same for an event with lists, or for coarse codes."""
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
-    strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
-    candidates = int64_at(context, f.PENDING)
-    claims = uint32_at(desc, f.BOX_CLAIMS if desc[f.BOX_OWNER + 1] > 0 else f.CLAIMS)
-    end = _fetched(begin, end, desc, context, count)
+    left_at, left = segment.left_at, segment.left
+    low, high = context.low, context.high
+    strict_low, strict_high = context.strict_low, context.strict_high
+    candidates = context.pending
+    claims = segment.box_claims if segment.box_owner_length > 0 else segment.claims
+    end = _prefilter(begin, end, segment, context, count)
     kept = begin
     for index in range(begin, end):
         candidate = candidates[index]
@@ -114,7 +117,7 @@ def sift_listed(begin, end, desc, context, count, n_layers):
                 continue
             elif candidate & SURE and not _left_pass(left, first, last, strict_low, strict_high):
                 candidate ^= SURE
-            if left[3 * last - 3] == f.CHECKED:
+            if left[3 * last - 3] == CHECK:
                 candidate |= HAS_CHECKS
         candidates[kept] = candidate
         kept += 1

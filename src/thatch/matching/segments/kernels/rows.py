@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import subkernel
-from thatch.compiled.pointers import doubles_at, int32_at, int64_at, uint8_at, uint16_at, uint64_at
-from thatch.matching.segments import fields as f
 from thatch.matching.segments.kernels.cells import FIRST_TEXT, number_cell, text_cell, wide_code
-from thatch.matching.segments.kernels.on_demand import apart
+from thatch.matching.segments.records import (
+    GROUPED,
+    JOINT,
+    MOST_LAYERS,
+    NOT_KNOWN,
+    NUMERIC,
+    PARTS,
+    TEXTS,
+    SearchContext,
+    SegmentRecord,
+)
 
 __all__ = [
     "LONG",
@@ -35,37 +43,33 @@ def file_rows(context, rows, flags):
     Heads are -1 and the coarse codes and joints 0 before, and again after `forget_rows`. Returns -1 for rounded
     numbers, having done nothing.
     """
-    numbers = doubles_at(context, f.ROW_NUMBERS)
-    info = int32_at(context, f.ROW_INFO)
-    words = uint8_at(context, f.WORDS)
-    row_class = uint8_at(context, f.ROW_CLASS)
-    text_at, text_length = int32_at(context, f.ROW_TEXT_AT), int32_at(context, f.ROW_TEXT_LENGTH)
-    row_next, row_element = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_ELEMENT)
-    heads, joints, touched = (
-        int32_at(context, f.HEADS),
-        uint8_at(context, f.JOINTS),
-        int32_at(context, f.TOUCHED),
-    )
-    wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
-    has_delta = context[f.DELTAS + 1] > 0
-    if flags & f.NUMERIC:
+    numbers = context.row_numbers
+    info = context.row_info
+    words = context.words
+    row_class = context.row_class
+    text_at, text_length = context.row_text_at, context.row_text_length
+    row_next, row_element = context.row_next, context.row_element
+    heads, joints, touched = context.heads, context.joints, context.touched
+    wide_low, wide_high = context.wide_low, context.wide_high
+    has_delta = context.n_deltas > 0
+    if flags & NUMERIC:
         for row in range(rows):
             if abs(numbers[row]) >= _EXACT:
                 return -1
     count, start, text = np.int64(0), np.int64(0), np.int64(0)
     base = 2 * rows  # numbers take the room of two integers each
     lists_at = np.int64(0)
-    if flags & f.GROUPED:  # behind the lengths of the texts
+    if flags & GROUPED:  # behind the lengths of the texts
         lists_at = base + rows
         for row in range(rows):
             lists_at += 1 if info[base + row] & 7 == 6 else 0
     for row in range(rows):
         code = np.int64(info[base + row])
-        is_joint = code >= f.JOINT
+        is_joint = code >= JOINT
         if is_joint:
-            code -= f.JOINT
+            code -= JOINT
         kind = code & 7
-        if flags & f.NUMERIC:
+        if flags & NUMERIC:
             kind = np.int64(5 if numbers[row] == numbers[row] else 4)
         length = np.int64(0)
         if kind == 6:
@@ -75,7 +79,7 @@ def file_rows(context, rows, flags):
         row_class[row] = kind
         text_at[row] = start
         text_length[row] = length
-        if 0 <= attribute < context[f.HEADS + 1]:
+        if 0 <= attribute < context.heads_length:
             row_next[row] = heads[attribute]
             if has_delta:
                 wide = wide_code(kind, numbers[row], words, start, length)
@@ -88,8 +92,8 @@ def file_rows(context, rows, flags):
                 count += 1
             heads[attribute] = row
             if is_joint:
-                joints[attribute] = f.NOT_KNOWN
-            elif flags & f.GROUPED:
+                joints[attribute] = NOT_KNOWN
+            elif flags & GROUPED:
                 number = np.int64(info[lists_at + row])
                 joints[attribute] = number if number > joints[attribute] else joints[attribute]
                 row_element[row] = info[lists_at + rows + row]
@@ -100,12 +104,8 @@ def file_rows(context, rows, flags):
 @subkernel
 def forget_rows(context, touched):
     """Undo `file_rows`."""
-    heads, joints, attributes = (
-        int32_at(context, f.HEADS),
-        uint8_at(context, f.JOINTS),
-        int32_at(context, f.TOUCHED),
-    )
-    wide_low, wide_high = uint16_at(context, f.WIDE_LOW), uint16_at(context, f.WIDE_HIGH)
+    heads, joints, attributes = context.heads, context.joints, context.touched
+    wide_low, wide_high = context.wide_low, context.wide_high
     for index in range(touched):
         attribute = attributes[index]
         heads[attribute] = -1
@@ -115,43 +115,43 @@ def forget_rows(context, touched):
 
 
 @subkernel
-def _cell_of_number(desc, local, number):
+def _cell_of_number(segment, local, number):
     """The cell of a number on a segment's line."""
-    number_at, grid_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.GRID_AT)
+    number_at, grid_at = segment.number_at, segment.grid_at
     return number_cell(
-        doubles_at(desc, f.NUMBERS), number_at[local], number_at[local + 1],
-        int32_at(desc, f.GRID), grid_at[local], grid_at[local + 1],
-        doubles_at(desc, f.GRID_SCALE)[local], number,
+        segment.numbers, number_at[local], number_at[local + 1],
+        segment.grid, grid_at[local], grid_at[local + 1],
+        segment.grid_scale[local], number,
     )  # fmt: skip
 
 
 @subkernel
-def _cell_of_text(desc, local, words, start, length):
+def _cell_of_text(segment, local, words, start, length):
     """The cell of a text on a segment's line."""
-    number_at, text_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.TEXT_AT)
+    number_at, text_at = segment.number_at, segment.text_at
     inside = text_cell(
-        uint64_at(desc, f.TEXT_KEYS), int64_at(desc, f.TEXT_OFFSETS), uint8_at(desc, f.TEXT_BLOB),
+        segment.text_keys, segment.text_offsets, segment.text_blob,
         text_at[local], text_at[local + 1], words, start, length,
     )  # fmt: skip
     return FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local]) + inside
 
 
 @subkernel
-def cell_of(desc, local, kind, number, words, start, length):
+def cell_of(segment, local, kind, number, words, start, length):
     """The cell of a value on a segment's line."""
     if kind == 5:
-        return np.int64(_cell_of_number(desc, local, number))
+        return np.int64(_cell_of_number(segment, local, number))
     if kind == 6:
-        return np.int64(_cell_of_text(desc, local, words, start, length))
+        return np.int64(_cell_of_text(segment, local, words, start, length))
     return np.int64(kind)
 
 
-@apart(f.TEXTS)
-def _cell_of_row(desc, context, local, row):
-    """The cell of an event's text; compiled apart, as many sets are about numbers alone."""
-    words = uint8_at(context, f.WORDS)
-    start, length = int32_at(context, f.ROW_TEXT_AT)[row], int32_at(context, f.ROW_TEXT_LENGTH)[row]
-    return np.int64(_cell_of_text(desc, local, words, np.int64(start), np.int64(length)))
+@PARTS.part(TEXTS)
+def _cell_of_row(segment: SegmentRecord, context: SearchContext, local: int, row: int) -> int:
+    """The cell of an event's text; compiled on demand, as many sets are about numbers alone."""
+    words = context.words
+    start, length = context.row_text_at[row], context.row_text_length[row]
+    return np.int64(_cell_of_text(segment, local, words, np.int64(start), np.int64(length)))
 
 
 @subkernel
@@ -164,43 +164,37 @@ def _sort(cells, start, end):
         gap //= 3
         for index in range(start + gap, end):
             cell = cells[index]
-            place = index
-            while place >= start + gap and cells[place - gap] > cell:
-                cells[place] = cells[place - gap]
-                place -= gap
-            cells[place] = cell
+            at = index
+            while at >= start + gap and cells[at - gap] > cell:
+                cells[at] = cells[at - gap]
+                at -= gap
+            cells[at] = cell
 
 
 @subkernel
-def encode(desc, context, touched):
+def encode(segment, context, touched):
     """Codes and cells of the event in one segment; how many of its attributes the segment knows, and whether a
     match of codes needs a closer look.
     """
-    numbers, row_class = doubles_at(context, f.ROW_NUMBERS), uint8_at(context, f.ROW_CLASS)
-    number_at, text_at = int64_at(desc, f.NUMBER_AT), int64_at(desc, f.TEXT_AT)
-    row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
-    heads, joints, attributes = (
-        int32_at(context, f.HEADS),
-        uint8_at(context, f.JOINTS),
-        int32_at(context, f.TOUCHED),
-    )
-    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
-    strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
-    cell_low, cell_high = int32_at(context, f.CELL_LOW), int32_at(context, f.CELL_HIGH)
-    local_heads, local_joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
-    known = int32_at(context, f.LOCAL_TOUCHED)
-    local_of, shifts = int32_at(desc, f.LOCAL_OF), uint8_at(desc, f.SHIFTS)
-    is_loose = desc[f.IS_EXACT] == 0
+    numbers, row_class = context.row_numbers, context.row_class
+    number_at, text_at = segment.number_at, segment.text_at
+    row_next, row_cells = context.row_next, context.row_cells
+    heads, joints, attributes = context.heads, context.joints, context.touched
+    low, high = context.low, context.high
+    strict_low, strict_high = context.strict_low, context.strict_high
+    cell_low, cell_high = context.cell_low, context.cell_high
+    local_heads, local_joints = context.local_heads, context.local_joints
+    known = context.local_touched
+    local_of, shifts = segment.local_of, segment.shifts
+    is_loose = segment.is_exact == 0
     count = np.int64(0)
-    if (
-        is_loose
-    ):  # missing shares its code with what lies next to it, so nothing is sure where codes are coarse
-        for local in range(desc[f.ATTRIBUTES]):
+    if is_loose:  # missing shares its code with its neighbours, so nothing is sure where codes are coarse
+        for local in range(segment.n_attributes):
             if shifts[local] > 0:
                 strict_low[local], strict_high[local] = 65535, 0
     for index in range(touched):
         attribute = attributes[index]
-        if attribute >= desc[f.LOCAL_OF + 1]:
+        if attribute >= segment.local_of_length:
             continue
         local = local_of[attribute]
         if local < 0:
@@ -215,12 +209,14 @@ def encode(desc, context, touched):
         while row >= 0:
             cell = np.int64(row_class[row])
             if cell == 5:
-                cell = np.int64(_cell_of_number(desc, np.int64(local), numbers[row]))
+                cell = np.int64(_cell_of_number(segment, np.int64(local), numbers[row]))
             elif cell == 6:
                 if text_at[local] == text_at[local + 1]:  # where there is no text, they have one cell
                     cell = FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local])
                 else:
-                    cell = _cell_of_row(desc, context, np.int64(local), np.int64(row))
+                    cell = _cell_of_row(
+                        context.parts[TEXTS], segment, context, np.int64(local), np.int64(row)
+                    )
             row_cells[row] = cell
             least, most = cell if cell < least else least, cell if cell > most else most
             row = row_next[row]
@@ -240,10 +236,10 @@ def encode(desc, context, touched):
 @subkernel
 def count_lists(context, count):
     """Tell how many elements the lists of an event have, none of single values; of long ones the cells are sorted."""
-    known, heads = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_HEADS)
-    row_next, row_cells = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_CELLS)
-    sorted_at, length_of = int32_at(context, f.LOCAL_SORTED), int32_at(context, f.LOCAL_LENGTH)
-    sorted_cells = int32_at(context, f.SORTED)
+    known, heads = context.local_touched, context.local_heads
+    row_next, row_cells = context.row_next, context.row_cells
+    sorted_at, length_of = context.local_sorted, context.local_length
+    sorted_cells = context.sorted
     end = np.int64(0)
     for index in range(count):
         local = np.int64(known[index])
@@ -258,27 +254,27 @@ def count_lists(context, count):
 
 
 @subkernel
-def set_layers(desc, context, count):
+def set_layers(segment, context, count):
     """Lay the elements of short lists one over another, and return how many layers there are; 0 if it cannot be done.
 
     A layer has one code for every attribute; those of single values, and the last of shorter lists, come again in the
     next. A side holds for some element of a list if it does in some layer. What tells lists from single values lets
     every side on a list pass, and no other.
     """
-    if desc[f.IS_EXACT] == 0:
+    if segment.is_exact == 0:
         return np.int64(0)
-    known, length_of = int32_at(context, f.LOCAL_TOUCHED), int32_at(context, f.LOCAL_LENGTH)
-    joints = uint8_at(context, f.LOCAL_JOINTS)
+    known, length_of = context.local_touched, context.local_length
+    joints = context.local_joints
     most = np.int64(1)
     for index in range(count):
         length = np.int64(length_of[known[index]])
-        if length > f.MOST_LAYERS or joints[known[index]] == f.NOT_KNOWN:
+        if length > MOST_LAYERS or joints[known[index]] == NOT_KNOWN:
             return np.int64(0)
         most = length if length > most else most
-    layers, room = uint16_at(context, f.LAYERS), context[f.LOW + 1]
-    listed_low, listed_high = uint16_at(context, f.LISTED_LOW), uint16_at(context, f.LISTED_HIGH)
-    heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
-    row_cells = int32_at(context, f.ROW_CELLS)
+    layers, room = context.layers, context.low_length
+    listed_low, listed_high = context.listed_low, context.listed_high
+    heads, row_next = context.local_heads, context.row_next
+    row_cells = context.row_cells
     for index in range(count):
         local = np.int64(known[index])
         row = np.int64(heads[local])
@@ -293,32 +289,32 @@ def set_layers(desc, context, count):
 @subkernel
 def forget_layers(context, count):
     """Undo `set_layers`."""
-    known, room = int32_at(context, f.LOCAL_TOUCHED), context[f.LOW + 1]
-    layers = uint16_at(context, f.LAYERS)
-    listed_low, listed_high = uint16_at(context, f.LISTED_LOW), uint16_at(context, f.LISTED_HIGH)
+    known, room = context.local_touched, context.low_length
+    layers = context.layers
+    listed_low, listed_high = context.listed_low, context.listed_high
     for index in range(count):
         local = np.int64(known[index])
         listed_low[local], listed_high[local] = 65535, 0
-        for layer in range(f.MOST_LAYERS):
+        for layer in range(MOST_LAYERS):
             layers[layer * room + local] = 0
 
 
 @subkernel
-def aim(desc, context, local, row):
+def aim(segment, context, local, row):
     """Let the codes of a list be those of one of its elements; or, for row -1, of its hull again."""
-    low, high = uint16_at(context, f.LOW), uint16_at(context, f.HIGH)
-    strict_low, strict_high = uint16_at(context, f.STRICT_LOW), uint16_at(context, f.STRICT_HIGH)
-    shift = uint8_at(desc, f.SHIFTS)[local]
+    low, high = context.low, context.high
+    strict_low, strict_high = context.strict_low, context.strict_high
+    shift = segment.shifts[local]
     strict_low[local], strict_high[local] = 65535, 0
     if row < 0:
-        low[local] = int32_at(context, f.CELL_LOW)[local] >> shift
-        high[local] = int32_at(context, f.CELL_HIGH)[local] >> shift
+        low[local] = context.cell_low[local] >> shift
+        high[local] = context.cell_high[local] >> shift
         return
-    cell = np.int64(int32_at(context, f.ROW_CELLS)[row])
+    cell = np.int64(context.row_cells[row])
     low[local], high[local] = cell >> shift, cell >> shift
-    if uint8_at(context, f.LOCAL_JOINTS)[local] == f.NOT_KNOWN:
+    if context.local_joints[local] == NOT_KNOWN:
         # It may be one of the two neighbours of an integer that no double equals: what lies between them has no cell.
         low[local], high[local] = (cell - 1 if cell > 0 else cell) >> shift, (cell + 1) >> shift
     # An element that is alone in what it says decides for itself; elsewhere codes are not sure, as before.
-    if uint8_at(context, f.LOCAL_JOINTS)[local] == 0 and shift == 0:
+    if context.local_joints[local] == 0 and shift == 0:
         strict_low[local], strict_high[local] = cell, cell

@@ -77,8 +77,8 @@ def _permuted64(typingctx, mixed, offset, low, high):
         )
 
         def half(array, kind, base, step):
-            place = builder.add(base, ir.Constant(_I64, step))
-            return builder.load(pointer_into(context, builder, kind, array, place, _V32), align=2)
+            where = builder.add(base, ir.Constant(_I64, step))
+            return builder.load(pointer_into(context, builder, kind, array, where, _V32), align=2)
 
         zero = ir.Constant(_I64, 0)
         lows = [half(low, signature.args[2], zero, step) for step in (0, 32)]
@@ -103,13 +103,13 @@ def masks512(typingctx, mask, offset, first, first_at, second, second_at):
     def codegen(context, builder, signature, args):
         kinds = signature.args
 
-        def place(number):
+        def where(number):
             return pointer_into(context, builder, kinds[number], args[number], args[number + 1], _V512)
 
-        kept = builder.load(place(0), align=8)
+        kept = builder.load(where(0), align=8)
         for number in (2, 4):
-            kept = builder.and_(kept, builder.load(place(number), align=8))
-        builder.store(kept, place(0), align=8)
+            kept = builder.and_(kept, builder.load(where(number), align=8))
+        builder.store(kept, where(0), align=8)
         some = builder.icmp_unsigned("!=", kept, ir.Constant(_V512, [0] * 8))
         return builder.zext(builder.bitcast(some, ir.IntType(8)), _I64)
 
@@ -131,8 +131,8 @@ def transpose64(typingctx, rows, offset, out, out_offset):
             return ir.Constant(_V512, [number] * 8)
 
         def pointer(number, step):
-            place = builder.add(args[number + 1], ir.Constant(_I64, 8 * step))
-            return pointer_into(context, builder, kinds[number], args[number], place, _V512)
+            where = builder.add(args[number + 1], ir.Constant(_I64, 8 * step))
+            return pointer_into(context, builder, kinds[number], args[number], where, _V512)
 
         def exchanged(first, second, step, kept):
             """What the rows of `first` and `second`, `step` apart, exchange."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import inline, subkernel
-from thatch.compiled.pointers import int32_at, int64_at, uint8_at, uint16_at, uint32_at
-from thatch.matching.segments import fields as f
 from thatch.matching.segments.kernels.candidates import (
     FLAGS,
     HAS_CHECKS,
@@ -22,8 +20,22 @@ from thatch.matching.segments.kernels.candidates import (
 )
 from thatch.matching.segments.kernels.cells import count_below
 from thatch.matching.segments.kernels.checks import run_program
-from thatch.matching.segments.kernels.on_demand import apart
 from thatch.matching.segments.kernels.rows import LONG
+from thatch.matching.segments.records import (
+    CHECK,
+    CHECKS,
+    MIXED_SIDES,
+    MOST_HOT,
+    NOT_KNOWN,
+    PARTS,
+    STOP,
+    TALLY,
+    VERDICTS,
+    VERIFY,
+    GroupRecord,
+    SearchContext,
+    SegmentRecord,
+)
 
 __all__ = ["settle"]
 
@@ -51,17 +63,17 @@ def _is_inside(cell, start, end, lo, hi):
 @subkernel
 def _any_inside(which, start, end, lo, hi, context):
     """Whether some element of a list lies in one of some alternatives."""
-    heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
-    length = np.int64(int32_at(context, f.LOCAL_LENGTH)[which])
+    heads, row_next = context.local_heads, context.row_next
+    length = np.int64(context.local_length[which])
     if length > LONG:
-        cells = int32_at(context, f.SORTED)
-        first = np.int64(int32_at(context, f.LOCAL_SORTED)[which])
+        cells = context.sorted
+        first = np.int64(context.local_sorted[which])
         for side in range(start, end):
-            place = first + count_below(cells, first, first + length, np.int64(lo[side]))
-            if place < first + length and cells[place] <= hi[side]:
+            at = first + count_below(cells, first, first + length, np.int64(lo[side]))
+            if at < first + length and cells[at] <= hi[side]:
                 return True
         return False
-    row_cells = int32_at(context, f.ROW_CELLS)
+    row_cells = context.row_cells
     row = np.int64(heads[which])
     while row >= 0 and not _is_inside(row_cells[row], start, end, lo, hi):
         row = np.int64(row_next[row])
@@ -71,9 +83,9 @@ def _any_inside(which, start, end, lo, hi, context):
 @subkernel
 def _strike(joint, start, stop, attributes, lo, hi, context):
     """Strike out the elements of a list that fail a box's sides, of those from `start` to `stop`, on its attributes."""
-    heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
-    row_cells, row_element = int32_at(context, f.ROW_CELLS), int32_at(context, f.ROW_ELEMENT)
-    hits, joints = uint8_at(context, f.HITS), uint8_at(context, f.LOCAL_JOINTS)
+    heads, row_next = context.local_heads, context.row_next
+    row_cells, row_element = context.row_cells, context.row_element
+    hits, joints = context.hits, context.local_joints
     while start < stop:
         end = _end_of(attributes, start, stop)
         row = np.int64(heads[attributes[start]]) if joints[attributes[start]] == joint else np.int64(-1)
@@ -87,8 +99,8 @@ def _strike(joint, start, stop, attributes, lo, hi, context):
 @subkernel
 def _any_left(which, context, start):
     """Whether some element of a list is not struck out; or, to start with, let none be. Each has a row per attribute."""
-    heads, row_next = int32_at(context, f.LOCAL_HEADS), int32_at(context, f.ROW_NEXT)
-    row_element, hits = int32_at(context, f.ROW_ELEMENT), uint8_at(context, f.HITS)
+    heads, row_next = context.local_heads, context.row_next
+    row_element, hits = context.row_element, context.hits
     row = np.int64(heads[which])
     found = False
     while row >= 0:
@@ -103,8 +115,8 @@ def _any_left(which, context, start):
 @subkernel
 def _verdict_of(start, stop, attributes, lo, hi, context):
     """NO, YES, or MAYBE: every side holds, but not all of them surely for the same elements of a list."""
-    cell_low, cell_high = int32_at(context, f.CELL_LOW), int32_at(context, f.CELL_HIGH)
-    heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
+    cell_low, cell_high = context.cell_low, context.cell_high
+    heads, joints = context.local_heads, context.local_joints
     result = YES
     done = np.uint64(0)  # lists that were looked at
     while start < stop:
@@ -114,7 +126,7 @@ def _verdict_of(start, stop, attributes, lo, hi, context):
         if heads[which] < 0:  # missing, which is cell 0
             if lo[start] > 0:
                 return NO
-        elif joint == f.NOT_KNOWN:
+        elif joint == NOT_KNOWN:
             is_near = False
             for side in range(start, end):
                 is_near |= lo[side] <= cell_high[which] and hi[side] >= cell_low[which]
@@ -135,42 +147,39 @@ def _verdict_of(start, stop, attributes, lo, hi, context):
 
 
 @subkernel
-def _row_holds(check, row, desc, context):
+def _row_holds(check, row, segment, context):
     """Whether a check holds for one value."""
-    start = int64_at(desc, f.CHECK_START)[check]
-    programs, size = desc[f.PROGRAMS], desc[f.PROGRAMS + 1]
-    if row < 0:  # missing
-        return run_program(context, programs, size, start, np.int64(0), np.int64(0), np.int64(0))
-    kind = np.int64(uint8_at(context, f.ROW_CLASS)[row])
-    at, length = int32_at(context, f.ROW_TEXT_AT)[row], int32_at(context, f.ROW_TEXT_LENGTH)[row]
-    return run_program(context, programs, size, start, kind, np.int64(at), np.int64(length))
+    kind, at, length = np.int64(0), np.int64(0), np.int64(0)  # missing
+    if row >= 0:
+        kind = np.int64(context.row_class[row])
+        at, length = np.int64(context.row_text_at[row]), np.int64(context.row_text_length[row])
+    start = segment.check_start[check]
+    return run_program(context.parts[CHECKS], segment.programs, start, kind, context.words, at, length) != 0
 
 
 @inline
 def _is_single(which, context):
     """Whether an event has one value of an attribute, or none: then what codes say is exact."""
-    row = int32_at(context, f.LOCAL_HEADS)[which]
-    return row < 0 or (
-        int32_at(context, f.ROW_NEXT)[row] < 0 and uint8_at(context, f.LOCAL_JOINTS)[which] == 0
-    )
+    row = context.local_heads[which]
+    return row < 0 or (context.row_next[row] < 0 and context.local_joints[which] == 0)
 
 
 @inline
 def _new_round(context):
     """Forget the outcomes of checks: they bear the number of their round, which comes again after 127 rounds."""
-    outcomes = uint8_at(context, f.OUTCOMES)
+    outcomes = context.outcomes
     if outcomes[0] == 127:
-        for check in range(context[f.OUTCOMES + 1]):
+        for check in range(context.outcomes_length):
             outcomes[check] = 0
     outcomes[0] += 1
 
 
 @inline
-def _holds(check, row, desc, context):
+def _holds(check, row, segment, context):
     """Whether a check holds for the only value of its attribute; many boxes ask, and it is run once."""
-    outcomes = uint8_at(context, f.OUTCOMES)
+    outcomes = context.outcomes
     if outcomes[check + 1] >> 1 != outcomes[0]:
-        outcomes[check + 1] = 2 * outcomes[0] + _row_holds(check, row, desc, context)
+        outcomes[check + 1] = 2 * outcomes[0] + _row_holds(check, row, segment, context)
     return outcomes[check + 1] & 1 != 0
 
 
@@ -181,12 +190,12 @@ def _check_at(left, entry):
 
 
 @subkernel
-def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc, context):
+def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, segment, context):
     """Whether one element of a list satisfies the sides and the checks of a box on all of its attributes."""
-    check_attribute, left = uint16_at(desc, f.CHECK_ATTRIBUTE), uint16_at(desc, f.LEFT)
-    heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
-    row_next, row_element = int32_at(context, f.ROW_NEXT), int32_at(context, f.ROW_ELEMENT)
-    hits = uint8_at(context, f.HITS)
+    check_attribute, left = segment.check_attribute, segment.left
+    heads, joints = context.local_heads, context.local_joints
+    row_next, row_element = context.row_next, context.row_element
+    hits = context.hits
     _any_left(which, context, 1)
     _strike(joint, start, stop, attributes, lo, hi, context)
     for entry in range(first, last):
@@ -194,19 +203,19 @@ def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc
         if joints[check_attribute[check]] == joint:
             row = np.int64(heads[check_attribute[check]])
             while row >= 0:
-                if hits[row_element[row]] != 0 and not _row_holds(check, row, desc, context):
+                if hits[row_element[row]] != 0 and not _row_holds(check, row, segment, context):
                     hits[row_element[row]] = 0
                 row = np.int64(row_next[row])
     return _any_left(which, context, 0)
 
 
 @subkernel
-def _checks_list(box, desc, context):
+def _checks_list(box, segment, context):
     """Whether a check of a box is on a list."""
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    check_attribute = uint16_at(desc, f.CHECK_ATTRIBUTE)
+    left_at, left = segment.left_at, segment.left
+    check_attribute = segment.check_attribute
     entry = np.int64(left_at[box + 1]) - 1
-    while entry >= left_at[box] and left[3 * entry] == f.CHECKED:
+    while entry >= left_at[box] and left[3 * entry] == CHECK:
         if not _is_single(np.int64(check_attribute[_check_at(left, entry)]), context):
             return True
         entry -= 1
@@ -214,33 +223,33 @@ def _checks_list(box, desc, context):
 
 
 @subkernel
-def _checked(box, start, stop, attributes, lo, hi, desc, context):
+def _checked(box, start, stop, attributes, lo, hi, segment, context):
     """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
 
     Checks and side of one attribute must hold for the same element of a list.
     """
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    check_attribute = uint16_at(desc, f.CHECK_ATTRIBUTE)
-    heads, joints = int32_at(context, f.LOCAL_HEADS), uint8_at(context, f.LOCAL_JOINTS)
-    row_cells, row_next = int32_at(context, f.ROW_CELLS), int32_at(context, f.ROW_NEXT)
+    left_at, left = segment.left_at, segment.left
+    check_attribute = segment.check_attribute
+    heads, joints = context.local_heads, context.local_joints
+    row_cells, row_next = context.row_cells, context.row_next
     result = YES
     first = last = np.int64(left_at[box + 1])
-    while first > left_at[box] and left[3 * first - 3] == f.CHECKED:
+    while first > left_at[box] and left[3 * first - 3] == CHECK:
         first -= 1
     for entry in range(first, last):
         check = _check_at(left, entry)
         which = np.int64(check_attribute[check])
         row = np.int64(heads[which])
         if _is_single(which, context):  # which lies in its side
-            if not _holds(check, row, desc, context):
+            if not _holds(check, row, segment, context):
                 return NO
             continue
-        if joints[which] == f.NOT_KNOWN:
+        if joints[which] == NOT_KNOWN:
             result = MAYBE
             continue
         if joints[which] != 0:
             joint = np.uint64(joints[which])
-            if not _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, desc, context):
+            if not _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, segment, context):
                 return NO
             continue
         side = start
@@ -253,7 +262,7 @@ def _checked(box, start, stop, attributes, lo, hi, desc, context):
             other = first
             while is_found and other < last:
                 if check_attribute[_check_at(left, other)] == which:
-                    is_found = _row_holds(_check_at(left, other), row, desc, context)
+                    is_found = _row_holds(_check_at(left, other), row, segment, context)
                 other += 1
             row = np.int64(row_next[row])
         if not is_found:
@@ -265,35 +274,35 @@ def _checked(box, start, stop, attributes, lo, hi, desc, context):
 
 
 @inline
-def _gather(candidate, desc, context):
+def _gather(candidate, segment, context):
     """The sides of a box on lists from its block, which are exact there; how many, or -1 if there is no room for them.
 
     The hull of a union is left out, as its alternatives say more.
     """
-    groups, codes, mixed = int64_at(desc, f.GROUPS), uint16_at(desc, f.CODES), uint16_at(desc, f.MIXED)
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    attributes = uint16_at(context, f.HOT_ATTRIBUTE)
-    lo, hi = uint32_at(context, f.HOT_LO), uint32_at(context, f.HOT_HI)
-    box, row = box_of(candidate), group_of(candidate) * desc[f.GROUP_WIDTH]
-    block, lane = (box - groups[row + f.FIRST_SLOT]) >> 6, (box - groups[row + f.FIRST_SLOT]) & 63
-    keys, mixed_at = groups[row + f.GROUP_KEYS], groups[row + f.GROUP_MIXED]
-    own = keys + (f.SLOTS if mixed_at >= 0 else 0)
-    if own + left_at[box + 1] - left_at[box] > f.MOST_HOT:
+    codes, mixed = segment.codes, segment.mixed
+    left_at, left = segment.left_at, segment.left
+    attributes = context.hot_attribute
+    lo, hi = context.hot_lo, context.hot_hi
+    box, group = box_of(candidate), GroupRecord(segment.groups, group_of(candidate) * segment.group_width)
+    block, lane = (box - group.first_box) >> 6, (box - group.first_box) & 63
+    keys, mixed_at = group.n_keys, group.mixed_at
+    own = keys + (MIXED_SIDES if mixed_at >= 0 else 0)
+    if own + left_at[box + 1] - left_at[box] > MOST_HOT:
         return np.int64(-1)
     count = np.int64(0)
     for at in range(3 * np.int64(left_at[box]), 3 * np.int64(left_at[box + 1]), 3):
-        if left[at] != f.CHECKED and not _is_single(left[at], context):
+        if left[at] != CHECK and not _is_single(left[at], context):
             attributes[count], lo[count], hi[count] = left[at], left[at + 1], left[at + 2]
             count += 1
     left_count = count
     for index in range(own):
         if index < keys:
-            at = groups[row + f.GROUP_CODES] + (block * keys + index) * 128 + lane
-            which, first, last = groups[row + f.FIRST_KEY + index], codes[at], codes[at + 64]
+            at = group.codes_at + (block * keys + index) * 128 + lane
+            which, first, last = group.keys[index], codes[at], codes[at + 64]
         else:
-            at = mixed_at + (block * f.SLOTS + index - keys) * 192 + lane
+            at = mixed_at + (block * MIXED_SIDES + index - keys) * 192 + lane
             which, first, last = np.int64(mixed[at]), mixed[at + 64], mixed[at + 128]
-        is_wanted = last != 65535 and not _is_single(which, context)  # else it is a free slot
+        is_wanted = last != 65535 and not _is_single(which, context)  # else nothing stands there
         for other in range(left_count):
             is_wanted = is_wanted and attributes[other] != which
         if is_wanted:
@@ -303,29 +312,28 @@ def _gather(candidate, desc, context):
 
 
 @subkernel
-def _must_agree(candidate, desc, context):
+def _must_agree(candidate, segment, context):
     """Whether a box has sides on several attributes of the same list, of which one element must satisfy all."""
-    groups, mixed = int64_at(desc, f.GROUPS), uint16_at(desc, f.MIXED)
-    left_at, left = int32_at(desc, f.LEFT_AT), uint16_at(desc, f.LEFT)
-    joints = uint8_at(context, f.LOCAL_JOINTS)
-    box, row = box_of(candidate), group_of(candidate) * desc[f.GROUP_WIDTH]
-    place = box - groups[row + f.FIRST_SLOT]
-    mixed_at = groups[row + f.GROUP_MIXED] + (place >> 6) * (f.SLOTS * 192) + (place & 63)
-    if groups[row + f.GROUP_MIXED] < 0 or groups[row + f.GROUP_KEYS] > 1:
+    mixed, joints = segment.mixed, context.local_joints
+    left_at, left = segment.left_at, segment.left
+    box, group = box_of(candidate), GroupRecord(segment.groups, group_of(candidate) * segment.group_width)
+    in_group = box - group.first_box
+    mixed_at = group.mixed_at + (in_group >> 6) * (MIXED_SIDES * 192) + (in_group & 63)
+    if group.mixed_at < 0 or group.n_keys > 1:
         return True
     seen = np.int64(-1)  # the only attribute on a list so far
-    for index in range(-f.SLOTS - 1, np.int64(left_at[box + 1]) - left_at[box]):
+    for index in range(-MIXED_SIDES - 1, np.int64(left_at[box + 1]) - left_at[box]):
         if index >= 0:
             which = np.int64(left[3 * (left_at[box] + index)])
-            if which == f.CHECKED:
+            if which == CHECK:
                 break
-        elif index == -f.SLOTS - 1:
-            if groups[row + f.GROUP_KEYS] == 0:
+        elif index == -MIXED_SIDES - 1:
+            if group.n_keys == 0:
                 continue
-            which = groups[row + f.FIRST_KEY]
+            which = group.keys[0]
         else:
-            at = mixed_at + (index + f.SLOTS) * 192
-            if mixed[at + 128] == 65535:  # a free slot
+            at = mixed_at + (index + MIXED_SIDES) * 192
+            if mixed[at + 128] == 65535:  # nothing stands there
                 continue
             which = np.int64(mixed[at])
         if joints[which] == 0 or which == seen:
@@ -336,41 +344,49 @@ def _must_agree(candidate, desc, context):
     return False
 
 
-@apart(f.VERDICTS)
-def _decide(begin, end, desc, context, is_loose, flags, moment):
-    """Drop the candidates that do not match; of the others those are `SURE` that do surely. Return where they end."""
-    candidates, tallies = int64_at(context, f.PENDING), int64_at(context, f.TALLIES)
-    box_owner, claims = int32_at(desc, f.BOX_OWNER), uint32_at(desc, f.CLAIMS)
-    died, has_owners = int64_at(desc, f.DIED), desc[f.BOX_OWNER + 1] > 0
+@PARTS.part(VERDICTS)
+def _decide(
+    begin: int,
+    end: int,
+    segment: SegmentRecord,
+    context: SearchContext,
+    is_loose: int,
+    flags: int,
+    moment: int,
+) -> int:
+    """Drop the candidates that do not match; mark those as `SURE` that surely do. Return where they end."""
+    candidates, tallies = context.pending, context.tallies
+    box_owner, claims = segment.box_owner, segment.claims
+    died, has_owners = segment.died, segment.box_owner_length > 0
     _new_round(context)
     kept = begin
     for index in range(begin, end):
         candidate = candidates[index]
         box = box_of(candidate)
         verdict = YES
-        if candidate & SEVERAL and _must_agree(candidate, desc, context):
+        if candidate & SEVERAL and _must_agree(candidate, segment, context):
             candidate &= ~np.int64(SURE)
         # Lists need the sides of a box: from the codes in its block where those are exact.
         start, stop = np.int64(0), np.int64(0)
-        attributes = uint16_at(context, f.HOT_ATTRIBUTE)
-        lo, hi = uint32_at(context, f.HOT_LO), uint32_at(context, f.HOT_HI)
+        attributes = context.hot_attribute
+        lo, hi = context.hot_lo, context.hot_hi
         if is_loose and (
-            candidate & SURE == 0 or (candidate & HAS_CHECKS and _checks_list(box, desc, context))
+            candidate & SURE == 0 or (candidate & HAS_CHECKS and _checks_list(box, segment, context))
         ):
-            stop = _gather(candidate, desc, context) if desc[f.IS_EXACT] else np.int64(-1)
+            stop = _gather(candidate, segment, context) if segment.is_exact else np.int64(-1)
             if stop < 0:
-                offsets, attributes = int32_at(desc, f.BOX_OFFSETS), uint16_at(desc, f.SIDE_ATTRIBUTE)
+                offsets, attributes = segment.box_offsets, segment.side_attribute
                 start, stop = np.int64(offsets[box]), np.int64(offsets[box + 1])
-                lo, hi = uint32_at(desc, f.SIDE_LO), uint32_at(desc, f.SIDE_HI)
+                lo, hi = segment.side_lo, segment.side_hi
         if is_loose and candidate & SURE == 0:
             verdict = _verdict_of(start, stop, attributes, lo, hi, context)
             if verdict == NO:
                 continue
-        if flags & f.TALLY:
+        if flags & TALLY:
             owner = np.int64(box_owner[box]) if has_owners else box
             tallies[np.int64(claims[owner]) & ~np.int64(1)] += 1 if died[owner] > moment else 0
         if candidate & HAS_CHECKS and verdict == YES:
-            verdict = _checked(box, start, stop, attributes, lo, hi, desc, context)
+            verdict = _checked(box, start, stop, attributes, lo, hi, segment, context)
             if verdict == NO:
                 continue
         candidates[kept] = (box << SHIFT) | (SURE if verdict == YES else 0)
@@ -379,32 +395,33 @@ def _decide(begin, end, desc, context, is_loose, flags, moment):
 
 
 @subkernel
-def settle(end, source, desc, context, is_loose, flags, moment):
-    """Decide about candidates, which stand in PENDING up to `end`; add those that match to PLACES and PENDING.
+def settle(end, source, segment, context, is_loose, flags, moment):
+    """Decide about the candidates, which stand in `pending` up to `end`; return whether to stop.
 
-    Returns whether to stop. Without the closer look what is not sure is verified. All candidates take one step together, so that what they need from memory comes at once.
+    Matches go to `slots`, what is not sure to `pending`; where the closer look is not loaded, that is more. All
+    candidates take one step together, so that they wait for memory together.
     """
-    box_owner, died = int32_at(desc, f.BOX_OWNER), int64_at(desc, f.DIED)
-    has_deaths, has_owners = int64_at(desc, f.DEATHS)[0] > 0, desc[f.BOX_OWNER + 1] > 0
-    claims = uint32_at(desc, f.BOX_CLAIMS if has_owners else f.CLAIMS)
-    places, pending = int64_at(context, f.PLACES), int64_at(context, f.PENDING)
-    counts = int64_at(context, f.COUNTS)
-    begin = counts[f.WAITING]
-    has_checks = desc[f.CHECK_ATTRIBUTE + 1] > 0
-    if (is_loose or has_checks or flags & f.TALLY) and int64_at(context, f.PARTS)[f.VERDICTS] != 0:
-        end = _decide(begin, end, desc, context, is_loose, flags, moment)
+    box_owner, died = segment.box_owner, segment.died
+    has_deaths, has_owners = segment.deaths[0] > 0, segment.box_owner_length > 0
+    claims = segment.box_claims if has_owners else segment.claims
+    slots, pending = context.slots, context.pending
+    counts = context.counts
+    begin = counts.waiting
+    has_checks = segment.check_attribute_length > 0
+    if (is_loose or has_checks or flags & TALLY) and context.parts[VERDICTS] != 0:
+        end = _decide(context.parts[VERDICTS], begin, end, segment, context, is_loose, flags, moment)
     for index in range(begin, end):
         box, is_sure = box_of(pending[index]), pending[index] & FLAGS == SURE
         if has_deaths and died[np.int64(box_owner[box]) if has_owners else box] <= moment:
             continue
-        place = np.int64(claims[box])
-        if place & f.VERIFY or not is_sure:
+        claim = np.int64(claims[box])
+        if claim & VERIFY or not is_sure:
             owner = np.int64(box_owner[box]) if has_owners else box
-            pending[counts[f.WAITING]] = (np.int64(source) << 32) | owner
-            counts[f.WAITING] += 1
+            pending[counts.waiting] = (np.int64(source) << 32) | owner
+            counts.waiting += 1
             continue
-        places[counts[f.SURE]] = place >> 1
-        counts[f.SURE] += 1
-        if flags & f.STOP:
+        slots[counts.sure] = claim >> 1
+        counts.sure += 1
+        if flags & STOP:
             return True
     return False

@@ -53,9 +53,9 @@ given_events = st.lists(st.dictionaries(st.sampled_from("xyz"), values), min_siz
 def test_no_box_that_holds_an_event_is_dropped(texts: list[str], events: list[dict[str, Any]]) -> None:
     expressions = [expression_of_text(text) for text in texts]
     index = SegmentIndex()
-    index.extend({place: Filter.of(each) for place, each in enumerate(expressions)})
+    index.extend({slot: Filter.of(each) for slot, each in enumerate(expressions)})
     for event in events:
-        wanted = [place for place, each in enumerate(expressions) if reference.matches(each, event)]
+        wanted = [slot for slot, each in enumerate(expressions) if reference.matches(each, event)]
         assert index.match(read_event(event)) == wanted
 
 
@@ -86,27 +86,27 @@ def _letters_of(text: bytes) -> int:
     return found
 
 
-def test_boxes_with_unions_and_checks_have_sieves_and_others_none() -> None:
+def test_boxes_with_unions_and_checks_have_a_prefilter_and_others_none() -> None:
     index = SegmentIndex()
     texts = ["x in ('a', 'b') and y = 1", "x like '%abc%'", "x not like '%abc%'", "x = 1 and y > 2"]
-    index.extend({place: Filter.of(expression_of_text(text)) for place, text in enumerate(texts)})
+    index.extend({slot: Filter.of(expression_of_text(text)) for slot, text in enumerate(texts)})
     (columns,) = index.arrays()[1]
     segment = Segment.from_arrays(columns)
-    by_place = segment.sieves[
-        np.argsort(segment.places()[segment.box_owner] if len(segment.box_owner) else segment.places())
+    by_slot = segment.prefilter[
+        np.argsort(segment.slots()[segment.box_owner] if len(segment.box_owner) else segment.slots())
     ]
-    assert (by_place != NONE).tolist() == [True, True, False, False]
+    assert (by_slot != NONE).tolist() == [True, True, False, False]
     plain = SegmentIndex()
     plain.extend(dict(enumerate(generate("W1", 100, 1, 2).filters())))
-    assert len(plain.arrays()[1][0]["sieves"]) == 0
+    assert len(plain.arrays()[1][0]["prefilter"]) == 0
 
 
-def test_columns_of_a_time_before_sieves_are_a_segment_without() -> None:
+def test_columns_without_a_prefilter_are_a_segment_without_one() -> None:
     index = SegmentIndex()
     workload = generate("W5", 600, 30, 2)
     index.extend(dict(enumerate(workload.filters())))
     keys, (columns,) = index.arrays()
-    older = {name: array for name, array in columns.items() if name != "sieves"}
+    older = {name: array for name, array in columns.items() if name != "prefilter"}
     other = SegmentIndex()
     other.restore(keys, [older])
     for event in workload.events():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from thatch.matching.segments import SegmentIndex, fields, workspace
-from thatch.matching.segments.kernels.on_demand import PARTS
+from thatch.matching.segments import SegmentIndex
+from thatch.matching.segments.records import PARTS, VERDICTS
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text
@@ -28,7 +28,7 @@ EVENTS = [
 
 def _index() -> SegmentIndex:
     index = SegmentIndex()
-    index.extend({place: Filter.of(expression_of_text(text)) for place, text in enumerate(FILTERS)})
+    index.extend({slot: Filter.of(expression_of_text(text)) for slot, text in enumerate(FILTERS)})
     return index
 
 
@@ -36,9 +36,10 @@ def test_without_the_closer_look_matches_are_verified(monkeypatch: pytest.Monkey
     events = [read_event(event) for event in EVENTS]
     closer = _index()
     expected = [closer.match(event) for event in events]
-    assert PARTS[fields.VERDICTS] != 0
-    monkeypatch.setattr(workspace, "load_parts", lambda *parts: None)
-    monkeypatch.setattr(workspace, "PARTS", np.where(np.arange(len(PARTS)) == fields.VERDICTS, 0, PARTS))
+    assert PARTS.addresses[VERDICTS] != 0
+    monkeypatch.setattr(PARTS, "load", lambda *parts: None)
+    without = np.where(np.arange(len(PARTS.addresses)) == VERDICTS, 0, PARTS.addresses)
+    monkeypatch.setattr(PARTS, "addresses", without)
     coarse = _index()
     assert [coarse.match(event) for event in events] == expected
     assert coarse.stats()["verified"] > closer.stats()["verified"]
