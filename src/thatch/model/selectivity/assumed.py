@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import inf, isfinite
 
 from thatch.model.lines import (
@@ -57,7 +58,9 @@ def assumed_distribution(line: Line | None, named: NamedValues) -> Distribution:
 
 def assumed_upper(line: Line | None, named: NamedValues, constraint: Constraint) -> float:
     """As many events as may satisfy a constraint: each part of the line may be all that comes."""
-    upper = sum(each for rank, each in enumerate(_UPPER_SINGLES) if contains(constraint, (rank,)))
+    upper = 0.0
+    if constraint and constraint[0] < NUMBERS[0]:
+        upper += sum(each for rank, each in enumerate(_UPPER_SINGLES) if contains(constraint, (rank,)))
     if isinstance(line, Enum):
         upper += sum(contains(constraint, point(value)) for value in line.values) / len(line.values)
     else:
@@ -137,7 +140,8 @@ def _upper_texts(named: NamedValues, texts: Constraint) -> float:
     """The share of texts inside, if each that is named is as likely as all others together."""
     if not texts:
         return 0.0
-    known = named.points[named.numbers :]
-    inside = sum(contains(texts, place) for place in known)
-    is_open = any(not is_single(low, high) for low, high in intervals(texts))
-    return max(inside + is_open, 1) / (len(known) + 1)
+    inside = is_open = 0
+    for low, high in intervals(texts):
+        inside += bisect_left(named.points, high) - bisect_left(named.points, low)
+        is_open |= not is_single(low, high)
+    return max(inside + is_open, 1) / (len(named.points) - named.numbers + 1)

@@ -46,7 +46,6 @@ class Distribution:
     ends : cuts, rising
     masses : the share of the piece that ends at each cut, nothing for the first
     rare : the share of a number, and of a text, that is named by itself and no atom, at most
-    bounds : upper estimates of the same
     named : the values that filters name
     elements : values that an event has in the mean, if it has any
     is_whole : whether numbers are whole, all of the same share
@@ -59,7 +58,6 @@ class Distribution:
         masses: Sequence[float],
         *,
         rare: tuple[float, float] = (0.0, 0.0),
-        bounds: tuple[float, float] = (1.0, 1.0),
         named: NamedValues | None = None,
         elements: float = 1.0,
         is_whole: bool = False,
@@ -68,11 +66,9 @@ class Distribution:
         self._below_atoms = [0.0, *accumulate(atoms[each] for each in self._atoms)]
         self._ends, self._masses = ends, masses
         self._below_pieces = [0.0, *accumulate(masses)]
-        self._rare, self._bounds = rare, bounds
+        self._rare = rare
         self._named: Sequence[Cut] = named.points if named is not None else ()
         self._singles: Sequence[Cut] = named.singles if named is not None and not is_whole else ()
-        if self._atoms and self._atoms[-1][0] >= RANK_NUMBER:
-            self._singles = [each for each in self._singles if each not in atoms]
         self._missing, self._elements, self._is_whole = atoms.get(BOTTOM, 0.0), elements, is_whole
 
     def below(self, cut: Cut) -> float:
@@ -87,27 +83,16 @@ class Distribution:
 
     def estimate(self, constraint: Constraint) -> float:
         """The share of events that satisfy a constraint."""
-        share = 0.0
-        for low, high in intervals(constraint):
-            if len(high) == 3 and is_single(low, high):
-                share += self._single(first_point(low))
-            else:
-                share += max(self.below(high) - self.below(low), 0.0)
-        return self._of_lists(share, constraint)
+        return self._of_lists(sum(self._between(*ends) for ends in intervals(constraint)), constraint)
 
     def upper(self, constraint: Constraint) -> float:
-        """At least the share of events that satisfy a constraint: a piece counts as a whole if any of it may."""
+        """The same, where an interval in which any value may lie has at least the share of one."""
         share = 0.0
         for low, high in intervals(constraint):
-            first, last = bisect_left(self._atoms, low), bisect_left(self._atoms, high)
-            share += self._below_atoms[last] - self._below_atoms[first]
             first, last = bisect_right(self._ends, low), bisect_left(self._ends, high) + 1
-            pieces = self._below_pieces[min(last, len(self._masses))] - self._below_pieces[min(first, last)]
-            if len(high) == 3 and is_single(low, high):
-                pieces = (
-                    0.0 if self._atom(first_point(low)) else min(pieces, self._bounds[high[0] - RANK_NUMBER])
-                )
-            share += max(pieces, 0.0)
+            touched = self._below_pieces[min(last, len(self._masses))] - self._below_pieces[min(first, last)]
+            least = min(self._rare[low[0] - RANK_NUMBER], touched) if low[0] >= RANK_NUMBER else 0.0
+            share += max(self._between(low, high), least)
         return self._of_lists(share, constraint)
 
     def stand_ins(self) -> dict[Cut, float]:
@@ -123,6 +108,12 @@ class Distribution:
                 for place in places:
                     found[place] = found.get(place, 0.0) + rest / len(places)
         return found
+
+    def _between(self, low: Cut, high: Cut) -> float:
+        """The share of values between two cuts."""
+        if len(high) == 3 and is_single(low, high):
+            return self._single(first_point(low))
+        return max(self.below(high) - self.below(low), 0.0)
 
     def _of_lists(self, share: float, constraint: Constraint) -> float:
         """The share of events if `share` is that of values: one element of a list is enough."""

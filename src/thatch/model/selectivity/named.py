@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import isfinite
 from zlib import crc32
 
@@ -26,13 +26,14 @@ class NamedValues:
     is_whole : whether all numbers are
     """
 
-    __slots__ = ("is_whole", "points", "ranks", "singles")
+    __slots__ = ("_left_out", "is_whole", "points", "ranks", "singles")
 
     def __init__(self) -> None:
         self.points: list[Cut] = []
         self.singles: list[Cut] = []
         self.ranks: set[int] = set()
         self.is_whole = True
+        self._left_out: Collection[Cut] = ()
 
     @property
     def numbers(self) -> int:
@@ -49,15 +50,14 @@ class NamedValues:
         before = (len(self.points), len(self.singles), len(self.ranks))
         for low, high in intervals(constraint[1:-1]):  # gaps, such as that of `x != 5`
             if len(low) == 3 and is_single(low, high):
-                self._insert(self.singles, low)
+                self._add_single(low)
         for low, high in intervals(constraint):
             self._add_ranks(low[0], high[0] - (len(high) == 1))
             is_one = (
                 is_whole and len(low) == len(high) == 3 and high[1] - low[1] == 1 and low[2] == high[2] == 0
             )
             if is_one or (len(high) == 3 and is_single(low, high)):
-                self._insert(self.singles, first_point(low))
-                self._insert(self.points, first_point(low))
+                self._add_single(first_point(low))
                 continue
             for cut in (low, high):
                 if len(cut) == 3:
@@ -69,6 +69,16 @@ class NamedValues:
             self.ranks.update(range(first, last + 1))
         else:
             self.ranks.update({first, last} & {RANK_NUMBER, RANK_TEXT})
+
+    def _add_single(self, place: Cut) -> None:
+        self._insert(self.points, place)
+        if place not in self._left_out:
+            self._insert(self.singles, place)
+
+    def leave_out(self, points: Collection[Cut]) -> None:
+        """Do not count these points among those named by themselves: their shares are known."""
+        self._left_out = points
+        self.singles = [each for each in self.singles if each not in points]
 
     def _insert(self, points: list[Cut], place: Cut) -> None:
         if place[0] == RANK_NUMBER:

@@ -50,25 +50,24 @@ def profiled_distribution(key: str, known: AttributeProfile, events: int, named:
         places = sorted(place for place in places if place != BOTTOM)
         if places:
             spread[places[0][0]] = places, rest * len(places) / len(quantiles)
+    named.leave_out(atoms)
     scale = known.events / max(known.values, 1) / events
     shares = {place: count * scale for place, count in atoms.items()}
     ends, masses = [BOTTOM], [0.0]
-    rare, bounds = [0.0, 0.0], [1.0, 1.0]
+    rare = [0.0, 0.0]
     distinct = known.distinct - sum(1 for place, count in atoms.items() if count and place[0] < RANK_NUMBER)
     for rank, (places, rest) in sorted(spread.items()):
         some = {place: count for place, count in atoms.items() if place[0] == rank}
         _add_pieces(ends, masses, places, some, rest, scale)
         both = rest + sum(some.values())
         others = max(round(distinct * both / max(known.numbers + known.texts, 1)) - len(some), 1)
-        bounds[rank - RANK_NUMBER] = min(some.values(), default=both) * scale
-        rare[rank - RANK_NUMBER] = min(rest * scale / others, bounds[rank - RANK_NUMBER])
+        rare[rank - RANK_NUMBER] = min(rest / others, min(some.values(), default=both)) * scale
     shares[BOTTOM] = shares.get(BOTTOM, 0.0) + 1.0 - known.events / events
     return Distribution(
         shares,
         ends,
         masses,
         rare=(rare[0], rare[1]),
-        bounds=(bounds[0], bounds[1]),
         named=named,
         elements=known.values / max(known.events, 1),
     )

@@ -24,11 +24,10 @@ parts of the line. Attributes are taken to be independent of each other.
 *Checks that are no intervals* (wildcards, geofences)
     They count as the intervals that they imply, or as one half if they imply none, unless they were measured.
 
-The **upper** estimate is for those who must not underestimate. With a profile, all between two quantiles counts if any of
-it may, a value that is not frequent is as likely as the least frequent of those that are, and an attribute that the
-profile lacks is taken as though there were no profile. Without one, each part of the line may be all that comes, numbers
-lie only between those that are named, an interval has at least the share of one named value, and all texts that nobody
-names count as one.
+The **upper** estimate is for those who must not underestimate. With a profile, an interval is at least as likely as one
+value that is not frequent, if any may lie in it, and an attribute that the profile lacks is taken as though there were
+no profile. Without one, each part of the line may be all that comes, numbers lie only between those that are named, an
+interval has at least the share of one named value, and all texts that nobody names count as one.
 """
 
 from __future__ import annotations
@@ -119,10 +118,11 @@ class Selectivity:
         """Learn the values that a constraint on an attribute names."""
         attribute = self._attribute(key)
         if attribute.named.add(constraint, is_whole=isinstance(line_of(key, self._schema), Integer)):
-            attribute.is_stale = True
+            attribute.is_stale = (
+                attribute.is_stale or self._profile is None
+            )  # a profile's knows what is named later
             attribute.estimates.clear()
-            if self._known(key) is None:  # names change no upper estimate of a profile
-                attribute.uppers.clear()
+            attribute.uppers.clear()
 
     def estimate(self, key: str, constraint: Constraint) -> float:
         """The share of events that satisfy a constraint on an attribute."""
@@ -158,8 +158,7 @@ class Selectivity:
         if measured is not None:
             return measured
         if self._known(key) is not None:
-            found = self._attribute(key).distribution
-            return (self._distribution(key) if found is _ALWAYS_MISSING else found).upper(constraint)
+            return self._distribution(key).upper(constraint)
         line, named = line_of(key, self._schema), self._attribute(key).named
         assumed = self._distribution(key) if self._profile is None else assumed_distribution(line, named)
         return max(assumed_upper(line, named, constraint), assumed.estimate(constraint))
