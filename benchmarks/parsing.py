@@ -67,7 +67,7 @@ def _patterns(texts: Iterable[str]) -> Iterable[dict[str, Any]]:
     for text in texts:
         try:
             yield thatch.parse(text).to_pattern()
-        except thatch.PatternError:
+        except thatch.errors.PatternError:
             continue
 
 

@@ -1,111 +1,131 @@
 """Thatch: content-based publish/subscribe for Python.
 
-Keep many standing queries and find, for every event, who wants it:
+Keep many standing queries and find, for every event, those that match:
 
 >>> import thatch
 >>> engine = thatch.Engine()
 >>> engine.subscribe("cheap-ibm", "symbol = 'IBM' and price < 150")
 >>> engine.match({"symbol": "IBM", "price": 120})
 ['cheap-ibm']
+
+Each name is loaded when it is first used. All errors are in `thatch.errors`.
 """
 
 from __future__ import annotations
 
-import importlib
-import typing
-
-from thatch.broker.settings import Routing
-from thatch.engine import Engine
 from thatch.errors import (
-    BoxError,
     EventError,
     FilterError,
-    FilterSyntaxError,
-    FilterTooLargeError,
-    IndexFileError,
-    MissingPackageError,
-    NeverMatchesError,
-    ParameterError,
-    PatternError,
-    ReadOnlyError,
-    SchemaError,
-    SparkError,
     StoreError,
     SubscriptionError,
     TableError,
     ThatchError,
-    UnknownSubscriptionError,
 )
-from thatch.model.filters import Filter
-from thatch.model.language import parse
-from thatch.model.language.python import attr, circle, polygon, within
-from thatch.model.profile import Profile
-from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
-from thatch.model.topology import Topology
-from thatch.reduction import Changes, EventBox, ForwardingSet, Sureness, Verdict, covered_by, sureness
-from thatch.runtime.blocking import BlockingNetwork
-from thatch.runtime.network import Network
 
-if typing.TYPE_CHECKING:
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than the rest of this file
+if TYPE_CHECKING:
+    from thatch.broker.settings import Routing, Timing
+    from thatch.engine import Engine
+    from thatch.model.filters import Filter
+    from thatch.model.language import parse
+    from thatch.model.language.python import attr, circle, polygon, within
+    from thatch.model.profile import Profile
+    from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+    from thatch.model.topology import Topology
+    from thatch.reduction import (
+        ApproximateNegativeSpace,
+        Diagrams,
+        Exact,
+        Flooding,
+        ForwardingSet,
+        Merging,
+        NegativeSpace,
+        Pairwise,
+        Probabilistic,
+        covered_by,
+    )
+    from thatch.runtime.blocking import BlockingNetwork
+    from thatch.runtime.network import Network
     from thatch.stores import PostgresStore, SqliteStore
     from thatch.tiering import TieredEngine
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ApproximateNegativeSpace",
     "BlockingNetwork",
-    "BoxError",
-    "Changes",
     "Decimal",
+    "Diagrams",
     "Engine",
     "Enum",
-    "EventBox",
     "EventError",
+    "Exact",
     "Filter",
     "FilterError",
-    "FilterSyntaxError",
-    "FilterTooLargeError",
+    "Flooding",
     "ForwardingSet",
-    "IndexFileError",
     "Integer",
-    "MissingPackageError",
+    "Merging",
+    "NegativeSpace",
     "Network",
-    "NeverMatchesError",
     "Number",
-    "ParameterError",
-    "PatternError",
+    "Pairwise",
     "PostgresStore",
+    "Probabilistic",
     "Profile",
-    "ReadOnlyError",
     "Routing",
     "Schema",
-    "SchemaError",
-    "SparkError",
     "SqliteStore",
     "StoreError",
     "SubscriptionError",
-    "Sureness",
     "TableError",
     "Text",
     "ThatchError",
     "TieredEngine",
+    "Timing",
     "Topology",
-    "UnknownSubscriptionError",
-    "Verdict",
     "attr",
     "circle",
     "covered_by",
     "parse",
     "polygon",
-    "sureness",
     "within",
 ]
 
-# What only some people need is loaded when it is asked for.
-_LATE = {"PostgresStore": "thatch.stores", "SqliteStore": "thatch.stores", "TieredEngine": "thatch.tiering"}
+_MODULES = {
+    "thatch.broker.settings": ("Routing", "Timing"),
+    "thatch.engine": ("Engine",),
+    "thatch.model.filters": ("Filter",),
+    "thatch.model.language": ("parse",),
+    "thatch.model.language.python": ("attr", "circle", "polygon", "within"),
+    "thatch.model.profile": ("Profile",),
+    "thatch.model.schema": ("Decimal", "Enum", "Integer", "Number", "Schema", "Text"),
+    "thatch.model.topology": ("Topology",),
+    "thatch.reduction": (
+        *("ApproximateNegativeSpace", "Diagrams", "Exact", "Flooding", "ForwardingSet", "Merging"),
+        *("NegativeSpace", "Pairwise", "Probabilistic", "covered_by"),
+    ),
+    "thatch.runtime.blocking": ("BlockingNetwork",),
+    "thatch.runtime.network": ("Network",),
+    "thatch.stores": ("PostgresStore", "SqliteStore"),
+    "thatch.tiering": ("TieredEngine",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        module = _MODULE_OF.get(name)
+        if module is None:
+            raise AttributeError(f"module 'thatch' has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(module), name)
+        return value
 
 
-def __getattr__(name: str) -> object:
-    if name not in _LATE:
-        raise AttributeError(f"module 'thatch' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LATE[name]), name)
+def __dir__() -> list[str]:
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
+
+del TYPE_CHECKING, annotations

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from tests.broker.pump import Pump
 from tests.broker.test_snapshot import seen
-from thatch import Filter, Integer, ParameterError, Schema, parse
+from thatch import Filter, Integer, Schema, parse
 from thatch.broker.broker import Broker
 from thatch.broker.effects import Ignored, Persist, Refuse, SendFrame
 from thatch.broker.messages import (
@@ -36,6 +36,7 @@ from thatch.broker.stimuli import (
     MessageReceived,
     TimerFired,
 )
+from thatch.errors import ParameterError
 from thatch.model.profile import Profile
 from thatch.reduction import Merging
 

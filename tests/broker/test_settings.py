@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from thatch import ParameterError
 from thatch.broker.settings import Limits, Routing, Timing
+from thatch.errors import ParameterError
 
 
 def test_ways_that_are_none_are_refused() -> None:

@@ -125,7 +125,7 @@ class SteppedMerges(RuleBasedStateMachine):
     def unsubscribe(self, name: str) -> None:
         try:
             self.engine.unsubscribe(name)
-        except thatch.UnknownSubscriptionError:
+        except thatch.errors.UnknownSubscriptionError:
             assert name not in self.held
         else:
             del self.held[name]

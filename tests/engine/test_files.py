@@ -41,7 +41,7 @@ def test_mode_r_refuses_changes_and_mode_a_saves_them_back(saved: Path, tmp_path
         lambda: reading.subscribe_many(reading.subscriptions()),
         reading.save,
     ):
-        with pytest.raises(thatch.ReadOnlyError):
+        with pytest.raises(thatch.errors.ReadOnlyError):
             change()
     reading.save(tmp_path / "copy.thatch")
     assert (tmp_path / "copy.thatch").read_bytes() == saved.read_bytes()
@@ -58,11 +58,11 @@ def test_an_empty_engine_can_be_saved(tmp_path: Path) -> None:
 
 def test_a_missing_file_a_folder_and_a_wrong_mode_are_refused(tmp_path: Path, saved: Path) -> None:
     for path in (tmp_path / "nothing", tmp_path):
-        with pytest.raises(thatch.IndexFileError):
+        with pytest.raises(thatch.errors.IndexFileError):
             thatch.Engine.open(path)
-    with pytest.raises(thatch.IndexFileError):
+    with pytest.raises(thatch.errors.IndexFileError):
         thatch.Engine.open(saved, mode="w")  # type: ignore[arg-type]
-    with pytest.raises(thatch.IndexFileError):
+    with pytest.raises(thatch.errors.IndexFileError):
         thatch.Engine().save(tmp_path / "no" / "such" / "folder")
 
 
@@ -75,7 +75,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(thatch.IndexFileError, match="No space left"):
+    with pytest.raises(thatch.errors.IndexFileError, match="No space left"):
         thatch.Engine.open(saved, mode="a").save()
     assert saved.read_bytes() == before
     assert [each.name for each in saved.parent.iterdir()] == [saved.name]
@@ -85,21 +85,21 @@ def test_files_cut_short_anywhere_are_refused(saved: Path) -> None:
     content = saved.read_bytes()
     for length in range(0, len(content), 7):
         saved.write_bytes(content[:length])
-        with pytest.raises(thatch.IndexFileError):
+        with pytest.raises(thatch.errors.IndexFileError):
             thatch.Engine.open(saved)
 
 
 def test_a_newer_version_is_refused_by_name(saved: Path) -> None:
     content = saved.read_bytes()
     saved.write_bytes(content[:7] + b"\x04" + content[8:])
-    with pytest.raises(thatch.IndexFileError, match="version 4"):
+    with pytest.raises(thatch.errors.IndexFileError, match="version 4"):
         thatch.Engine.open(saved)
 
 
 def test_another_container_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     container.write(path, {"kind": "profile"}, {"x": np.zeros(3)})
-    with pytest.raises(thatch.IndexFileError, match="a saved profile"):
+    with pytest.raises(thatch.errors.IndexFileError, match="a saved profile"):
         thatch.Engine.open(path)
 
 
@@ -116,5 +116,5 @@ def test_another_container_is_refused(tmp_path: Path) -> None:
 def test_an_engine_with_parts_missing_is_refused(tmp_path: Path, header: dict[str, Any]) -> None:
     path = tmp_path / "file"
     container.write(path, header, {})
-    with pytest.raises(thatch.IndexFileError):
+    with pytest.raises(thatch.errors.IndexFileError):
         thatch.Engine.open(path)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from thatch import ParameterError
+from thatch.errors import ParameterError
 from thatch.model.profile import Profile
 from thatch.placement import BrokerTree, PlacementProblem, solve
 from thatch.placement.boxes import union_volume

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.placement.instances import drawn
-from thatch import MissingPackageError
+from thatch.errors import MissingPackageError
 from thatch.placement import solve
 
 

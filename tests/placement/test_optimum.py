@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.placement.brute_force import least_bandwidth, least_filter
 from tests.placement.instances import drawn
-from thatch import ParameterError
+from thatch.errors import ParameterError
 from thatch.placement import Status, best, solve
 from thatch.placement.boxes import union_volume
 from thatch.placement.cell_bound import cell_bound

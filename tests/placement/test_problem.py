@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from tests.placement.instances import drawn, problems
-from thatch import BoxError, ParameterError
+from thatch.errors import BoxError, ParameterError
 from thatch.placement import BrokerTree, PlacementProblem
 from thatch.placement.arrays import distinct_rows
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.placement.instances import drawn, problems
-from thatch import ParameterError
+from thatch.errors import ParameterError
 from thatch.placement import ALGORITHMS, PORTFOLIO, BrokerTree, PlacementProblem, Status, best, solve, verify
 from thatch.placement.filters import fit_filters
 from thatch.placement.greedy import gr_star

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thatch import ParameterError
+from thatch.errors import ParameterError
 from thatch.experiments.commonality import closed_forms as closed
 from thatch.planning import PredicateSample, Problem, count, expected_cost, plan, unplanned
 from thatch.planning.expected import PairedChances, cluster_cost, conjunction_cost, link_group_cost

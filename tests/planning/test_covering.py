@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import thatch
 from tests.strategies import combined, conditions, events
-from thatch import EventError, FilterError, ParameterError
+from thatch import EventError, FilterError
+from thatch.errors import ParameterError
 from thatch.model.events import read_event
 from thatch.model.profile import Profile
 from thatch.planning import (
@@ -71,7 +72,7 @@ def test_plans_answer_as_filters_do_and_cost_what_is_expected_where_every_predic
     for number, text in enumerate(texts):
         try:
             filters[str(number)] = thatch.parse(text)
-        except thatch.NeverMatchesError:
+        except thatch.errors.NeverMatchesError:
             continue
     assume(filters)
     every = [dict(zip(("x0", "x1", "x2"), values, strict=True)) for values in product(range(7), repeat=3)]

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import thatch
 from tests.strategies import combined, conditions, events, is_refused_not_in
-from thatch import EventError, NeverMatchesError, ParameterError, SchemaError
+from thatch import EventError
+from thatch.errors import NeverMatchesError, ParameterError, SchemaError
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile

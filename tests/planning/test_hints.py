@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import thatch
 from tests import strategies as make
-from thatch import ParameterError
+from thatch.errors import ParameterError
 from thatch.experiments.commonality.matchers import _nodes_tested
 from thatch.matching.diagrams import DiagramIndex
 from thatch.matching.necessary import NecessaryIndex

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.planning.sets import link_groups, nested_links, problems
-from thatch import ParameterError
+from thatch.errors import ParameterError
 from thatch.planning import Plan, Problem, count, execute, plan, topology_of, unplanned
 from thatch.planning.depth_first import depth_first
 from thatch.planning.dynamic_programme import best_strategy, gates_of, state_count

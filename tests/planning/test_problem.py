@@ -6,7 +6,7 @@ from math import inf, nan
 
 import pytest
 
-from thatch import ParameterError
+from thatch.errors import ParameterError
 from thatch.planning import Problem, commonalities
 from thatch.planning.commonalities import clusters, nested_clusters
 from thatch.planning.reference import best_cost

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from thatch.engine.texts import TextTable
 
@@ -136,8 +135,10 @@ class Ids:
     def id_column(self) -> pa.StringArray:
         """The id of every slot, null where it is no longer taken."""
         texts = self.texts.arrow()
-        is_alive = self._is_alive[: len(texts)]
-        return texts if len(self) == len(texts) else pc.if_else(pa.array(is_alive), texts, None)
+        if len(self) == len(texts):
+            return texts
+        slots = np.arange(len(texts))
+        return texts.take(pa.array(slots, mask=~self._is_alive[: len(texts)]))
 
     def subscriber_column(self) -> pa.DictionaryArray:
         """The subscriber of every slot, null where there is none."""

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
@@ -224,7 +223,7 @@ _ACCEPTED = (
 def _cut_to_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Nanoseconds have no Python type; nested ones too become microseconds."""
     target = _in_microseconds(column.type)
-    return column if target == column.type else pc.cast(column, target, safe=False)
+    return column if target == column.type else column.cast(target, safe=False)
 
 
 def _in_microseconds(kind: pa.DataType) -> pa.DataType:

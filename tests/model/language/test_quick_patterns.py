@@ -60,7 +60,7 @@ def test_the_quick_way_knows_most_patterns_of_workloads(name: str) -> None:
     for text in generate(name, 150, 1, 3).filter_texts():
         try:
             pattern = thatch.parse(text).to_pattern()
-        except thatch.PatternError:
+        except thatch.errors.PatternError:
             continue
         patterns += 1
         answered += assert_same(pattern)
