@@ -208,10 +208,8 @@ class Pump:
 
     def forwarded(self, one: str, other: str) -> set[str]:
         """The subscriptions that one broker has told another."""
-        outgoing = self.brokers[one].tables.links[other].forwarded
-        return set() if outgoing is None else set(outgoing.told)
+        return set(self.brokers[one].tables.links[other].sent_subscriptions.told)
 
     def announced(self, one: str, other: str) -> set[str]:
         """The advertisements that one broker has told another."""
-        outgoing = self.brokers[one].tables.links[other].announced
-        return set() if outgoing is None else set(outgoing.told)
+        return set(self.brokers[one].tables.links[other].sent_advertisements.told)

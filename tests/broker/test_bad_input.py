@@ -15,6 +15,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import Ignored, Persist, Refuse, SendFrame
 from thatch.broker.messages import (
     Advertise,
+    BucketRequest,
     Complete,
     Digest,
     Entries,
@@ -25,7 +26,6 @@ from thatch.broker.messages import (
     Unadvertise,
     Unsubscribe,
     Unsubscribed,
-    Wanted,
 )
 from thatch.broker.settings import Limits, Routing
 from thatch.broker.stimuli import (
@@ -106,7 +106,7 @@ def test_a_client_that_is_not_connected_is_not_heard() -> None:
 
 def test_timers_that_nobody_waits_for_do_nothing() -> None:
     net = Pump("a-b")
-    for timer in ("resend nobody", "nonsense", "leases", "acknowledge nobody", "nonsense b"):
+    for timer in ("resend nobody", "nonsense", "expiry", "acknowledge nobody", "nonsense b"):
         assert net.do("a", TimerFired(now=0, timer=timer)) == []
 
 
@@ -133,8 +133,8 @@ messages = st.one_of(
     st.builds(Left, junk | st.tuples(junk)),
     st.builds(Complete, junk, junk),
     st.builds(Digest, junk, junk),
-    st.builds(Wanted, junk, junk),
-    st.builds(Entries, junk | st.builds(Wanted, junk, junk), junk, junk),
+    st.builds(BucketRequest, junk, junk),
+    st.builds(Entries, junk | st.builds(BucketRequest, junk, junk), junk, junk),
 )
 
 
@@ -188,7 +188,7 @@ def test_ids_of_mergers_are_not_for_others(kind: str) -> None:
     net = Pump("a-b", Routing(policy=Merging()))
     getattr(net, kind)("a", "merger a/0.0#1/5", "x = 1")
     (told,) = [effect for _, effect in net.told if isinstance(effect, Refuse)]
-    assert told.reason == "an id that is kept for mergers"
+    assert told.reason == "an id that is reserved for mergers"
     assert not net.brokers["a"].tables.subscriptions
     assert not net.brokers["a"].tables.advertisements
 
@@ -207,5 +207,5 @@ def test_a_neighbour_that_sends_the_number_of_a_merger_is_ignored() -> None:
         message=Subscribe(subscription="merger 1", filter=X),
     )
     net.do("a", FrameReceived(now=net.now, neighbour="b", frame=frame))
-    assert a.ignored() == {"an id that is kept for mergers": 1}
+    assert a.ignored() == {"an id that is reserved for mergers": 1}
     net.check()

@@ -12,7 +12,7 @@ from thatch.broker.channel import Channel, session_name
 from thatch.broker.effects import Effect, NeighbourFailed, Persist, SendFrame, SetTimer
 from thatch.broker.messages import Message, Unadvertise
 from thatch.broker.settings import Timing
-from thatch.broker.step import Step
+from thatch.broker.step import BrokerStep
 from thatch.broker.stimuli import Frame
 
 TIMING = Timing(resend=1, failure=10)
@@ -44,10 +44,10 @@ class Side:
         self.channel.up(step)
         self.done(step)
 
-    def step(self) -> Step:
-        return Step(0, self.now)
+    def step(self) -> BrokerStep:
+        return BrokerStep(0, self.now)
 
-    def done(self, step: Step) -> None:
+    def done(self, step: BrokerStep) -> None:
         for effect in step.effects:
             match effect:
                 case Persist(key=key, value=None):

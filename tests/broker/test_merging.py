@@ -11,7 +11,7 @@ from tests.broker.test_resync import say
 from tests.broker.test_snapshot import seen
 from thatch.broker.broker import Broker
 from thatch.broker.effects import Confirm, Persist, SendFrame
-from thatch.broker.messages import Entries, Publish, Subscribe, Unsubscribe, Wanted
+from thatch.broker.messages import BucketRequest, Entries, Publish, Subscribe, Unsubscribe
 from thatch.broker.resync import BUCKETS
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import ClientConnected
@@ -199,7 +199,7 @@ def test_digests_know_mergers() -> None:
     net.subscribe("a", "s", "x < 5")
     net.subscribe("a", "t", "x = 5")
     net.sent.clear()
-    say(net, "b", "a", Wanted(tuple(range(BUCKETS)), ()))
+    say(net, "b", "a", BucketRequest(tuple(range(BUCKETS)), ()))
     (entries,) = [message for *_, message in net.sent if isinstance(message, Entries)]
     (merger,) = entries.subscriptions
     assert {merger.subscription} == net.known("b")
@@ -221,8 +221,8 @@ def test_a_story_names_the_merger_as_the_neighbour_knows_it() -> None:
     net.subscribe("a", "s", "x < 5")
     net.subscribe("a", "t", "x = 5")
     (merger,) = net.known("b")
-    assert f"b: not told, since it is covered there by {merger}." in net.brokers["a"].story("s")
-    assert net.brokers["a"].story(merger)[0].endswith("was told to b.")
+    assert f"b: not sent, since it is covered there by {merger}." in net.brokers["a"].explain("s")
+    assert net.brokers["a"].explain(merger)[0].endswith("was sent to b.")
 
 
 def test_what_goes_with_a_client_is_sent_once() -> None:
@@ -243,8 +243,8 @@ def seldom(when: When) -> Routing:
     return Routing(way="subscriptions", policy=Merging(every=None, when=when))
 
 
-def looks(net: Pump) -> list[tuple[str, float]]:
-    """The looks at links that brokers have asked for."""
+def merge_timers(net: Pump) -> list[tuple[str, float]]:
+    """The timers for merging that brokers have set."""
     return [(name, at) for (name, timer), at in net.timers.items() if timer.startswith("merge ")]
 
 
@@ -258,7 +258,7 @@ def test_a_period_that_ends_merges_though_nothing_comes() -> None:
     net.tick(2)
     net.check()
     assert filters(net, "b") == ["x <= 5"]
-    assert looks(net) == []
+    assert merge_timers(net) == []
     assert net.publish("b", "nobody", {"x": 5}) == ["t"]
 
 
@@ -266,7 +266,7 @@ def test_a_rate_is_known_a_second_after_all_came_at_once() -> None:
     net = Pump("a-b", seldom(When(rate=2)))
     net.subscribe("a", "s", "x < 5")
     net.tick(1.5)
-    assert looks(net) == []  # once is enough: from now on it only falls
+    assert merge_timers(net) == []  # once is enough: from now on it only falls
     net.subscribe("a", "t", "x = 5")
     assert filters(net, "b") == ["x < 5", "x = 5"]
     busy = Pump("a-b", seldom(When(rate=2)))
@@ -288,10 +288,10 @@ def test_a_link_that_many_events_pass_is_merged() -> None:
         net.tick(3)
         net.check()
         assert filters(net, "b") == known
-        assert looks(net) == []
+        assert merge_timers(net) == []
 
 
-def test_a_broker_that_comes_back_looks_again() -> None:
+def test_a_restored_broker_sets_its_merge_timer_again() -> None:
     net = Pump("a-b", seldom(When(period=30)))
     net.subscribe("a", "s", "x < 5")
     net.subscribe("a", "t", "x = 5")
@@ -311,11 +311,11 @@ def test_advertisements_have_occasions_too() -> None:
     assert [str(each.filter) for each in net.brokers["b"].tables.advertisements.values()] == ["x <= 5"]
 
 
-def test_looks_are_asked_for_only_where_something_waits() -> None:
+def test_merge_timers_are_set_only_where_something_waits() -> None:
     net = Pump("a-b", seldom(When(period=30, rate=1000, bandwidth=1000)))
     net.subscribe("b", "wants", "y = 1")
     net.tick(100)
     net.publish("a", "nobody", {"y": 1})
-    assert looks(net) == []
+    assert merge_timers(net) == []
     net.tick(100)
     assert filters(net, "a") == ["y = 1"]

@@ -4,10 +4,10 @@ import pytest
 
 from tests.broker.pump import Pump
 from thatch import parse
-from thatch.broker.messages import Advertise, Digest, Entries, Message, Subscribe, Unsubscribe, Wanted
+from thatch.broker.messages import Advertise, BucketRequest, Digest, Entries, Message, Subscribe, Unsubscribe
 from thatch.broker.resync import _bucket, send_digest
 from thatch.broker.settings import Routing
-from thatch.broker.step import Step
+from thatch.broker.step import BrokerStep
 from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp
 from thatch.reduction.forwarding.policies import Flooding
 
@@ -61,10 +61,10 @@ def test_only_what_differs_is_sent() -> None:
         net.brokers["b"].tables.drop_subscription(link.subscriptions[about])
     net.sent.clear()
     tables = net.brokers["a"].tables
-    send_digest(Step(0, net.now), tables.links["b"], tables)
+    send_digest(BrokerStep(0, net.now), tables.links["b"])
     net.cut("a", "b")
     net.link("a", "b")
-    (wanted,) = [message for *_, message in net.sent if isinstance(message, Wanted)]
+    (wanted,) = [message for *_, message in net.sent if isinstance(message, BucketRequest)]
     (entries,) = [message for *_, message in net.sent if isinstance(message, Entries)]
     assert len(wanted.subscriptions) == 2
     assert {"s3", "s100"} <= {each.subscription for each in entries.subscriptions}
@@ -77,7 +77,7 @@ def test_nothing_is_asked_for_where_nothing_differs() -> None:
     net = Pump("a-b", FLOODING)
     net.subscribe("a", "s", "x = 1")
     net.tick(5)
-    assert not [message for *_, message in net.sent if isinstance(message, Wanted | Entries)]
+    assert not [message for *_, message in net.sent if isinstance(message, BucketRequest | Entries)]
 
 
 def test_entries_replace_what_is_known_in_their_buckets_and_nothing_else() -> None:
@@ -88,7 +88,7 @@ def test_entries_replace_what_is_known_in_their_buckets_and_nothing_else() -> No
     net.advertise("a", "ad", "x <= 5")
     changed = Subscribe(subscription="s", filter=parse("x = 7"))
     new = Subscribe(subscription="v", filter=parse("x = 8"))
-    buckets = Wanted(tuple({_bucket(each) for each in "stv"}), (_bucket("ad"), _bucket("other")))
+    buckets = BucketRequest(tuple({_bucket(each) for each in "stv"}), (_bucket("ad"), _bucket("other")))
     other = Advertise(advertisement="other", filter=parse("x > 5"), closed=True)
     say(net, "a", "b", Entries(buckets, (changed, new), (other,)))
     net.run()
@@ -104,11 +104,11 @@ def test_entries_replace_what_is_known_in_their_buckets_and_nothing_else() -> No
         Digest(5, ()),  # type: ignore[arg-type]
         Digest(((1,),), ()),  # type: ignore[arg-type]
         Digest((), (("a", "b"),)),  # type: ignore[arg-type]
-        Wanted(5, ()),  # type: ignore[arg-type]
-        Wanted((), ("a",)),  # type: ignore[arg-type]
+        BucketRequest(5, ()),  # type: ignore[arg-type]
+        BucketRequest((), ("a",)),  # type: ignore[arg-type]
         Entries(5, (), ()),  # type: ignore[arg-type]
-        Entries(Wanted((), ()), (5,), ()),  # type: ignore[arg-type]
-        Entries(Wanted((), ()), (), (Unsubscribe("s", ""),)),  # type: ignore[arg-type]
+        Entries(BucketRequest((), ()), (5,), ()),  # type: ignore[arg-type]
+        Entries(BucketRequest((), ()), (), (Unsubscribe("s", ""),)),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_malformed_is_ignored(message: Message) -> None:

@@ -9,7 +9,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import Persist, SendFrame, SetTimer
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import ClientConnected, LinkUp
-from thatch.broker.tables import Client
+from thatch.broker.tables import LocalClient
 from thatch.reduction.forwarding.policies import Exact, Flooding, Merging, NegativeSpace, Pairwise
 
 POLICIES = [
@@ -28,7 +28,7 @@ def seen(broker: Broker) -> dict[str, Any]:
     tables = broker.tables
 
     def hop(each: Any) -> tuple[str, str]:
-        return ("client" if isinstance(each, Client) else "broker", each.name)
+        return ("client" if isinstance(each, LocalClient) else "broker", each.name)
 
     return {
         "subscriptions": {
@@ -57,9 +57,8 @@ def seen(broker: Broker) -> dict[str, Any]:
                 link.members,
                 link.gives_subscriptions,
                 link.gives_advertisements,
-                link.told,
-                link.forwarded and (link.forwarded.told, set(link.forwarded)),
-                link.announced and (link.announced.told, set(link.announced)),
+                link.said_complete,
+                *((sent.told, set(sent)) for sent in link.sent),
                 link.channel.session,
                 link.channel.peer,
                 link.channel.is_paired,
@@ -71,10 +70,10 @@ def seen(broker: Broker) -> dict[str, Any]:
             for link in tables.links.values()
         },
         "published": tables.published,
-        "leases": sorted(  # others are left over
+        "expiry": sorted(  # others are left over
             {
                 (at, kind, about)
-                for at, kind, about in tables.leases
+                for at, kind, about in tables.expiries
                 if about in getattr(tables, f"{kind}s") and getattr(tables, f"{kind}s")[about].expires == at
                 if kind == "advertisement" or tables.subscriptions[about].leaving is None
             }
@@ -124,11 +123,11 @@ def test_timers_are_set_again_in_the_first_step() -> None:
     net = busy(Routing())
     again = Broker.restored("c", net.items["c"])
     first = again.handle(ClientConnected(now=0, client="x"))
-    assert [(each.timer, each.at) for each in first if isinstance(each, SetTimer)] == [("leases", 50)]
+    assert [(each.timer, each.at) for each in first if isinstance(each, SetTimer)] == [("expiry", 50)]
     again = Broker.restored("c", net.items["c"])
     effects = again.handle(LinkUp(now=0, neighbour="b"))
     timers = {each.timer for each in effects if isinstance(each, SetTimer)}
-    assert timers == {"leases", "resend b"}
+    assert timers == {"expiry", "resend b"}
 
 
 def test_what_was_not_acknowledged_is_sent_again_when_the_link_is_up() -> None:

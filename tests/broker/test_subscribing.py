@@ -32,7 +32,7 @@ def test_what_others_cover_stays_where_it_is_known() -> None:
     net.subscribe("a", "high", "x > 5")
     net.subscribe("a", "middle", "x between 3 and 8")
     assert net.known("b") == net.known("c") == {"low", "high"}
-    assert net.brokers["a"].tables.links["b"].forwarded.reason("middle") == ("low", "high")
+    assert net.brokers["a"].tables.links["b"].sent_subscriptions.proof("middle") == ("low", "high")
 
 
 def test_what_came_from_a_neighbour_proves_nothing_to_it() -> None:

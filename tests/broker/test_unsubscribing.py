@@ -72,7 +72,7 @@ OTHER = Subscribe(subscription="s", filter=WIDE)
 ASKED = Unsubscribe("s", "r2")
 TAKEN = "an id that is taken"
 NOT_ASKED = "an acknowledgement of what was not asked"
-SOMEBODY = "an unsubscription for somebody else's subscription"
+SOMEBODY = "the end of another's subscription"
 
 # state, who speaks, what, the state afterwards, what b says («unsubscribe»: an Unsubscribe to c with a request)
 CELLS = [

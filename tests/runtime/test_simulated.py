@@ -265,7 +265,7 @@ def test_unsubscriptions_are_confirmed_when_they_are_done_everywhere():
     assert desk.received == []
 
 
-def test_leases_end_by_themselves():
+def test_subscriptions_expire_by_themselves():
     network = made(Topology.line(2))
     desk, feed = network.connect("b2", "desk"), network.connect("b1", "feed")
     desk.subscribe("x > 0", expires=network.now + 100)

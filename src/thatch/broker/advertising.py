@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from thatch.broker.forwarding import announce, is_guided, refresh_subscriptions, unannounce
-from thatch.broker.leases import lease
+from thatch.broker.expiry import schedule_expiry
+from thatch.broker.forwarding import forward, is_guided, refresh_subscriptions, retract
 from thatch.broker.messages import Advertise, Unadvertise
 from thatch.broker.overlap import overlaps
-from thatch.broker.refusals import refuse, unusable_filter
-from thatch.broker.step import Step
-from thatch.broker.tables import Advertisement, Client, Hop, Link, Subscription, Tables
+from thatch.broker.step import BrokerStep
+from thatch.broker.tables import (
+    BrokerLink,
+    Hop,
+    KnownAdvertisement,
+    KnownSubscription,
+    LocalClient,
+    RoutingTables,
+)
 
 __all__ = ["end_advertisement", "on_advertise", "on_unadvertise"]
 
-_FEW = 64  # advertisements that are worth a look before all subscriptions are looked at
+_FEW = 64  # advertisements that are checked before all subscriptions are
 
 
-def on_advertise(tables: Tables, step: Step, hop: Hop, message: Advertise) -> None:
-    """Take in an advertisement; from a neighbour it draws the subscriptions that it overlaps."""
-    reason = unusable_filter(tables, hop, message.advertisement, message.filter, message.expires, step.now)
+def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Advertise) -> None:
+    """Add an advertisement; from a neighbour it draws the subscriptions that it overlaps."""
+    reason = tables.reason_to_refuse(hop, message.advertisement, message.filter, message.expires, step.now)
     known = None if reason else tables.advertisements.get(message.advertisement)
-    is_client = isinstance(hop, Client)
+    is_client = isinstance(hop, LocalClient)
     if known is not None:
         if known.hop is not hop:
             reason = "an id that is taken"
@@ -27,64 +33,66 @@ def on_advertise(tables: Tables, step: Step, hop: Hop, message: Advertise) -> No
             if is_client and known.expires != message.expires:
                 known.expires = message.expires
                 _persist(step, known)
-                lease(tables, step, "advertisement", known.id, known.expires)
+                schedule_expiry(tables, step, "advertisement", known.id, known.expires)
             return
         elif is_client:
             reason = "an id that is taken by another filter (unadvertise first)"
     if reason:
-        refuse(tables, step, hop, message.advertisement, reason)
+        tables.refuse(step, hop, message.advertisement, reason)
         return
     if known is not None:
         end_advertisement(tables, step, known)
-    made = Advertisement(
+    made = KnownAdvertisement(
         message.advertisement,
         message.filter,
         hop,
         tables.next_order(),
         closed=bool(message.closed),
-        expires=message.expires if is_client else None,  # whose client it is sees to its end
+        expires=message.expires if is_client else None,  # only the broker of the client ends it
     )
-    drawn = _drawn_by(tables, hop, made) if isinstance(hop, Link) else []
+    drawn = _drawn_by(tables, hop, made) if isinstance(hop, BrokerLink) else []
     tables.put_advertisement(made)
     _persist(step, made)
-    lease(tables, step, "advertisement", made.id, made.expires)
+    schedule_expiry(tables, step, "advertisement", made.id, made.expires)
     if tables.routing.way == "advertisements":
         for link in tables.joined_links():
             if link is not hop:
-                announce(tables, step, link, made)
+                forward(tables, step, link, link.sent_advertisements, made)
     if drawn:
-        assert isinstance(hop, Link)
+        assert isinstance(hop, BrokerLink)
         refresh_subscriptions(tables, step, hop, drawn)
 
 
-def on_unadvertise(tables: Tables, step: Step, hop: Hop, message: Unadvertise) -> None:
-    """End an advertisement of the one who asks; what is not known is over already."""
+def on_unadvertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Unadvertise) -> None:
+    """End an advertisement of the hop that asks; what is not known has ended already."""
     known = (
         tables.advertisements.get(message.advertisement) if isinstance(message.advertisement, str) else None
     )
     if known is not None and known.hop is not hop:
-        refuse(tables, step, hop, message.advertisement, "an end of somebody else's advertisement")
+        tables.refuse(step, hop, message.advertisement, "the end of another's advertisement")
     elif known is not None:
         end_advertisement(tables, step, known)
 
 
-def end_advertisement(tables: Tables, step: Step, advertisement: Advertisement) -> None:
-    """Forget an advertisement; its hop's link keeps only the subscriptions that another one still draws."""
+def end_advertisement(tables: RoutingTables, step: BrokerStep, advertisement: KnownAdvertisement) -> None:
+    """Remove an advertisement; its hop's link keeps only the subscriptions that another one still draws."""
     hop = advertisement.hop
     tables.drop_advertisement(advertisement)
     step.persist(("advertisement", advertisement.id), None)
     for link in tables.links.values():
-        unannounce(tables, step, link, advertisement.id)
-    if isinstance(hop, Link) and hop.forwarded is not None and is_guided(tables, hop):
-        there = [tables.subscriptions[each] for each in hop.forwarded]
+        retract(tables, step, link, link.sent_advertisements, advertisement.id)
+    if isinstance(hop, BrokerLink) and is_guided(tables, hop):
+        there = [tables.subscriptions[each] for each in hop.sent_subscriptions]
         drawn = [
             each for each in there if overlaps(advertisement.filter, each.filter, closed=advertisement.closed)
         ]
         refresh_subscriptions(tables, step, hop, drawn)
 
 
-def _drawn_by(tables: Tables, link: Link, advertisement: Advertisement) -> list[Subscription]:
-    """The subscriptions that a new advertisement draws to a link, beyond those that are drawn there already."""
+def _drawn_by(
+    tables: RoutingTables, link: BrokerLink, advertisement: KnownAdvertisement
+) -> list[KnownSubscription]:
+    """The subscriptions that a new advertisement draws to a link where they are not yet."""
     if not is_guided(tables, link):
         return []
     others = link.advertisements.values()
@@ -96,18 +104,18 @@ def _drawn_by(tables: Tables, link: Link, advertisement: Advertisement) -> list[
         each
         for each in tables.subscriptions.values()
         if each.hop is not link
-        and (link.forwarded is None or each.id not in link.forwarded)
+        and each.id not in link.sent_subscriptions
         and overlaps(advertisement.filter, each.filter, closed=advertisement.closed)
     ]
 
 
-def _persist(step: Step, advertisement: Advertisement) -> None:
+def _persist(step: BrokerStep, advertisement: KnownAdvertisement) -> None:
     message = Advertise(
         advertisement=advertisement.id,
         filter=advertisement.filter,
         closed=advertisement.closed,
         expires=advertisement.expires,
     )
-    kind = "client" if isinstance(advertisement.hop, Client) else "broker"
+    kind = "client" if isinstance(advertisement.hop, LocalClient) else "broker"
     value = (message, kind, advertisement.hop.name, advertisement.order)
     step.persist(("advertisement", advertisement.id), value)

@@ -1,4 +1,4 @@
-"""The broker: what happens goes in, what to do about it comes out."""
+"""The core of a broker: stimuli go in, effects come out."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from thatch.broker.advertising import end_advertisement, on_advertise, on_unadvertise
-from thatch.broker.completing import on_complete, switch
+from thatch.broker.completeness import on_complete, switch
 from thatch.broker.effects import Effect
-from thatch.broker.forwarding import look
-from thatch.broker.joining import begin_anew, link_up, lose_link, on_joined, on_left
-from thatch.broker.leases import TIMER, expired, set_lease_timer
+from thatch.broker.expiry import EXPIRY_TIMER, pop_expired, set_expiry_timer
+from thatch.broker.explanation import LocalRoute, explain, route
+from thatch.broker.forwarding import merge_if_due
+from thatch.broker.membership import begin_anew, link_up, lose_link, on_joined, on_left
 from thatch.broker.messages import (
     Advertise,
+    BucketRequest,
     Complete,
     Digest,
     Entries,
@@ -23,14 +25,12 @@ from thatch.broker.messages import (
     Unadvertise,
     Unsubscribe,
     Unsubscribed,
-    Wanted,
 )
 from thatch.broker.publishing import on_publish
-from thatch.broker.refusals import ignore
-from thatch.broker.resync import on_digest, on_entries, on_wanted
+from thatch.broker.resync import on_bucket_request, on_digest, on_entries
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.snapshot import Items, load, resume
-from thatch.broker.step import Step
+from thatch.broker.step import BrokerStep
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
@@ -42,16 +42,20 @@ from thatch.broker.stimuli import (
     Stimulus,
     TimerFired,
 )
-from thatch.broker.story import Route, route, story
-from thatch.broker.subscribing import on_subscribe
-from thatch.broker.tables import Link, Subscription, Tables
-from thatch.broker.unsubscribing import end_all_of, end_subscription, on_unsubscribe, on_unsubscribed
+from thatch.broker.subscribing import (
+    end_all_of,
+    end_subscription,
+    on_subscribe,
+    on_unsubscribe,
+    on_unsubscribed,
+)
+from thatch.broker.tables import BrokerLink, KnownSubscription, RoutingTables
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 
 __all__ = ["Broker"]
 
-# What clients and neighbours may say; and what only neighbours may.
+# What clients and neighbours may send; and what only neighbours may.
 _FROM_ANYBODY: Mapping[type, Any] = {
     Advertise: on_advertise,
     Unadvertise: on_unadvertise,
@@ -65,7 +69,7 @@ _FROM_NEIGHBOURS: Mapping[type, Any] = {
     Left: on_left,
     Complete: on_complete,
     Digest: on_digest,
-    Wanted: on_wanted,
+    BucketRequest: on_bucket_request,
     Entries: on_entries,
 }
 
@@ -76,12 +80,12 @@ class Broker:
     Parameters
     ----------
     name : what it is called in the network
-    routing : what guides messages, and what links leave out
-    timing : how patient it is
+    routing : how messages are routed, and what links leave out
+    timing : how long it waits
     schema : declared types of attributes, the same for all filters
-    limits : what it takes
-    trusts_topology : believe the driver that links form a tree of brokers with different names; then nobody is told who
-        is where, which saves a message per pair of brokers
+    limits : what it accepts and remembers
+    trusts_topology : believe the driver that links form a tree of brokers with different names; then brokers do not tell
+        each other who is where, which saves a message for each pair of brokers
 
     Examples
     --------
@@ -92,13 +96,13 @@ class Broker:
     >>> broker = Broker("b1", Routing(way="subscriptions"))
     >>> broker.handle(ClientConnected(now=0, client="desk-7"))
     []
-    >>> wish = Subscribe(subscription="cheap", filter=thatch.parse("price < 150"))
-    >>> kept = broker.handle(MessageReceived(now=1, client="desk-7", message=wish))
+    >>> subscribe = Subscribe(subscription="cheap", filter=thatch.parse("price < 150"))
+    >>> persisted = broker.handle(MessageReceived(now=1, client="desk-7", message=subscribe))
     >>> event = Publish("p1", {"price": 120})
     >>> _, delivery = broker.handle(MessageReceived(now=2, client="desk-7", message=event))
     >>> delivery.client, delivery.subscriptions, delivery.cause
     ('desk-7', ('cheap',), 3)
-    >>> broker.story("p1")
+    >>> broker.explain("p1")
     ['Step 3: came from desk-7, was sent on to nobody and delivered to desk-7.']
     """
 
@@ -114,16 +118,16 @@ class Broker:
     ) -> None:
         if not isinstance(name, str) or not name:
             raise ParameterError("a name that is text and not empty", shown(name), "name")
-        self.tables = Tables(
+        self.tables = RoutingTables(
             name,
             Routing() if routing is None else routing,
             Timing() if timing is None else timing,
             schema,
             Limits() if limits is None else limits,
-            trusts=trusts_topology,
+            trusts_topology=trusts_topology,
         )
         self._cause = 0
-        self._is_back = False  # whether it was restored and has done nothing since
+        self._is_restored = False  # and has done nothing since
 
     @classmethod
     def restored(
@@ -137,15 +141,15 @@ class Broker:
         *,
         trusts_topology: bool = False,
     ) -> Broker:
-        """A broker that goes on where another of that name ended.
+        """A broker that continues where another one of that name ended.
 
         Parameters
         ----------
-        items : what its `Persist` effects have left; nothing for a broker that is new, or has lost its memory
+        items : what its `Persist` effects have left; empty for a broker that is new, or has lost its memory
         """
         broker = cls(name, routing, timing, schema, limits, trusts_topology=trusts_topology)
         load(broker.tables, items)
-        broker._is_back = True
+        broker._is_restored = True
         return broker
 
     @property
@@ -155,40 +159,40 @@ class Broker:
 
     @property
     def routing(self) -> Routing:
-        """What guides messages now."""
+        """How messages are routed now."""
         return self.tables.routing
 
     def handle(self, stimulus: Stimulus) -> list[Effect]:
-        """All that is to be done about what happened, in order. Never raises for what others send."""
+        """Handle a stimulus; returns what to do, in order. Never raises for what others send."""
         handler = _HANDLERS.get(type(stimulus))
         if handler is None:
             raise TypeError(f"Expected a stimulus, got {shown(stimulus)}")
         self._cause += 1
-        step = Step(self._cause, stimulus.now)
-        if self._is_back:
-            self._is_back = False
+        step = BrokerStep(self._cause, stimulus.now)
+        if self._is_restored:
+            self._is_restored = False
             resume(self.tables, step)
         handler(self, step, stimulus)
         return step.effects
 
     # --- questions ---------------------------------------------------------------------------------------------------
 
-    def story(self, about: str) -> list[str]:
+    def explain(self, about: str) -> list[str]:
         """Why a subscription, advertisement or publication was or was not sent on, in sentences."""
-        return story(self.tables, about)
+        return explain(self.tables, about)
 
-    def route(self, event: Mapping[str, Any], source: str | None = None) -> Route:
-        """Where an event would go that comes from a neighbour, or, without one, from a client."""
+    def route(self, event: Mapping[str, Any], source: str | None = None) -> LocalRoute:
+        """Where an event from a neighbour, or from a client if `source` is None, would go."""
         return route(self.tables, event, source)
 
     def stats(self) -> dict[str, int]:
-        """Sizes of the tables by name, and how often something was of no use."""
+        """Sizes of the tables by name, and how often something was ignored or refused."""
         links = self.tables.links.values()
         return {
             "subscriptions": len(self.tables.subscriptions),
             "advertisements": len(self.tables.advertisements),
-            "forwarded": sum(len(link.forwarded.told) for link in links if link.forwarded is not None),
-            "announced": sum(len(link.announced.told) for link in links if link.announced is not None),
+            "forwarded": sum(len(link.sent_subscriptions.told) for link in links),
+            "announced": sum(len(link.sent_advertisements.told) for link in links),
             "links": len(links),
             "clients": len(self.tables.clients),
             "unacknowledged": sum(len(link.channel.outbox) for link in links),
@@ -196,16 +200,16 @@ class Broker:
         }
 
     def ignored(self) -> dict[str, int]:
-        """How often something was of no use, by reason."""
+        """How often something was ignored or refused, by reason."""
         return dict(self.tables.ignored)
 
     # --- neighbours --------------------------------------------------------------------------------------------------
 
-    def _on_frame(self, step: Step, stimulus: FrameReceived) -> None:
+    def _on_frame(self, step: BrokerStep, stimulus: FrameReceived) -> None:
         tables, frame = self.tables, stimulus.frame
         link = tables.links.get(stimulus.neighbour)
         if link is None:
-            ignore(tables, step, stimulus.neighbour, "a frame from a stranger")
+            tables.ignore(step, stimulus.neighbour, "a frame from an unknown neighbour")
             return
         channel = link.channel
         verdict = channel.judge(frame)
@@ -216,9 +220,9 @@ class Broker:
             channel.adopt(step, frame.session)
             begin_anew(tables, step, link, is_restarted=is_restarted)
         elif verdict == "again":
-            ignore(tables, step, stimulus.neighbour, "a frame that came before")
+            tables.ignore(step, stimulus.neighbour, "a frame that came before")
         elif verdict != "same":
-            ignore(tables, step, stimulus.neighbour, verdict)
+            tables.ignore(step, stimulus.neighbour, verdict)
             return
         for message in channel.take(step, frame):
             self._on_message(step, link, message)
@@ -226,28 +230,28 @@ class Broker:
                 return
         channel.settle(step)
 
-    def _on_message(self, step: Step, link: Link, message: Any) -> None:
+    def _on_message(self, step: BrokerStep, link: BrokerLink, message: Any) -> None:
         if isinstance(message, Joined):
             on_joined(self.tables, step, link, message)
         elif not link.is_joined:
-            ignore(self.tables, step, link.name, "a message before the neighbour has joined")
+            self.tables.ignore(step, link.name, "a message before the neighbour has joined")
         else:
             handler = _FROM_NEIGHBOURS.get(type(message))
             if handler is None:
-                ignore(self.tables, step, link.name, "a message of an unknown kind")
+                self.tables.ignore(step, link.name, "a message of an unknown kind")
             else:
                 handler(self.tables, step, link, message)
 
-    def _on_link_up(self, step: Step, stimulus: LinkUp) -> None:
+    def _on_link_up(self, step: BrokerStep, stimulus: LinkUp) -> None:
         if stimulus.neighbour == self.name:
-            ignore(self.tables, step, stimulus.neighbour, "a link to itself")
+            self.tables.ignore(step, stimulus.neighbour, "a link to itself")
             return
         link_up(self.tables, step, stimulus.neighbour)
 
-    def _on_link_down(self, step: Step, stimulus: LinkDown) -> None:
+    def _on_link_down(self, step: BrokerStep, stimulus: LinkDown) -> None:
         link = self.tables.links.get(stimulus.neighbour)
         if link is None:
-            ignore(self.tables, step, stimulus.neighbour, "the end of a link that is not there")
+            self.tables.ignore(step, stimulus.neighbour, "the end of an unknown link")
         elif stimulus.for_good:
             lose_link(self.tables, step, link)
         else:
@@ -255,25 +259,25 @@ class Broker:
 
     # --- clients -----------------------------------------------------------------------------------------------------
 
-    def _on_client_message(self, step: Step, stimulus: MessageReceived) -> None:
+    def _on_client_message(self, step: BrokerStep, stimulus: MessageReceived) -> None:
         client = self.tables.clients.get(stimulus.client)
         if client is None or not client.is_connected:
-            ignore(self.tables, step, stimulus.client, "a message from a client that is not connected")
+            self.tables.ignore(step, stimulus.client, "a message from a client that is not connected")
             return
         handler = _FROM_ANYBODY.get(type(stimulus.message))
         if handler is None:
-            ignore(self.tables, step, stimulus.client, "a message of an unknown kind")
+            self.tables.ignore(step, stimulus.client, "a message of an unknown kind")
             return
         handler(self.tables, step, client, stimulus.message)
 
-    def _on_client_connected(self, step: Step, stimulus: ClientConnected) -> None:
+    def _on_client_connected(self, step: BrokerStep, stimulus: ClientConnected) -> None:
         del step
         self.tables.client(stimulus.client).is_connected = True
 
-    def _on_client_disconnected(self, step: Step, stimulus: ClientDisconnected) -> None:
+    def _on_client_disconnected(self, step: BrokerStep, stimulus: ClientDisconnected) -> None:
         client = self.tables.clients.get(stimulus.client)
         if client is None:
-            ignore(self.tables, step, stimulus.client, "the end of a client that is not there")
+            self.tables.ignore(step, stimulus.client, "the end of an unknown client")
             return
         client.is_connected = False
         if not stimulus.for_good:
@@ -283,16 +287,16 @@ class Broker:
             end_advertisement(self.tables, step, advertisement)
         del self.tables.clients[stimulus.client]
 
-    # --- time, and ways ----------------------------------------------------------------------------------------------
+    # --- timers and routing ----------------------------------------------------------------------------------------------
 
-    def _on_timer(self, step: Step, stimulus: TimerFired) -> None:
-        if stimulus.timer == TIMER:
-            for each in expired(self.tables, step.now):
-                if isinstance(each, Subscription):
+    def _on_timer(self, step: BrokerStep, stimulus: TimerFired) -> None:
+        if stimulus.timer == EXPIRY_TIMER:
+            for each in pop_expired(self.tables, step.now):
+                if isinstance(each, KnownSubscription):
                     end_subscription(self.tables, step, each, [])
                 else:
                     end_advertisement(self.tables, step, each)
-            set_lease_timer(self.tables, step)
+            set_expiry_timer(self.tables, step)
             return
         kind, _, neighbour = stimulus.timer.partition(" ")
         link = self.tables.links.get(neighbour)
@@ -303,9 +307,9 @@ class Broker:
         elif kind == "acknowledge":
             link.channel.on_acknowledge_timer(step)
         elif kind == "merge":
-            look(self.tables, step, link, link.looks.take(step.now))
+            merge_if_due(self.tables, step, link, link.merge_timer.fire(step.now))
 
-    def _on_switch(self, step: Step, stimulus: RoutingSwitched) -> None:
+    def _on_switch(self, step: BrokerStep, stimulus: RoutingSwitched) -> None:
         switch(self.tables, step, stimulus.routing)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from thatch.broker.effects import NeighbourFailed, SendFrame
 from thatch.broker.messages import Message
 from thatch.broker.settings import Timing
-from thatch.broker.step import Step
+from thatch.broker.step import BrokerStep
 from thatch.broker.stimuli import Frame
 
 __all__ = ["Channel", "session_name"]
@@ -95,12 +95,12 @@ class Channel:
 
     # --- sending -----------------------------------------------------------------------------------------------------
 
-    def open(self, step: Step) -> None:
+    def open(self, step: BrokerStep) -> None:
         """Keep what a channel that is new begins with."""
         self._persist_session(step)
         self._persist_numbers(step)
 
-    def send(self, step: Step, message: Message) -> None:
+    def send(self, step: BrokerStep, message: Message) -> None:
         """Send a message, now or when the link is up."""
         if not self.outbox:
             self._since = step.now
@@ -116,7 +116,7 @@ class Channel:
         """A name for the message that is sent next, used for no other."""
         return f"{broker}/{self.session}/{self.number + 1}"
 
-    def up(self, step: Step) -> None:
+    def up(self, step: BrokerStep) -> None:
         """The link can be used: send all that is not acknowledged."""
         self.is_up = True
         self.has_failed = False
@@ -130,7 +130,7 @@ class Channel:
         """The link cannot be used."""
         self.is_up = False
 
-    def close(self, step: Step) -> None:
+    def close(self, step: BrokerStep) -> None:
         """Forget all that was kept."""
         for number in self.outbox:
             step.persist(("out", self.neighbour, str(number)), None)
@@ -161,7 +161,7 @@ class Channel:
             return "a frame of a session that ended"
         return "new"
 
-    def adopt(self, step: Step, peer: str) -> None:
+    def adopt(self, step: BrokerStep, peer: str) -> None:
         """The neighbour speaks in a session that was not known; what came before it is over."""
         self.peer = peer
         self.received = 0
@@ -169,7 +169,7 @@ class Channel:
         self._is_changed = True
         self._persist_session(step)
 
-    def restart(self, step: Step, session: str) -> None:
+    def restart(self, step: BrokerStep, session: str) -> None:
         """Begin a session: what is not acknowledged is dropped, since the neighbour must be told all anew."""
         for number in self.outbox:
             step.persist(("out", self.neighbour, str(number)), None)
@@ -180,12 +180,12 @@ class Channel:
         self._is_changed = True
         self._persist_session(step)
 
-    def replace(self, step: Step, number: int, message: Message) -> None:
+    def replace(self, step: BrokerStep, number: int, message: Message) -> None:
         """Send another message in place of one that is not acknowledged."""
         self.outbox[number] = message
         step.persist(("out", self.neighbour, str(number)), message)
 
-    def take(self, step: Step, frame: Frame) -> Iterator[Message]:
+    def take(self, step: BrokerStep, frame: Frame) -> Iterator[Message]:
         """The messages that have arrived with a frame of the session that is known, in order."""
         if frame.received_session == self.session:
             self._acknowledge(step, frame.received)
@@ -205,7 +205,7 @@ class Channel:
             self._is_changed = True
             yield early.pop(self.received)
 
-    def settle(self, step: Step) -> None:
+    def settle(self, step: BrokerStep) -> None:
         """At the end of a step: keep the numbers, and see to it that what has arrived will be acknowledged."""
         if self._is_changed:
             self._is_changed = False
@@ -220,13 +220,13 @@ class Channel:
 
     # --- timers ------------------------------------------------------------------------------------------------------
 
-    def on_acknowledge_timer(self, step: Step) -> None:
+    def on_acknowledge_timer(self, step: BrokerStep) -> None:
         """Acknowledge what no other frame has acknowledged."""
         self._ack_is_set = False
         if self._owed and self.is_up:
             self._send_frame(step, 0, None)
 
-    def on_resend_timer(self, step: Step) -> None:
+    def on_resend_timer(self, step: BrokerStep) -> None:
         """Send again what has waited too long; say once if that was far too long."""
         self._resend_is_set = False
         if not self.outbox or not self.is_up:
@@ -250,15 +250,15 @@ class Channel:
         self.outbox = dict(sorted(outbox.items()))
         self.number = max(self.outbox, default=self.acknowledged)
 
-    def _persist_session(self, step: Step) -> None:
+    def _persist_session(self, step: BrokerStep) -> None:
         step.persist(("session", self.neighbour), (self.session, self.peer, int(self.is_paired)))
 
-    def _persist_numbers(self, step: Step) -> None:
+    def _persist_numbers(self, step: BrokerStep) -> None:
         step.persist(("numbers", self.neighbour), (self.received, self.acknowledged))
 
     # --- frames ------------------------------------------------------------------------------------------------------
 
-    def _acknowledge(self, step: Step, number: int) -> None:
+    def _acknowledge(self, step: BrokerStep, number: int) -> None:
         if not self.is_paired:
             self.is_paired = True
             self._persist_session(step)
@@ -273,7 +273,7 @@ class Channel:
         self.has_failed = False
         self._is_changed = True
 
-    def _send_frame(self, step: Step, number: int, message: Message | None) -> None:
+    def _send_frame(self, step: BrokerStep, number: int, message: Message | None) -> None:
         frame = Frame(
             session=self.session,
             number=number,
@@ -284,13 +284,13 @@ class Channel:
         step.effects.append(SendFrame(cause=step.cause, neighbour=self.neighbour, frame=frame))
         self._owed = 0
 
-    def _resend(self, step: Step, last: int) -> None:
+    def _resend(self, step: BrokerStep, last: int) -> None:
         for number, message in self.outbox.items():
             if number > last:
                 break
             self._send_frame(step, number, message)
 
-    def _set_resend(self, step: Step) -> None:
+    def _set_resend(self, step: BrokerStep) -> None:
         if self.outbox and not self._resend_is_set:
             self._resend_is_set = True
             self._mark = self.number

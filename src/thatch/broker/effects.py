@@ -1,7 +1,7 @@
 """What a broker asks its driver to do, in this order. Every effect names its cause: the stimulus that led to it.
 
-All that one stimulus led to is one step: its `Persist` effects must be safe on disk, together, before anything of that
-step is sent, and a step of which nothing is on disk has not happened.
+The effects of one stimulus are one step. Its `Persist` effects must be on disk, all of them, before anything of that
+step is sent; a step of which nothing is on disk has not happened.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from thatch.broker.messages import Message, Publish, id_in
+from thatch.broker.messages import Message, Publish, message_id
 from thatch.broker.stimuli import Frame
 from thatch.errors import EventError, SubscriptionError, ThatchError
 
@@ -31,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendFrame:
-    """Send a frame to a neighbour; it may be lost, doubled or late, but frames of one link keep their order."""
+    """Send a frame to a neighbour; it may be lost, duplicated or late, but frames of one link keep their order."""
 
     cause: int
     neighbour: str
@@ -51,7 +51,7 @@ class Deliver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirm:
-    """Tell a client that an unsubscription of its own is done everywhere."""
+    """Tell a client that its unsubscription is done everywhere."""
 
     cause: int
     client: str
@@ -60,7 +60,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refuse:
-    """Tell a client that a message of its own was refused, and why; nothing has changed."""
+    """Tell a client that its message was refused, and why; nothing has changed."""
 
     cause: int
     client: str
@@ -69,7 +69,7 @@ class Refuse:
 
     def error_for(self, message: Message) -> ThatchError | None:
         """The error for the client that sent a message, None if this refuses another one."""
-        if self.about != id_in(message):
+        if self.about != message_id(message):
             return None
         kind = EventError if isinstance(message, Publish) else SubscriptionError
         return kind(
@@ -79,7 +79,7 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ignored:
-    """Something that came was of no use: counted under a reason, and nothing has changed."""
+    """Something that came could not be used: it is counted by reason, and nothing has changed."""
 
     cause: int
     sender: str
@@ -88,9 +88,9 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Persist:
-    """Keep a value under a key, or forget it where the value is None.
+    """Keep a value under a key, or delete it where the value is None.
 
-    Keys are tuples of texts; values are messages, numbers, texts and tuples of them, so that a driver can write them.
+    Keys are tuples of texts; values are messages, numbers, texts and tuples of these, so that a driver can write them.
     """
 
     cause: int
@@ -100,7 +100,7 @@ class Persist:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetTimer:
-    """Call back at a time, unless it is set anew or cancelled before."""
+    """Call back at a time, unless the timer is set again or cancelled before."""
 
     cause: int
     timer: str
@@ -117,7 +117,7 @@ class CancelTimer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeighbourFailed:
-    """A neighbour has acknowledged nothing for too long; what is meant for it is kept until its link is up again."""
+    """A neighbour has acknowledged nothing for too long; messages for it are kept until its link is up again."""
 
     cause: int
     neighbour: str
@@ -125,7 +125,7 @@ class NeighbourFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseLink:
-    """Close a link that must not be: the neighbour is forgotten here already."""
+    """Close a link that must not exist: the neighbour is forgotten here already."""
 
     cause: int
     neighbour: str

@@ -1,13 +1,12 @@
-"""What must always be true of a broker between two steps."""
+"""What must be true of a broker between two steps."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thatch.broker.completing import complete_on
-from thatch.broker.forwarding import belonging_advertisements, belonging_subscriptions
-from thatch.broker.outgoing import Outgoing
-from thatch.broker.tables import Client, Hop, Link, Tables
+from thatch.broker.completeness import complete_on
+from thatch.broker.forwarding import advertisements_on, subscriptions_on
+from thatch.broker.tables import BrokerLink, Hop, LocalClient, RoutingTables
 
 if TYPE_CHECKING:
     from thatch.broker.broker import Broker
@@ -16,10 +15,10 @@ __all__ = ["check"]
 
 
 def check(broker: Broker) -> None:
-    """Raise an AssertionError that names the fact if something is not as it must be."""
+    """Raise an AssertionError that says which invariant is broken."""
     tables = broker.tables
     _check_hops(tables)
-    _check_wishes(tables)
+    _check_matchers(tables)
     _check_pending(tables)
     _check_members(tables)
     for link in tables.links.values():
@@ -27,7 +26,7 @@ def check(broker: Broker) -> None:
         _check_link(tables, link)
 
 
-def _check_hops(tables: Tables) -> None:
+def _check_hops(tables: RoutingTables) -> None:
     """Every entry is known by its hop, and every hop is here."""
     hops: list[Hop] = [*tables.links.values(), *tables.clients.values()]
     for kind in ("subscriptions", "advertisements"):
@@ -39,22 +38,24 @@ def _check_hops(tables: Tables) -> None:
             assert about in getattr(entry.hop, kind), f"{about} is at another hop"
 
 
-def _check_wishes(tables: Tables) -> None:
-    """What can be matched is what there is: for links all, for clients what is not leaving."""
+def _check_matchers(tables: RoutingTables) -> None:
+    """Matchers have all subscriptions of links, and those of clients that are not leaving."""
     for link in tables.links.values():
-        matched = {each.id for each in link.wishes.by_place.values()}
-        assert matched == link.subscriptions.keys(), f"what {link.name} wants is not what is matched"
-    matched = {each.id for each in tables.wishes.by_place.values()}
+        matched = {each.id for each in link.matcher.by_slot.values()}
+        assert matched == link.subscriptions.keys(), (
+            f"the matcher of {link.name} does not have its subscriptions"
+        )
+    matched = {each.id for each in tables.client_matcher.by_slot.values()}
     wanted = {
         each.id
         for each in tables.subscriptions.values()
-        if isinstance(each.hop, Client) and each.leaving is None
+        if isinstance(each.hop, LocalClient) and each.leaving is None
     }
-    assert matched == wanted, "what clients want is not what is matched"
+    assert matched == wanted, "the matcher of clients does not have their subscriptions"
 
 
-def _check_pending(tables: Tables) -> None:
-    """Whoever is leaving waits for somebody who is here."""
+def _check_pending(tables: RoutingTables) -> None:
+    """A subscription that is leaving waits for a neighbour that is here."""
     for subscription in tables.subscriptions.values():
         if subscription.leaving is not None:
             assert subscription.leaving.waiting, f"{subscription.id} is leaving and waits for nobody"
@@ -66,33 +67,31 @@ def _check_pending(tables: Tables) -> None:
     for request, pending in tables.awaited.items():
         assert pending.waiting.get(request) in tables.links, f"{request} waits for a neighbour that is gone"
         for hop, _ in pending.owed:
-            here = tables.clients if isinstance(hop, Client) else tables.links
+            here = tables.clients if isinstance(hop, LocalClient) else tables.links
             assert here.get(hop.name) is hop, f"{request} is owed to {hop.name}, who is gone"
 
 
-def _check_members(tables: Tables) -> None:
-    """Every broker is reached on one way."""
+def _check_members(tables: RoutingTables) -> None:
+    """Every broker is reached over one path."""
     names = [tables.name, *(each for link in tables.links.values() for each in link.members)]
     assert len(names) == len(set(names)), f"brokers that are reached twice: {sorted(names)}"
 
 
-def _check_channel(link: Link) -> None:
-    """What is not acknowledged is all there, in order."""
+def _check_channel(link: BrokerLink) -> None:
+    """All messages that are not acknowledged are kept, in order."""
     channel = link.channel
     numbers = list(range(channel.acknowledged + 1, channel.number + 1))
-    assert list(channel.outbox) == numbers, f"what is kept for {link.name} has gaps"
+    assert list(channel.outbox) == numbers, f"the outbox of {link.name} has gaps"
 
 
-def _check_link(tables: Tables, link: Link) -> None:
-    """What is represented on a link is what belongs there, and what must be told was told."""
-    for kind, outgoing, entries in (
-        ("subscriptions", link.forwarded, belonging_subscriptions(tables, link)),
-        ("advertisements", link.announced, belonging_advertisements(tables, link)),
+def _check_link(tables: RoutingTables, link: BrokerLink) -> None:
+    """A link represents what belongs there, and has sent what must be sent."""
+    for kind, sent, entries in (
+        ("subscriptions", link.sent_subscriptions, subscriptions_on(tables, link)),
+        ("advertisements", link.sent_advertisements, advertisements_on(tables, link)),
     ):
         ids = {each.id for each in entries}
-        present: Outgoing | tuple[()] = outgoing if outgoing is not None else ()
-        assert set(present) == ids, f"the {kind} on {link.name} are {set(present)}, not {ids}"
-        if outgoing is not None:
-            assert outgoing.told.keys() == outgoing.active().keys(), f"{kind} that {link.name} was not told"
+        assert set(sent) == ids, f"the {kind} on {link.name} are {set(sent)}, not {ids}"
+        assert sent.told.keys() == sent.active().keys(), f"{kind} were not sent to {link.name}"
     if link.is_joined:
-        assert link.told == complete_on(tables, link), f"{link.name} was told what is not so"
+        assert link.said_complete == complete_on(tables, link), f"{link.name} was told a false completeness"

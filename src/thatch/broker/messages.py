@@ -1,8 +1,7 @@
-"""What brokers and clients say to each other. Every message is complete: it says all that its receiver needs to know.
+"""The messages of brokers and clients. Every message is complete: it has all that its receiver needs to know.
 
-Ids are given by whoever asks first: a client's subscription keeps its id through the whole network. A message that
-changes routing is answered by nothing but, for an unsubscription, an acknowledgement; links between brokers are made
-reliable below (see `channel`).
+A client's subscription keeps its id through the whole network. Messages are not answered, except that an unsubscription
+is acknowledged; the `channel` below makes links between brokers reliable.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from thatch.model.filters import Filter
 __all__ = [
     "Advertise",
     "Bucket",
+    "BucketRequest",
     "Complete",
     "Digest",
     "Entries",
@@ -27,19 +27,18 @@ __all__ = [
     "Unadvertise",
     "Unsubscribe",
     "Unsubscribed",
-    "Wanted",
-    "id_in",
+    "message_id",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advertise:
-    """Events that satisfy this filter may be published from where this comes.
+    """Events that satisfy this filter may be published on the sender's side.
 
     Parameters
     ----------
     advertisement : its id
-    closed : whether such events carry no attributes but those that the filter names
+    closed : whether such events carry only attributes that the filter names
     expires : when it ends by itself, in seconds since 1970; None for never
     """
 
@@ -58,7 +57,7 @@ class Unadvertise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribe:
-    """Events that satisfy this filter are wanted where this comes from."""
+    """Events that satisfy this filter are wanted on the sender's side."""
 
     subscription: str
     filter: Filter
@@ -67,7 +66,7 @@ class Subscribe:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """A subscription ends; `request` names this message for the acknowledgement, and is empty if none is needed."""
+    """A subscription ends; `request` identifies this message in the acknowledgement, and is empty if none is needed."""
 
     subscription: str
     request: str
@@ -75,7 +74,7 @@ class Unsubscribe:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribed:
-    """An unsubscription is done here and wherever it had to go from here."""
+    """An unsubscription is done here and everywhere beyond."""
 
     request: str
 
@@ -95,8 +94,8 @@ class Publish:
 class Joined:
     """The brokers on this side of a link, each with the neighbour through which it is reached from the sender.
 
-    `routes` has a pair (broker, the one before it on the way) for each, the sender first with itself: so a path can be
-    told when two sides turn out to be connected already.
+    `routes` has a pair (broker, the one before it on the path) for each, first the sender with itself. So the existing
+    path can be named if the two sides turn out to be connected already.
     """
 
     routes: tuple[tuple[str, str], ...]
@@ -104,19 +103,19 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Brokers on this side of a link that are reached no more."""
+    """Brokers on this side of a link that are no longer reached."""
 
     brokers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """Whether what the sender forwards on this link is all there is to know of its side; so it is until told otherwise.
+    """Whether the sender forwards all of its side on this link; without this message, it does.
 
     Parameters
     ----------
-    subscriptions : if not, every event must be sent this way, since somebody unknown may want it
-    advertisements : if not, every subscription must be sent this way, since an event may come from somebody unknown
+    subscriptions : if not, every event must be sent to it, since an unknown subscription may want it
+    advertisements : if not, every subscription must be sent to it, since an unknown publisher may be there
     """
 
     subscriptions: bool
@@ -135,8 +134,8 @@ class Digest:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The buckets of a digest that differ from what the sender of this knows."""
+class BucketRequest:
+    """A request for the buckets of a digest that differ from what the sender knows."""
 
     subscriptions: tuple[int, ...]
     advertisements: tuple[int, ...]
@@ -144,9 +143,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """All that is forwarded on this link in some buckets: what the receiver knows in them beyond this is gone."""
+    """The contents of some buckets: whatever else the receiver knows in them has ended."""
 
-    buckets: Wanted
+    buckets: BucketRequest
     subscriptions: tuple[Subscribe, ...]
     advertisements: tuple[Advertise, ...]
 
@@ -162,14 +161,14 @@ Message: TypeAlias = (
     | Left
     | Complete
     | Digest
-    | Wanted
+    | BucketRequest
     | Entries
 )
 
 
-def id_in(message: Message) -> str | None:
-    """The id of the subscription, advertisement or publication that a client's message is about."""
+def message_id(message: Message) -> str:
+    """The id of the subscription, advertisement or publication in a message, empty if it is about none of them."""
     for name in ("subscription", "advertisement", "publication"):
         if hasattr(message, name):
             return str(getattr(message, name))
-    return None
+    return ""

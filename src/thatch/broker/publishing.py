@@ -1,8 +1,7 @@
-"""Events on their way: over every link beyond which somebody may want them, and to the clients here that do.
+"""Events on their way: over every link beyond which somebody may want them, and to the clients here that want them.
 
-For a link one match is enough; for clients all matches are found, exactly. A client that sends a publication twice,
-since it did not know whether the first had arrived, has published it once: the last ones are remembered by id, and the
-second is ignored.
+For a link one match is enough; for clients all matches are found. A client may send a publication twice if it does not
+know whether the first has arrived: the last ones are remembered by id, and the second is ignored.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from thatch.broker.effects import Deliver
-from thatch.broker.forwarding import is_guided, watch
+from thatch.broker.forwarding import is_guided, set_merge_timer
 from thatch.broker.messages import Publish
 from thatch.broker.overlap import allows
-from thatch.broker.refusals import ignore, refuse
-from thatch.broker.step import Step
-from thatch.broker.tables import Client, Hop, Link, Tables
+from thatch.broker.step import BrokerStep
+from thatch.broker.tables import BrokerLink, Hop, LocalClient, RoutingTables
 from thatch.errors import EventError
 from thatch.model.events import MAX_DEPTH, Record, read_event
 from thatch.model.matching import holds
@@ -24,27 +22,27 @@ from thatch.model.matching import holds
 __all__ = ["on_publish", "wanting_clients", "wanting_links"]
 
 
-def on_publish(tables: Tables, step: Step, hop: Hop, message: Publish) -> None:
+def on_publish(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publish) -> None:
     """Send an event on, and deliver it."""
     if not _is_well_formed(tables, step, hop, message):
         return
     try:
         record = read_event(message.event, tables.schema)
-        reason = _unwelcome(tables, hop, record)
+        reason = _reason_to_refuse(tables, hop, record)
         links = [] if reason else wanting_links(tables, record, hop)
         delivered = {} if reason else wanting_clients(tables, record)
-    except EventError as error:  # also of matching, if lists have too many pairs
-        refuse(tables, step, hop, message.publication, "an event that cannot be read", str(error))
+    except EventError as error:  # matching raises it too, if lists have too many pairs
+        tables.refuse(step, hop, message.publication, "an event that cannot be read", str(error))
         return
     if reason:
-        refuse(tables, step, hop, message.publication, reason)
+        tables.refuse(step, hop, message.publication, reason)
         return
-    if isinstance(hop, Client):
+    if isinstance(hop, LocalClient):
         _remember(tables, step, message.publication)
     for link in links:
         link.channel.send(step, message)
-        if link.looks.count(step.now):
-            watch(step, link)
+        if link.merge_timer.count_event(step.now):
+            set_merge_timer(step, link)
     for client, subscriptions in delivered.items():
         step.effects.append(
             Deliver(
@@ -59,7 +57,7 @@ def on_publish(tables: Tables, step: Step, hop: Hop, message: Publish) -> None:
     tables.facts.append((step.cause, message.publication, "published", hop.name, sent, tuple(delivered)))
 
 
-def wanting_links(tables: Tables, record: Record, hop: Hop | None = None) -> list[Link]:
+def wanting_links(tables: RoutingTables, record: Record, hop: Hop | None = None) -> list[BrokerLink]:
     """The links that an event must be sent over, except the one it came from."""
     return [
         link
@@ -67,35 +65,35 @@ def wanting_links(tables: Tables, record: Record, hop: Hop | None = None) -> lis
         if (link.subscriptions or not link.gives_subscriptions)  # most of many links have none
         and link is not hop
         and link.is_joined
-        and (not link.gives_subscriptions or link.wishes.any(record))
+        and (not link.gives_subscriptions or link.matcher.any(record))
     ]
 
 
-def wanting_clients(tables: Tables, record: Record) -> dict[str, list[str]]:
+def wanting_clients(tables: RoutingTables, record: Record) -> dict[str, list[str]]:
     """The clients here that want an event, each with the ids of its subscriptions that do."""
     found: dict[str, list[str]] = {}
-    for subscription in tables.wishes.match(record):
+    for subscription in tables.client_matcher.match(record):
         found.setdefault(subscription.hop.name, []).append(subscription.id)
     return found
 
 
-def _is_well_formed(tables: Tables, step: Step, hop: Hop, message: Publish) -> bool:
+def _is_well_formed(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publish) -> bool:
     if not isinstance(message.publication, str) or not message.publication:
-        refuse(tables, step, hop, message.publication, "a publication whose id is no text")
+        tables.refuse(step, hop, message.publication, "a publication whose id is not text")
         return False
-    if isinstance(hop, Client) and message.publication in tables.published:
-        ignore(tables, step, hop.name, "a publication that came before")
+    if isinstance(hop, LocalClient) and message.publication in tables.published:
+        tables.ignore(step, hop.name, "a publication that came before")
         return False
     if _size(message.event, tables.limits.event_size) < 0:
-        limit = f"at most {tables.limits.event_size:,} values and characters are taken"
-        refuse(tables, step, hop, message.publication, "an event that is too large", limit)
+        limit = f"at most {tables.limits.event_size:,} values and characters are accepted"
+        tables.refuse(step, hop, message.publication, "an event that is too large", limit)
         return False
     return True
 
 
-def _unwelcome(tables: Tables, hop: Hop, record: Record) -> str:
-    """Why an event must not come from there, empty if it may."""
-    if isinstance(hop, Client):
+def _reason_to_refuse(tables: RoutingTables, hop: Hop, record: Record) -> str:
+    """Why an event from a hop is refused, empty if it is not."""
+    if isinstance(hop, LocalClient):
         if tables.routing.way == "advertisements" and not _is_allowed(hop, record):
             return "an event that the client has not advertised"
     elif is_guided(tables, hop) and not _is_expected(hop, record):
@@ -103,38 +101,38 @@ def _unwelcome(tables: Tables, hop: Hop, record: Record) -> str:
     return ""
 
 
-def _size(value: Any, room: int, depth: int = 0) -> int:
-    """What is left of the room after a value, below zero as soon as it is too small.
+def _size(value: Any, left: int, depth: int = 0) -> int:
+    """What is left of a limit after a value; negative as soon as it is exceeded.
 
-    What is nested too deep, as a cycle is, is refused when it is read.
+    A value that is nested too deeply, such as a cycle, is refused when it is read.
     """
-    room -= 1
+    left -= 1
     if depth > MAX_DEPTH:
-        return room
+        return left
     if isinstance(value, str):
-        return room - len(value)
+        return left - len(value)
     if isinstance(value, Mapping):
         for name, each in value.items():
-            room = _size(each, room - len(name) if isinstance(name, str) else room, depth + 1)
-            if room < 0:
+            left = _size(each, left - len(name) if isinstance(name, str) else left, depth + 1)
+            if left < 0:
                 break
     elif isinstance(value, (list, tuple)):
         for each in value:
-            room = _size(each, room, depth + 1)
-            if room < 0:
+            left = _size(each, left, depth + 1)
+            if left < 0:
                 break
-    return room
+    return left
 
 
-def _is_allowed(client: Client, record: Record) -> bool:
+def _is_allowed(client: LocalClient, record: Record) -> bool:
     return any(allows(each.filter, record, closed=each.closed) for each in client.advertisements.values())
 
 
-def _is_expected(link: Link, record: Record) -> bool:
+def _is_expected(link: BrokerLink, record: Record) -> bool:
     """Whether an event may come from a link.
 
-    Several advertisements together may have made superfluous the one that allowed it, each holding some of its flat
-    events: so it is enough that one of them holds one.
+    The advertisement that allowed it may have been covered by several others together, each of which holds some of its
+    flat events: so it is enough that one of them holds one.
     """
     return any(
         holds(conjunction, record)
@@ -143,8 +141,8 @@ def _is_expected(link: Link, record: Record) -> bool:
     )
 
 
-def _remember(tables: Tables, step: Step, publication: str) -> None:
-    """Keep the ids of the last publications, in a ring of slots."""
+def _remember(tables: RoutingTables, step: BrokerStep, publication: str) -> None:
+    """Remember the ids of the last publications, in a ring of slots."""
     published = tables.published
     if len(published) < tables.limits.publications:
         slot = len(published)

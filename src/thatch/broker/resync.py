@@ -1,8 +1,8 @@
-"""A neighbour that may know less, or more, than it was told: only what differs is sent again.
+"""Bring a neighbour up to date that may know less, or more, than it was told: only what differs is sent again.
 
-Entries are spread over buckets by a hash of their id. A digest has the hash of what is in each bucket; the receiver asks
-for the buckets in which it knows something else, and gets all that is in them. Messages of a link keep their order, so
-what a digest or an answer says holds at the moment when it is read.
+Entries are put into buckets by a hash of their id. A digest has the hash of each bucket; the receiver asks for the
+buckets that differ from what it knows, and gets all that is in them. Messages of a link keep their order, so a digest or
+an answer is true at the moment when it is read.
 """
 
 from __future__ import annotations
@@ -11,57 +11,60 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 from thatch.broker.advertising import end_advertisement, on_advertise
-from thatch.broker.messages import Advertise, Bucket, Digest, Entries, Subscribe, Wanted
-from thatch.broker.outgoing import Entry
-from thatch.broker.refusals import ignore
-from thatch.broker.step import Step
-from thatch.broker.subscribing import on_subscribe
-from thatch.broker.tables import Link, Subscription, Tables
-from thatch.broker.unsubscribing import end_subscription
+from thatch.broker.messages import Advertise, Bucket, BucketRequest, Digest, Entries, Subscribe
+from thatch.broker.step import BrokerStep
+from thatch.broker.subscribing import end_subscription, on_subscribe
+from thatch.broker.tables import BrokerLink, KnownSubscription, RoutingTables
+from thatch.model.filters import Filter
 
-__all__ = ["BUCKETS", "on_digest", "on_entries", "on_wanted", "send_digest"]
+__all__ = ["BUCKETS", "on_bucket_request", "on_digest", "on_entries", "send_digest"]
 
 BUCKETS = 4_096  # a link with 100,000 entries has 25 in each; only those that are not empty are sent
 
 
-def send_digest(step: Step, link: Link, tables: Tables) -> None:
-    """Tell a neighbour in short what it should know from here."""
-    subscriptions = ((each.subscription, each.filter, False) for each in _forwarded(link))
-    advertisements = ((each.advertisement, each.filter, each.closed) for each in _announced(tables, link))
+def send_digest(step: BrokerStep, link: BrokerLink) -> None:
+    """Send a neighbour a digest of what it should know from here."""
+    subscriptions = ((each.subscription, each.filter, False) for each in link.sent_subscriptions.offers())
+    advertisements = (
+        (each.advertisement, each.filter, each.closed) for each in link.sent_advertisements.offers()
+    )
     link.channel.send(step, Digest(_hashed(subscriptions), _hashed(advertisements)))
 
 
-def on_digest(tables: Tables, step: Step, link: Link, message: Digest) -> None:
+def on_digest(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: Digest) -> None:
     """Ask for the buckets that differ from what is known."""
     if not (_are_buckets(message.subscriptions) and _are_buckets(message.advertisements)):
-        ignore(tables, step, link.name, "a digest that is none")
+        tables.ignore(step, link.name, "a malformed digest")
         return
     live = ((each.id, each.filter, False) for each in _live(link))
     offered = ((each.id, each.filter, each.closed) for each in link.advertisements.values())
     subscriptions = _differing(message.subscriptions, _hashed(live))
     advertisements = _differing(message.advertisements, _hashed(offered))
     if subscriptions or advertisements:
-        link.channel.send(step, Wanted(subscriptions, advertisements))
+        link.channel.send(step, BucketRequest(subscriptions, advertisements))
 
 
-def on_wanted(tables: Tables, step: Step, link: Link, message: Wanted) -> None:
-    """Send all that is in some buckets."""
+def on_bucket_request(
+    tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: BucketRequest
+) -> None:
+    """Send the contents of some buckets."""
     if not (_are_numbers(message.subscriptions) and _are_numbers(message.advertisements)):
-        ignore(tables, step, link.name, "buckets that are none")
+        tables.ignore(step, link.name, "malformed buckets")
         return
     subscriptions, advertisements = set(message.subscriptions), set(message.advertisements)
+    sent, announced = link.sent_subscriptions.offers(), link.sent_advertisements.offers()
     entries = Entries(
         message,
-        tuple(each for each in _forwarded(link) if _bucket(each.subscription) in subscriptions),
-        tuple(each for each in _announced(tables, link) if _bucket(each.advertisement) in advertisements),
+        tuple(each for each in sent if _bucket(each.subscription) in subscriptions),
+        tuple(each for each in announced if _bucket(each.advertisement) in advertisements),
     )
     link.channel.send(step, entries)
 
 
-def on_entries(tables: Tables, step: Step, link: Link, message: Entries) -> None:
-    """Take over what a neighbour says is in some buckets: first what is new, then forget what is gone."""
+def on_entries(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: Entries) -> None:
+    """Take over the contents of some buckets: first add what is new, then end what is gone."""
     if not _is_answer(message):
-        ignore(tables, step, link.name, "entries that are none")
+        tables.ignore(step, link.name, "malformed entries")
         return
     for advertise in message.advertisements:
         on_advertise(tables, step, link, advertise)
@@ -79,30 +82,12 @@ def on_entries(tables: Tables, step: Step, link: Link, message: Entries) -> None
             end_advertisement(tables, step, advertisement)
 
 
-def _forwarded(link: Link) -> list[Subscribe]:
-    """What was told, mergers too, of which the tables know nothing."""
-    told = {} if link.forwarded is None else link.forwarded.active()
-    return [Subscribe(subscription=about, filter=filter) for about, filter in told.items()]
-
-
-def _announced(tables: Tables, link: Link) -> list[Advertise]:
-    told = {} if link.announced is None else link.announced.active()
-    return [
-        Advertise(advertisement=about, filter=filter, closed=_is_closed(tables, about))
-        for about, filter in told.items()
-    ]
-
-
-def _is_closed(tables: Tables, about: str) -> bool:
-    return about in tables.advertisements and tables.advertisements[about].closed
-
-
-def _live(link: Link) -> list[Subscription]:
+def _live(link: BrokerLink) -> list[KnownSubscription]:
     return [each for each in link.subscriptions.values() if each.leaving is None]
 
 
-def _hashed(entries: Iterable[Entry]) -> tuple[Bucket, ...]:
-    """The buckets that are not empty, each with the hash of its entries in whatever order."""
+def _hashed(entries: Iterable[tuple[str, Filter, bool]]) -> tuple[Bucket, ...]:
+    """The buckets that are not empty, each with a hash of its entries that does not depend on their order."""
     hashes: dict[int, int] = {}
     for about, filter, closed in entries:
         text = f"{len(about)} {about} {int(closed)} {filter}"
@@ -134,7 +119,7 @@ def _are_numbers(numbers: object) -> bool:
 
 def _is_answer(message: Entries) -> bool:
     return (
-        isinstance(message.buckets, Wanted)
+        isinstance(message.buckets, BucketRequest)
         and _are_numbers(message.buckets.subscriptions)
         and _are_numbers(message.buckets.advertisements)
         and isinstance(message.subscriptions, tuple)

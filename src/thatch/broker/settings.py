@@ -1,4 +1,4 @@
-"""How a broker routes, as values."""
+"""Settings of a broker, as values."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ _WAYS = ("advertisements", "subscriptions", "events")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """What guides messages.
+    """How messages are routed.
 
     Parameters
     ----------
     way : "advertisements": subscriptions travel only towards advertisements that they overlap; "subscriptions": they
-        travel everywhere; "events": nothing but events travels, and the edges filter, which is the baseline
+        travel everywhere; "events": only events travel, and brokers filter for their clients, which is the baseline
     policy : what a link leaves out of the subscriptions that it forwards, and what it merges
-    advertising : what a link leaves out of the advertisements that it forwards; never a probable answer, nor an
-        imperfect merger
+    advertising : what a link leaves out of the advertisements that it forwards; mergers must be perfect
     """
 
     way: Literal["advertisements", "subscriptions", "events"] = "advertisements"
@@ -33,7 +32,7 @@ class Routing:
     def __post_init__(self) -> None:
         if self.way not in _WAYS:
             raise ParameterError(" or ".join(map(repr, _WAYS)), shown(self.way), "way")
-        # Paper L, section 5: an imperfect one would draw subscriptions to where nothing is published for them.
+        # An imperfect merger would draw subscriptions to where nothing is published for them (li2005, section 5).
         merging = self.advertising
         if isinstance(merging, Merging) and (merging.threshold or merging.profile or merging.advertisements):
             raise ParameterError("perfect mergers of advertisements", shown(merging), "advertising")
@@ -41,12 +40,12 @@ class Routing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How patient a broker is, in seconds.
+    """How long a broker waits, in seconds.
 
     Parameters
     ----------
-    resend : after which a message that was not acknowledged is sent again
-    failure : after which a neighbour that acknowledges nothing has failed; longer than `resend`
+    resend : until a message that was not acknowledged is sent again
+    failure : until a neighbour that acknowledges nothing is reported as failed; longer than `resend`
     """
 
     resend: float = 1.0
@@ -61,13 +60,13 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a broker takes.
+    """What a broker accepts and remembers.
 
     Parameters
     ----------
-    event_size : most values and characters, of names and texts together, of one event
-    publications : how many publications of clients are remembered, to know one that is sent twice
-    facts : how many facts are remembered for `Broker.story`
+    event_size : most values and characters of one event, names and texts together
+    publications : how many publications of clients are remembered, to detect one that is sent twice
+    facts : how many facts are remembered for `Broker.explain`
     """
 
     event_size: int = 1_000_000

@@ -1,15 +1,15 @@
-"""One step: what one stimulus leads to, gathered in order."""
+"""One step of a broker: what one stimulus leads to, collected in order."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from thatch.broker.effects import CancelTimer, Effect, Ignored, Persist, Refuse, SetTimer
+from thatch.broker.effects import CancelTimer, Effect, Persist, SetTimer
 
-__all__ = ["Step"]
+__all__ = ["BrokerStep"]
 
 
-class Step:
+class BrokerStep:
     """The effects of one stimulus.
 
     Parameters
@@ -26,7 +26,7 @@ class Step:
         self.effects: list[Effect] = []
 
     def persist(self, key: tuple[str, ...], value: Any) -> None:
-        """Keep a value under a key, or forget it where the value is None."""
+        """Keep a value under a key, or delete it where the value is None."""
         self.effects.append(Persist(cause=self.cause, key=key, value=value))
 
     def set_timer(self, timer: str, at: float) -> None:
@@ -36,11 +36,3 @@ class Step:
     def cancel_timer(self, timer: str) -> None:
         """Ask not to be called back."""
         self.effects.append(CancelTimer(cause=self.cause, timer=timer))
-
-    def ignore(self, sender: str, reason: str) -> None:
-        """Say that something that came was of no use."""
-        self.effects.append(Ignored(cause=self.cause, sender=sender, reason=reason))
-
-    def refuse(self, client: str, about: str, reason: str) -> None:
-        """Tell a client that a message of its own was refused."""
-        self.effects.append(Refuse(cause=self.cause, client=client, about=about, reason=reason))

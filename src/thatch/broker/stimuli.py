@@ -1,4 +1,4 @@
-"""What happens to a broker. Each stimulus says when it happened: the core has no clock."""
+"""What can happen to a broker. Each stimulus has its time, since the core has no clock."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What travels on a link between brokers: a message with its number, and which messages have arrived.
+    """What travels on a link between brokers: a message with its number, and an acknowledgement.
 
     Parameters
     ----------
-    session : tells one life of the sender's side of the link from the next; a new one begins when it has lost its memory
+    session : of the sender; it begins a new one when it has lost its memory
     number : of the message, counted from 1; 0 for a frame that only acknowledges
-    received_session, received : all messages of the receiver's session up to this number have arrived
+    received_session, received : all messages of this session of the receiver up to this number have arrived
     message : None in a frame that only acknowledges
     """
 
@@ -61,7 +61,7 @@ class MessageReceived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConnected:
-    """A client is here; what it had subscribed to and advertised is still its own."""
+    """A client is connected; it still has its earlier subscriptions and advertisements."""
 
     now: float
     client: str
@@ -69,7 +69,7 @@ class ClientConnected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientDisconnected:
-    """A client went away; `for_good` ends its subscriptions and advertisements."""
+    """A client has disconnected; `for_good` ends its subscriptions and advertisements."""
 
     now: float
     client: str
@@ -95,7 +95,7 @@ class LinkDown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerFired:
-    """A timer that was set has run out."""
+    """A timer that was set has expired."""
 
     now: float
     timer: str
@@ -103,7 +103,7 @@ class TimerFired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingSwitched:
-    """From now on links reduce, and advertisements guide, in another way."""
+    """The broker is to route in another way from now on."""
 
     now: float
     routing: Routing

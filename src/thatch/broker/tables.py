@@ -1,32 +1,46 @@
-"""What a broker knows: who is there, who wants what, who may publish what, and on which links that was made known.
+"""What a broker knows: its links and clients, who wants what, who may publish what, and what was sent on which link.
 
-The routing tables are exact: whatever links leave out of what they forward, nothing is left out here. A subscription and
-an advertisement have a **last hop**: the neighbour or client that they came from.
+The routing tables are exact: whatever links leave out of what they forward, nothing is left out here. A subscription or
+an advertisement has a **hop**: the neighbour or client that it came from.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from thatch.broker.channel import Channel, session_name
-from thatch.broker.looks import Looks
-from thatch.broker.outgoing import Outgoing
+from thatch.broker.effects import Ignored, Refuse
+from thatch.broker.link_entries import ADVERTISEMENTS, MERGER, SUBSCRIPTIONS, LinkEntries
+from thatch.broker.merge_timer import MergeTimer
+from thatch.broker.messages import Advertise, Subscribe
 from thatch.broker.settings import Limits, Routing, Timing
-from thatch.broker.step import Step
+from thatch.broker.step import BrokerStep
+from thatch.errors import shown
 from thatch.matching.growing import GrowingIndex
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["Advertisement", "Client", "Hop", "Link", "Pending", "Subscription", "Tables", "Wishes"]
+__all__ = [
+    "BrokerLink",
+    "Hop",
+    "KnownAdvertisement",
+    "KnownSubscription",
+    "LocalClient",
+    "Pending",
+    "RoutingTables",
+    "SubscriptionMatcher",
+]
 
 
-class Subscription:
-    """A subscription with its last hop; while it is leaving, it waits for acknowledgements."""
+class KnownSubscription:
+    """A subscription and its hop; while it is leaving, it waits for acknowledgements."""
 
-    __slots__ = ("expires", "filter", "hop", "id", "leaving", "order", "place")
+    __slots__ = ("expires", "filter", "hop", "id", "leaving", "order", "slot")
+
+    closed: ClassVar[bool] = False  # as an advertisement may be
 
     def __init__(
         self, about: str, filter: Filter, hop: Hop, order: int, expires: float | None = None
@@ -34,14 +48,14 @@ class Subscription:
         self.id = about
         self.filter = filter
         self.hop = hop
-        self.order = order  # rising in the order of arrival
+        self.order = order  # of arrival
         self.expires = expires
         self.leaving: Pending | None = None
-        self.place = -1  # in the index of its hop
+        self.slot = -1  # in the matcher of its hop
 
 
-class Advertisement:
-    """An advertisement with its last hop."""
+class KnownAdvertisement:
+    """An advertisement and its hop."""
 
     __slots__ = ("closed", "expires", "filter", "hop", "id", "order")
 
@@ -64,12 +78,12 @@ class Advertisement:
 
 
 class Pending:
-    """An unsubscription that waits for acknowledgements, and who is to be told when all have come.
+    """An unsubscription that waits for acknowledgements, and whom to tell when all have come.
 
     Parameters
     ----------
-    number : names it among those of this broker
-    subscription : what ends
+    number : its id at this broker
+    subscription : the subscription that ends
     owed : pairs of a hop and the request that it wants acknowledged
     """
 
@@ -79,37 +93,35 @@ class Pending:
         self.id = number
         self.subscription = subscription
         self.owed = owed
-        self.waiting: dict[
-            str, str
-        ] = {}  # requests of our own that are not acknowledged, with the neighbour asked
+        self.waiting: dict[str, str] = {}  # our requests that are not acknowledged, and the neighbour of each
 
 
-class Wishes:
-    """Subscriptions that can be matched against events. An index is made for the first."""
+class SubscriptionMatcher:
+    """Subscriptions that can be matched against events, by an index that is made for the first of them."""
 
-    __slots__ = ("_index", "_next", "by_place")
+    __slots__ = ("_index", "_next", "by_slot")
 
     def __init__(self) -> None:
         self._index: GrowingIndex | None = None
         self._next = 0
-        self.by_place: dict[int, Subscription] = {}
+        self.by_slot: dict[int, KnownSubscription] = {}
 
-    def add(self, subscription: Subscription) -> None:
-        """Take one in."""
-        if self._index is None or self._next > 2 * len(self.by_place) + 4_096:
+    def add(self, subscription: KnownSubscription) -> None:
+        """Add a subscription."""
+        if self._index is None or self._next > 2 * len(self.by_slot) + 4_096:
             self._renew()
         assert self._index is not None
-        subscription.place = self._next
+        subscription.slot = self._next
         self._next += 1
-        self._index.add(subscription.place, subscription.filter)
-        self.by_place[subscription.place] = subscription
+        self._index.add(subscription.slot, subscription.filter)
+        self.by_slot[subscription.slot] = subscription
 
-    def remove(self, subscription: Subscription) -> None:
-        """Forget one."""
-        del self.by_place[subscription.place]
-        if self.by_place:
+    def remove(self, subscription: KnownSubscription) -> None:
+        """Remove a subscription."""
+        del self.by_slot[subscription.slot]
+        if self.by_slot:
             assert self._index is not None
-            self._index.remove(subscription.place)
+            self._index.remove(subscription.slot)
         else:
             self._index = None
 
@@ -117,24 +129,24 @@ class Wishes:
         """Whether some subscription wants an event; stops at the first."""
         return self._index is not None and self._index.any(record)
 
-    def match(self, record: Record) -> list[Subscription]:
+    def match(self, record: Record) -> list[KnownSubscription]:
         """The subscriptions that want an event, oldest first."""
         if self._index is None:
             return []
-        return [self.by_place[int(place)] for place in self._index.match(record)]
+        return [self.by_slot[int(slot)] for slot in self._index.match(record)]
 
     def _renew(self) -> None:
-        """An index without the places that are no longer used."""
+        """Make an index without the slots that are no longer used."""
         self._index = GrowingIndex()
-        kept = list(self.by_place.values())
-        for place, each in enumerate(kept):
-            each.place = place
-        self.by_place = dict(enumerate(kept))
+        kept = list(self.by_slot.values())
+        for slot, each in enumerate(kept):
+            each.slot = slot
+        self.by_slot = dict(enumerate(kept))
         self._next = len(kept)
-        self._index.extend({each.place: each.filter for each in kept})
+        self._index.extend({each.slot: each.filter for each in kept})
 
 
-class Client:
+class LocalClient:
     """A client of this broker."""
 
     __slots__ = ("advertisements", "is_connected", "name", "subscriptions")
@@ -142,54 +154,59 @@ class Client:
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_connected = False
-        self.subscriptions: dict[str, Subscription] = {}
-        self.advertisements: dict[str, Advertisement] = {}
+        self.subscriptions: dict[str, KnownSubscription] = {}
+        self.advertisements: dict[str, KnownAdvertisement] = {}
 
 
-class Link:
+class BrokerLink:
     """A link to a neighbour, and what each side has told the other."""
 
     __slots__ = (
         "advertisements",
-        "announced",
         "awaits_routes",
         "channel",
-        "forwarded",
         "gives_advertisements",
         "gives_subscriptions",
         "is_joined",
-        "looks",
+        "matcher",
         "members",
+        "merge_timer",
         "name",
         "order",
+        "said_complete",
+        "sent_advertisements",
+        "sent_subscriptions",
         "subscriptions",
-        "told",
-        "wishes",
     )
 
     def __init__(self, name: str, channel: Channel, order: int) -> None:
         self.name = name
         self.channel = channel
         self.order = order
-        self.is_joined = False  # whether its side was found to be no part of ours
-        self.awaits_routes = True  # whether the next message about brokers tells all of them
+        self.is_joined = False  # whether its side is known to be separate from ours
+        self.awaits_routes = True  # whether the next `Joined` lists all brokers of its side
         self.members: dict[str, str] = {}  # brokers on its side, each with the one before it on the way there
         # What came from there.
-        self.subscriptions: dict[str, Subscription] = {}
-        self.wishes = Wishes()
-        self.advertisements: dict[str, Advertisement] = {}
-        self.gives_subscriptions = self.gives_advertisements = True  # whether that is all there is
+        self.subscriptions: dict[str, KnownSubscription] = {}
+        self.matcher = SubscriptionMatcher()
+        self.advertisements: dict[str, KnownAdvertisement] = {}
+        self.gives_subscriptions = self.gives_advertisements = True  # whether it sends all of its side
         # What was sent there.
-        self.forwarded: Outgoing | None = None
-        self.announced: Outgoing | None = None
-        self.looks = Looks(name)
-        self.told = (True, True)  # what was said of being complete: subscriptions, advertisements
+        self.sent_subscriptions = LinkEntries(SUBSCRIPTIONS, channel)
+        self.sent_advertisements = LinkEntries(ADVERTISEMENTS, channel)
+        self.said_complete = (True, True)  # whether we said to send all subscriptions, all advertisements
+        self.merge_timer = MergeTimer(name)
+
+    @property
+    def sent(self) -> tuple[LinkEntries[Subscribe], LinkEntries[Advertise]]:
+        """What was sent there, of both kinds."""
+        return self.sent_subscriptions, self.sent_advertisements
 
 
-Hop: TypeAlias = Link | Client
+Hop: TypeAlias = BrokerLink | LocalClient
 
 
-class Tables:
+class RoutingTables:
     """All that a broker knows."""
 
     def __init__(
@@ -200,83 +217,131 @@ class Tables:
         schema: Schema | None,
         limits: Limits,
         *,
-        trusts: bool,
+        trusts_topology: bool,
     ) -> None:
         self.name = name
         self.routing = routing
         self.timing = timing
         self.schema = schema
         self.limits = limits
-        self.trusts_topology = trusts
-        self.links: dict[str, Link] = {}
-        self.clients: dict[str, Client] = {}
-        self.subscriptions: dict[str, Subscription] = {}
-        self.advertisements: dict[str, Advertisement] = {}
-        self.wishes = Wishes()  # of clients
-        self.awaited: dict[str, Pending] = {}  # by request of our own
-        self.leases: list[tuple[float, str, str]] = []  # a heap: when, of which kind, id
-        self.published: dict[
-            str, int
-        ] = {}  # the last publications of clients, with the slot where each is kept
+        self.trusts_topology = trusts_topology
+        self.links: dict[str, BrokerLink] = {}
+        self.clients: dict[str, LocalClient] = {}
+        self.subscriptions: dict[str, KnownSubscription] = {}
+        self.advertisements: dict[str, KnownAdvertisement] = {}
+        self.client_matcher = SubscriptionMatcher()
+        self.awaited: dict[str, Pending] = {}  # by our request
+        self.expiries: list[tuple[float, str, str]] = []  # a heap of (time, kind, id)
+        self.published: dict[str, int] = {}  # the last publications of clients, with the slot of each on disk
         self.ignored: Counter[str] = Counter()
         self.facts: deque[tuple[object, ...]] = deque(maxlen=limits.facts)
         self._order = 0
 
     def next_order(self) -> int:
-        """A number above all that were given."""
+        """A number above all earlier ones."""
         self._order += 1
         return self._order
 
     def continue_order(self, after: int) -> None:
-        """Let the next number be above one that was given in an earlier life."""
+        """Make the next number greater than one from before a restart."""
         self._order = max(self._order, after)
 
-    def new_session(self, step: Step) -> str:
+    def new_session(self, step: BrokerStep) -> str:
         """A name for a session that begins now."""
         return session_name(step.now, self.next_order())
 
-    def joined_links(self) -> Iterator[Link]:
+    def joined_links(self) -> Iterator[BrokerLink]:
         """The links that are part of the network."""
         return (link for link in self.links.values() if link.is_joined)
 
-    def client(self, name: str) -> Client:
+    def client(self, name: str) -> LocalClient:
         """The client of a name, made if need be."""
         known = self.clients.get(name)
         if known is None:
-            known = self.clients[name] = Client(name)
+            known = self.clients[name] = LocalClient(name)
         return known
 
     # --- entries -----------------------------------------------------------------------------------------------------
 
-    def put_subscription(self, subscription: Subscription) -> None:
-        """Take in a subscription of an id that is free."""
+    def put_subscription(self, subscription: KnownSubscription) -> None:
+        """Add a subscription under an id that is free."""
         hop = subscription.hop
         self.subscriptions[subscription.id] = hop.subscriptions[subscription.id] = subscription
-        if subscription.leaving is None or isinstance(hop, Link):
-            (hop.wishes if isinstance(hop, Link) else self.wishes).add(subscription)
+        if isinstance(hop, BrokerLink):
+            hop.matcher.add(subscription)
+        elif subscription.leaving is None:
+            self.client_matcher.add(subscription)
 
-    def drop_subscription(self, subscription: Subscription) -> None:
-        """Forget a subscription."""
+    def drop_subscription(self, subscription: KnownSubscription) -> None:
+        """Remove a subscription."""
         hop = subscription.hop
         del self.subscriptions[subscription.id]
         del hop.subscriptions[subscription.id]
-        if isinstance(hop, Link):
-            hop.wishes.remove(subscription)
+        if isinstance(hop, BrokerLink):
+            hop.matcher.remove(subscription)
         else:
-            self.silence(subscription)
+            self.stop_deliveries(subscription)
 
-    def silence(self, subscription: Subscription) -> None:
-        """Deliver nothing more to a client for a subscription of its own."""
-        if subscription.place >= 0:
-            self.wishes.remove(subscription)
-            subscription.place = -1
+    def stop_deliveries(self, subscription: KnownSubscription) -> None:
+        """Deliver nothing more to a client for one of its subscriptions."""
+        if subscription.slot >= 0:
+            self.client_matcher.remove(subscription)
+            subscription.slot = -1
 
-    def put_advertisement(self, advertisement: Advertisement) -> None:
-        """Take in an advertisement of an id that is free."""
+    def put_advertisement(self, advertisement: KnownAdvertisement) -> None:
+        """Add an advertisement under an id that is free."""
         self.advertisements[advertisement.id] = advertisement
         advertisement.hop.advertisements[advertisement.id] = advertisement
 
-    def drop_advertisement(self, advertisement: Advertisement) -> None:
-        """Forget an advertisement."""
+    def drop_advertisement(self, advertisement: KnownAdvertisement) -> None:
+        """Remove an advertisement."""
         del self.advertisements[advertisement.id]
         del advertisement.hop.advertisements[advertisement.id]
+
+    # --- refusals ----------------------------------------------------------------------------------------------------
+
+    def ignore(self, step: BrokerStep, sender: str, reason: str) -> None:
+        """Count something that cannot be used."""
+        self.ignored[reason] += 1
+        step.effects.append(Ignored(cause=step.cause, sender=sender, reason=reason))
+
+    def refuse(self, step: BrokerStep, hop: Hop, about: object, reason: str, detail: str = "") -> None:
+        """Refuse a message: a client is told why, a neighbour is not, and both are counted.
+
+        Parameters
+        ----------
+        about : the id in the message
+        reason : one of a few, so that they can be counted
+        detail : what explains the reason to a client
+        """
+        if isinstance(hop, LocalClient):
+            self.ignored[reason] += 1
+            text = f"{reason}: {detail}" if detail else reason
+            name = about if isinstance(about, str) else shown(about)
+            step.effects.append(Refuse(cause=step.cause, client=hop.name, about=name, reason=text))
+            self.facts.append((step.cause, about, "refused", hop.name, text))
+        else:
+            self.ignore(step, hop.name, reason)
+            self.facts.append((step.cause, about, "ignored", hop.name, reason))
+
+    def reason_to_refuse(self, hop: Hop, about: Any, filter: Any, expires: Any, now: float) -> str:
+        """Why a subscription or an advertisement cannot be accepted, empty if it can."""
+        if not isinstance(about, str) or not about:
+            return "an id that is not text"
+        # Neighbours send mergers too, but under longer names than the numbers that mergers have inside a link.
+        if about.startswith(MERGER) and (
+            isinstance(hop, LocalClient) or about.removeprefix(MERGER).isdigit()
+        ):
+            return "an id that is reserved for mergers"
+        if not isinstance(filter, Filter):
+            return "a filter that cannot be read"
+        if filter.schema != self.schema:
+            return "a filter with another schema"
+        if not filter.conjunctions:
+            return "a filter that never matches"
+        if expires is not None:
+            if isinstance(expires, bool) or not isinstance(expires, (int, float)) or expires != expires:
+                return "an expiry that is not a number"
+            if expires <= now:
+                return "an expiry in the past"
+        return ""

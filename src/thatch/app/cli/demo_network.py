@@ -169,8 +169,7 @@ def _tell_what_is_known(net: Network, count: int) -> None:
     beyond = 0
     for name in net.brokers:
         tables = net.broker(name).tables
-        forwarded = [link.forwarded for link in tables.links.values() if link.forwarded is not None]
-        told = {alert for each in forwarded for alert in each.told}
+        told = {alert for link in tables.links.values() for alert in link.sent_subscriptions.told}
         beyond += sum(alert in told for desk in tables.clients.values() for alert in desk.subscriptions)
     say(
         f"Of {count:,} alerts only {beyond:,} had to be known beyond their broker (policy exact):"

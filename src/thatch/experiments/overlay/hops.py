@@ -41,8 +41,8 @@ def _trial(
     sent: Counter[int] = Counter()
     for name in topology.brokers:
         for link in network.broker(name).tables.links.values():
-            if link.forwarded is not None:
-                sent.update(hops[origins[subscription], name] + 1 for subscription in link.forwarded.told)
+            told = link.sent_subscriptions.told
+            sent.update(hops[origins[subscription], name] + 1 for subscription in told)
     flooded: Counter[int] = Counter()
     for origin in origins.values():
         flooded.update(hops[origin, name] for name in topology.brokers if name != origin)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from thatch.broker.messages import Advertise, Digest, Entries, Joined, Message, Publish, Subscribe, Wanted
+from thatch.broker.messages import (
+    Advertise,
+    BucketRequest,
+    Digest,
+    Entries,
+    Joined,
+    Message,
+    Publish,
+    Subscribe,
+)
 from thatch.broker.stimuli import Frame
 from thatch.model.filters import Filter
 
@@ -39,7 +48,7 @@ class Sizes:
                 return sum(len(name) + len(before) for name, before in message.routes)
             case Digest():
                 return 2 * _NUMBER * (len(message.subscriptions) + len(message.advertisements))
-            case Wanted():
+            case BucketRequest():
                 return _NUMBER * (len(message.subscriptions) + len(message.advertisements))
             case Entries():
                 held: list[Message] = [message.buckets, *message.subscriptions, *message.advertisements]

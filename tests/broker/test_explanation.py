@@ -7,36 +7,36 @@ from thatch.broker.stimuli import LinkUp
 from thatch.reduction.forwarding.policies import NegativeSpace
 
 
-def test_a_story_tells_where_a_subscription_is_known_and_why_not() -> None:
+def test_an_explanation_covers_where_a_subscription_is_known_and_why_not() -> None:
     net = Pump("a-b b-c b-d")
     net.advertise("a", "ad", "x >= 0")
     net.subscribe("c", "low", "x <= 5")
     net.subscribe("c", "high", "x > 5")
     net.subscribe("d", "middle", "x between 3 and 8")
-    told = net.brokers["b"].story("middle")
+    told = net.brokers["b"].explain("middle")
     assert told == [
         "It came from the broker d.",
-        "a: not told, since it is covered there by low and high.",
-        "c: not told, since no advertisement from there overlaps it.",
-        "d: not told, since it came from there.",
+        "a: not sent, since it is covered there by low and high.",
+        "c: not sent, since no advertisement from there overlaps it.",
+        "d: not sent, since it came from there.",
     ]
-    (step, *rest) = net.brokers["c"].story("low")
-    assert step.endswith(": was told to b.")
-    assert rest == ["It came from the client client of low.", "b: told."]
+    (step, *rest) = net.brokers["c"].explain("low")
+    assert step.endswith(": was sent to b.")
+    assert rest == ["It came from the client client of low.", "b: sent."]
 
 
-def test_a_story_tells_of_advertisements() -> None:
+def test_an_explanation_covers_advertisements() -> None:
     net = Pump("a-b")
     net.advertise("a", "ad", "x >= 0")
-    assert net.brokers["a"].story("ad")[1:] == ["It came from the client client of ad.", "b: told."]
+    assert net.brokers["a"].explain("ad")[1:] == ["It came from the client client of ad.", "b: sent."]
     net.switch(Routing(way="subscriptions"))
-    *_, withdrawn, came, why = net.brokers["a"].story("ad")
-    assert withdrawn.endswith("was taken back from b.")
+    *_, withdrawn, came, why = net.brokers["a"].explain("ad")
+    assert withdrawn.endswith("was withdrawn from b.")
     assert came == "It came from the client client of ad."
-    assert why == "b: not told, since the way is 'subscriptions'."
+    assert why == "b: not sent, since the way is 'subscriptions'."
 
 
-def test_a_story_tells_the_way_of_an_event() -> None:
+def test_an_explanation_covers_an_event() -> None:
     net = Pump("a-b b-c")
     net.advertise("a", "ad", "x >= 0")
     net.subscribe("c", "s", "x <= 5")
@@ -47,32 +47,34 @@ def test_a_story_tells_the_way_of_an_event() -> None:
     cores = net.brokers
     assert (
         cores["a"]
-        .story("p1")[0]
+        .explain("p1")[0]
         .endswith(": came from client of ad, was sent on to b and wanted by no client here.")
     )
     assert (
         cores["c"]
-        .story("p1")[0]
+        .explain("p1")[0]
         .endswith(": came from b, was sent on to nobody and delivered to client of s.")
     )
-    assert cores["a"].story("p2")[0].endswith("sent on to nobody and delivered to client of t.")
-    assert cores["a"].story("p3")[0].endswith("was refused: an event that the client has not advertised.")
-    assert cores["a"].story("unheard of") == []
+    assert cores["a"].explain("p2")[0].endswith("sent on to nobody and delivered to client of t.")
+    assert cores["a"].explain("p3")[0].endswith("was refused: an event that the client has not advertised.")
+    assert cores["a"].explain("unheard of") == []
 
 
-def test_a_story_tells_what_is_leaving_and_what_is_not_joined() -> None:
+def test_an_explanation_covers_what_is_leaving_and_what_is_not_joined() -> None:
     net = Pump("a-b", Routing(way="subscriptions", policy=NegativeSpace()))
     net.subscribe("a", "wide", "x <= 5")
     net.subscribe("a", "narrow", "x = 1")
-    assert net.brokers["a"].story("narrow")[-1] == "b: not told, since it is covered there by what was told."
+    assert (
+        net.brokers["a"].explain("narrow")[-1] == "b: not sent, since it is covered there by what was sent."
+    )
     net.switch(Routing(way="events"))
-    assert net.brokers["a"].story("narrow")[-1] == "b: not told, since only events travel."
+    assert net.brokers["a"].explain("narrow")[-1] == "b: not sent, since only events travel."
     net.switch(Routing(way="subscriptions"))
     net.do("a", LinkUp(now=0, neighbour="c"))
-    assert net.brokers["a"].story("wide")[-1] == "c: not told, since the neighbour has not joined yet."
+    assert net.brokers["a"].explain("wide")[-1] == "c: not sent, since the neighbour has not joined yet."
     net.is_eager = False
     net.unsubscribe("a", "wide")
-    assert net.brokers["a"].story("wide")[-1] == "It is leaving, and waits for b to acknowledge that."
+    assert net.brokers["a"].explain("wide")[-1] == "It is leaving, and waits for b to acknowledge."
 
 
 def test_only_so_many_facts_are_remembered() -> None:
@@ -82,8 +84,8 @@ def test_only_so_many_facts_are_remembered() -> None:
     for _ in range(9):
         net.publish("a", "nobody", {"x": 1})
     assert len(net.brokers["a"].tables.facts) == 5
-    assert net.brokers["a"].story("p4") == []
-    assert len(net.brokers["a"].story("p5")) == 1
+    assert net.brokers["a"].explain("p4") == []
+    assert len(net.brokers["a"].explain("p5")) == 1
 
 
 def test_a_route_tells_where_an_event_would_go() -> None:

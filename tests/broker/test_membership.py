@@ -34,7 +34,7 @@ def test_a_link_that_would_close_a_cycle_is_closed_with_the_path() -> None:
     net.link("d", "a")
     assert sorted(closed(net)) == [("a", "d"), ("d", "a")]
     reasons = [each.reason for name, each in net.told if isinstance(each, CloseLink) and name == "a"]
-    assert reasons == ["a cycle, or two brokers of one name: a - d, and already a - b - c - d"]
+    assert reasons == ["a cycle, or two brokers with one name: a - d, and already a - b - c - d"]
     assert set(net.brokers["a"].tables.links) == {"b"}
     net.check()
     net.subscribe("d", "s", "x = 1")
@@ -53,7 +53,7 @@ def test_two_brokers_of_one_name_do_not_join() -> None:
     frame = Frame(session=session, number=1, received_session="", received=0, message=Joined(routes))
     effects = net.do("c", FrameReceived(now=0, neighbour="x", frame=frame))
     (reason,) = [each.reason for each in effects if isinstance(each, CloseLink)]
-    assert reason == "a cycle, or two brokers of one name: c - x - a, and already c - b - a"
+    assert reason == "a cycle, or two brokers with one name: c - x - a, and already c - b - a"
 
 
 def test_a_broker_of_the_receivers_own_name_does_not_join() -> None:
@@ -63,7 +63,7 @@ def test_a_broker_of_the_receivers_own_name_does_not_join() -> None:
     frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=Joined(routes))
     effects = net.do("a", FrameReceived(now=0, neighbour="x", frame=frame))
     (reason,) = [each.reason for each in effects if isinstance(each, CloseLink)]
-    assert reason == "a cycle, or two brokers of one name: a - x - a is a itself"
+    assert reason == "a cycle, or two brokers with one name: a - x - a is a itself"
     assert [type(each) for each in net.do("a", LinkUp(now=0, neighbour="a"))] == [Ignored]
 
 
@@ -109,7 +109,7 @@ def test_a_frame_from_a_stranger_is_ignored() -> None:
     frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=Left(()))
     (ignored,) = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
     assert isinstance(ignored, Ignored)
-    assert broker.ignored() == {"a frame from a stranger": 1}
+    assert broker.ignored() == {"a frame from an unknown neighbour": 1}
     assert [type(each) for each in broker.handle(LinkDown(now=0, neighbour="b"))] == [Ignored]
 
 
@@ -185,7 +185,7 @@ def test_news_that_make_no_sense_are_ignored() -> None:
             message=message,
         )
         net.do("b", FrameReceived(now=0, neighbour="a", frame=frame))
-    assert net.brokers["b"].ignored() == {"routes that are none": 3}
+    assert net.brokers["b"].ignored() == {"malformed routes": 3}
     assert members(net, "b") == {"a", "c"}
 
 

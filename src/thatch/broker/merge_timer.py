@@ -1,0 +1,56 @@
+"""When a link is next checked for merging although no subscription comes or goes (li2005, section 5.2).
+
+A timer is set only where merging may become due, so a quiet network stays quiet.
+"""
+
+from __future__ import annotations
+
+from thatch.broker.step import BrokerStep
+
+__all__ = ["MergeTimer"]
+
+_SECOND = 1.0  # for which events are counted at least
+
+
+class MergeTimer:
+    """The timer of one link, and how busy the link was since the last check.
+
+    Parameters
+    ----------
+    neighbour : at the other end
+    """
+
+    __slots__ = ("_at", "_neighbour", "_published", "_since")
+
+    def __init__(self, neighbour: str) -> None:
+        self._neighbour = neighbour
+        self._at: float | None = None
+        self._published = 0  # events sent over the link since the last check
+        self._since = 0.0  # when the first of them was sent
+
+    @property
+    def counted_at(self) -> float | None:
+        """When the bandwidth will be known, None if nothing was sent since the last check."""
+        return self._since + _SECOND if self._published else None
+
+    def count_event(self, now: float) -> bool:
+        """Count an event that is sent; returns whether it is the first since the last check."""
+        if not self._published:
+            self._since = now
+        self._published += 1
+        return self._published == 1
+
+    def set(self, step: BrokerStep, at: float | None) -> None:
+        """Ask to be called back at a time, unless an earlier one is set; None for never."""
+        if at is not None and (self._at is None or at < self._at):
+            self._at = at
+            step.set_timer(f"merge {self._neighbour}", max(at, step.now))
+
+    def fire(self, now: float) -> float | None:
+        """Begin a check: events a second since the last one, None if they were counted for less than a second."""
+        self._at = None
+        if not self._published or now < self._since + _SECOND:
+            return None
+        bandwidth = self._published / (now - self._since)
+        self._published = 0
+        return bandwidth
