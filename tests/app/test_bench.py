@@ -4,46 +4,32 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from thatch.app.cli import main
-
-QUOTES = Path(__file__).parents[2] / "examples" / "quotes"
-THATCH = Path(sys.executable).with_name("thatch")
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.app.here import QUOTES, run_here
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = Path(shutil.copytree(QUOTES, tmp_path / "quotes"))
-    monkeypatch.chdir(folder)
-    return folder
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(QUOTES, tmp_path / "quotes"))
 
 
 @pytest.fixture
-def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Runs what the `thatch` script runs, in this process."""
-
-    def runs(*arguments: str) -> subprocess.CompletedProcess[str]:
-        monkeypatch.setattr(sys, "argv", ["thatch", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return subprocess.CompletedProcess(arguments, ended.value.code or 0, *capfd.readouterr())
-
-    return runs
+def run(folder: Path) -> partial[CompletedProcess[str]]:
+    """Runs `thatch` with arguments in the folder."""
+    return partial(run_here, folder)
 
 
 @pytest.fixture
-def bench(run: Run) -> Callable[..., dict]:
+def bench(run) -> Callable[..., dict]:
     """What `thatch bench match ... --json` tells."""
 
     def benches(*arguments: str) -> dict:
@@ -54,24 +40,21 @@ def bench(run: Run) -> Callable[..., dict]:
     return benches
 
 
-def test_bench_tells_rates_matches_and_memory(folder):
-    ran = subprocess.run(
-        [THATCH, "bench", "match", "subscriptions.csv", "events.jsonl", "--rounds", "1"],
-        cwd=folder, capture_output=True, text=True, timeout=100, check=True,
-    )  # fmt: skip
+def test_bench_prints_rates_matches_and_memory(run):
+    ran = run("bench", "match", "subscriptions.csv", "events.jsonl", "--rounds", "1")
     lines = ran.stdout.splitlines()
     assert [line.split("  ")[0] for line in lines[:5]] == [
-        "subscriptions", "events", "one a call", "batch", "memory",
+        "subscriptions", "events", "one per call", "batch", "memory",
     ]  # fmt: skip
     assert lines[0].startswith("subscriptions  4 loaded in ")
-    assert lines[1] == "events         5 matched, 0 left out, 0.80 matches an event"
+    assert lines[1] == "events         5 matched, 0 skipped, 0.80 matches per event"
     assert "p50 " in lines[2]
-    assert lines[2].endswith("events a second")
+    assert lines[2].endswith("events per second")
 
 
 def test_the_json_has_every_figure(bench):
     told = bench("subscriptions.csv", "events.jsonl")
-    assert (told["events"], told["left_out"], told["matches_per_event"]) == (5, 0, 0.8)
+    assert (told["events"], told["skipped"], told["matches_per_event"]) == (5, 0, 0.8)
     assert (told["loading"]["subscriptions"], told["loading"]["refused"]) == (4, 0)
     assert told["single"]["best_mean"] > 0
     assert 0 < told["single"]["p50"] <= told["single"]["p99"]
@@ -97,13 +80,13 @@ def test_refused_rows_are_counted_on_both_sides(bench, folder):
     (folder / "bad.jsonl").write_text('{"price": 5}\nno JSON\n[1]\n\n{"price": 0}\n')
     told = bench("bad.csv", "bad.jsonl")
     assert (told["loading"]["subscriptions"], told["loading"]["refused"]) == (1, 4)
-    assert (told["events"], told["left_out"], told["matches_per_event"]) == (2, 2, 0.5)
+    assert (told["events"], told["skipped"], told["matches_per_event"]) == (2, 2, 0.5)
 
 
 @pytest.mark.parametrize(
     ("lines", "form"),
     [
-        ('{"price": 5}\n{"price": 2000.5, "venue": "LSE"}\n', "a column an attribute"),
+        ('{"price": 5}\n{"price": 2000.5, "venue": "LSE"}\n', "a column for each attribute"),
         ('{"price": 5}\n{"price": "much", "venue": "LSE"}\n', "JSON text"),
         ('{"price": 5}\n{"price": [1, "b"], "venue": {"x": 1}}\n', "JSON text"),
         ("{}\n", "JSON text"),
@@ -151,7 +134,7 @@ def test_a_file_without_events_is_refused(run, folder):
     (folder / "none.jsonl").write_text("\nno JSON\n")
     ran = run("bench", "match", "subscriptions.csv", "none.jsonl")
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "Expected a file with at least one event, got none (1 rows left out) - at none.jsonl" in ran.stderr
+    assert "none.jsonl has no events (1 rows were skipped)" in ran.stderr
 
 
 @pytest.mark.parametrize(

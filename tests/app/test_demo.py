@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.app.here import run_here
 from thatch.app.cli import demo_network
 from thatch.app.cli.demo_network import alerts_at_brokers
 from thatch.formats.manifest import read_manifest
@@ -56,8 +57,22 @@ def test_quotes_reach_alerts_at_seven_brokers_and_the_rates_are_told(capsys):
 def test_brokers_without_alerts_tell_of_quotes_alone(capsys):
     alerts_at_brokers(cycle(["price > 0"]), quotes(), VENUES, subscriptions=0, seconds=0.0)
     assert capsys.readouterr().out == (
-        "\n0 quotes through seven brokers, 0 a second: 0 alerts sent, 0 messages between brokers\n"
+        "\n0 quotes through seven brokers, 0 per second: 0 alerts sent, 0 messages between brokers\n"
     )
+
+
+@pytest.mark.slow
+def test_the_demo_prints_its_rates_and_explains_a_quote(tmp_path):
+    ran = run_here(tmp_path, "demo", "--subscriptions", "500", "--seconds", "0.2")
+    assert ran.returncode == 0
+    assert "quotes against 500 alerts" in ran.stdout
+    assert "Subscribing 500 alerts" in ran.stderr
+
+
+@pytest.mark.slow
+def test_the_demo_runs_without_alerts_and_without_time(tmp_path):
+    ran = run_here(tmp_path, "demo", "--subscriptions", "0", "--seconds", "0")
+    assert (ran.returncode, ran.stdout.partition(":")[0]) == (0, "0 quotes against 0 alerts")
 
 
 @pytest.mark.spark

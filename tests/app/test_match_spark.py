@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 
 import thatch
-from tests.app.here import run_here
+from tests.app.here import QUOTES, run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
 from thatch.app.cli import app
 from thatch.formats.events import read_events
@@ -25,8 +25,6 @@ pytestmark = [
     pytest.mark.xdist_group("spark"),
     pytest.mark.usefixtures("spark"),
 ]
-
-QUOTES = Path(__file__).parents[2] / "examples" / "quotes"
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +40,7 @@ def folder(tmp_path_factory) -> Path:
 def matched(folder) -> Path:
     ran = run_here(folder, "match", "subscriptions.csv", "events.jsonl", "--spark", "--out", "found")
     assert ran.returncode == 0, ran.stderr
-    assert "2 rows of events.jsonl are no events and were left out" in ran.stderr
+    assert "2 rows of events.jsonl are not events and were skipped" in ran.stderr
     assert "found/report.html" in ran.stdout
     return folder / "found"
 
@@ -119,10 +117,10 @@ def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, tim
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["subscriptions.csv", "events.jsonl", "--spark"], "--out with a folder"),
+        (["subscriptions.csv", "events.jsonl", "--spark"], "--spark needs an output folder"),
         (["subscriptions.csv", "nothing.jsonl", "--spark", "--out", "new"], "nothing.jsonl"),
         (["nothing.csv", "events.jsonl", "--spark", "--out", "new"], "nothing.csv"),
-        (["subscriptions.csv", "events.jsonl", "--give", "counts"], "--spark with --give"),
+        (["subscriptions.csv", "events.jsonl", "--give", "counts"], "--overwrite need --spark"),
         (
             ["subscriptions.csv", "events.jsonl", "--spark", "--by", "subscriber", "--out", "new"],
             "--give hours",

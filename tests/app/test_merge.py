@@ -50,12 +50,12 @@ def merged(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[s
 def test_what_is_cheap_is_merged_and_what_is_dear_is_not(merged):
     folder, ended = merged
     assert ended.returncode == 0, ended.stderr
-    assert "1 rows of the log are no events" in ended.stderr
+    assert "1 rows of the log are not events" in ended.stderr
     lines = ended.stdout.splitlines()
-    assert lines[0] == "6 subscriptions: 5 are enough (1 covered by one other, 0 by several)"
-    assert lines[1] == (
-        "3 rows are forwarded: 1 mergers of 3 subscriptions (0 of them perfect), 2 as they were given"
+    assert (
+        lines[0] == "6 subscriptions: 5 needed, the others redundant (1 covered by one other, 0 by several)"
     )
+    assert lines[1] == ("3 rows to forward: 1 mergers of 3 subscriptions (0 of them perfect), 2 unchanged")
     assert lines[2].startswith("false positives: 0.0000% of ")
     assert lines[2].endswith("with 95 % confidence, budget 2.0000%")
     active = pq.read_table(folder / "merged" / "active").to_pylist()
@@ -84,13 +84,7 @@ def test_the_frontier_the_page_and_the_manifest_tell_the_same(merged):
     assert 0.1 < frontier[2]["measured"] < 0.2 < frontier[2]["upper_bound"] + 0.05
     assert frontier[1]["upper_bound"] < 0.02
     manifest = read_manifest(folder, "reduce")
-    assert manifest["rows"] == {
-        "active": 3,
-        "merged": 3,
-        "passive": 1,
-        "rejects": 1,
-        "frontier.parquet": 3,
-    }
+    assert manifest["rows"] == {"active": 3, "merged": 3, "passive": 1, "rejects": 1, "frontier.parquet": 3}
     assert manifest["parameters"]["budget"] == 0.02
     html = (folder / "report.html").read_text()
     for expected in ("What can be chosen", "Table size and false positives", "upper 95 % bound", "ibm-low"):
@@ -119,7 +113,7 @@ def test_wrong_options_end_with_status_2_and_leave_nothing(merged):
     for wrong, message in (
         (("--out", "other", "--merge", "--budget", "1.5"), "a share of events between 0 and 1"),
         (("--out", "other", "--budget", "0.02"), "at least 1 cell"),
-        (("--out", "other", "--events", "log.jsonl"), "--merge with --events"),
+        (("--out", "other", "--events", "log.jsonl"), "--events and --profile need --merge"),
         (("--out", "other", "--merge", "--budget", "0.1", "--profile", "none"), "none"),
     ):
         ended = run(folder, *wrong)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.app.here import run_here
-from thatch.app.cli.networks import load_topology, policy_of
+from tests.app.here import QUOTES, run_here
+from thatch.app.cli.sources import load_policy, load_topology
 from thatch.errors import ParameterError, TableError
 from thatch.model.topology import Topology
 from thatch.reduction.forwarding import policies
-
-QUOTES = Path(__file__).parents[2] / "examples" / "quotes"
 
 
 @pytest.fixture
@@ -26,9 +22,8 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(QUOTES, tmp_path / "quotes"))
 
 
-def serving(monkeypatch: pytest.MonkeyPatch, folder: Path, lines: str, *arguments: str):
-    monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
-    return run_here(folder, "serve", "--in-process", *arguments)
+def serving(folder: Path, lines: str, *arguments: str):
+    return run_here(folder, "serve", "--in-process", *arguments, stdin=lines)
 
 
 # --- what both read --------------------------------------------------------------------------------------------
@@ -51,14 +46,14 @@ def test_what_is_no_topology_is_refused(text):
 
 
 def test_a_policy_has_a_name_and_perhaps_a_number():
-    assert policy_of("exact") == policies.Exact()
-    assert policy_of("pairwise") == policies.Pairwise()
-    assert policy_of("flooding") == policies.Flooding()
-    assert policy_of("negative-space") == policies.NegativeSpace()
-    assert policy_of("approximate:20") == policies.ApproximateNegativeSpace(20)
-    assert policy_of("probabilistic:1e-6") == policies.Probabilistic(1e-6)
-    assert policy_of("merging") == policies.Merging()
-    assert policy_of("merging:0.01") == policies.Merging(threshold=0.01)
+    assert load_policy("exact") == policies.Exact()
+    assert load_policy("pairwise") == policies.Pairwise()
+    assert load_policy("flooding") == policies.Flooding()
+    assert load_policy("negative-space") == policies.NegativeSpace()
+    assert load_policy("approximate:20") == policies.ApproximateNegativeSpace(20)
+    assert load_policy("probabilistic:1e-6") == policies.Probabilistic(1e-6)
+    assert load_policy("merging") == policies.Merging()
+    assert load_policy("merging:0.01") == policies.Merging(threshold=0.01)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +62,7 @@ def test_a_policy_has_a_name_and_perhaps_a_number():
 )
 def test_what_is_no_policy_is_refused(text):
     with pytest.raises(ParameterError):
-        policy_of(text)
+        load_policy(text)
 
 
 # --- simulate ----------------------------------------------------------------------------------------------------
@@ -160,13 +155,13 @@ def test_simulate_refuses_what_makes_no_sense(arguments, told, folder):
 # --- serve -------------------------------------------------------------------------------------------------------
 
 
-def test_serve_delivers_what_is_published(monkeypatch, folder):
+def test_serve_delivers_what_is_published(folder):
     lines = (
         "# a comment\n\nsubscribe b3 price < 150\n"
         'subscribe b1 {"price": [{"numeric": [">", 100]}]}\n'
         'publish b2 {"price": 120}\nunsubscribe b3/1\npublish b2 {"price": 90}\npublish b2 {"price": 500}\n'
     )
-    ran = serving(monkeypatch, folder, lines, "line:3")
+    ran = serving(folder, lines, "line:3")
     told = ran.stdout.splitlines()
     assert told[:2] == ["b3/1", "b1/1"]
     assert [json.loads(line) for line in told[2:]] == [
@@ -177,19 +172,19 @@ def test_serve_delivers_what_is_published(monkeypatch, folder):
     assert ran.stderr == "3 brokers: b1, b2, b3\n"
 
 
-def test_serve_explains_and_helps(monkeypatch, folder):
-    ran = serving(monkeypatch, folder, 'subscribe b2 x > 0\nexplain b1 {"x": 1}\nhelp\n', "line:2")
+def test_serve_explains_and_helps(folder):
+    ran = serving(folder, 'subscribe b2 x > 0\nexplain b1 {"x": 1}\nhelp\n', "line:2")
     assert "to b2: wanted by b2/1" in ran.stdout
     assert "publish BROKER EVENT" in ran.stdout
 
 
-def test_serve_goes_on_after_a_line_that_makes_no_sense(monkeypatch, folder):
+def test_serve_goes_on_after_a_line_that_makes_no_sense(folder):
     lines = (
         "dance\nsubscribe\nsubscribe b9 x > 0\nsubscribe b1 x >\nsubscribe b1 {\npublish b1 5\npublish b1 {\n"
         'unsubscribe none\nunadvertise none\npublish b1 {"x": 1}\n'
         'advertise b1 x > 0\npublish b1 {"x": 1}\nunadvertise b1/2\nsubscribe b1 x > 0\n'
     )
-    ran = serving(monkeypatch, folder, lines, "line:1", "--way", "advertisements")
+    ran = serving(folder, lines, "line:1", "--way", "advertisements")
     assert ran.returncode == 0
     assert ran.stderr.count("thatch: ") == 10
     assert len(ran.stdout.splitlines()) == 2

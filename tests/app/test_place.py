@@ -90,7 +90,7 @@ def test_a_plan_that_breaks_limits_is_written_all_the_same_and_ends_with_1(folde
         "last_hop",
     )
     assert ended.returncode == 1
-    assert "the limits cannot be kept" in ended.stderr
+    assert "No plan within the limits" in ended.stderr
     assert read_plan(folder / "plan").statistics["status"] == "infeasible"
 
 

@@ -55,8 +55,8 @@ def test_a_folder_is_written_and_told(profiled):
     asked = f"4 subscriptions with 5 distinct predicates: {total} matches, 1 subscriptions never matched"
     assert ended.stdout.splitlines()[:2] == ["200 events with 3 attributes", asked]
     assert "profile/report.html" in ended.stdout
-    assert "2 rows of events.jsonl are no events" in ended.stderr
-    assert "1 rows of subscriptions.csv are no subscriptions" in ended.stderr
+    assert "2 rows of events.jsonl are not events" in ended.stderr
+    assert "1 rows of subscriptions.csv are not valid subscriptions" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert sorted(each.name for each in folder.iterdir()) == ["events.jsonl", "profile", "subscriptions.csv"]
 

@@ -48,7 +48,9 @@ def test_a_folder_is_written_and_told(reduced):
     folder, ended = reduced
     assert ended.returncode == 0, ended.stderr
     lines = ended.stdout.splitlines()
-    assert lines[0] == "7 subscriptions: 4 are enough (1 covered by one other, 2 by several)"
+    assert (
+        lines[0] == "7 subscriptions: 4 needed, the others redundant (1 covered by one other, 2 by several)"
+    )
     assert "reduced/report.html" in ended.stdout
     assert "2 rows of subscriptions.csv were refused" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -102,8 +104,10 @@ def test_loaded_subscriptions_keep_their_schema_and_options_count(reduced):
     assert ended.stdout.splitlines()[0].endswith("by several)")
     limited = run(folder, "loaded", "--out", "pairs", "--budget", "1", "--overwrite")
     assert limited.returncode == 0, limited.stderr
-    assert "2 were not decided within the budget, and kept" in limited.stderr
-    assert limited.stdout.startswith("7 subscriptions: 6 are enough (1 covered by one other, 0 by several)")
+    assert "2 subscriptions were kept: undecided within the budget" in limited.stderr
+    assert limited.stdout.startswith(
+        "7 subscriptions: 6 needed, the others redundant (1 covered by one other, 0 by several)"
+    )
 
 
 def test_errors_end_with_status_2_and_leave_nothing(reduced):

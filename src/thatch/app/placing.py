@@ -1,4 +1,4 @@
-"""A live network as a placement problem: its brokers by the latencies of their links, its clients where they are now."""
+"""Plan the placement of the clients of a live network, from the latencies of its links and their current brokers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["LiveNetwork", "moves", "place_network", "sites_of_network", "subscri
 
 
 class LiveNetwork(Protocol):
-    """What is asked of a network, such as `thatch.Network` gives."""
+    """The parts of `thatch.Network` that placing needs."""
 
     @property
     def topology(self) -> Topology: ...
@@ -36,29 +36,27 @@ class LiveNetwork(Protocol):
     def schema(self) -> Schema | None: ...
 
     def broker(self, name: str) -> Broker:
-        """The core of a broker, to be looked at."""
+        """The core of a broker, read only."""
 
 
 def sites_of_network(network: LiveNetwork, root: str, *, complexity: int = COMPLEXITY) -> Sites:
-    """The brokers of a network as a tree below one of them, all leaves with the same capacity.
+    """The brokers of a network as a tree below one of them; all leaves have the same capacity.
 
     Raises
     ------
     ParameterError
-        If there is no such broker, or some are not connected to it.
+        If there is no such broker, or if brokers are not connected to it.
     """
     topology = network.topology
     parents = np.array(tree_parents(topology, root))
     tree = BrokerTree.of(parents, latency_locations(topology), topology.brokers)
     return Sites(
-        tree=tree,
-        capacities=np.ones(len(tree.leaves)),
-        complexities=np.full(len(parents), complexity),
+        tree=tree, capacities=np.ones(len(tree.leaves)), complexities=np.full(len(parents), complexity)
     )
 
 
 def subscriptions_of_network(network: LiveNetwork) -> tuple[SubscriptionList, dict[str, str]]:
-    """The subscriptions of all clients, broker by broker, and the broker of each client that has some."""
+    """The subscriptions of all clients, and the broker of each client that has subscriptions."""
     rows: list[tuple[str, Filter]] = []
     homes: dict[str, str] = {}
     for name in network.topology.brokers:
@@ -80,13 +78,13 @@ def place_network(
     profile: Profile | None = None,
     now: Callable[[], float] | None = None,
 ) -> PlacementPlan:
-    """A plan for the clients of a network as it is at this moment; nothing in the network changes.
+    """A plan for the current clients of a network; the network does not change.
 
     Parameters
     ----------
-    root : the broker that publishers send through
-    sites : the brokers with their locations and capacities, instead of what links tell; see `sites_of_network`
-    homes : where clients are, instead of right beside their brokers
+    root : the broker through which publishers send
+    sites : locations and capacities of brokers; by default `sites_of_network`
+    homes : locations of clients; by default those of their brokers
     """
     sites = sites or sites_of_network(network, root)
     subscriptions, at = subscriptions_of_network(network)
@@ -95,7 +93,7 @@ def place_network(
 
 
 def moves(network: LiveNetwork, plan: PlacementPlan) -> list[tuple[str, str, str]]:
-    """The clients that a plan wants elsewhere: each with its broker now and the one that should serve it."""
+    """The clients that a plan moves: each with its current broker and its new one."""
     at = subscriptions_of_network(network)[1]
     wanted = zip(plan.subscribers, plan.assignment.tolist(), strict=True)
     return [

@@ -1,4 +1,4 @@
-"""The `thatch` command: one file a command."""
+"""The `thatch` command: one file for each subcommand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ app.add_typer(experiments)
 app.add_typer(plan)
 
 
-def _tell_version(is_asked: bool) -> None:
+def _print_version(is_asked: bool) -> None:
     if is_asked:
         say(__version__)
         raise typer.Exit
@@ -52,10 +52,10 @@ def _tell_version(is_asked: bool) -> None:
 def thatch(
     _: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_tell_version),
+        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
-    """Content-based publish/subscribe: match, explain and check large sets of standing queries.
+    """Content-based publish/subscribe: match, explain and check large sets of subscriptions.
 
     \b
     Examples:
@@ -66,22 +66,22 @@ def thatch(
 
 
 def main() -> None:
-    """Run the command line; an error of ours or of a file is one message, not a traceback."""
+    """Run the command line. Expected errors are printed as one message, without a traceback."""
     try:
         try:
             app()
         finally:
-            sys.stdout.flush()  # here, where an error of it is still ours to tell
+            sys.stdout.flush()  # here, so that its errors are handled below
     except ThatchError as error:
         fail(str(error))
-    except BrokenPipeError:  # the reader went away, as `| head` does
-        _forget_output()
+    except BrokenPipeError:  # the reader is gone, as after `| head`
+        _discard_output()
         sys.exit(1)
     except OSError as error:
-        _forget_output()
+        _discard_output()
         fail(str(error))
 
 
-def _forget_output() -> None:
-    """Let nothing more reach standard output, so that Python does not fail once more when it ends."""
+def _discard_output() -> None:
+    """Discard further output, so that Python does not fail again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,18 +6,17 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from itertools import islice
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 import typer
 
-from thatch import Engine, EventError, Schema, TableError
+from thatch import Engine, TableError
+from thatch.app.cli.options import EventsFile, Nulls, SchemaFile, SubscriptionsFile
 from thatch.app.cli.output import json_line, note, progress, say
-from thatch.app.cli.sources import load_schema
-from thatch.formats.events import read_events
-from thatch.formats.subscriptions import read_subscriptions
+from thatch.app.cli.sources import fill_engine, load_schema, read_valid_events
 
 __all__ = ["bench"]
 
@@ -25,13 +24,12 @@ bench = typer.Typer(
     name="bench", no_args_is_help=True, rich_markup_mode=None, help="Measure matching on your own files."
 )
 
-_AT_ONCE = 10_000  # subscriptions between two steps of the progress bar
-_ROUND = 0.1  # seconds that a round lasts at least: few events are matched many times
+_ROUND = 0.1  # seconds; a round repeats all events until it has lasted this long
 _JSON = "event"  # the column that holds events as JSON text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Loading:
+class _LoadingSpeed:
     """How the engine was filled."""
 
     subscriptions: int
@@ -41,8 +39,8 @@ class _Loading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Single:
-    """One event a call, in microseconds."""
+class _CallSpeed:
+    """One event per call, in microseconds."""
 
     p50: float
     p99: float
@@ -51,46 +49,44 @@ class _Single:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Batch:
+class _BatchSpeed:
     """All events in one table."""
 
-    microseconds: float  # an event, best
+    microseconds: float  # per event, in the fastest call
     events_per_second: float
-    form: str  # how the table holds the events
+    form: str  # how the table stores the events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Report:
-    """All that is told."""
+class _BenchReport:
+    """All results."""
 
-    loading: _Loading
+    loading: _LoadingSpeed
     events: int
-    left_out: int
+    skipped: int
     matches_per_event: float
-    single: _Single
-    batch: _Batch | None
+    single: _CallSpeed
+    batch: _BatchSpeed | None
     bytes: dict[str, int]  # by part
 
 
 @bench.command("match")
 def match(
-    subscriptions: Annotated[str, typer.Argument(help="File of subscriptions: .csv, .jsonl or .parquet.")],
-    events: Annotated[
-        str, typer.Argument(help="File of events: .jsonl, .csv or .parquet; - for JSON lines on stdin.")
-    ],
-    limit: Annotated[int, typer.Option(help="At most this many events, the first ones.", min=1)] = 100_000,
-    rounds: Annotated[int, typer.Option(help="How often all events are matched, at least.", min=1)] = 5,
-    nulls: Annotated[
-        Literal["missing", "null"], typer.Option(help="What empty fields of .csv and .parquet are.")
-    ] = "missing",
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
+    subscriptions: SubscriptionsFile,
+    events: EventsFile,
+    limit: Annotated[
+        int, typer.Option(help="Use at most this many events, the first ones.", min=1)
+    ] = 100_000,
+    rounds: Annotated[int, typer.Option(help="Match all events at least this often.", min=1)] = 5,
+    nulls: Nulls = "missing",
+    schema: SchemaFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")] = False,
 ) -> None:
     """Measure how fast events of a file are matched against subscriptions of a file.
 
-    Everything is read first; only matching is timed. One event a call gives the middle (p50) and the slow end (p99)
-    of all calls, and the mean of the best round; a batch is one table of all events. Rows that are not events, and
-    subscriptions that cannot be accepted, are counted and left out.
+    Everything is read first; only matching is timed. For one event per call, prints the median (p50) and 99th
+    percentile (p99) of all calls and the mean of the fastest round; a batch is one table of all events. Rows that are
+    not events and invalid subscriptions are counted and skipped.
 
     \b
     Examples:
@@ -98,15 +94,21 @@ def match(
       $ thatch bench match subscriptions.csv events.jsonl --rounds 10 --limit 1000
       $ thatch bench match subscriptions.csv events.jsonl --json
     """
-    engine, loading = _loaded(subscriptions, load_schema(schema))
-    taken, left_out, matches = _accepted(engine, events, limit, nulls)
+    engine, refused, seconds = fill_engine(subscriptions, load_schema(schema))
+    taken, skipped, matches = _valid_events(engine, events, limit, nulls)
     if not taken:
-        raise TableError("a file with at least one event", f"none ({left_out:,} rows left out)", events)
-    note(f"matching {len(taken):,} events, {rounds} rounds")
-    report = _Report(
+        raise TableError(f"{events} has no events ({skipped:,} rows were skipped)")
+    note(f"Matching {len(taken):,} events, {rounds} rounds.")
+    loading = _LoadingSpeed(
+        subscriptions=len(engine),
+        refused=len(refused),
+        seconds=seconds,
+        per_second=len(engine) / seconds if seconds else 0.0,
+    )
+    report = _BenchReport(
         loading=loading,
         events=len(taken),
-        left_out=left_out,
+        skipped=skipped,
         matches_per_event=matches / len(taken),
         single=_single(engine, taken, rounds),
         batch=_batch(engine, taken, rounds, matches),
@@ -119,53 +121,24 @@ def match(
     if as_json:
         json_line(asdict(report))
     else:
-        _tell(report)
+        _print_report(report)
 
 
-def _loaded(path: str, schema: Schema | None) -> tuple[Engine, _Loading]:
-    """The engine; what `thatch match` refuses is refused here too."""
-    loaded = read_subscriptions(path)
-    engine, refused = Engine(schema), len(loaded.rejects)
-    seen: set[str | None] = {None}
-    spent = 0.0
-    with progress("subscriptions", loaded.table.num_rows) as meter:
-        for start in range(0, loaded.table.num_rows, _AT_ONCE):
-            part = loaded.table.slice(start, _AT_ONCE)
-            keep = []
-            for at, identity in enumerate(part.column("subscription").to_pylist()):
-                if identity not in seen:
-                    keep.append(at)
-                    seen.add(identity)
-            fresh = part.take(pa.array(keep, pa.int64()))
-            started = time.perf_counter()
-            rejects = engine.subscribe_many(fresh)
-            spent += time.perf_counter() - started
-            refused += part.num_rows - len(keep) + rejects.num_rows
-            meter.step(part.num_rows)
-    rate = len(engine) / spent if spent else 0.0
-    return engine, _Loading(subscriptions=len(engine), refused=refused, seconds=spent, per_second=rate)
-
-
-def _accepted(engine: Engine, path: str, limit: int, nulls: str) -> tuple[list[dict[str, Any]], int, int]:
-    """The events that can be matched, how many rows cannot, and matches of all; this also loads the kernels."""
+def _valid_events(engine: Engine, path: str, limit: int, nulls: str) -> tuple[list[dict[str, Any]], int, int]:
+    """The valid events, the number of other rows, and the number of all matches. This also loads the kernels."""
     rejects: list[tuple[int, str]] = []
     taken: list[dict[str, Any]] = []
     matches = 0
     with progress("events") as meter:
-        for row, event in read_events(path, lambda *each: rejects.append(each), nulls=nulls):
-            try:
-                matches += len(engine.match(event))
-            except EventError as error:
-                rejects.append((row, str(error)))
-                continue
+        found = read_valid_events(path, rejects, lambda event: (event, len(engine.match(event))), nulls)
+        for _, (event, count) in islice(found, limit):
             taken.append(event)
+            matches += count
             meter.step()
-            if len(taken) == limit:
-                break
     return taken, len(rejects), matches
 
 
-def _single(engine: Engine, events: list[dict[str, Any]], rounds: int) -> _Single:
+def _single(engine: Engine, events: list[dict[str, Any]], rounds: int) -> _CallSpeed:
     clock, match = time.perf_counter_ns, engine.match
     taken: list[int] = []
     best = float("inf")
@@ -181,40 +154,40 @@ def _single(engine: Engine, events: list[dict[str, Any]], rounds: int) -> _Singl
             if time.perf_counter() >= ends:
                 break
     p50, p99 = np.percentile(taken, [50, 99]).tolist()
-    return _Single(p50=p50 / 1e3, p99=p99 / 1e3, best_mean=best / 1e3, events_per_second=1e9 / best)
+    return _CallSpeed(p50=p50 / 1e3, p99=p99 / 1e3, best_mean=best / 1e3, events_per_second=1e9 / best)
 
 
-def _batch(engine: Engine, events: list[dict[str, Any]], rounds: int, matches: int) -> _Batch | None:
-    """None if the events fit into no table that gives the same matches."""
+def _batch(engine: Engine, events: list[dict[str, Any]], rounds: int, matches: int) -> _BatchSpeed | None:
+    """The speed of a batch; None if no table of the events gives the same matches."""
     for form, table, options in _tables(events):
         found = engine.match_batch(table, **options)
         if found.num_rows == matches:
             best = min(_seconds(lambda: engine.match_batch(table, **options)) for _ in range(rounds))  # noqa: B023
-            return _Batch(
+            return _BatchSpeed(
                 microseconds=best / len(events) * 1e6, events_per_second=len(events) / best, form=form
             )
     return None
 
 
 def _tables(events: list[dict[str, Any]]) -> list[tuple[str, pa.Table, dict[str, Any]]]:
-    """The events as columns, where Arrow can hold them so, and as JSON text."""
+    """The events as columns, if Arrow can store them so, and as JSON text."""
     made: list[tuple[str, pa.Table, dict[str, Any]]] = []
     try:
         rows = pa.array(events)
         if rows.type.num_fields:
-            made.append(("a column an attribute", pa.Table.from_struct_array(rows), {}))
+            made.append(("a column for each attribute", pa.Table.from_struct_array(rows), {}))
     except (pa.ArrowException, OverflowError, TypeError):
-        pass  # attributes of several types have no column
+        pass  # an attribute with several types has no column
     try:
         texts = [json.dumps(event) for event in events]
         made.append(("JSON text", pa.table({_JSON: texts}), {"json": _JSON}))
     except TypeError:
-        pass  # moments of a Parquet file have no JSON
+        pass  # timestamps of a Parquet file have no JSON
     return made
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    """Of a call, the best of as many as a round has time for."""
+    """The fastest of as many calls as fit into a round."""
     best, ends = float("inf"), time.perf_counter() + _ROUND
     while True:
         started = time.perf_counter()
@@ -224,28 +197,28 @@ def _seconds(call: Callable[[], object]) -> float:
             return best
 
 
-def _tell(report: _Report) -> None:
+def _print_report(report: _BenchReport) -> None:
     loading, single, batch = report.loading, report.single, report.batch
     say(
         f"subscriptions  {loading.subscriptions:,} loaded in {loading.seconds:.2f} s"
-        f" ({loading.per_second:,.0f} a second), {loading.refused:,} refused"
+        f" ({loading.per_second:,.0f} per second), {loading.refused:,} refused"
     )
     say(
-        f"events         {report.events:,} matched, {report.left_out:,} left out,"
-        f" {report.matches_per_event:,.2f} matches an event"
+        f"events         {report.events:,} matched, {report.skipped:,} skipped,"
+        f" {report.matches_per_event:,.2f} matches per event"
     )
     say(
-        f"one a call     p50 {single.p50:,.2f} µs, p99 {single.p99:,.2f} µs, best mean {single.best_mean:,.2f} µs:"
-        f" {single.events_per_second:,.0f} events a second"
+        f"one per call   p50 {single.p50:,.2f} µs, p99 {single.p99:,.2f} µs, best mean {single.best_mean:,.2f} µs:"
+        f" {single.events_per_second:,.0f} events per second"
     )
     if batch is None:
-        say("batch          not measured: these events fit into no table")
+        say("batch          not measured: these events do not fit into a table")
     else:
         say(
-            f"batch          {batch.microseconds:,.2f} µs an event: {batch.events_per_second:,.0f} events a second"
+            f"batch          {batch.microseconds:,.2f} µs per event: {batch.events_per_second:,.0f} events per second"
             f" ({batch.form})"
         )
     total, count = sum(report.bytes.values()), max(loading.subscriptions, 1)
-    say(f"memory         {total:,} bytes, {total / count:,.1f} a subscription")
+    say(f"memory         {total:,} bytes, {total / count:,.1f} per subscription")
     for name, size in report.bytes.items():
-        say(f"  {name:<12} {size:,} bytes, {size / count:,.1f} a subscription")
+        say(f"  {name:<12} {size:,} bytes, {size / count:,.1f} per subscription")

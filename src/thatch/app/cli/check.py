@@ -1,14 +1,13 @@
-"""`thatch check`: which filters of a file are refused, and which do nothing?"""
+"""`thatch check`: which filters of a file are invalid, and which are redundant?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from thatch import Filter, Schema, ThatchError, parse
+from thatch.app.cli.options import SchemaFile, SubscriptionsFile
 from thatch.app.cli.output import note, progress, say
 from thatch.app.cli.sources import load_schema
 from thatch.engine.tables import text_column
@@ -16,27 +15,24 @@ from thatch.formats.subscriptions import Subscriptions, read_subscriptions
 
 __all__ = ["check"]
 
-_MOST_COVERING = 5_000  # filters among which covered ones are looked for, pair by pair
+_MOST_COVERING = 5_000  # filters that are compared pair by pair
 
 Row = tuple[int, str, Filter]
 
 
-def check(
-    subscriptions: Annotated[str, typer.Argument(help="File of subscriptions: .csv, .jsonl or .parquet.")],
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
-) -> None:
+def check(subscriptions: SubscriptionsFile, schema: SchemaFile = None) -> None:
     """Check the filters of a file.
 
-    Refused filters are errors: text that does not parse, filters that can never match, ids given twice. Warnings
-    tell of alternatives inside a filter that can never hold or lie inside another, and of filters that are equal
-    to, or covered by, another one of the file. Ends with status 1 if a filter is refused.
+    Errors are filters that do not parse or can never match, and duplicate ids. Warnings are alternatives inside a
+    filter that can never hold or add nothing, and filters that are equal to, or covered by, another one of the file.
+    Exits with status 1 if there are errors.
 
     \b
     Examples:
       $ thatch check subscriptions.csv
     """
     loaded = read_subscriptions(subscriptions)
-    accepted, errors = _parsed(loaded, load_schema(schema))
+    accepted, errors = _parse_all(loaded, load_schema(schema))
     warnings = [*_inside(accepted), *_between(accepted)]
     for row, text in sorted(errors):
         say(f"row {row}: error: {text}")
@@ -47,7 +43,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _parsed(loaded: Subscriptions, schema: Schema | None) -> tuple[list[Row], list[tuple[int, str]]]:
+def _parse_all(loaded: Subscriptions, schema: Schema | None) -> tuple[list[Row], list[tuple[int, str]]]:
     accepted: list[Row] = []
     errors = list(loaded.rejects)
     ids = text_column(loaded.table, "subscription", "subscriptions")
@@ -62,7 +58,7 @@ def _parsed(loaded: Subscriptions, schema: Schema | None) -> tuple[list[Row], li
                 )
                 continue
             if identity in seen:
-                errors.append((row, f"{identity}: Expected each id once, got it in row {seen[identity]} too"))
+                errors.append((row, f"{identity}: Duplicate id, also in row {seen[identity]}"))
                 continue
             seen[identity] = row
             try:
@@ -73,7 +69,7 @@ def _parsed(loaded: Subscriptions, schema: Schema | None) -> tuple[list[Row], li
 
 
 def _inside(accepted: list[Row]) -> Iterator[tuple[int, str]]:
-    """Alternatives of one filter that do nothing."""
+    """Warnings about redundant alternatives inside a filter."""
     for row, identity, parsed in accepted:
         for remark in parsed.remarks:
             what = "an alternative can never hold" if remark.kind == "dead" else "an alternative adds nothing"
@@ -81,7 +77,7 @@ def _inside(accepted: list[Row]) -> Iterator[tuple[int, str]]:
 
 
 def _between(accepted: list[Row]) -> Iterator[tuple[int, str]]:
-    """Filters equal to, or covered by, another one."""
+    """Warnings about filters that are equal to, or covered by, another one."""
     first: dict[Filter, str] = {}
     distinct: list[Row] = []
     for row, identity, parsed in accepted:
@@ -91,7 +87,7 @@ def _between(accepted: list[Row]) -> Iterator[tuple[int, str]]:
             first[parsed] = identity
             distinct.append((row, identity, parsed))
     if len(distinct) > _MOST_COVERING:
-        note(f"covered filters were not looked for: more than {_MOST_COVERING:,} different filters")
+        note(f"Did not search for covered filters: there are more than {_MOST_COVERING:,} distinct ones.")
         return
     with progress("covered filters", len(distinct)) as meter:
         for row, identity, parsed in distinct:

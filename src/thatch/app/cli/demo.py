@@ -1,4 +1,4 @@
-"""`thatch demo`: quotes matched live, one non-match explained, a network of brokers, and a log of quotes on Spark."""
+"""`thatch demo`: match quotes live, explain one, route them through brokers, and match a log of them on Spark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["demo"]
 
 _SYMBOLS = 500
 _VENUES = ("NYSE", "NASDAQ", "LSE", "XETRA")
-# What seven brokers in one process take in a few seconds; few symbols, so that alerts ask for much the same.
+# As many as seven brokers in one process accept in a few seconds; few symbols, so that alerts overlap.
 _AT_BROKERS = 4_000
 _SYMBOLS_AT_BROKERS = 25
 _SECONDS_AT_BROKERS = 3.0
@@ -28,19 +28,20 @@ _SECONDS_AT_BROKERS = 3.0
 
 def demo(
     subscriptions: Annotated[
-        int, typer.Option(help="How many alerts to keep; brokers take 4,000 at most.", min=0)
+        int, typer.Option(help="Number of alerts; brokers get at most 4,000.", min=0)
     ] = 20_000,
     seconds: Annotated[
-        float, typer.Option(help="How long to stream quotes; to brokers 3 at most.", min=0)
+        float, typer.Option(help="How long to stream quotes; to brokers at most 3.", min=0)
     ] = 5.0,
-    seed: Annotated[int, typer.Option(help="Seed of the made-up market.", min=0)] = 7,
+    seed: Annotated[int, typer.Option(help="Seed of the generated market.", min=0)] = 7,
     spark: Annotated[
-        Path | None, typer.Option(help="Then profile and match a log of quotes on Spark, in this folder.")
+        Path | None, typer.Option(help="Also profile and match a log of quotes on Spark, in this folder.")
     ] = None,
-    events: Annotated[int, typer.Option(help="Quotes of that log.", min=1)] = 30_000,
+    events: Annotated[int, typer.Option(help="Number of quotes in that log.", min=1)] = 30_000,
 ) -> None:
-    """Match a made-up stream of quotes against made-up alerts, live; then route some through seven brokers, and
-    match, if asked, a log of them on Spark.
+    """Match generated quotes with generated alerts, live; then route some through seven brokers.
+
+    With --spark, also profiles and matches a log of quotes on Spark.
 
     \b
     Examples:
@@ -61,7 +62,7 @@ def demo(
             engine.subscribe(f"alert-{number}", text, subscriber=f"desk-{number % 100}")
             meter.step()
     took = time.perf_counter() - started
-    note(f"... {len(engine) / took:,.0f} a second. Now streaming quotes for {seconds:g} seconds.")
+    note(f"... {len(engine) / took:,.0f} per second. Streaming quotes for {seconds:g} seconds.")
     event = _stream(engine, _quotes(rng, names, prices), seconds)
     if event is not None:
         _explain(engine, event)
@@ -79,7 +80,7 @@ def demo(
 
 
 def _prepare() -> None:
-    """Load the kernels now, so that the rates below are those of a running system."""
+    """Load the kernels, so that the rates below are those of a running system."""
     started = time.perf_counter()
     warm = Engine()
     for number in range(300):
@@ -89,7 +90,7 @@ def _prepare() -> None:
 
 
 def _alerts(rng: np.random.Generator, names: list[str], prices: np.ndarray[Any, Any]) -> Iterator[str]:
-    """Alerts as people write them: a price band of a symbol, a busy venue, a family of symbols."""
+    """Typical alerts: a price band of a symbol, a busy venue, a family of symbols."""
     while True:
         symbol = int(rng.integers(len(names)))
         low = float(prices[symbol] * rng.uniform(0.7, 1.2))
@@ -106,7 +107,7 @@ def _alerts(rng: np.random.Generator, names: list[str], prices: np.ndarray[Any, 
 def _quotes(
     rng: np.random.Generator, names: list[str], prices: np.ndarray[Any, Any]
 ) -> Iterator[dict[str, Any]]:
-    """A random walk of every symbol's price."""
+    """Random walks of all prices."""
     while True:
         symbol = int(rng.integers(len(names)))
         change = float(rng.normal(0, 1.5))
@@ -121,7 +122,7 @@ def _quotes(
 
 
 def _stream(engine: Engine, quotes: Iterator[dict[str, Any]], seconds: float) -> dict[str, Any] | None:
-    """Match quotes until the time is over, telling the rates as it goes; the last quote, if there was one."""
+    """Match quotes for some seconds and print the rates; returns the last quote, if any."""
     started = last = time.perf_counter()
     events = matched = deliveries = 0
     spent = 0.0
@@ -136,12 +137,12 @@ def _stream(engine: Engine, quotes: Iterator[dict[str, Any]], seconds: float) ->
         deliveries += len(found)
         if now - last >= 1:
             note(
-                f"    {events:>9,} quotes  {events / spent:>9,.0f} matched a second  {deliveries:>9,} alerts sent"
+                f"    {events:>9,} quotes  {events / spent:>9,.0f} matched per second  {deliveries:>9,} alerts sent"
             )
             last = now
     say(
         f"{events:,} quotes against {len(engine):,} alerts: {deliveries:,} alerts sent for {matched:,} quotes,"
-        f" {spent / max(events, 1) * 1e6:.1f} microseconds a match"
+        f" {spent / max(events, 1) * 1e6:.1f} microseconds per match"
     )
     return event
 
@@ -151,5 +152,5 @@ def _explain(engine: Engine, event: dict[str, Any]) -> None:
     near = [name for name in engine if name not in wanted and event["symbol"] in str(engine.filter(name))]
     if not near:
         return
-    say(f"\nWhy did {near[0]} not want {event}?")
+    say(f"\nWhy does {near[0]} not match {event}?")
     say(str(engine.explain(near[0], event)))

@@ -1,4 +1,4 @@
-"""The middle of `thatch demo`: alerts at seven brokers, of which each knows only what it must."""
+"""The middle part of `thatch demo`: quotes and alerts at seven brokers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["alerts_at_brokers"]
 
 _DESKS = 100
-_BETWEEN_CHANGES = 25  # quotes, until an alert ends and another one comes
-_TRIED = 200  # quotes that are looked at for one whose way is quickly told
+_BETWEEN_CHANGES = 25  # quotes, until an alert is replaced
+_TRIED = 200  # quotes among which one with a short explanation is chosen
 
 
 def alerts_at_brokers(
@@ -30,13 +30,13 @@ def alerts_at_brokers(
     subscriptions: int,
     seconds: float,
 ) -> None:
-    """Spread alerts over seven brokers in this process, publish quotes there, and tell the rates.
+    """Spread alerts over seven brokers in this process, publish quotes there, and print the rates.
 
     Parameters
     ----------
-    alerts : as many as are wanted; while quotes are published, old ones end and new ones come
-    venues : where quotes come from; each has a feed that advertises them
-    subscriptions : how many alerts there are at any time
+    alerts : an endless supply; while quotes are published, new ones replace old ones
+    venues : the venues of quotes; each has a feed that advertises them
+    subscriptions : number of alerts at any time
     seconds : how long to publish
     """
     _prepare()
@@ -44,8 +44,8 @@ def alerts_at_brokers(
 
 
 def _prepare() -> None:
-    """Load the kernels now, so that the rates below are those of a running system."""
-    note("\nNow seven brokers. On a new machine their kernels are compiled first: ten seconds or so.")
+    """Load the kernels, so that the rates below are those of a running system."""
+    note("\nStarting seven brokers. On a new machine this compiles kernels first, for about ten seconds.")
     started = time.perf_counter()
     warm = ForwardingSet()
     for number in range(200):
@@ -74,17 +74,15 @@ async def _run(
                 meter.step()
             await net.settle()
         took = time.perf_counter() - started
-        note(
-            f"{subscriptions:,} alerts of {_DESKS} desks: every broker knew what it must after {took:.1f} s."
-        )
+        note(f"{subscriptions:,} alerts of {_DESKS} desks were propagated in {took:.1f} s.")
         await _publish(net, feeds, desks, quotes, seconds)
         if subscriptions:
-            _tell_what_is_known(net, subscriptions)
-            _tell_a_way(net, feeds, quotes)
+            _print_forwarded(net, subscriptions)
+            _explain_a_route(net, feeds, quotes)
 
 
 async def _feeds(net: Network, venues: Sequence[str]) -> dict[str, Client]:
-    """A feed for each venue, at the brokers farthest from the middle."""
+    """Connect a feed for each venue, at the brokers farthest from the middle."""
     feeds: dict[str, Client] = {}
     for broker, venue in zip(reversed(net.brokers), venues, strict=False):
         feeds[venue] = await net.connect(broker, f"feed of {venue}")
@@ -93,46 +91,46 @@ async def _feeds(net: Network, venues: Sequence[str]) -> dict[str, Client]:
 
 
 class _Desks:
-    """Who wants alerts: desks at all brokers. What comes for them is counted and not read."""
+    """Desks with alerts at all brokers. Their quotes are counted, not read."""
 
     def __init__(self, desks: Sequence[Client], alerts: Iterator[str]) -> None:
         self._desks = desks
         self._alerts = alerts
         self._number = 0
-        self._wanted: deque[Subscription] = deque()
+        self._alive: deque[Subscription] = deque()
         self._sent = 0  # for alerts that have ended
 
     @classmethod
     async def at(cls, net: Network, alerts: Iterator[str]) -> _Desks:
-        """Desks that take turns at the brokers."""
+        """Connect the desks, round robin over the brokers."""
         brokers = net.brokers
         return cls([await net.connect(brokers[n % len(brokers)], f"desk-{n}") for n in range(_DESKS)], alerts)
 
     async def subscribe(self) -> None:
-        """One more alert."""
+        """Add an alert."""
         desk = self._desks[self._number % _DESKS]
         wanted = desk.subscribe(next(self._alerts), subscription=f"alert-{self._number}")
         self._number += 1
-        self._wanted.append(await wanted)
+        self._alive.append(await wanted)
 
     async def change(self) -> None:
-        """The oldest alert ends, and another comes."""
-        if self._wanted:
-            oldest = self._wanted.popleft()
+        """Replace the oldest alert."""
+        if self._alive:
+            oldest = self._alive.popleft()
             await oldest.close()
             self._sent += oldest.waiting + oldest.dropped
             await self.subscribe()
 
     @property
     def sent(self) -> int:
-        """How often a quote reached a desk for an alert."""
-        return self._sent + sum(each.waiting + each.dropped for each in self._wanted)
+        """The number of quotes delivered for alerts."""
+        return self._sent + sum(each.waiting + each.dropped for each in self._alive)
 
 
 async def _publish(
     net: Network, feeds: Mapping[str, Client], desks: _Desks, quotes: Iterator[dict[str, Any]], seconds: float
 ) -> None:
-    """Publish quotes until the time is over, telling the rates as it goes."""
+    """Publish quotes for some seconds and print the rates."""
     before = _messages(net)
     published = 0
     started = last = time.perf_counter()
@@ -146,39 +144,39 @@ async def _publish(
             last = now
             sizes = " ".join(f"{net.broker(name).stats()['subscriptions']:,}" for name in net.brokers)
             note(
-                f"    {published:>7,} quotes  {published / (now - started):>6,.0f} a second"
+                f"    {published:>7,} quotes  {published / (now - started):>6,.0f} per second"
                 f"  {desks.sent:>8,} alerts sent  {_messages(net) - before:>7,} messages between brokers"
                 f"  tables: {sizes}"
             )
     await net.settle()
     rate = published / (time.perf_counter() - started)
     say(
-        f"\n{published:,} quotes through seven brokers, {rate:,.0f} a second: {desks.sent:,} alerts sent,"
+        f"\n{published:,} quotes through seven brokers, {rate:,.0f} per second: {desks.sent:,} alerts sent,"
         f" {_messages(net) - before:,} messages between brokers"
     )
 
 
 def _messages(net: Network) -> int:
-    """Messages that brokers have sent to each other."""
+    """The number of messages between brokers so far."""
     links = (link for name in net.brokers for link in net.broker(name).tables.links.values())
     return sum(link.channel.number for link in links)
 
 
-def _tell_what_is_known(net: Network, count: int) -> None:
-    """How many alerts some other broker knows than the one of their desk."""
+def _print_forwarded(net: Network, count: int) -> None:
+    """Print how many alerts were forwarded beyond the broker of their desk."""
     beyond = 0
     for name in net.brokers:
         tables = net.broker(name).tables
         told = {alert for link in tables.links.values() for alert in link.sent_subscriptions.told}
         beyond += sum(alert in told for desk in tables.clients.values() for alert in desk.subscriptions)
     say(
-        f"Of {count:,} alerts only {beyond:,} had to be known beyond their broker (policy exact):"
-        " together these ask for all that the others do."
+        f"Of {count:,} alerts only {beyond:,} were forwarded beyond their broker (policy exact):"
+        " together they cover all others."
     )
 
 
-def _tell_a_way(net: Network, feeds: Mapping[str, Client], quotes: Iterator[dict[str, Any]]) -> None:
-    """The way of one quote that is wanted at several brokers, by few."""
+def _explain_a_route(net: Network, feeds: Mapping[str, Client], quotes: Iterator[dict[str, Any]]) -> None:
+    """Explain the route of one quote that reaches a few desks at several brokers."""
     routes = (net.explain_route(each, feeds[each["venue"]].broker) for each in islice(quotes, _TRIED))
     found = [route for route in routes if sum(bool(stop.clients) for stop in route.stops) > 1]
     if found:

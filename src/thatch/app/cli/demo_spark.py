@@ -1,4 +1,4 @@
-"""The second half of `thatch demo`: the quotes of a few days as a log, profiled and matched on Spark."""
+"""The last part of `thatch demo`: profile and match a log of quotes on Spark."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _DAYS = 3
 def log_on_spark(
     alerts: Iterator[str], quotes: Iterator[dict[str, Any]], folder: Path, *, events: int, subscriptions: int
 ) -> None:
-    """Write alerts and a log of quotes to a folder, and let Spark tell what is in them.
+    """Write alerts and a log of quotes to a folder, then profile and match them on Spark.
 
     Parameters
     ----------
-    folder : where everything is left to be looked at; results of an earlier demo are replaced
-    events, subscriptions : how many
+    folder : gets all files; results of an earlier demo are replaced
+    events, subscriptions : the number of quotes and of alerts
     """
     from thatch.pipeline import session
     from thatch.pipeline.jobs.match import Asked, match_files
@@ -71,10 +71,8 @@ def log_on_spark(
         f"{matches.never:,} alerts never matched; {facts.matched:,} desks got {facts.matches:,} deliveries"
     )
     say("Open these in a browser:")
-    say(
-        f"  {(folder / 'profile' / REPORT).resolve().as_uri()}  (what the quotes look like, what the alerts ask)"
-    )
-    say(f"  {(folder / 'matches' / REPORT).resolve().as_uri()}  (who gets what, and when)")
+    say(f"  {(folder / 'profile' / REPORT).resolve().as_uri()}  (the quotes, and how alerts match them)")
+    say(f"  {(folder / 'matches' / REPORT).resolve().as_uri()}  (deliveries by desk and hour)")
 
 
 def _write_alerts(path: Path, alerts: Iterator[str]) -> None:

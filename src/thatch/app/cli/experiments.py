@@ -1,16 +1,15 @@
-"""`thatch experiments`: the figures and tables of the papers, made again."""
+"""`thatch experiments`: reproduce the figures and tables of the papers."""
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thatch.app.cli.output import note, say, tasks
+from thatch.app.cli.options import Master
+from thatch.app.cli.output import command_line, note, say, tasks
 
 if TYPE_CHECKING:
     from thatch.experiments.experiment import Experiment
@@ -23,21 +22,21 @@ experiments = typer.Typer(
     name="experiments",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make the figures and tables of the papers again.",
+    help="Reproduce the figures and tables of the papers.",
 )
 
 _RESULTS = Path("build/experiments")
-_SHOWN = 5  # failures that are told
+_SHOWN = 5  # failures that are listed
 
 Names = Annotated[
-    list[str], typer.Argument(help="Experiments, papers (ouksel2006, yu2012), or all; see `list`.")
+    list[str], typer.Argument(help="Experiments (see `list`), papers such as ouksel2006, or all.")
 ]
 Results = Annotated[Path, typer.Option(help="Folder of all results.")]
 
 
 @experiments.command("list")
 def list_experiments() -> None:
-    """List the experiments: name, trials in full and in quick size, title.
+    """List the experiments: name, number of trials in full and in quick size, title.
 
     \b
     Examples:
@@ -52,23 +51,20 @@ def list_experiments() -> None:
 @experiments.command("run")
 def run_experiments(
     names: Names,
-    quick: Annotated[bool, typer.Option("--quick", help="A small size, for a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small size that takes seconds.")] = False,
     local: Annotated[
         bool, typer.Option("--local", help="Run trials in this process, without Spark.")
     ] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Run only so many seeds of each setting; all by default.")
+        int | None, typer.Option(min=1, help="Run only this many seeds of each setting.")
     ] = None,
     results: Results = _RESULTS,
-    master: Annotated[
-        str | None,
-        typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn. All cores here by default."),
-    ] = None,
+    master: Master = None,
 ) -> None:
-    """Run the trials of experiments, keep their results, and set the paper's values beside ours.
+    """Run the trials of experiments, store their results, and compare them with the paper's values.
 
-    Results are Parquet files in the folder. Trials that are finished are not run again, so that a run that was stopped
-    goes on where it was. Ends with status 1 if a trial failed.
+    Results are Parquet files in the folder. Finished trials are not run again: an interrupted run continues where it
+    stopped. Exits with status 1 if a trial failed.
 
     \b
     Examples:
@@ -95,10 +91,10 @@ def run_experiments(
             grid = each.grid(quick=quick)
             wanted_trials = grid if seeds is None else grid.first(seeds)
             summary = run(each.simulation, wanted_trials, store, spark=spark, report=report)
-        _tell(each, summary, time.monotonic() - start)
+        _print_summary(each, summary, time.monotonic() - start)
         failed += len(summary.failures)
     for each in wanted:
-        _compare(load_results(each, results))
+        _print_comparisons(load_results(each, results))
     if failed:
         raise typer.Exit(1)
 
@@ -108,7 +104,7 @@ def report_experiments(
     names: Annotated[list[str] | None, typer.Argument(help="Experiments or papers; all by default.")] = None,
     results: Results = _RESULTS,
 ) -> None:
-    """Write a page for each paper from the results that are there, and set the paper's values beside ours.
+    """Write a page for each paper from the stored results, and compare them with the paper's values.
 
     \b
     Examples:
@@ -119,35 +115,34 @@ def report_experiments(
     from thatch.experiments.reporting import load_results, make_page
 
     wanted = choose(names or ["all"])
-    command = shlex.join(["thatch", *sys.argv[1:]])
     for paper, title in PAPERS.items():
         shown = []
         for each in wanted:
             if each.paper == paper:
                 shown.append(load_results(each, results))
-                _compare(shown[-1])
+                _print_comparisons(shown[-1])
         if shown:
             path = results / f"{paper}.html"
-            make_page(title, shown, command).write(path)
+            make_page(title, shown, command_line()).write(path)
             say(f"{path}: {len(shown)} experiments of {paper}")
 
 
-def _tell(experiment: Experiment, summary: RunSummary, seconds: float) -> None:
-    before = f", {summary.before:,} were finished before" if summary.before else ""
+def _print_summary(experiment: Experiment, summary: RunSummary, seconds: float) -> None:
+    before = f", {summary.before:,} were already finished" if summary.before else ""
     note(f"{experiment.name}: {summary.finished:,} trials in {seconds:,.1f} s{before}")
     if summary.failures:
         note(f"{experiment.name}: {len(summary.failures):,} trials failed:")
         for each in summary.failures[:_SHOWN]:
-            told = ", ".join(f"{name} {value}" for name, value in each.trial.parameters)
-            note(f"  {told}, seed {each.trial.seed}: {each.reason}")
+            parameters = ", ".join(f"{name} {value}" for name, value in each.trial.parameters)
+            note(f"  {parameters}, seed {each.trial.seed}: {each.reason}")
 
 
-def _compare(shown: ExperimentResults) -> None:
-    """The paper's values beside ours, as lines."""
+def _print_comparisons(shown: ExperimentResults) -> None:
+    """Print the paper's values beside ours."""
     each, found = shown.experiment, shown.results
     size = "quick" if shown.quick else "full"
     say(f"{each.name} ({each.figure}, {size} size, {found.done:,} of {found.trials:,} trials): {each.title}")
     for line in shown.comparisons:
-        if line.ours is not None:  # the quick size has not all parameters
+        if line.ours is not None:  # the quick size leaves out some parameters
             why = f" ({line.why})" if line.why else ""
             say(f"  {line.what}: paper {line.paper}; here {line.ours}{why}")

@@ -1,14 +1,14 @@
-"""`thatch explain`: why does an event match, or not?"""
+"""`thatch explain`: why does an event match a filter, or not?"""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from thatch import EventError, parse
+from thatch.app.cli.options import SchemaFile
 from thatch.app.cli.output import say
 from thatch.app.cli.sources import load_engine, load_schema
 from thatch.errors import shown
@@ -17,16 +17,14 @@ __all__ = ["explain"]
 
 
 def explain(
-    filter: Annotated[
-        str, typer.Argument(help="Filter text or a JSON pattern; with --subscriptions, an id.")
-    ],
+    filter: Annotated[str, typer.Argument(help="Filter text or JSON pattern; with --subscriptions, an id.")],
     event: Annotated[str, typer.Argument(help="The event as JSON.")],
     subscriptions: Annotated[
-        str | None, typer.Option(help="File of subscriptions to take the id from.")
+        str | None, typer.Option(help="File of subscriptions in which to find the id.")
     ] = None,
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
+    schema: SchemaFile = None,
 ) -> None:
-    """Show which conditions of a filter hold on an event, and the values seen.
+    """Show which conditions of a filter hold for an event, and the values seen.
 
     \b
     Examples:

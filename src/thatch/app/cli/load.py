@@ -1,15 +1,13 @@
-"""`thatch load`: subscriptions of any number, parsed and checked on Spark."""
+"""`thatch load`: parse and check any number of subscriptions, on Spark."""
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from thatch.app.cli.output import note, say, tasks
+from thatch.app.cli.options import Master, OutFolder, Overwrite, SchemaFile
+from thatch.app.cli.output import command_line, note, say, say_files, tasks
 from thatch.app.cli.sources import load_schema
 
 __all__ = ["load"]
@@ -21,21 +19,16 @@ def load(
     subscriptions: Annotated[
         str, typer.Argument(help="Files of subscriptions: .csv, .jsonl or .parquet; a folder or a glob.")
     ],
-    out: Annotated[str, typer.Option(help="Folder to write; it appears when all of it is whole.")],
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn. All cores here by default."),
-    ] = None,
-    index: Annotated[
-        bool, typer.Option(help="Whether to build index.thatch, which thatch.Engine.open opens.")
-    ] = True,
-    overwrite: Annotated[bool, typer.Option(help="Replace a folder that `thatch load` has written.")] = False,
+    out: OutFolder,
+    schema: SchemaFile = None,
+    master: Master = None,
+    index: Annotated[bool, typer.Option(help="Build index.thatch, which thatch.Engine.open opens.")] = True,
+    overwrite: Overwrite = False,
 ) -> None:
     """Parse and check subscriptions in parallel, on Spark.
 
-    Writes a folder with `subscriptions` (the good ones, Parquet), `rejects` (the others, with row and reason),
-    `index.thatch` (an engine of all good ones), `report.html` and `manifest.json`. Bad rows are no error.
+    Writes a folder with `subscriptions` (the valid ones, Parquet), `rejects` (the others, with row and reason),
+    `index.thatch` (an engine of the valid ones), `report.html` and `manifest.json`. Invalid rows are not an error.
 
     \b
     Examples:
@@ -48,7 +41,6 @@ def load(
     from thatch.pipeline.sinks import REPORT
 
     spark = session("thatch load", master=master)
-    command = shlex.join(["thatch", *sys.argv[1:]])
     with tasks("loading") as report:
         facts = load_files(
             spark,
@@ -57,7 +49,7 @@ def load(
             schema=declared,
             with_index=index,
             overwrite=overwrite,
-            command=command,
+            command=command_line(),
             report=report,
         )
     if facts.refused:
@@ -65,13 +57,8 @@ def load(
         for each in facts.reasons[:_SHOWN]:
             note(f"  {each.rows:,} x {each.expected}; the first is row {each.first}")
         if len(facts.reasons) > _SHOWN:
-            note("  ... and for other reasons")
+            note("  ... and other reasons")
     say(f"{facts.accepted:,} subscriptions accepted, {facts.refused:,} refused")
-    parts = {
-        SUBSCRIPTIONS: "the accepted ones",
-        REJECTS: "the others, with the reason",
-        **({INDEX: "an index of the accepted ones"} if index else {}),
-        REPORT: "what they are like",
-    }
-    for name, what in parts.items():
-        say(f"  {out.rstrip('/')}/{name}: {what}")
+    files = {SUBSCRIPTIONS: "the accepted subscriptions", REJECTS: "the refused rows, with reasons"}
+    index_file = {INDEX: "an index of the accepted subscriptions"} if index else {}
+    say_files(out, {**files, **index_file, REPORT: "a page with figures"})

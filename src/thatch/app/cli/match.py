@@ -1,21 +1,22 @@
-"""`thatch match`: who wants each event of a file?"""
+"""`thatch match`: who wants which event?"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
 
-from thatch import EventError
-from thatch.app.cli.match_spark import match_on_spark
-from thatch.app.cli.output import json_line, note, progress
-from thatch.app.cli.sources import load_engine, load_schema
+from thatch.app.cli.options import EventsFile, Master, Nulls, Overwrite, SchemaFile, SubscriptionsFile
+from thatch.app.cli.output import command_line, json_line, note, note_rows, progress, say, say_files, tasks
+from thatch.app.cli.sources import load_engine, load_schema, read_valid_events
 from thatch.errors import TableError
-from thatch.formats.events import read_events
+
+if TYPE_CHECKING:
+    from thatch.pipeline.jobs.match import Asked
 
 __all__ = ["match"]
 
@@ -23,47 +24,38 @@ _ROWS_AT_ONCE = 65_536
 
 
 def match(  # noqa: PLR0913, PLR0917 - an option each
-    subscriptions: Annotated[str, typer.Argument(help="File of subscriptions: .csv, .jsonl or .parquet.")],
-    events: Annotated[
-        str, typer.Argument(help="File of events: .jsonl, .csv or .parquet; - for JSON lines on stdin.")
-    ],
+    subscriptions: SubscriptionsFile,
+    events: EventsFile,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write pairs to this .parquet file, or lines to this .jsonl file; on Spark, a folder."
+            help="Write pairs to this .parquet file or lines to this .jsonl file; with --spark, a folder."
         ),
     ] = None,
     by: Annotated[
-        Literal["subscription", "subscriber"], typer.Option(help="`subscriber` names each subscriber once.")
+        Literal["subscription", "subscriber"], typer.Option(help="`subscriber` lists each subscriber once.")
     ] = "subscription",
-    nulls: Annotated[
-        Literal["missing", "null"], typer.Option(help="What empty fields of .csv and .parquet are.")
-    ] = "missing",
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
+    nulls: Nulls = "missing",
+    schema: SchemaFile = None,
     spark: Annotated[bool, typer.Option("--spark", help="Match on Spark; files, folders or globs.")] = False,
     give: Annotated[
         Literal["pairs", "counts", "hours"],
-        typer.Option(help="On Spark: pairs, events a subscription, or events a subscriber and hour."),
+        typer.Option(help="With --spark: pairs, counts by subscription, or counts by subscriber and hour."),
     ] = "pairs",
     time: Annotated[
-        str | None, typer.Option(help="On Spark, for --give hours: the attribute with the time.")
+        str | None, typer.Option(help="With --give hours: the attribute that holds the time.")
     ] = None,
     plan: Annotated[
         Literal["auto", "mapped", "partitioned"],
-        typer.Option(help="On Spark: one index for all workers, or subscriptions split too."),
+        typer.Option(help="With --spark: one index for all workers, or subscriptions partitioned too."),
     ] = "auto",
-    master: Annotated[
-        str | None,
-        typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn. All cores here by default."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option(help="On Spark: replace a folder that a job has written.")
-    ] = False,
+    master: Master = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Tell for every event who wants it.
+    """Match events with subscriptions.
 
-    One JSON line per event that somebody wants: its row in the file and the ids, in subscription order. Rows that
-    are not events, and subscriptions that cannot be accepted, are told on standard error and left out.
+    Prints a JSON line for every event that matches: its row in the file, and the ids in the order of the subscriptions.
+    Rows that are not events and invalid subscriptions are skipped and reported on standard error.
 
     \b
     Examples:
@@ -78,38 +70,31 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         from thatch.pipeline.jobs.match import Asked
 
         if out is None:
-            raise TableError("--out with a folder to write", "none")
+            raise TableError("--spark needs an output folder: add --out FOLDER")
         if by != "subscription":
-            raise TableError("--give hours for events by subscriber on Spark", f"--by {by}")
+            raise TableError("--by subscriber does not work with --spark: use --give hours")
         asked = Asked(give=give, time=time, nulls=nulls, plan=plan, schema=load_schema(schema))
-        match_on_spark(subscriptions, events, str(out), asked, master=master, overwrite=overwrite)
+        _match_on_spark(subscriptions, events, str(out), asked, master=master, overwrite=overwrite)
         return
     if give != "pairs" or time or plan != "auto" or master or overwrite:
-        raise TableError("--spark with --give, --time, --plan, --master and --overwrite", "these without it")
+        raise TableError("--give, --time, --plan, --master and --overwrite need --spark")
     if out is not None and out.suffix not in (".parquet", ".jsonl"):
-        raise TableError("--out with a file ending in .parquet or .jsonl", str(out))
+        raise TableError("a file ending in .parquet or .jsonl", str(out), "--out")
     engine = load_engine(subscriptions, load_schema(schema))
     rejects: list[tuple[int, str]] = []
     with progress("events", beside_results=out is None) as meter, _Sink(out, by) as sink:
-        for row, event in read_events(events, lambda *each: rejects.append(each), nulls=nulls):
-            try:
-                found = engine.match(event, by=by)
-            except EventError as error:
-                rejects.append((row, str(error)))
-                continue
+        matches = read_valid_events(events, rejects, lambda event: engine.match(event, by=by), nulls)
+        for row, found in matches:
             meter.step()
             if found:
                 sink.write(row, found)
-    for row, reason in rejects[:5]:
-        note(f"row {row} of {events} left out: {reason}")
-    if len(rejects) > 5:
-        note(f"... and {len(rejects) - 5:,} more rows")
+    note_rows(f"rows of {events} are not events and were skipped", rejects)
     if out is not None:
         note(f"{sink.count:,} matches written to {out}")
 
 
 class _Sink:
-    """Where matches go; counts them. A file appears under its name only when it is whole."""
+    """Writes and counts matches. An output file appears only when it is complete."""
 
     def __init__(self, out: Path | None, by: str) -> None:
         self.count = 0
@@ -127,11 +112,11 @@ class _Sink:
             elif self._part is not None:
                 self._writer = self._part.open("w", encoding="utf-8")
         except OSError as error:
-            raise TableError("a place where a file can be written", str(error), str(self._out)) from error
+            raise TableError("a file that can be written", str(error), str(self._out)) from error
         return self
 
     def write(self, row: int, names: list[str]) -> None:
-        """The matches of one event."""
+        """Write the matches of one event."""
         self.count += len(names)
         if self._writer is None:
             json_line({"event": row, "matches": names})
@@ -157,6 +142,32 @@ class _Sink:
             if kind is None:
                 self._part.replace(self._out)
         except OSError as error:
-            raise TableError("a place where a file can be written", str(error), str(self._out)) from error
+            raise TableError("a file that can be written", str(error), str(self._out)) from error
         finally:
             self._part.unlink(missing_ok=True)
+
+
+def _match_on_spark(
+    subscriptions: str, events: str, out: str, asked: Asked, *, master: str | None, overwrite: bool
+) -> None:
+    """Run the job and print what it found."""
+    from thatch.pipeline import session
+    from thatch.pipeline.jobs.match import MATCHES, match_files
+    from thatch.pipeline.sinks import REPORT
+
+    spark = session("thatch match", master=master)
+    with tasks("matching") as report:
+        facts = match_files(
+            spark,
+            subscriptions,
+            events,
+            out,
+            asked,
+            overwrite=overwrite,
+            command=command_line(),
+            report=report,
+        )
+    note_rows(f"subscriptions of {subscriptions} were refused", facts.first_rejected, facts.rejected)
+    note_rows(f"rows of {events} are not events and were skipped", facts.first_refused, facts.refused)
+    say(f"{facts.matches:,} matches of {facts.events:,} events; {facts.matched:,} {facts.who}s have matches")
+    say_files(out, {MATCHES: f"{asked.give}, as Parquet", REPORT: "a page with figures"})

@@ -1,10 +1,11 @@
-"""All that the command line prints: results on standard output, everything about them on standard error."""
+"""Everything the command line prints: results on standard output, remarks about them on standard error."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -18,34 +19,76 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-__all__ = ["Meter", "fail", "json_line", "note", "progress", "say", "tasks"]
+__all__ = [
+    "Meter",
+    "command_line",
+    "fail",
+    "json_line",
+    "note",
+    "note_rows",
+    "progress",
+    "say",
+    "say_files",
+    "tasks",
+]
 
 _console = Console(stderr=True, highlight=False)
+_SHOWN = 5  # rows that a remark lists
+
+
+def command_line() -> str:
+    """The command that is running, as people type it."""
+    return shlex.join(["thatch", *sys.argv[1:]])
 
 
 def say(text: str) -> None:
-    """A line of the result."""
+    """Print a line of the result."""
     sys.stdout.write(text + "\n")
 
 
 def json_line(value: Any) -> None:
-    """A line of the result as JSON."""
+    """Print a line of the result as JSON."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def note(text: str) -> None:
-    """A remark about the result."""
+    """Print a remark about the result."""
     _console.print(text, markup=False, emoji=False, soft_wrap=True)
 
 
+def say_files(folder: str, files: Mapping[str, str]) -> None:
+    """Print what each file of an output folder holds."""
+    for name, what in files.items():
+        say(f"  {folder.rstrip('/')}/{name}: {what}")
+
+
+def note_rows(what: str, rows: Sequence[tuple[int, str]], count: int | None = None) -> None:
+    """Print how many rows have a problem, and the first of them with their reasons; nothing if there are none.
+
+    Parameters
+    ----------
+    what : follows the number of rows, such as `rows of events.csv are not events`
+    rows : row numbers and reasons, the first ones
+    count : the number of all rows, if `rows` are not all
+    """
+    count = len(rows) if count is None else count
+    if not count:
+        return
+    note(f"{count:,} {what}:")
+    for row, reason in rows[:_SHOWN]:
+        note(f"  row {row}: {reason}")
+    if count > _SHOWN:
+        note(f"  ... and {count - _SHOWN:,} more")
+
+
 def fail(message: str) -> NoReturn:
-    """Tell what is wrong and end with status 2."""
+    """Print what is wrong and exit with status 2."""
     note(f"thatch: {message}")
     sys.exit(2)
 
 
 class Meter:
-    """How far a long piece of work has come."""
+    """The progress of a long task."""
 
     def __init__(self, bar: Progress | None, task: Any) -> None:
         self._bar = bar
@@ -53,27 +96,27 @@ class Meter:
         self._pending = 0
 
     def step(self, count: int = 1) -> None:
-        """Some more is done; the picture follows now and then, so that this costs little."""
+        """Count finished work. The bar is redrawn only now and then, so calls are cheap."""
         self._pending += count
         if self._bar is not None and self._pending >= 256:
             self._bar.advance(self._task, self._pending)
             self._pending = 0
 
-    def tell(self, what: str) -> None:
-        """What is being done now."""
+    def describe(self, what: str) -> None:
+        """Show what is being done now."""
         if self._bar is not None:
             self._bar.update(self._task, description=what)
 
 
 @contextmanager
 def progress(what: str, total: int | None = None, *, beside_results: bool = False) -> Iterator[Meter]:
-    """A progress bar on a terminal, nothing elsewhere.
+    """Show a progress bar if this is a terminal.
 
     Parameters
     ----------
     what : what is counted
     total : how many there are, if known
-    beside_results : whether results are printed meanwhile; on a terminal they show the progress themselves
+    beside_results : results are printed meanwhile; if they go to a terminal, no bar is shown
     """
     if not _console.is_terminal or (beside_results and sys.stdout.isatty()):
         yield Meter(None, None)
@@ -84,7 +127,7 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
 
 @contextmanager
 def tasks(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on a terminal for work that comes in tasks, told how many are done of those known; else None."""
+    """Show a progress bar if this is a terminal; gives the function to call with finished and known tasks, or None."""
     if not _console.is_terminal:
         yield None
         return
@@ -101,5 +144,5 @@ def _bar() -> Progress:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    # Results go past the bar: it would take them from standard output to its own console, standard error.
+    # Without this, rich would redirect results from standard output to its console on standard error.
     return Progress(*columns, console=_console, transient=True, redirect_stdout=False)

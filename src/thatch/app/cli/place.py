@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from thatch.app.cli.output import note, progress, say, tasks
+from thatch.app.cli.options import Master, OutFolder, Overwrite, SchemaFile
+from thatch.app.cli.output import command_line, note, note_rows, progress, say, say_files, tasks
 from thatch.app.cli.sources import load_filters, load_schema
 
 if TYPE_CHECKING:
@@ -19,67 +18,63 @@ if TYPE_CHECKING:
 
 __all__ = ["place"]
 
-_SHOWN = 5
-
 
 def place(  # noqa: PLR0913 - an option each
     subscriptions: Annotated[
         str,
-        typer.Argument(
-            help="File of subscriptions, .csv, .jsonl or .parquet, or a folder that `thatch load` wrote."
-        ),
+        typer.Argument(help="File of subscriptions, .csv, .jsonl or .parquet, or a folder of `thatch load`."),
     ],
     *,
     tree: Annotated[
         Path, typer.Option(help="Broker tree, .yaml or .json: a root, brokers with locations, links.")
     ],
     locations: Annotated[
-        str, typer.Option(help="Where subscribers are: `subscriber` and coordinates, or `broker`.")
+        str, typer.Option(help="File with a location for each `subscriber`: coordinates, or a `broker`.")
     ],
-    out: Annotated[str, typer.Option(help="Folder to write; it appears when all of it is whole.")],
+    out: OutFolder,
     profile: Annotated[
-        Path | None, typer.Option(help="Profile of the log (`thatch profile`): which events are frequent.")
+        Path | None, typer.Option(help="Folder of `thatch profile`: how frequent events are.")
     ] = None,
     events: Annotated[
-        str | None, typer.Option(help="Log of events, to count what each broker would get of it.")
+        str | None, typer.Option(help="Log of events, to count how many of them each broker would get.")
     ] = None,
     algorithm: Annotated[
         str,
-        typer.Option(help="gr_star, gr_star_search, slp1_search, balance …; best takes the best of several."),
+        typer.Option(
+            help="gr_star, gr_star_search, slp1_search, balance …; best tries several and takes the best."
+        ),
     ] = "gr_star_search",
     max_delay: Annotated[
-        float, typer.Option(help="Ways may be longer than the shortest by this factor.", min=0)
+        float, typer.Option(help="Largest delay: how much longer than the shortest path, as a factor.", min=0)
     ] = 0.3,
     latency: Annotated[
-        Literal["path", "last_hop"], typer.Option(help="Whether ways begin at the root or at the broker.")
+        Literal["path", "last_hop"],
+        typer.Option(help="Measure delays from the root, or only from the broker to its subscribers."),
     ] = "path",
-    beta: Annotated[float, typer.Option(help="Load relative to a broker's share that is wanted.")] = 1.5,
-    beta_max: Annotated[float, typer.Option(help="The same that is allowed if need be.")] = 1.8,
+    beta: Annotated[float, typer.Option(help="Desired load of a broker relative to its share.")] = 1.5,
+    beta_max: Annotated[float, typer.Option(help="Largest load of a broker relative to its share.")] = 1.8,
     limit: Annotated[
         float | None,
-        typer.Option(help="Seconds after which best begins nothing more and searches end.", min=0),
+        typer.Option(help="Seconds after which searches end, and best tries no further algorithm.", min=0),
     ] = None,
     boxes: Annotated[int, typer.Option(help="Most boxes in a broker's filter.", min=1)] = 3,
-    axes: Annotated[int, typer.Option(help="Most attributes that are taken into account.", min=1)] = 6,
-    map: Annotated[  # noqa: A002 - as people call it
-        str, typer.Option(help="Two attributes in which the report draws filters: price,volume.")
+    axes: Annotated[int, typer.Option(help="Most attributes to consider.", min=1)] = 6,
+    map: Annotated[  # noqa: A002 - the name of the option
+        str, typer.Option(help="Two attributes for the map of filters in the report: price,volume.")
     ] = "",
-    seed: Annotated[int, typer.Option(help="Decides all that is random.", min=0)] = 0,
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of random numbers.", min=0)] = 0,
+    schema: SchemaFile = None,
     spark: Annotated[
-        bool, typer.Option("--spark", help="Read and work on Spark; files, folders or globs.")
+        bool, typer.Option("--spark", help="Run on Spark; inputs may be folders or globs.")
     ] = False,
-    master: Annotated[
-        str | None,
-        typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn. All cores here by default."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a folder that a command has written.")] = False,
+    master: Master = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Assign subscribers to brokers so that little is sent, nobody waits long, and no broker has too many.
+    """Assign subscribers to brokers: little traffic, short delays, balanced loads.
 
-    Writes a plan: a folder with `tree`, `assignment`, `filters` (what each broker asks of the one above it), `boxes`,
+    Writes a plan: a folder with `tree`, `assignment`, `filters` (what each broker requests from its parent), `boxes`,
     `statistics`, `yardsticks` and `certificate` (an independent check), all Parquet, and `report.html` and `manifest.json`.
-    If the limits cannot be kept the plan is the best that was found, and its status says so; the command then ends with 1.
+    If no plan within the limits is found, writes the best one found, with status infeasible, and exits with status 1.
 
     \b
     Examples:
@@ -112,9 +107,8 @@ def place(  # noqa: PLR0913 - an option each
         boxes=boxes,
         map=tuple(each.strip() for each in map.split(",") if each.strip()),
     )
-    command = shlex.join(["thatch", *sys.argv[1:]])
     if spark:
-        placed = _on_spark(inputs, out, wanted, master=master, overwrite=overwrite, command=command)
+        placed = _on_spark(inputs, out, wanted, master=master, overwrite=overwrite)
     else:
         filters, refused = load_filters(subscriptions, inputs.schema)
         with progress("placing") as meter:
@@ -125,15 +119,15 @@ def place(  # noqa: PLR0913 - an option each
                 out,
                 wanted,
                 overwrite=overwrite,
-                command=command,
+                command=command_line(),
                 now=time.perf_counter,
-                tell=meter.tell,
+                tell=meter.describe,
             )
-    _tell(placed, inputs, out.rstrip("/"))
+    _print_plan(placed, inputs, out.rstrip("/"))
 
 
 def _on_spark(
-    inputs: Inputs, out: str, wanted: PlacementOptions, *, master: str | None, overwrite: bool, command: str
+    inputs: Inputs, out: str, wanted: PlacementOptions, *, master: str | None, overwrite: bool
 ) -> Placed:
     from thatch.pipeline import session
     from thatch.pipeline.jobs.place import place_files
@@ -146,40 +140,36 @@ def _on_spark(
             out,
             wanted,
             overwrite=overwrite,
-            command=command,
+            command=command_line(),
             now=time.perf_counter,
             report=report,
         )
 
 
-def _tell(placed: Placed, inputs: Inputs, out: str) -> None:
+def _print_plan(placed: Placed, inputs: Inputs, out: str) -> None:
     from thatch.formats.plan import REPORT
 
-    plan, told = placed.plan, placed.plan.statistics
-    if placed.refused:
-        note(f"{len(placed.refused):,} rows of {inputs.subscriptions} were refused and left out:")
-        for row, reason in placed.refused[:_SHOWN]:
-            note(f"  row {row}: {reason}")
+    plan, facts = placed.plan, placed.plan.statistics
+    note_rows(f"rows of {inputs.subscriptions} were refused", placed.refused)
     say(
-        f"{len(plan.subscribers):,} subscribers on {len(plan.loads):,} brokers, {told['status']}: "
-        f"load factor {told['load_factor']:.3g}, largest delay {told['largest_delay']:.3g}"
+        f"{len(plan.subscribers):,} subscribers on {len(plan.loads):,} brokers, {facts['status']}: "
+        f"load factor {facts['load_factor']:.3g}, largest delay {facts['largest_delay']:.3g}"
     )
     nearest = plan.yardsticks[-1]
     say(
-        f"{told['bandwidth']:.4g} events are sent to brokers for each that is published; "
-        f"{nearest['bandwidth']:.4g} if everybody were served nearby, {told['rigorous_bound']:.4g} at the very least"
+        f"{facts['bandwidth']:.4g} events are sent to brokers for each published event; "
+        f"{nearest['bandwidth']:.4g} if the nearest broker served everybody, at least {facts['rigorous_bound']:.4g} in any plan"
     )
     if plan.counted is not None:
         say(
-            f"{told['counted_bandwidth']:.4g} counted in {told['counted_events']:,} events of {inputs.events}"
+            f"{facts['counted_bandwidth']:.4g} counted in {facts['counted_events']:,} events of {inputs.events}"
         )
-    parts = {
-        "assignment.parquet": "who is served by which broker",
-        "filters.parquet": "what each broker asks of the one above it",
-        REPORT: "what it looks like",
+    files = {
+        "assignment.parquet": "the broker of each subscriber",
+        "filters.parquet": "what each broker requests from its parent",
+        REPORT: "a page with figures",
     }
-    for name, what in parts.items():
-        say(f"  {out}/{name}: {what}")
-    if told["status"] == "infeasible":
-        note("the limits cannot be kept: this is the best that was found")
+    say_files(out, files)
+    if facts["status"] == "infeasible":
+        note("No plan within the limits was found; this is the best one.")
         raise typer.Exit(1)

@@ -1,15 +1,13 @@
-"""`thatch profile`: what does my traffic look like?"""
+"""`thatch profile`: what do my events look like?"""
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from thatch.app.cli.output import note, say, tasks
+from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile
+from thatch.app.cli.output import command_line, note, say, say_files, tasks
 from thatch.app.cli.sources import load_schema
 
 __all__ = ["profile"]
@@ -20,26 +18,21 @@ def profile(
         str, typer.Argument(help="Files of events: .jsonl, .csv or .parquet; a folder or a glob.")
     ],
     subscriptions: Annotated[
-        str | None, typer.Argument(help="Files of subscriptions, to measure what they ask for.")
+        str | None, typer.Argument(help="Files of subscriptions, to measure how many events they match.")
     ] = None,
     *,
-    out: Annotated[str, typer.Option(help="Folder to write; it appears when all of it is whole.")],
-    fraction: Annotated[float, typer.Option(help="Look at this share of the events, drawn at random.")] = 1.0,
-    nulls: Annotated[
-        Literal["missing", "null"], typer.Option(help="What empty fields of .csv and .parquet are.")
-    ] = "missing",
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn. All cores here by default."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a folder that a job has written.")] = False,
+    out: OutFolder,
+    fraction: Annotated[float, typer.Option(help="Profile a random sample: this share of the events.")] = 1.0,
+    nulls: Nulls = "missing",
+    schema: SchemaFile = None,
+    master: Master = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Tell what a log of events looks like, and what subscriptions ask of it, on Spark.
+    """Profile a log of events, and how subscriptions match it, on Spark.
 
-    How often attributes come, of which types, how their values are distributed, which come together; and with
-    subscriptions the selectivity of every predicate, how many events each wants, and how many never match. Writes a
-    folder of Parquet tables with `report.html` and `manifest.json`. Rows that are no events are counted, and no error.
+    The profile has the frequency, types and value distribution of attributes, and which occur together; with
+    subscriptions also the selectivity of every predicate, the events each matches, and how many never match. Writes a
+    folder of Parquet tables with `report.html` and `manifest.json`. Rows that are not events are counted, not an error.
 
     \b
     Examples:
@@ -63,11 +56,11 @@ def profile(
             fraction=fraction,
             schema=declared,
             overwrite=overwrite,
-            command=shlex.join(["thatch", *sys.argv[1:]]),
+            command=command_line(),
             report=report,
         )
     if found.rejected:
-        note(f"{found.rejected:,} rows of {events} are no events:")
+        note(f"{found.rejected:,} rows of {events} are not events:")
         for reason, count in found.reasons:
             note(f"  {count:,} x {reason}")
     say(f"{found.events:,} events with {found.attribute_count:,} attributes")
@@ -75,11 +68,10 @@ def profile(
     if matches is not None:
         if matches.rejected:
             note(
-                f"{matches.rejected:,} rows of {subscriptions} are no subscriptions (`thatch check` tells which)"
+                f"{matches.rejected:,} rows of {subscriptions} are not valid subscriptions (`thatch check` lists them)"
             )
         say(
             f"{matches.subscriptions:,} subscriptions with {len(found.predicates):,} distinct predicates: "
             f"{matches.total:,} matches, {matches.never:,} subscriptions never matched"
         )
-    say(f"  {out.rstrip('/')}: the profile")
-    say(f"  {out.rstrip('/')}/{REPORT}: the same to look at")
+    say_files(out, {REPORT: "a page with figures"})

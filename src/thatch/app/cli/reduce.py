@@ -1,15 +1,13 @@
-"""`thatch reduce`: which subscriptions are enough, on Spark."""
+"""`thatch reduce`: which subscriptions are redundant? On Spark."""
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from thatch.app.cli.output import note, say, tasks
+from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile
+from thatch.app.cli.output import command_line, note, note_rows, say, say_files, tasks
 from thatch.app.cli.sources import load_schema
 from thatch.errors import ParameterError
 
@@ -24,52 +22,48 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
     subscriptions: Annotated[
         str,
         typer.Argument(
-            help="Files of subscriptions: .csv, .jsonl or .parquet; a folder or a glob; or what `thatch load` wrote."
+            help="Files of subscriptions: .csv, .jsonl or .parquet; a folder or a glob; or a folder of `thatch load`."
         ),
     ],
-    out: Annotated[str, typer.Option(help="Folder to write; it appears when all of it is whole.")],
+    out: OutFolder,
     policy: Annotated[
         Literal["exact", "pairwise"],
-        typer.Option(help="Whether several subscriptions together may cover one, or only a single one."),
+        typer.Option(
+            help="exact: several subscriptions together may cover one; pairwise: only a single one."
+        ),
     ] = "exact",
     budget: Annotated[
         float | None,
         typer.Option(
-            help="Most cells to look at for one box; what is not decided by then is kept. With --merge: most events "
-            "to let through in vain, as a share of all; by default none."
+            help="Most cells to search for one box; undecided subscriptions are kept. With --merge: the largest share of "
+            "events that may be forwarded needlessly; 0 by default."
         ),
     ] = None,
     order: Annotated[
         Literal["arrival", "volume"],
-        typer.Option(help="Who comes first: the first row, or the largest, which leaves fewer of them."),
+        typer.Option(help="Process rows as they arrived, or the largest first, which leaves fewer."),
     ] = "arrival",
     merge: Annotated[
-        bool, typer.Option("--merge", help="Forward one filter around several, where the budget allows it.")
+        bool,
+        typer.Option("--merge", help="Merge several filters into a larger one where the budget allows it."),
     ] = False,
     events: Annotated[
-        str | None,
-        typer.Option(help="With --merge: files of logged events, which tell what merging costs."),
+        str | None, typer.Option(help="With --merge: files of logged events, to measure false positives.")
     ] = None,
     profile: Annotated[
         str | None,
-        typer.Option(help="With --merge: a folder that `thatch profile` wrote, where no log tells more."),
+        typer.Option(help="With --merge: a folder of `thatch profile`, to estimate false positives."),
     ] = None,
-    nulls: Annotated[
-        Literal["missing", "null"],
-        typer.Option(help="With --events: what empty fields of .csv and .parquet are."),
-    ] = "missing",
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(help="Where Spark runs: local[4], spark://host:7077, yarn. All cores here by default."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a folder that a command has written.")] = False,
+    nulls: Nulls = "missing",
+    schema: SchemaFile = None,
+    master: Master = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Find subscriptions that others cover: those that are left match every event that any of all matches.
+    """Report redundant subscriptions: the others match every event that any subscription matches.
 
-    Writes a folder with `active` (those that are enough, Parquet), `passive` (the others, with the active ones that
-    cover each), `rejects` (rows that are no subscriptions), `report.html` and `manifest.json`. With --merge, `active`
-    has mergers too, `merged` what they are made of, and `frontier.parquet` which sizes cost how many false positives.
+    Writes a folder with `active` (the others, Parquet), `passive` (the redundant ones, with the active ones that cover
+    each), `rejects` (invalid rows), `report.html` and `manifest.json`. With --merge, `active` has mergers too, `merged`
+    the subscriptions they replace, and `frontier.parquet` the false positives for each table size.
 
     \b
     Examples:
@@ -83,16 +77,15 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
     from thatch.pipeline.jobs.reduce import Wanted, reduce_files
 
     if not merge and (events is not None or profile is not None):
-        raise ParameterError("--merge with --events or --profile", "one of these alone", "thatch reduce")
+        raise ParameterError("--events and --profile need --merge")
     merging = Merging(budget=budget or 0.0, events=events, profile=profile, nulls=nulls) if merge else None
     cells = None if merge or budget is None else _whole(budget)
     wanted = Wanted(policy=policy, budget=cells, order=order, schema=declared)
     spark = session("thatch reduce", master=master)
-    command = shlex.join(["thatch", *sys.argv[1:]])
     with tasks("reducing") as report:
         if merging is None:
             facts = reduce_files(
-                spark, subscriptions, out, wanted, overwrite=overwrite, command=command, report=report
+                spark, subscriptions, out, wanted, overwrite=overwrite, command=command_line(), report=report
             )
         else:
             found = merge_files(
@@ -102,48 +95,48 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
                 wanted,
                 merging,
                 overwrite=overwrite,
-                command=command,
+                command=command_line(),
                 report=report,
             )
     if merging is None:
-        _tell(facts, subscriptions, out.rstrip("/"))
+        _print_reduced(facts, subscriptions, out.rstrip("/"))
     else:
-        _tell_merged(found, merging.budget, subscriptions, out.rstrip("/"))
+        _print_merged(found, merging.budget, subscriptions, out.rstrip("/"))
 
 
 def _whole(budget: float) -> float:
     return int(budget) if budget.is_integer() else budget
 
 
-def _tell(facts: Facts, subscriptions: str, out: str) -> None:
+def _print_reduced(facts: Facts, subscriptions: str, out: str) -> None:
     from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE
     from thatch.pipeline.sinks import REPORT
 
-    _tell_covered(facts, subscriptions, out)
-    _tell_parts(
+    _print_covered(facts, subscriptions, out)
+    say_files(
         out,
         {
-            ACTIVE: "those that are enough",
-            PASSIVE: "the others, with those that cover each",
-            REPORT: "what covers what",
+            ACTIVE: "the subscriptions that are not redundant",
+            PASSIVE: "the redundant ones, with those that cover each",
+            REPORT: "a page with figures",
         },
     )
 
 
-def _tell_merged(facts: MergeFacts, budget: float, subscriptions: str, out: str) -> None:
+def _print_merged(facts: MergeFacts, budget: float, subscriptions: str, out: str) -> None:
     from thatch.pipeline.jobs.merge import FRONTIER, MERGED
     from thatch.pipeline.jobs.merge_report import remarks_on
     from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE
     from thatch.pipeline.sinks import REPORT
 
     if facts.refused:
-        note(f"{facts.refused:,} rows of the log are no events")
+        note(f"{facts.refused:,} rows of the log are not events")
     for remark in remarks_on(facts, budget):
         note(remark)
-    _tell_covered(facts.covering, subscriptions, out)
+    _print_covered(facts.covering, subscriptions, out)
     say(
-        f"{facts.size:,} rows are forwarded: {facts.mergers:,} mergers of {facts.parts:,} subscriptions "
-        f"({facts.perfect:,} of them perfect), {facts.size - facts.mergers:,} as they were given"
+        f"{facts.size:,} rows to forward: {facts.mergers:,} mergers of {facts.parts:,} subscriptions "
+        f"({facts.perfect:,} of them perfect), {facts.size - facts.mergers:,} unchanged"
     )
     if facts.held:
         say(
@@ -152,35 +145,26 @@ def _tell_merged(facts: MergeFacts, budget: float, subscriptions: str, out: str)
         )
     elif budget:
         say(f"false positives: {facts.estimated:.4%} of events estimated, budget {budget:.4%}")
-    _tell_parts(
+    say_files(
         out,
         {
-            ACTIVE: "what is forwarded",
-            MERGED: "what mergers are made of",
-            PASSIVE: "the others, with those that cover each",
-            FRONTIER: "which table sizes cost how many false positives",
-            REPORT: "the same to look at and choose from",
+            ACTIVE: "the subscriptions and mergers to forward",
+            MERGED: "the subscriptions that mergers replace",
+            PASSIVE: "the redundant ones, with those that cover each",
+            FRONTIER: "the false positives for each table size",
+            REPORT: "a page with figures",
         },
     )
 
 
-def _tell_covered(facts: Facts, subscriptions: str, out: str) -> None:
+def _print_covered(facts: Facts, subscriptions: str, out: str) -> None:
     from thatch.pipeline.jobs.load import REJECTS
 
-    if facts.refused:
-        note(f"{facts.refused:,} rows of {subscriptions} were refused (all of them in {out}/{REJECTS}):")
-        for row, reason in facts.first_refused:
-            note(f"  row {row}: {reason}")
+    refused = f"rows of {subscriptions} were refused (all of them are in {out}/{REJECTS})"
+    note_rows(refused, facts.first_refused, facts.refused)
     if facts.exhausted:
-        note(f"{facts.exhausted:,} were not decided within the budget, and kept")
+        note(f"{facts.exhausted:,} subscriptions were kept: undecided within the budget")
     if facts.large:
-        note(f"{facts.large:,} have too many boxes to be decided, and were kept")
-    say(
-        f"{facts.subscriptions:,} subscriptions: {facts.active:,} are enough "
-        f"({facts.single:,} covered by one other, {facts.several:,} by several)"
-    )
-
-
-def _tell_parts(out: str, parts: dict[str, str]) -> None:
-    for name, what in parts.items():
-        say(f"  {out}/{name}: {what}")
+        note(f"{facts.large:,} subscriptions were kept: they have too many boxes to decide")
+    redundant = f"{facts.single:,} covered by one other, {facts.several:,} by several"
+    say(f"{facts.subscriptions:,} subscriptions: {facts.active:,} needed, the others redundant ({redundant})")

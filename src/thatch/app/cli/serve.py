@@ -1,16 +1,17 @@
-"""`thatch serve --in-process`: a network of brokers to play with, line by line."""
+"""`thatch serve --in-process`: try a network of brokers line by line."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thatch.app.cli.networks import POLICIES, TOPOLOGY_HELP, load_topology, policy_of
+from thatch.app.cli.options import POLICIES, TopologyArgument, Way
 from thatch.app.cli.output import json_line, note, say
+from thatch.app.cli.sources import load_policy, load_topology
 from thatch.errors import ParameterError, ThatchError, shown
 from thatch.formats.lines import object_of
 
@@ -19,29 +20,29 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-_WORDS = """subscribe BROKER FILTER     want events at a broker; prints the id
-unsubscribe ID              want them no more
-advertise BROKER FILTER     announce events at a broker; prints the id
-unadvertise ID              withdraw that
-publish BROKER EVENT        publish a JSON object at a broker; prints who gets it
-explain BROKER EVENT        tell where it would go, and why
-help                        these lines"""
+_WORDS = """subscribe BROKER FILTER     subscribe at a broker; prints the id
+unsubscribe ID              end a subscription
+advertise BROKER FILTER     advertise events at a broker; prints the id
+unadvertise ID              withdraw an advertisement
+publish BROKER EVENT        publish a JSON object at a broker; prints the deliveries
+explain BROKER EVENT        print where an event would go, and why
+help                        print these lines"""
 
 
 def serve(
-    topology: Annotated[str, typer.Argument(help=TOPOLOGY_HELP)],
+    topology: TopologyArgument,
     in_process: Annotated[
         bool,
-        typer.Option("--in-process", help="Run all brokers in this process, which is all there is so far."),
+        typer.Option(
+            "--in-process", help="Run all brokers in this process. Required: nothing else is available yet."
+        ),
     ] = False,
-    policy: Annotated[str, typer.Option(help=f"What links leave out: {', '.join(POLICIES)}.")] = "exact",
-    way: Annotated[
-        Literal["advertisements", "subscriptions", "events"], typer.Option(help="What guides messages.")
-    ] = "subscriptions",
+    policy: Annotated[str, typer.Option(help=f"Reduction on links: {POLICIES}.")] = "exact",
+    way: Way = "subscriptions",
 ) -> None:
-    """Run a network of brokers and do what lines on standard input say: subscribe, publish, explain; help lists all.
+    """Run a network of brokers that reads commands from standard input: subscribe, publish, explain; `help` lists all.
 
-    A delivery is a JSON line with the subscription and the event.
+    Prints a JSON line with the subscription and the event for every delivery.
 
     \b
     Examples:
@@ -52,8 +53,8 @@ def serve(
     from thatch.runtime.blocking import BlockingNetwork
 
     if not in_process:
-        raise ParameterError("--in-process", "a network of processes, which is not there yet")
-    routing = Routing(way=way, policy=policy_of(policy))
+        raise ParameterError("Networks of several processes are not available yet: add --in-process")
+    routing = Routing(way=way, policy=load_policy(policy))
     with BlockingNetwork(load_topology(topology), routing=routing) as net:
         note(
             f"{len(net.brokers):,} brokers: {', '.join(net.brokers[:8])}{' ...' if len(net.brokers) > 8 else ''}"
@@ -68,14 +69,14 @@ def serve(
 
 
 class _Playground:
-    """One client at each broker, named as the broker is."""
+    """Executes commands, with one client at each broker that has the broker's name."""
 
     def __init__(self, net: BlockingNetwork) -> None:
         self._net = net
         self._clients: dict[str, BlockingClient] = {}
         self._subscriptions: dict[str, BlockingSubscription] = {}
         self._advertisements: dict[str, BlockingClient] = {}
-        self._deeds: dict[str, Callable[[str], None]] = {
+        self._commands: dict[str, Callable[[str], None]] = {
             "subscribe": self._subscribe,
             "unsubscribe": self._unsubscribe,
             "advertise": self._advertise,
@@ -86,14 +87,14 @@ class _Playground:
         }
 
     def do(self, line: str) -> None:
-        """What one line says, until nothing is under way."""
+        """Execute one line and wait until the network is quiet."""
         if not line or line.startswith("#"):
             return
         word, _, rest = line.partition(" ")
-        deed = self._deeds.get(word)
-        if deed is None:
-            raise ParameterError(f"a line that begins with {', '.join(self._deeds)}", shown(line))
-        deed(rest.strip())
+        command = self._commands.get(word)
+        if command is None:
+            raise ParameterError(f"one of the commands {', '.join(self._commands)}", shown(line))
+        command(rest.strip())
 
     def _subscribe(self, rest: str) -> None:
         client, text = self._at(rest, "a filter")
@@ -134,7 +135,7 @@ class _Playground:
         say(str(self._net.explain_route(object_of(text), client.broker)))
 
     def _at(self, rest: str, what: str) -> tuple[BlockingClient, str]:
-        """The client at the broker that a line names, and the rest of the line."""
+        """The client at the broker named first in a line, and the rest of the line."""
         broker, _, text = rest.partition(" ")
         if not text.strip():
             raise ParameterError(f"a broker and {what}", shown(rest))
@@ -144,7 +145,7 @@ class _Playground:
 
 
 def _filter(text: str) -> str | dict[str, object]:
-    """A filter as people write it, or a JSON pattern."""
+    """Filter text, or a JSON pattern."""
     if not text.startswith("{"):
         return text
     pattern: dict[str, object] = json.loads(text)

@@ -1,20 +1,18 @@
-"""`thatch simulate`: what subscriptions and events cost a network of brokers, in virtual time."""
+"""`thatch simulate`: what do subscriptions and events cost a network of brokers?"""
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thatch.app.cli.networks import POLICIES, TOPOLOGY_HELP, load_topology, policy_of
-from thatch.app.cli.output import note, progress, say
-from thatch.app.cli.sources import load_engine, load_schema
+from thatch.app.cli.options import POLICIES, SchemaFile, TopologyArgument, Way
+from thatch.app.cli.output import command_line, note, note_rows, progress, say
+from thatch.app.cli.sources import load_engine, load_policy, load_schema, load_topology
 from thatch.errors import ParameterError, shown
 
 if TYPE_CHECKING:
@@ -23,44 +21,41 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-_MOST = 10_000_000
+_MOST = 10_000_000  # subscriptions or events to generate
 
 
 def simulate(  # noqa: PLR0913, PLR0917 - an option each
-    topology: Annotated[str, typer.Argument(help=TOPOLOGY_HELP)],
+    topology: TopologyArgument,
     policy: Annotated[
         list[str] | None,
-        typer.Option(
-            help=f"What links leave out: {', '.join(POLICIES)}; exact if none is given. Several are compared."
-        ),
+        typer.Option(help=f"Reduction on links: {POLICIES}; exact by default. Several are compared."),
     ] = None,
     subscriptions: Annotated[
-        str, typer.Option(help="File of subscriptions (.csv, .jsonl, .parquet), or how many to make up.")
+        str, typer.Option(help="File of subscriptions (.csv, .jsonl, .parquet), or how many to generate.")
     ] = "1000",
     events: Annotated[
-        str, typer.Option(help="File of events (.jsonl, .csv, .parquet), or how many to make up.")
+        str, typer.Option(help="File of events (.jsonl, .csv, .parquet), or how many to generate.")
     ] = "1000",
     workload: Annotated[
-        str, typer.Option(help="How they are made up: W1 to W6, W2-<d>D for boxes in d dimensions.")
+        str, typer.Option(help="What to generate: W1 to W6, W2-<d>D for boxes in d dimensions.")
     ] = "W2-2D",
-    way: Annotated[
-        Literal["advertisements", "subscriptions", "events"],
-        typer.Option(help="What guides messages; `events` sends every event everywhere."),
-    ] = "advertisements",
-    publishers: Annotated[int, typer.Option(help="How many clients publish.", min=1)] = 1,
-    rate: Annotated[float, typer.Option(help="Events a second, in virtual time.", min=0.001)] = 100.0,
+    way: Way = "advertisements",
+    publishers: Annotated[int, typer.Option(help="Number of publishing clients.", min=1)] = 1,
+    rate: Annotated[float, typer.Option(help="Events per second of virtual time.", min=0.001)] = 100.0,
     loss: Annotated[float, typer.Option(help="Probability that a frame is lost.", min=0, max=0.99)] = 0.0,
     duplication: Annotated[
-        float, typer.Option(help="Probability that a frame comes twice.", min=0, max=0.99)
+        float, typer.Option(help="Probability that a frame arrives twice.", min=0, max=0.99)
     ] = 0.0,
-    schema: Annotated[Path | None, typer.Option(help="JSON file with declared types.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same run.", min=0)] = 0,
+    schema: SchemaFile = None,
+    seed: Annotated[
+        int, typer.Option(help="Seed of random numbers: the same seed gives the same run.", min=0)
+    ] = 0,
     out: Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")] = None,
 ) -> None:
-    """Run subscriptions and events through a simulated network of brokers, and tell what that took.
+    """Simulate a network of brokers and print the traffic, table sizes and delays.
 
-    Subscribers and publishers are at random brokers. All subscribe, then events are published; time is virtual, so
-    that links may be slow and long without anybody waiting.
+    Subscribers and publishers are at random brokers. All subscribe first, then events are published. Time is virtual:
+    slow links do not slow the simulation.
 
     \b
     Examples:
@@ -73,8 +68,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     from thatch.runtime.simulated.wires import Faults
 
     if out is not None and out.suffix != ".html":
-        raise ParameterError("--out with a file ending in .html", str(out))
-    policies = {name: policy_of(name) for name in policy or ["exact"]}
+        raise ParameterError("a file ending in .html", str(out), "--out")
+    policies = {name: load_policy(name) for name in policy or ["exact"]}
     declared = load_schema(schema)
     scenario = Scenario(
         topology=load_topology(topology, seed),
@@ -91,20 +86,20 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
         start = time.monotonic()
         with progress(name, len(scenario.interests) + len(scenario.events)) as meter:
             found[name] = play(replace(scenario, routing=Routing(way=way, policy=each)), meter.step)
-        _tell(name, found[name], time.monotonic() - start)
+        _print_summary(name, found[name], time.monotonic() - start)
     if out is not None:
-        from thatch.app.cli.simulate_page import page_of
+        from thatch.app.cli.simulate_page import make_page
 
-        page_of(found, shlex.join(["thatch", *sys.argv[1:]])).write(out)
-        note(f"The page is {out}")
+        make_page(found, command_line()).write(out)
+        note(f"Wrote the page {out}.")
 
 
-def _interests(told: str, workload: str, seed: int, schema: Schema | None) -> Sequence[Interest]:
+def _interests(source: str, workload: str, seed: int, schema: Schema | None) -> Sequence[Interest]:
     from thatch.runtime.simulated.scenario import Interest
 
-    count = _count(told)
+    count = _count(source)
     if count is None:
-        engine = load_engine(told, schema)
+        engine = load_engine(source, schema)
         rows = engine.subscriptions().select(["subscription", "subscriber"]).to_pylist()
         return [
             Interest(
@@ -124,8 +119,8 @@ def _interests(told: str, workload: str, seed: int, schema: Schema | None) -> Se
     ]
 
 
-def _events(told: str, workload: str, seed: int) -> Sequence[Mapping[str, Any]]:
-    count = _count(told)
+def _events(source: str, workload: str, seed: int) -> Sequence[Mapping[str, Any]]:
+    count = _count(source)
     if count is not None:
         from thatch.workloads import generate
 
@@ -133,28 +128,24 @@ def _events(told: str, workload: str, seed: int) -> Sequence[Mapping[str, Any]]:
     from thatch.formats.events import read_events
 
     rejects: list[tuple[int, str]] = []
-    read = [event for _, event in read_events(told, lambda *each: rejects.append(each))]
-    for row, reason in rejects[:5]:
-        note(f"row {row} of {told} left out: {reason}")
-    if len(rejects) > 5:
-        note(f"... and {len(rejects) - 5:,} more rows")
+    read = [event for _, event in read_events(source, lambda *each: rejects.append(each))]
+    note_rows(f"rows of {source} are not events and were skipped", rejects)
     return read
 
 
-def _count(told: str) -> int | None:
-    """A number of things to make up; None for a file."""
-    if not told.isdecimal():
+def _count(source: str) -> int | None:
+    """How many to generate; None for a file."""
+    if not source.isdecimal():
         return None
-    if int(told) > _MOST:
-        raise ParameterError(f"at most {_MOST:,}", shown(told))
-    return int(told)
+    if int(source) > _MOST:
+        raise ParameterError(f"at most {_MOST:,}", shown(source))
+    return int(source)
 
 
-def _tell(name: str, played: Played, seconds: float) -> None:
-    from thatch.app.cli.simulate_page import facts_of
+def _print_summary(name: str, played: Played, seconds: float) -> None:
+    from thatch.app.cli.simulate_page import summarize
 
-    facts = facts_of(played)
     say(f"{name}:")
-    for what, value in facts.items():
+    for what, value in summarize(played).items():
         say(f"  {what}: {value:,}" if isinstance(value, int) else f"  {what}: {value:,.4g}")
     note(f"{name}: simulated in {seconds:,.1f} s")

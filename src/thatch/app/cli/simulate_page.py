@@ -1,4 +1,4 @@
-"""The page of `thatch simulate`: traffic, tables and delays, policies side by side."""
+"""The page of `thatch simulate`: traffic, table sizes and delays, policies side by side."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from thatch.reports import Report
 from thatch.reports.figures import Axis
 from thatch.runtime.simulated.scenario import Played
 
-__all__ = ["facts_of", "page_of"]
+__all__ = ["make_page", "summarize"]
 
 _BINS = 30
-_FEW = 30  # brokers that have a bar each
+_FEW = 30  # with at most this many brokers, each has a bar
 
 
-def facts_of(played: Played) -> dict[str, int | float]:
-    """What a run cost, in a few numbers."""
+def summarize(played: Played) -> dict[str, int | float]:
+    """The costs of a run in a few numbers."""
     records = played.records
     tables = _tables(played)
     delays = [each.delay for each in records.deliveries]
@@ -32,7 +32,7 @@ def facts_of(played: Played) -> dict[str, int | float]:
         "mean table": float(np.mean(list(tables.values()) or [0])),
         "events": records.published,
         "events sent to a neighbour": records.publications_sent,
-        "of these, nobody beyond wanted": records.superfluous,
+        "of these, not wanted beyond": records.superfluous,
         "deliveries": len(records.deliveries),
         "deliveries missed": played.missed,
         "refused": played.refused,
@@ -43,8 +43,8 @@ def facts_of(played: Played) -> dict[str, int | float]:
     }
 
 
-def page_of(found: Mapping[str, Played], command: str) -> Report:
-    """A page that sets policies side by side."""
+def make_page(found: Mapping[str, Played], command: str) -> Report:
+    """A page that compares policies."""
     first = next(iter(found.values()))
     report = Report(f"A simulated network of {len(first.network.brokers):,} brokers", command=command)
     routing = first.scenario.routing
@@ -55,11 +55,11 @@ def page_of(found: Mapping[str, Played], command: str) -> Report:
             "subscriptions": len(first.scenario.interests),
             "events": len(first.scenario.events),
             "publishers": first.scenario.publishers,
-            "guided by": routing.way,
+            "routing": routing.way,
             "seed": str(first.scenario.seed),
         }
     )
-    report.table([{"policy": name, **facts_of(each)} for name, each in found.items()], caption="Policies")
+    report.table([{"policy": name, **summarize(each)} for name, each in found.items()], caption="Policies")
     _subscriptions(report, found)
     _sizes(report, found)
     _publications(report, found)
@@ -70,7 +70,7 @@ def page_of(found: Mapping[str, Played], command: str) -> Report:
 
 def _subscriptions(report: Report, found: Mapping[str, Played]) -> None:
     report.section(
-        "Subscription traffic", "Messages about subscriptions between brokers, as subscribers came."
+        "Subscription traffic", "Messages about subscriptions between brokers, as subscribers arrive."
     )
     series = {
         name: ([stage.subscriptions for stage in each.growth], [stage.messages for stage in each.growth])
@@ -104,12 +104,12 @@ def _sizes(report: Report, found: Mapping[str, Played]) -> None:
 def _publications(report: Report, found: Mapping[str, Played]) -> None:
     report.section(
         "Publication traffic",
-        "How often an event was sent to a neighbour, and how often nobody beyond that link wanted it.",
+        "How often an event was sent to a neighbour, and how often nobody beyond the link wanted it.",
     )
     names = list(found)
     columns = {
         "wanted beyond": [each.records.needed for each in found.values()],
-        "wanted by nobody": [each.records.superfluous for each in found.values()],
+        "not wanted beyond": [each.records.superfluous for each in found.values()],
     }
     report.bars(names, columns, title="Events sent to neighbours", label="policy", value="events")
     busiest = {name: _busiest(each) for name, each in found.items()}
@@ -133,9 +133,7 @@ def _delays(report: Report, found: Mapping[str, Played]) -> None:
 
 
 def _kinds(report: Report, found: Mapping[str, Played]) -> None:
-    report.section(
-        "All messages", "Bytes are estimated from texts and counts; what was lost or sent again counts too."
-    )
+    report.section("All messages", "Bytes are estimated; lost and repeated messages count too.")
     rows = [
         {"policy": name, "kind": kind, "messages": messages, "bytes": size}
         for name, each in found.items()

@@ -1,23 +1,42 @@
-"""What several commands read: engines from files of subscriptions, schemas from JSON."""
+"""Reads what commands are given: subscriptions, events, schemas, topologies and policies."""
 
 from __future__ import annotations
 
 import json
+import re
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from thatch import Engine, Filter, Schema, ThatchError
-from thatch.app.cli.output import note, progress
+from thatch import Engine, EventError, Filter, Schema, ThatchError
+from thatch.app.cli.options import POLICIES
+from thatch.app.cli.output import note_rows, progress
 from thatch.engine.subscriptions import read_subscription
-from thatch.errors import FilterError, SchemaError, SubscriptionError, shown
+from thatch.errors import FilterError, ParameterError, SchemaError, SubscriptionError, TableError, shown
+from thatch.formats.events import read_events
 from thatch.formats.loaded import is_loaded, read_loaded
 from thatch.formats.subscriptions import Subscriptions, read_subscriptions
 
-__all__ = ["load_engine", "load_filters", "load_schema"]
+if TYPE_CHECKING:
+    from thatch.model.topology import Topology
+    from thatch.reduction.forwarding.policies import Policy
 
-_AT_ONCE = 10_000
-_SHOWN = 5
+__all__ = [
+    "fill_engine",
+    "load_engine",
+    "load_filters",
+    "load_policy",
+    "load_schema",
+    "load_topology",
+    "read_valid_events",
+]
+
+_AT_ONCE = 10_000  # subscriptions between two steps of the progress bar
+
+Valid = TypeVar("Valid")
 
 
 def load_schema(path: Path | None) -> Schema | None:
@@ -35,32 +54,57 @@ def load_schema(path: Path | None) -> Schema | None:
 
 
 def load_engine(path: str, schema: Schema | None) -> Engine:
-    """An engine with all subscriptions of a file that can be accepted; the others are told on standard error."""
+    """An engine with the valid subscriptions of a file; the others are reported on standard error."""
+    engine, rejects, _ = fill_engine(path, schema)
+    note_rows(f"subscriptions of {path} were refused (`thatch check {path}` lists all)", rejects)
+    return engine
+
+
+def fill_engine(path: str, schema: Schema | None) -> tuple[Engine, list[tuple[int, str]], float]:
+    """An engine with the valid subscriptions of a file, the other rows with reasons, and the seconds to subscribe."""
     loaded = read_subscriptions(path)
-    engine = Engine(schema)
+    engine, spent = Engine(schema), 0.0
     rejects = list(loaded.rejects)
     with progress("subscriptions", loaded.table.num_rows) as meter:
         seen: set[str] = set()
         for start in range(0, loaded.table.num_rows, _AT_ONCE):
             part = loaded.table.slice(start, _AT_ONCE)
-            part, doubles = _without_doubles(part, start, loaded, seen)
-            rejects += doubles
+            part, duplicates = _without_duplicates(part, start, loaded, seen)
+            rejects += duplicates
+            started = time.perf_counter()
             refused = engine.subscribe_many(part.drop_columns("row"))
+            spent += time.perf_counter() - started
             numbers = part.column("row").to_pylist()
             rejects += [(numbers[each["row"]], each["reason"]) for each in refused.to_pylist()]
             meter.step(part.num_rows)
-    if rejects:
-        note(f"{len(rejects):,} subscriptions of {path} were refused (`thatch check {path}` tells all):")
-        for row, reason in sorted(rejects)[:_SHOWN]:
-            note(f"  row {row}: {reason}")
-    return engine
+    return engine, sorted(rejects), spent
+
+
+def read_valid_events(
+    path: str,
+    rejects: list[tuple[int, str]],
+    check: Callable[[dict[str, Any]], Valid],
+    nulls: str = "missing",
+) -> Iterator[tuple[int, Valid]]:
+    """The row of every valid event of a file, with what `check` returns for it.
+
+    Parameters
+    ----------
+    rejects : gets the rows that are not events, with the reason
+    check : raises EventError for an event that is not valid
+    """
+    for row, event in read_events(path, lambda *each: rejects.append(each), nulls=nulls):
+        try:
+            yield row, check(event)
+        except EventError as error:
+            rejects.append((row, str(error)))
 
 
 def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filter]], list[tuple[int, str]]]:
-    """Each subscription of a file that can be accepted, as its subscriber and its filter; and the others, with reasons.
+    """The subscriber and filter of every valid subscription of a file; and the other rows, with reasons.
 
-    The file may be a folder of `thatch load`, too. Who has no subscriber is one of its own. Of several good rows with one
-    id the first is accepted.
+    The file may also be a folder written by `thatch load`. A subscription without a subscriber is its own subscriber. Of
+    several rows with one id the first valid one is accepted.
     """
     loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path)
     accepted: list[tuple[str, Filter]] = []
@@ -79,7 +123,7 @@ def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filt
                     raise FilterError("filter text", "null")
                 made = read_subscription(identity, text, subscriber, expires, schema)
                 if identity in seen:
-                    raise SubscriptionError("each id once in the table", f"{shown(identity)} again")
+                    raise SubscriptionError(f"Duplicate id {shown(identity)}")
             except ThatchError as error:
                 rejects.append((row, str(error)))
                 continue
@@ -88,17 +132,64 @@ def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filt
     return accepted, sorted(rejects)
 
 
-def _without_doubles(
+def _without_duplicates(
     part: pa.Table, start: int, loaded: Subscriptions, seen: set[str]
 ) -> tuple[pa.Table, list[tuple[int, str]]]:
-    """A part of the table without ids that an earlier row has, and with the row numbers of the file."""
-    keep, doubles = [], []
+    """A part of the table without ids of earlier rows, and with the row numbers of the file."""
+    keep, duplicates = [], []
     for index, identity in enumerate(part.column("subscription").to_pylist()):
         row = loaded.rows[start + index]
         if identity is not None and identity in seen:
-            doubles.append((row, f"Expected each id once in the file, got {identity!r} again"))
+            duplicates.append((row, f"Duplicate id {identity!r}"))
         else:
             keep.append(index)
             seen.add(identity)
     numbered = part.append_column("row", pa.array(loaded.rows[start : start + part.num_rows], pa.int64()))
-    return numbered.take(pa.array(keep, pa.int64())), doubles
+    return numbered.take(pa.array(keep, pa.int64())), duplicates
+
+
+_SHAPE = re.compile(r"(line|star|tree|random):([0-9]{1,6})|(regions):([0-9]{1,4})x([0-9]{1,6})")
+
+
+def load_topology(text: str, seed: int = 0) -> Topology:
+    """The topology in a file or of a shape such as `line:5`."""
+    from thatch.formats.topology import SHAPES, generated, read_topology
+
+    found = _SHAPE.fullmatch(text)
+    if found is None:
+        if text.partition(":")[0] in SHAPES:
+            raise TableError("a shape such as line:5, star:5, tree:7, random:20 or regions:4x5", shown(text))
+        return read_topology(text)
+    if found[3]:
+        return generated("regions", regions=int(found[4]), brokers=int(found[5]), seed=seed)
+    return generated(found[1], count=int(found[2]), seed=seed)
+
+
+def load_policy(text: str) -> Policy:
+    """The policy with this name, such as `exact` or `merging:0.01`."""
+    from thatch.reduction.forwarding import policies
+
+    name, _, number = text.partition(":")
+    try:
+        match name, number:
+            case "exact", "":
+                return policies.Exact()
+            case "pairwise", "":
+                return policies.Pairwise()
+            case "flooding", "":
+                return policies.Flooding()
+            case "negative-space", "":
+                return policies.NegativeSpace()
+            case "approximate", _:
+                return policies.ApproximateNegativeSpace(int(number))
+            case "probabilistic", _:
+                return policies.Probabilistic(float(number))
+            case "merging", "":
+                return policies.Merging()
+            case "merging", _:
+                return policies.Merging(threshold=float(number))
+    except ParameterError:
+        raise
+    except ValueError as error:
+        raise ParameterError(f"a number after `{name}:`", shown(text), "policy") from error
+    raise ParameterError(POLICIES, shown(text), "policy")
