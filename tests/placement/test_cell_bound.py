@@ -1,19 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 
-from tests.placement.instances import drawn, problems
+from tests.placement.instances import drawn
 from thatch.placement import BrokerTree, PlacementProblem, best, solve
 from thatch.placement.cell_bound import cell_bound
-
-
-@given(problems)
-@settings(max_examples=60)
-def test_no_placement_within_latency_limits_undercuts_the_bound(problem):
-    bound = cell_bound(problem)
-    for algorithm in ("gr", "gr_star_search", "balance"):
-        assert solve(problem, algorithm).bandwidth >= bound * (1 - 1e-9)
 
 
 def test_a_cell_wanted_on_both_sides_enters_both_brokers():

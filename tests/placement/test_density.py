@@ -7,7 +7,7 @@ from thatch.errors import ParameterError
 from thatch.model.profile import Profile
 from thatch.placement import BrokerTree, PlacementProblem, solve
 from thatch.placement.boxes import union_volume
-from thatch.placement.density import evened, histogram
+from thatch.placement.density import histogram, map_to_shares
 
 
 def test_volume_becomes_the_share_of_events():
@@ -18,7 +18,7 @@ def test_volume_becomes_the_share_of_events():
         counts, edges = np.histogram(events[:, axis], bins=60)
         histograms.append((edges, counts))
     boxes = np.array([[0.0, 0.0, 1.0, 0.5], [0.5, 0.2, 2.0, 3.0]])
-    mapped = np.hstack([evened(boxes[:, :2], histograms), evened(boxes[:, 2:], histograms)])
+    mapped = np.hstack([map_to_shares(boxes[:, :2], histograms), map_to_shares(boxes[:, 2:], histograms)])
     inside = np.zeros(len(events), bool)
     for box in boxes:
         inside |= ((events >= box[:2]) & (events <= box[2:])).all(axis=1)
@@ -31,23 +31,23 @@ def test_volume_becomes_the_share_of_events():
 )
 def test_what_is_no_histogram_is_refused(distribution):
     with pytest.raises(ParameterError, match="rising edges"):
-        evened([[0.5]], [distribution])
+        map_to_shares([[0.5]], [distribution])
 
 
 def test_every_axis_needs_a_distribution():
     with pytest.raises(ParameterError, match="a column for each of 1 distributions"):
-        evened([[0.5, 0.5]], [([0, 1], [1])])
+        map_to_shares([[0.5, 0.5]], [([0, 1], [1])])
 
 
 def test_the_histogram_of_a_profile_gives_shares_of_events():
     rng = np.random.default_rng(2)
     values = np.concatenate([rng.exponential(1.0, 3_000), np.full(1_000, 5.0)])
     profile = Profile.of([{"price": float(each)} for each in values])
-    ends = evened([[1.0], [4.9], [5.1]], [histogram(profile, "price")]).ravel()
+    ends = map_to_shares([[1.0], [4.9], [5.1]], [histogram(profile, "price")]).ravel()
     assert ends.tolist() == pytest.approx([(values < each).mean() for each in (1.0, 4.9, 5.1)], abs=0.01)
     constant = histogram(Profile.of([{"price": 5}]), "price")
-    assert evened([[4.0], [6.0]], [constant]).ravel().tolist() == [0.0, 1.0]
-    with pytest.raises(ParameterError, match="of which the profile knows numbers"):
+    assert map_to_shares([[4.0], [6.0]], [constant]).ravel().tolist() == [0.0, 1.0]
+    with pytest.raises(ParameterError, match="a numeric attribute of the profile"):
         histogram(profile, "volume")
 
 

@@ -142,15 +142,6 @@ def test_filters_grow_until_everybody_is_served_whenever_candidates_allow_it(pro
         assert not state.missed().any()
 
 
-@given(problems)
-@settings(max_examples=25)
-def test_slp_keeps_beta_whenever_balance_does(problem):
-    floor = solve(problem, "balance").status
-    placement = solve(problem, "slp")
-    assert verify(placement).is_valid
-    assert placement.status is floor
-
-
 def test_slp_is_feasible_where_the_greedy_ones_are_not():
     seeds = []
     for seed in (0, 1, 4, 7, 8):

@@ -1,7 +1,7 @@
-"""Events that are not spread evenly: axes mapped so that volume is the share of events again.
+"""Events that are not spread evenly: map axes so that volume is the share of events again.
 
 Where attributes are independent, the share of events in a box is its volume after each axis is mapped by the distribution
-function of its attribute. So no algorithm needs to know of densities.
+function of its attribute. So algorithms need not know about densities.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from thatch.errors import ParameterError, shown
 from thatch.model.profile import Profile
 from thatch.placement.arrays import Floats
 
-__all__ = ["evened", "histogram"]
+__all__ = ["histogram", "map_to_shares"]
 
 
-def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
-    """The ends of boxes, a column an axis, each mapped to 0..1 by the distribution of its axis.
+def map_to_shares(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
+    """Map the ends of boxes, a column an axis, to 0..1 by the distribution of each axis.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
     Raises
     ------
     ParameterError
-        If there is not one histogram for each axis, or one makes no sense.
+        If there is not one histogram for each axis, or one is invalid.
 
     Examples
     --------
-    >>> evened([[5.0], [10.0], [15.0]], [([0, 10, 20], [3, 1])]).tolist()
+    >>> map_to_shares([[5.0], [10.0], [15.0]], [([0, 10, 20], [3, 1])]).tolist()
     [[0.375], [0.75], [0.875]]
     """
     array = np.asarray(values, np.float64)
@@ -56,7 +56,7 @@ def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
             or not 0 < masses.sum() < np.inf
         ):
             raise ParameterError(
-                "rising edges, and a share between neighbouring ones", shown((edges, shares)), f"axis {axis}"
+                "rising edges, and a share between each two of them", shown((edges, shares)), f"axis {axis}"
             )
         heights = np.concatenate([[0.0], np.cumsum(masses) / masses.sum()])
         mapped[:, axis] = np.interp(array[:, axis], ends, heights)
@@ -64,24 +64,24 @@ def evened(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
 
 
 def histogram(profile: Profile, key: str) -> tuple[Floats, Floats]:
-    """The numbers of an attribute as `evened` takes them, by the quantiles of a profile.
+    """The distribution of a numeric attribute in a profile, as `map_to_shares` takes it.
 
-    A value that several quantiles share is as wide as a double can tell.
+    A value that several quantiles share becomes an interval as narrow as doubles allow.
 
     Raises
     ------
     ParameterError
-        If the profile knows no finite numbers of the attribute.
+        If the profile has no finite numbers of the attribute.
     """
     known = profile.attribute(key)
     quantiles = np.array([each for each in (known.quantiles if known else ()) if np.isfinite(each)])
     if not len(quantiles):
-        raise ParameterError("an attribute of which the profile knows numbers", shown(key), "density")
+        raise ParameterError("a numeric attribute of the profile", shown(key), "density")
     values, counts = np.unique(quantiles, return_counts=True)
     edges: list[float] = []
     shares: list[float] = []
     for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-        shares += [1.0] if edges else []  # from the value before: one step
+        shares += [1.0] if edges else []  # one step from the value before
         edges.append(value)
         if count > 1 or len(values) == 1:
             shares.append(max(count - 1.0, 1.0))

@@ -1,9 +1,9 @@
-"""From filters to boxes of numbers, and back: the event space of real subscriptions (spec 2, A1b).
+"""From filters to boxes of numbers, and back: the event space of real subscriptions.
 
 An axis is an attribute that subscriptions constrain. Its line is mapped to 0..1 by the share of events below each cut, so that
 the volume of a box is the share of events inside, where attributes are independent (`thatch.model.selectivity` estimates
-it). Only cuts that some subscription has are needed. Cuts with no events between them are kept apart by a share that is too
-small to count, so that the way back rounds nothing.
+shares). Only the cuts of subscriptions are needed. Cuts with no events between them are kept apart by a share too small to
+count, so that nothing is lost on the way back from boxes to filters.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from thatch.model.profile import Profile
 from thatch.model.schema import Line, Schema, line_of, tighten
 from thatch.model.selectivity import Selectivity
 from thatch.placement.arrays import Floats
+from thatch.placement.boxes import box_volumes, is_inside
 
 __all__ = [
     "MOST_AXES",
@@ -36,15 +37,15 @@ __all__ = [
 ]
 
 MOST_AXES = 6  # work on unions of boxes grows with a power of the axes
-MOST_BOXES = 64  # a filter with more is taken as one box a conjunction, around its unions
+MOST_BOXES = 64  # a filter with more becomes one box for each conjunction
 
-_APART = 1e-12  # between neighbouring cuts at least; doubles below 1 are a ten-thousandth of it apart
+_APART = 1e-12  # the least share between neighbouring cuts; doubles below 1 are ten thousand times closer
 _NAN: Constraint = ((4,), (5,))
 
 Interval = tuple[Cut, Cut]
 Sides = Mapping[
     str, Mapping[Interval, int]
-]  # by attribute: the intervals that boxes have there, and how many have them
+]  # by attribute: the intervals of boxes, and how many boxes have each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,23 +54,23 @@ class EventAxis:
 
     Parameters
     ----------
-    key : the attribute; empty for the one axis of a space in which nobody constrains anything
-    cuts : all that subscriptions have, rising, the ends of the line with them
-    places : where each lies, from 0 to 1, rising
+    key : the attribute; empty for the only axis of a space in which no subscription constrains anything
+    cuts : those of all subscriptions and the ends of the line, rising
+    positions : where each cut lies, from 0 to 1, rising
     """
 
     key: str
     cuts: tuple[Cut, ...]
-    places: Floats
-    place_of: Mapping[Cut, float] = field(init=False, repr=False)
+    positions: Floats
+    position_of: Mapping[Cut, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "place_of", dict(zip(self.cuts, self.places.tolist(), strict=True)))
+        object.__setattr__(self, "position_of", dict(zip(self.cuts, self.positions.tolist(), strict=True)))
 
     def between(self, low: float, high: float) -> Constraint:
-        """The interval that holds all intervals of subscriptions that lie between two places."""
-        first = int(np.searchsorted(self.places, low, "left"))
-        last = int(np.searchsorted(self.places, high, "right")) - 1
+        """The smallest interval around all intervals of subscriptions that lie between two positions."""
+        first = int(np.searchsorted(self.positions, low, "left"))
+        last = int(np.searchsorted(self.positions, high, "right")) - 1
         return (self.cuts[first], self.cuts[last])
 
 
@@ -85,17 +86,17 @@ class EventSpace:
         rows = []
         for sides in sides_of(filter):
             ends = [sides.get(axis.key, WHOLE) for axis in self.axes]
-            placed = [
-                [axis.place_of[end[which]] for axis, end in zip(self.axes, ends, strict=True)]
+            lows, highs = (
+                [axis.position_of[end[which]] for axis, end in zip(self.axes, ends, strict=True)]
                 for which in (0, 1)
-            ]
-            rows.append(placed[0] + placed[1])
+            )
+            rows.append(lows + highs)
         return np.array(rows)
 
     def filter_of(self, boxes: Floats) -> Filter | None:
-        """A filter that lets through all subscriptions whose boxes lie inside these; None for no boxes.
+        """A filter that covers all subscriptions whose boxes lie inside these; None for no boxes.
 
-        Checks that are no intervals, and attributes that are no axes, are left out: it lets through more, never less.
+        Checks that are not intervals, and attributes that are not axes, are left out: the filter covers more, never less.
         """
         if not len(boxes):
             return None
@@ -108,22 +109,21 @@ class EventSpace:
         for number, axis in enumerate(self.axes):
             constraint = axis.between(float(box[number]), float(box[d + number]))
             if constraint != WHOLE:
-                sides.append((axis.key, _sayable(constraint, line_of(axis.key, self.schema))))
+                sides.append((axis.key, _expressible(constraint, line_of(axis.key, self.schema))))
         return Conjunction(tuple(sorted(sides)))
 
 
 def _outermost(boxes: Floats) -> list[Floats]:
-    """Those that lie in no other."""
-    d = boxes.shape[1] // 2
+    """The boxes that lie inside no other."""
     kept: list[Floats] = []
-    for box in boxes[np.argsort(-np.prod(boxes[:, d:] - boxes[:, :d], axis=1), kind="stable")]:
-        if not any((box[:d] >= other[:d]).all() and (box[d:] <= other[d:]).all() for other in kept):
+    for box in boxes[np.argsort(-box_volumes(boxes), kind="stable")]:
+        if not any(is_inside(box, other) for other in kept):
             kept.append(box)
     return kept
 
 
-def _sayable(constraint: Constraint, line: Line | None) -> Constraint:
-    """An interval that filters can say, around one. What holds on NaN leaves out single values, or texts, and no numbers."""
+def _expressible(constraint: Constraint, line: Line | None) -> Constraint:
+    """The smallest interval around one that a filter can express: an interval with NaN must contain all numbers."""
     first, last = constraint
     has_nan = first <= (4,) and last >= (5,) and tighten(_NAN, line)
     return (first, (6,)) if has_nan and last < (6,) else constraint
@@ -140,7 +140,7 @@ def sides_of(filter: Filter) -> list[dict[str, Interval]]:
 
 
 def count_sides(filters: Iterable[Filter]) -> dict[str, Counter[Interval]]:
-    """The sides of all boxes around filters."""
+    """Count the sides of all boxes around filters."""
     sides: dict[str, Counter[Interval]] = {}
     for filter in filters:
         for box in sides_of(filter):
@@ -161,20 +161,20 @@ def event_space(
 
     Parameters
     ----------
-    profile : of the log of events; without one distributions are assumed
-    most : axes that are kept, those that narrow boxes most in the mean; what others ask is left to brokers
-    keys : the attributes to take as axes, instead of a choice
+    profile : of the log of events; without one, distributions are assumed
+    most : how many axes to keep: those that narrow boxes most on average; brokers check the other attributes
+    keys : the attributes to take as axes, instead of choosing
 
     Raises
     ------
     ParameterError
-        If no axes are wanted, or a key that nobody constrains.
+        If no axes are asked for, or a key that no subscription constrains.
     """
     if most < 1 or (keys is not None and not keys):
         raise ParameterError("at least one axis", shown(most if keys is None else keys), "axes")
     for key in keys or ():
         if key not in sides:
-            raise ParameterError("attributes that subscriptions constrain", shown(key), "axes")
+            raise ParameterError("an attribute that subscriptions constrain", shown(key), "axes")
     selectivity = Selectivity(profile, schema)
     axes = [_axis(key, sides[key], selectivity) for key in sorted(sides if keys is None else set(keys))]
     if keys is None:
@@ -193,7 +193,8 @@ def _axis(key: str, asked: Mapping[Interval, int], selectivity: Selectivity) -> 
 
 
 def _narrowing(axis: EventAxis, asked: Mapping[Interval, int]) -> float:
-    """What all boxes together leave out on an axis."""
+    """The share that boxes leave out on an axis, added over all boxes."""
     return sum(
-        count * (1.0 - (axis.place_of[high] - axis.place_of[low])) for (low, high), count in asked.items()
+        count * (1.0 - (axis.position_of[high] - axis.position_of[low]))
+        for (low, high), count in asked.items()
     )

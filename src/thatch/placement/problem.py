@@ -27,7 +27,7 @@ from thatch.errors import BoxError, ParameterError, shown
 from thatch.placement.arrays import Floats, Ints, distinct_rows
 from thatch.placement.candidates import LATENCY_SLACK, CandidateSets, LeafDistances, SubscriberTypes
 from thatch.placement.checks import check_limits, list_some, read_points
-from thatch.placement.density import evened
+from thatch.placement.density import map_to_shares
 from thatch.placement.executor import Executor, run_here, spans
 from thatch.placement.interests import Interests
 from thatch.placement.tree import BrokerTree
@@ -102,7 +102,7 @@ class PlacementProblem:
         max_delay : a path may be longer than the shortest one by this factor; 0.3 unless `limits` are given
         limits : the longest path for each subscriber, instead of `max_delay`
         domain : low and high ends of event space; boxes outside are refused
-        density : how events are distributed on each axis, as histograms (see `evened`, and `histogram` for those of a
+        density : how events are distributed on each axis, as histograms (see `map_to_shares`, and `histogram` for those of a
             profile); evenly if not given. Boxes are then in shares of events, and so is bandwidth; beyond a histogram
             there are no events
 
@@ -119,7 +119,7 @@ class PlacementProblem:
         if domain is not None:
             _check_domain(interests, domain)
         if density is not None:
-            ends = evened(lows, density), evened(highs, density)
+            ends = map_to_shares(lows, density), map_to_shares(highs, density)
             interests, interest_of = Interests.read(*ends, owners, len(points))
         draft = cls(
             tree=tree,
