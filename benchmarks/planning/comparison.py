@@ -10,7 +10,15 @@ from typing import Any
 import thatch
 from thatch.model.events import read_event
 from thatch.model.profile import Profile
-from thatch.planning import FilterSet, Plan, PredicateSample, Problem, expected_cost, plan, unplanned
+from thatch.planning import (
+    FilterSet,
+    MatchingPlan,
+    PlanningProblem,
+    PredicateSample,
+    expected_cost,
+    plan,
+    plan_as_given,
+)
 from thatch.planning.expected import PairedChances
 from thatch.planning.problem import Answer
 
@@ -34,8 +42,8 @@ class Compared:
     jointly_predicted : the same from what was true together
     """
 
-    planned: Plan
-    arrived: Plan
+    planned: MatchingPlan
+    arrived: MatchingPlan
     counts: tuple[float, float]
     marginal: float
     pairs: float
@@ -70,7 +78,7 @@ def compared(
         for some in (known, others)
     )
     problem = wanted.problem.with_selectivities(before.selectivities()) if is_measured else wanted.problem
-    planned, arrived = plan(problem), unplanned(problem)
+    planned, arrived = plan(problem), plan_as_given(problem)
     counts = after.cost(planned), after.cost(arrived)
     paired = expected_cost(problem, planned.steps, _pairs(problem, before))
     jointly = before.cost(planned), before.cost(arrived)
@@ -85,7 +93,7 @@ def compared(
     )
 
 
-def _pairs(problem: Problem, sample: PredicateSample) -> PairedChances:
+def _pairs(problem: PlanningProblem, sample: PredicateSample) -> PairedChances:
     found = {}
     for member in problem.members:
         for first, second in combinations(sorted(member), 2):

@@ -19,7 +19,7 @@ from thatch.matching.segments import SegmentIndex
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
-from thatch.planning import Problem, access_hints, plan
+from thatch.planning import PlanningProblem, access_hints, plan
 from thatch.workloads import generate
 from thatch.workloads.interests import interests
 
@@ -197,10 +197,10 @@ def link_rows(bench: Bench) -> list[Row]:
     return rows
 
 
-def _link_cluster(rng: np.random.Generator, members: int, size: int, shared: int) -> Problem:
+def _link_cluster(rng: np.random.Generator, members: int, size: int, shared: int) -> PlanningProblem:
     own = [range(shared + at * size, shared + (at + 1) * size) for at in range(members)]
     count = shared + members * size
-    return Problem.of(
+    return PlanningProblem.of(
         [[*range(shared), *each] for each in own],
         rng.random(count).tolist(),
         costs=(0.2 + rng.random(count)).tolist(),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from thatch.planning import Problem
+from thatch.planning import PlanningProblem
 from thatch.planning.problem import Answer
 
 chances = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
@@ -14,7 +14,7 @@ costs = st.sampled_from([1.0, 1.0, 0.5, 3.0])
 
 
 @st.composite
-def problems(draw: st.DrawFn, most: int = 6, answer: Answer | None = None) -> Problem:
+def problems(draw: st.DrawFn, most: int = 6, answer: Answer | None = None) -> PlanningProblem:
     """Any set: members share what they may, owners have one member or several."""
     predicates = draw(st.integers(1, most))
     member = st.lists(st.integers(0, predicates - 1), unique=True, max_size=3)
@@ -24,7 +24,7 @@ def problems(draw: st.DrawFn, most: int = 6, answer: Answer | None = None) -> Pr
 
 
 @st.composite
-def nested_links(draw: st.DrawFn, most: int = 7) -> Problem:
+def nested_links(draw: st.DrawFn, most: int = 7) -> PlanningProblem:
     """Sets of one owner whose clusters are disjoint or nested: trees of `and` and `or` with every predicate once."""
     members: list[tuple[int, ...]] = []
     used = 0
@@ -50,7 +50,7 @@ def nested_links(draw: st.DrawFn, most: int = 7) -> Problem:
 
 
 @st.composite
-def link_groups(draw: st.DrawFn, most: int = 9) -> Problem:
+def link_groups(draw: st.DrawFn, most: int = 9) -> PlanningProblem:
     """Members of one owner that share nothing."""
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4).filter(lambda each: sum(each) <= most))
     members, used = [], 0
@@ -62,8 +62,8 @@ def link_groups(draw: st.DrawFn, most: int = 9) -> Problem:
 
 def _rated(
     draw: st.DrawFn, members: Sequence[Sequence[int]], predicates: int, owners: Sequence[int], answer: Answer
-) -> Problem:
-    return Problem.of(
+) -> PlanningProblem:
+    return PlanningProblem.of(
         members,
         [draw(chances) for _ in range(predicates)],
         costs=[draw(costs) for _ in range(predicates)],

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from thatch.errors import ParameterError
 from thatch.experiments.commonality import closed_forms as closed
-from thatch.planning import PredicateSample, Problem, count, expected_cost, plan, unplanned
+from thatch.planning import PlanningProblem, PredicateSample, count, expected_cost, plan, plan_as_given
 from thatch.planning.expected import PairedChances, cluster_cost, conjunction_cost, link_group_cost
 
 EVENTS = 4_000
 
 
-def sampled(problem: Problem, seed: int = 0, events: int = EVENTS) -> PredicateSample:
+def sampled(problem: PlanningProblem, seed: int = 0, events: int = EVENTS) -> PredicateSample:
     """Events on which predicates are independent."""
     rng = np.random.default_rng(seed)
     columns = []
@@ -25,13 +25,13 @@ def sampled(problem: Problem, seed: int = 0, events: int = EVENTS) -> PredicateS
     return PredicateSample(columns, events)
 
 
-def cluster_of(k: int, m: int, n: int, p: float) -> Problem:
+def cluster_of(k: int, m: int, n: int, p: float) -> PlanningProblem:
     own = [range(k + j * (n - k), k + (j + 1) * (n - k)) for j in range(m)]
-    return Problem.of([[*range(k), *each] for each in own], [p] * (k + m * (n - k)))
+    return PlanningProblem.of([[*range(k), *each] for each in own], [p] * (k + m * (n - k)))
 
 
-def link_of(m: int, n: int, p: float) -> Problem:
-    return Problem.of([range(j * n, (j + 1) * n) for j in range(m)], [p] * (m * n), answer="any")
+def link_of(m: int, n: int, p: float) -> PlanningProblem:
+    return PlanningProblem.of([range(j * n, (j + 1) * n) for j in range(m)], [p] * (m * n), answer="any")
 
 
 @settings(max_examples=30)
@@ -63,7 +63,7 @@ def test_counts_of_the_executor_are_the_closed_forms(p):
 
 
 def test_counts_of_a_strategy_are_its_cost():
-    problem = Problem.of(
+    problem = PlanningProblem.of(
         [[0, 1, 2], [0, 3, 4], [0, 5]], [0.7, 0.3, 0.6, 0.5, 0.8, 0.1], costs=[1, 2, 1, 1, 3, 1], answer="any"
     )
     found = plan(problem)
@@ -74,18 +74,18 @@ def test_counts_of_a_strategy_are_its_cost():
 def test_what_stands_in_several_places_is_predicted_nearly():
     rng = np.random.default_rng(5)
     members = [rng.choice(40, size=4, replace=False).tolist() for _ in range(150)]
-    problem = Problem.of(members, rng.random(40).tolist())
+    problem = PlanningProblem.of(members, rng.random(40).tolist())
     sample = sampled(problem)
-    for each in (plan(problem), unplanned(problem)):
+    for each in (plan(problem), plan_as_given(problem)):
         assert sample.cost(each) == pytest.approx(each.cost, rel=0.1)
 
 
 def test_alternatives_of_several_owners_are_predicted_nearly():
     rng = np.random.default_rng(6)
     members = [rng.choice(60, size=3, replace=False).tolist() for _ in range(90)]
-    problem = Problem.of(members, rng.random(60).tolist(), owners=rng.integers(15, size=90).tolist())
+    problem = PlanningProblem.of(members, rng.random(60).tolist(), owners=rng.integers(15, size=90).tolist())
     sample = sampled(problem)
-    for each in (plan(problem), unplanned(problem)):
+    for each in (plan(problem), plan_as_given(problem)):
         assert sample.cost(each) == pytest.approx(each.cost, rel=0.1)
 
 
@@ -123,8 +123,8 @@ def test_closed_forms_refuse_what_makes_no_sense(asked):
 
 
 def test_pairs_that_were_measured_correct_what_independence_gets_wrong():
-    problem = Problem.of([[0, 1, 2]], [0.4, 0.5, 0.5])
-    steps = unplanned(problem).steps
+    problem = PlanningProblem.of([[0, 1, 2]], [0.4, 0.5, 0.5])
+    steps = plan_as_given(problem).steps
     assert expected_cost(problem, steps) == pytest.approx(1 + 0.4 + 0.2)
     never = PairedChances(problem, {(0, 1): 0.0})
     assert expected_cost(problem, steps, never) == pytest.approx(1 + 0.4)
@@ -135,7 +135,7 @@ def test_pairs_that_were_measured_correct_what_independence_gets_wrong():
 
 
 def test_a_sample_knows_what_is_true_together():
-    problem = Problem.of([[0], [1]], [0.5, 0.5], answer="any")
+    problem = PlanningProblem.of([[0], [1]], [0.5, 0.5], answer="any")
     sample = PredicateSample([0b0011, 0b1100], 4)  # one of them is true on every event
     assert sample.selectivities() == [0.5, 0.5]
     assert sample.cost(plan(problem)) == plan(problem).cost == 1.5

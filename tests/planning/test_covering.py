@@ -17,18 +17,18 @@ from thatch.model.events import read_event
 from thatch.model.profile import Profile
 from thatch.planning import (
     FilterSet,
+    PlanningProblem,
     PredicateSample,
-    Problem,
     commonalities,
     count,
     execute,
     expected_cost,
     plan,
-    unplanned,
+    plan_as_given,
 )
 from thatch.planning.depth_first import depth_first
-from thatch.planning.factoring import greedy
-from thatch.planning.steps import Step
+from thatch.planning.factoring import factor_greedily
+from thatch.planning.steps import PlanStep
 
 
 @settings(max_examples=30)
@@ -79,8 +79,8 @@ def test_plans_answer_as_filters_do_and_cost_what_is_expected_where_every_predic
     wanted = FilterSet(filters, Profile.of(every, filters), answer=answer)
     records = [read_event(event) for event in every]
     columns = wanted.columns(records)
-    steps = depth_first(wanted.problem, greedy(wanted.problem))
-    for found in (plan(wanted.problem), plan(wanted.problem, budget=0), unplanned(wanted.problem)):
+    steps = depth_first(wanted.problem, factor_greedily(wanted.problem))
+    for found in (plan(wanted.problem), plan(wanted.problem, budget=0), plan_as_given(wanted.problem)):
         counted = count(found, columns, len(every))
         for place, (event, record) in enumerate(zip(every[::17], records[::17], strict=True)):
             matching = [name for name, filter in filters.items() if filter.matches(event)]
@@ -96,10 +96,10 @@ def test_plans_answer_as_filters_do_and_cost_what_is_expected_where_every_predic
         assert expected_cost(wanted.problem, steps) == pytest.approx(together.cost / len(every))
 
 
-def _stands_once(step: Step) -> bool:
+def _stands_once(step: PlanStep) -> bool:
     found: list[int] = []
 
-    def walk(each: Step) -> None:
+    def walk(each: PlanStep) -> None:
         found.extend(each.tests)
         for below in each.below:
             walk(below)
@@ -135,7 +135,7 @@ def test_that_an_event_has_an_attribute_is_asked_first_where_few_have_it():
     found = plan(wanted.problem)
     assert wanted.problem.names[found.steps.tests[0]] == "exists(code)"
     sample = PredicateSample(wanted.columns([read_event(event) for event in log]), len(log))
-    assert sample.cost(found) < sample.cost(unplanned(wanted.problem)) / 4
+    assert sample.cost(found) < sample.cost(plan_as_given(wanted.problem)) / 4
 
 
 def test_predictions_hold_where_attributes_are_independent():
@@ -167,4 +167,4 @@ def test_predictions_hold_where_attributes_are_independent():
 )
 def test_what_cannot_be_implied_is_refused(implied, message):
     with pytest.raises(ParameterError, match=message):
-        Problem.of([[0, 1]], [0.5, 0.5], implied=implied)
+        PlanningProblem.of([[0, 1]], [0.5, 0.5], implied=implied)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.planning import Problem, plan
+from thatch.planning import PlanningProblem, plan
 from thatch.planning.explanation import algorithm_line, commonality_lines, plan_lines, topology_line
 
 NAMES = ["S1", "S2", "S3"]
@@ -10,7 +10,7 @@ NAMES = ["S1", "S2", "S3"]
 
 def problem_of(answer, costs=1.0):
     names = ["symbol = 'IBM'", "price < 100", "volume > 9", "price > 150", "open > 90"]
-    return Problem.of(
+    return PlanningProblem.of(
         [[0, 1], [0, 2, 3], [0, 2, 4]], [0.1, 0.5, 0.4, 0.3, 0.25], costs=costs, answer=answer, names=names
     )
 
@@ -49,7 +49,7 @@ def test_what_is_common_is_told_and_long_lists_are_cut():
         "conjunctive, 2 members, false 60%: not (volume > 9) → ¬S2 ∧ ¬S3",
     ]
     assert list(commonality_lines(found, NAMES, 1))[-1] == "… and 2 more"
-    assert list(commonality_lines(plan(Problem.of([[0]], [0.5])), ["S"])) == ["nothing"]
+    assert list(commonality_lines(plan(PlanningProblem.of([[0]], [0.5])), ["S"])) == ["nothing"]
 
 
 def test_of_a_large_plan_those_steps_are_shown_that_most_members_wait_for():
@@ -65,7 +65,7 @@ def test_of_a_large_plan_those_steps_are_shown_that_most_members_wait_for():
         "  price < 100 [0.5] → S1",
         "  … and 3 steps more, to 2 conjunctions",
     ]
-    twins = plan(Problem.of([[0]] * 5 + [[1]], [0.5, 0.4], names=["x = 1", "y = 2"]))
+    twins = plan(PlanningProblem.of([[0]] * 5 + [[1]], [0.5, 0.4], names=["x = 1", "y = 2"]))
     assert plan_lines(twins, ["a", "b", "c", "d", "e", "f"]) == [
         "x = 1 [0.5] → a, b, c, … (5 in all)",
         "y = 2 [0.4] → f",

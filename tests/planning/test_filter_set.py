@@ -13,7 +13,7 @@ from thatch.errors import NeverMatchesError, ParameterError, SchemaError
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
-from thatch.planning import FilterSet, paired_chances, plan, unplanned
+from thatch.planning import FilterSet, paired_chances, plan, plan_as_given
 
 
 def filters_of(*texts: str, schema: thatch.Schema | None = None) -> dict[str, Filter]:
@@ -51,7 +51,7 @@ def test_plans_match_what_filters_match_lists_and_checks_included(expressions, g
     assume(filters)
     for answer in ("list", "any"):
         wanted = FilterSet(filters, answer=answer)
-        for each in (plan(wanted.problem), unplanned(wanted.problem)):
+        for each in (plan(wanted.problem), plan_as_given(wanted.problem)):
             for event in filter(is_event, given_events):
                 expected = [name for name, filter in filters.items() if filter.matches(event)]
                 if answer == "any" and len(filters) > 1:
@@ -68,7 +68,7 @@ def test_columns_are_what_predicates_say_of_each_event(expressions, given_events
     flat = [record for record in map(read_event, filter(is_event, given_events)) if not record.choices]
     columns = wanted.columns(flat)
     for place, record in enumerate(flat):
-        evaluated = wanted.execute(unplanned(wanted.problem), record).evaluated
+        evaluated = wanted.execute(plan_as_given(wanted.problem), record).evaluated
         truth = wanted._truth(record)
         assert [column >> place & 1 for column in columns] == [
             truth(number) for number in range(len(columns))

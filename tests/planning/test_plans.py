@@ -8,13 +8,13 @@ from hypothesis import given, settings
 
 from tests.planning.sets import link_groups, nested_links, problems
 from thatch.errors import ParameterError
-from thatch.planning import Plan, Problem, count, execute, plan, topology_of, unplanned
+from thatch.planning import MatchingPlan, PlanningProblem, count, execute, plan, plan_as_given, topology_of
 from thatch.planning.depth_first import depth_first
 from thatch.planning.dynamic_programme import best_strategy, gates_of, state_count
-from thatch.planning.factoring import factored, greedy
-from thatch.planning.reference import best_cost, combinations, cost_of, satisfied
+from thatch.planning.factoring import factor, factor_greedily
+from thatch.planning.reference import best_cost, combinations, cost_of, satisfied_owners
 
-LINK_CLUSTER = Problem.of([[0, 1], [0, 2, 3]], [0.5, 0.2, 0.9, 0.3], answer="any")
+LINK_CLUSTER = PlanningProblem.of([[0, 1], [0, 2, 3]], [0.5, 0.2, 0.9, 0.3], answer="any")
 
 
 @settings(max_examples=80)
@@ -60,7 +60,7 @@ def test_every_plan_answers_as_the_definition_on_one_event_and_on_many(problem):
         evaluations = 0
         for place, values in enumerate(events):
             alone = execute(each, values.__getitem__)
-            assert alone.owners == satisfied(problem, values)
+            assert alone.owners == satisfied_owners(problem, values)
             assert alone.owners == {
                 owner for owner, found in enumerate(together.satisfied) if found >> place & 1
             }
@@ -69,14 +69,14 @@ def test_every_plan_answers_as_the_definition_on_one_event_and_on_many(problem):
         assert together.evaluations == evaluations
 
 
-def _all_plans(problem: Problem) -> list[Plan]:
+def _all_plans(problem: PlanningProblem) -> list[MatchingPlan]:
     found = plan(problem)
-    overlapping = depth_first(problem, greedy(problem))
+    overlapping = depth_first(problem, factor_greedily(problem))
     return [
         found,
         plan(problem, budget=0),
-        unplanned(problem),
-        Plan(
+        plan_as_given(problem),
+        MatchingPlan(
             problem=problem,
             topology=found.topology,
             algorithm="factored heuristic",
@@ -104,13 +104,13 @@ def _all_plans(problem: Problem) -> list[Plan]:
     ],
 )
 def test_the_topology_is_found_and_the_plan_says_how_it_was_made(members, answer, topology, algorithm):
-    found = plan(Problem.of(members, [0.5] * 5, answer=answer))
+    found = plan(PlanningProblem.of(members, [0.5] * 5, answer=answer))
     assert (found.topology, found.algorithm) == (topology, algorithm)
     assert found.is_optimal == (algorithm != "factored heuristic")
 
 
 def test_a_subscription_in_disjunctive_form_among_others_is_satisfied_by_one_alternative():
-    problem = Problem.of([[0], [1], [2]], [0.9, 0.5, 0.5], owners=[7, 7, 8])
+    problem = PlanningProblem.of([[0], [1], [2]], [0.9, 0.5, 0.5], owners=[7, 7, 8])
     found = plan(problem)
     assert found.topology == "separate"
     assert found.cost == pytest.approx(1 + 0.1 + 1)
@@ -126,8 +126,8 @@ def test_over_the_budget_the_factored_heuristic_is_used_and_the_states_are_told(
 
 def test_states_are_one_more_than_the_leaves_of_each_gate():
     # ψ1 and ψ2 and ((a and b) or (c and d and e)): leaf-parents with 2, 2 and 3 leaves.
-    problem = Problem.of([[0, 1, 2, 3], [0, 1, 4, 5, 6]], [0.5] * 7, answer="any")
-    gates = gates_of(problem, factored(problem))
+    problem = PlanningProblem.of([[0, 1, 2, 3], [0, 1, 4, 5, 6]], [0.5] * 7, answer="any")
+    gates = gates_of(problem, factor(problem))
     assert sorted(map(len, gates.leaves)) == [0, 2, 2, 3]
     assert state_count(gates) == 3 * 3 * 4
 
@@ -138,14 +138,16 @@ def test_an_optimal_strategy_may_leave_a_member_before_it_is_decided():
     gains = []
     for _ in range(40):
         p = rng.random(5).tolist()
-        problem = Problem.of([[0, 1, 2], [0, 3, 4]], p, costs=(0.1 + rng.random(5)).tolist(), answer="any")
+        problem = PlanningProblem.of(
+            [[0, 1, 2], [0, 3, 4]], p, costs=(0.1 + rng.random(5)).tolist(), answer="any"
+        )
         gains.append(plan(problem, budget=0).cost - plan(problem).cost)
     assert min(gains) > -1e-12
     assert max(gains) > 0.01
 
 
 def test_a_member_that_another_one_implies_is_never_evaluated():
-    problem = Problem.of([[0], [0, 1], [0, 2, 3]], [0.5] * 4, answer="any")
+    problem = PlanningProblem.of([[0], [0, 1], [0, 2, 3]], [0.5] * 4, answer="any")
     found = plan(problem)
     assert found.topology == "link-cluster"
     assert found.cost == 1
@@ -154,16 +156,16 @@ def test_a_member_that_another_one_implies_is_never_evaluated():
 
 def test_a_member_without_predicates_answers_alone():
     for members in ([[]], [[], [0]], [[], [0, 1], [0, 2]]):
-        found = plan(Problem.of(members, [0.5] * 3, answer="any"))
+        found = plan(PlanningProblem.of(members, [0.5] * 3, answer="any"))
         assert found.cost == 0
         assert execute(found, lambda _: False).owners == {0}
-    listed = plan(Problem.of([[], [0]], [0.5]))
+    listed = plan(PlanningProblem.of([[], [0]], [0.5]))
     assert listed.cost == 1
     assert execute(listed, lambda _: False).owners == {0}
 
 
 def test_twins_share_everything():
-    problem = Problem.of([[0, 1], [1, 0]], [0.5, 0.5])
+    problem = PlanningProblem.of([[0, 1], [1, 0]], [0.5, 0.5])
     assert topology_of(problem) == "cluster"
     assert plan(problem).cost == 1.5
     assert execute(plan(problem), lambda _: True).owners == {0, 1}
@@ -173,8 +175,8 @@ def test_shared_predicates_reject_members_together():
     rng = np.random.default_rng(1)
     # Each of 300 members holds one of 10 selective predicates, one of 10 others, and one of its own.
     members = [[20 + at, 10 + int(b), int(a)] for at, (a, b) in enumerate(rng.integers(10, size=(300, 2)))]
-    problem = Problem.of(members, [0.05] * 10 + [0.6] * 10 + [0.5] * 300)
-    found, arrived = plan(problem), unplanned(problem)
+    problem = PlanningProblem.of(members, [0.05] * 10 + [0.6] * 10 + [0.5] * 300)
+    found, arrived = plan(problem), plan_as_given(problem)
     assert found.topology == "entangled"
     assert found.cost < 40 < arrived.cost
 
@@ -190,7 +192,9 @@ def test_the_heuristic_is_near_the_best_strategy_on_small_sets():
     for _ in range(80):
         sizes = rng.integers(1, 4, size=3)
         members = [rng.choice(6, size=size, replace=False).tolist() for size in sizes]
-        problem = Problem.of(members, rng.random(6).tolist(), costs=rng.choice([1.0, 3.0], size=6).tolist())
+        problem = PlanningProblem.of(
+            members, rng.random(6).tolist(), costs=rng.choice([1.0, 3.0], size=6).tolist()
+        )
         found = plan(problem)
         if not found.is_optimal:
             above.append(cost_of(found) / best_cost(problem))

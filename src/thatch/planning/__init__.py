@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from thatch.planning.commonalities import Commonality, commonalities
-from thatch.planning.counting import Count, PredicateSample, count
-from thatch.planning.executing import Execution, execute
+from thatch.planning.commonalities import Commonality, Topology, commonalities, topology_of
+from thatch.planning.executing import BatchExecution, Execution, PredicateSample, count, execute
 from thatch.planning.expected import expected_cost, paired_chances
 from thatch.planning.filter_set import FilterSet
 from thatch.planning.hints import access_hints, attribute_order
-from thatch.planning.planning import BUDGET, plan, unplanned
-from thatch.planning.plans import Plan
-from thatch.planning.problem import Problem
-from thatch.planning.topology import Topology, topology_of
+from thatch.planning.plans import BUDGET, MatchingPlan, plan, plan_as_given
+from thatch.planning.problem import PlanningProblem
 
 __all__ = [
     "BUDGET",
+    "BatchExecution",
     "Commonality",
-    "Count",
     "Execution",
     "FilterSet",
-    "Plan",
+    "MatchingPlan",
+    "PlanningProblem",
     "PredicateSample",
-    "Problem",
     "Topology",
     "access_hints",
     "attribute_order",
@@ -31,6 +28,6 @@ __all__ = [
     "expected_cost",
     "paired_chances",
     "plan",
+    "plan_as_given",
     "topology_of",
-    "unplanned",
 ]

@@ -1,4 +1,21 @@
-"""Commonalities of a set: conditions that every one of some members implies (paper C, section 2.1)."""
+"""What a set has in common: conditions that several members imply, and the topology that these make.
+
+A commonality is a condition that each of some members implies (commonality, section 2.1). Which commonalities touch which
+members is the topology of the set (sections 2.2 and 3), and decides which algorithm plans it:
+
+==================  ============  =====================================================
+topology            answer        predicates that several members hold
+==================  ============  =====================================================
+conjunction         –             (a single member)
+link-group          yes or no     none
+link-cluster        yes or no     held by all members
+multicluster-link   yes or no     clusters that are disjoint or nested
+separate            a list        none
+cluster             a list        held by all members
+multi-cluster       a list        clusters that are disjoint or nested
+entangled           any           clusters that overlap
+==================  ============  =====================================================
+"""
 
 from __future__ import annotations
 
@@ -6,11 +23,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from thatch.planning.problem import Problem
+from thatch.planning.problem import PlanningProblem
 
-__all__ = ["Cluster", "Commonality", "clusters", "commonalities", "nested_clusters"]
+__all__ = [
+    "Commonality",
+    "PredicateCluster",
+    "Topology",
+    "clusters",
+    "commonalities",
+    "nested_clusters",
+    "topology_of",
+]
 
 _MOST_NAMED = 3  # members that an expression names
+Topology = Literal[
+    "conjunction",
+    "link-group",
+    "link-cluster",
+    "multicluster-link",
+    "separate",
+    "cluster",
+    "multi-cluster",
+    "entangled",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +64,7 @@ class Commonality:
     members: tuple[int, ...]
     predicates: tuple[int, ...] = ()
 
-    def expression(self, problem: Problem, names: Sequence[str] | None = None) -> str:
+    def expression(self, problem: PlanningProblem, names: Sequence[str] | None = None) -> str:
         """The commonality expression of the paper, (1) or (2).
 
         Parameters
@@ -49,24 +84,24 @@ class Commonality:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class PredicateCluster:
     """Members that share predicates: exactly these members hold exactly these predicates in common."""
 
     members: tuple[int, ...]
     predicates: tuple[int, ...]
 
 
-def clusters(problem: Problem) -> list[Cluster]:
+def clusters(problem: PlanningProblem) -> list[PredicateCluster]:
     """All clusters of two members or more, the largest first."""
     found: dict[tuple[int, ...], list[int]] = {}
     for predicate, members in problem.holders.items():
         if len(members) > 1:
             found.setdefault(members, []).append(predicate)
     listed = sorted(found.items(), key=lambda each: (-len(each[0]), each[0]))
-    return [Cluster(members, tuple(predicates)) for members, predicates in listed]
+    return [PredicateCluster(members, tuple(predicates)) for members, predicates in listed]
 
 
-def commonalities(problem: Problem) -> list[Commonality]:
+def commonalities(problem: PlanningProblem) -> list[Commonality]:
     """All commonalities: disjunctive ones, then conjunctive ones, those of most members first."""
     of_owner: dict[int, list[int]] = {}
     for member, owner in enumerate(problem.owners):
@@ -79,7 +114,7 @@ def commonalities(problem: Problem) -> list[Commonality]:
     return answers + sorted(shared, key=lambda each: (-len(each.members), each.members))
 
 
-def _weaker(problem: Problem) -> list[Commonality]:
+def _weaker(problem: PlanningProblem) -> list[Commonality]:
     """Predicates with the members that hold them or imply them, if some only imply them."""
     found: dict[int, set[int]] = {}
     for predicate, members in problem.holders.items():
@@ -92,12 +127,12 @@ def _weaker(problem: Problem) -> list[Commonality]:
     ]
 
 
-def nested_clusters(problem: Problem) -> list[tuple[Cluster, int]] | None:
+def nested_clusters(problem: PlanningProblem) -> list[tuple[PredicateCluster, int]] | None:
     """All clusters, each with the place in this list of the smallest one around it, −1 for none.
 
     None if two of them overlap: then no tree has every predicate once.
     """
-    found: list[tuple[Cluster, int]] = []
+    found: list[tuple[PredicateCluster, int]] = []
     innermost = [-1] * len(problem.members)
     for cluster in clusters(problem):
         around = {innermost[member] for member in cluster.members}
@@ -107,3 +142,24 @@ def nested_clusters(problem: Problem) -> list[tuple[Cluster, int]] | None:
         for member in cluster.members:
             innermost[member] = len(found) - 1
     return found
+
+
+def topology_of(problem: PlanningProblem) -> Topology:
+    """The topology of a set.
+
+    Notes
+    -----
+    `separate`, `multi-cluster` and `entangled` are our names: the paper has none for sets without commonalities, and for
+    several clusters whose answer is a list or which overlap.
+    """
+    if len(problem.members) == 1:
+        return "conjunction"
+    is_link = problem.owner_count == 1
+    nested = nested_clusters(problem)
+    if nested is None:
+        return "entangled"
+    if not nested:
+        return "link-group" if is_link else "separate"
+    if len(nested) == 1 and len(nested[0][0].members) == len(problem.members):
+        return "link-cluster" if is_link else "cluster"
+    return "multicluster-link" if is_link else "multi-cluster"

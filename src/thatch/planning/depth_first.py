@@ -1,31 +1,67 @@
-"""The depth-first order: inside a step by (1 − p) / c, steps among each other by p' / c' (paper C, section 3).
+"""The depth-first order of a plan (commonality, section 3).
 
-p' is the probability that something below the step is true, c' its expected cost. Where every predicate stands once,
-one owner has all members and no member shares anything, this is optimal; where the answer is a list the order of
-steps does not matter.
+Inside a step, predicates come by (1 − p) / c, the most likely to end it for its cost first: optimal for a conjunction. Steps
+come by p' / c', where p' is the probability that something below the step is true and c' its expected cost. This is
+optimal where every predicate occurs once, one owner has all members and members share nothing. Where the answer is a
+list, the order of steps does not matter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from math import inf
 
-from thatch.planning.conjunction import by_ratio, expected
-from thatch.planning.problem import Problem
-from thatch.planning.steps import Step
+from thatch.planning.problem import PlanningProblem
+from thatch.planning.steps import PlanStep
 
-__all__ = ["depth_first"]
+__all__ = ["by_ratio", "by_true_ratio", "chance_and_cost", "depth_first", "ratio"]
 
 
-def depth_first(problem: Problem, step: Step) -> Step:
+def by_ratio(
+    problem: PlanningProblem, predicates: Iterable[int], known: Collection[int] = ()
+) -> tuple[int, ...]:
+    """Predicates of a conjunction in their optimal order; equal ones as they come.
+
+    Parameters
+    ----------
+    known : those that are true, as was found before
+    """
+    return tuple(sorted(predicates, key=lambda each: -ratio(problem, each, known)))
+
+
+def by_true_ratio(problem: PlanningProblem, predicates: Iterable[int]) -> tuple[int, ...]:
+    """Predicates of a disjunction in their optimal order; equal ones as they come."""
+    return tuple(sorted(predicates, key=lambda each: -problem.selectivities[each] / problem.costs[each]))
+
+
+def ratio(problem: PlanningProblem, predicate: int, known: Collection[int] = ()) -> float:
+    """How likely a predicate is to be false, for its cost."""
+    return (1.0 - problem.chance(predicate, known)) / problem.costs[predicate]
+
+
+def chance_and_cost(
+    problem: PlanningProblem, predicates: Sequence[int], known: Collection[int] = ()
+) -> tuple[float, float]:
+    """The probability that a conjunction is true, and the expected cost in this order (equation 3)."""
+    reached, cost = 1.0, 0.0
+    for each in predicates:
+        cost += reached * problem.costs[each]
+        reached *= problem.chance(each, known)
+    return reached, cost
+
+
+def depth_first(problem: PlanningProblem, step: PlanStep) -> PlanStep:
     """The same steps in depth-first order, without those that are never taken."""
     return _ordered(problem, step, frozenset())[0]
 
 
-def _ordered(problem: Problem, step: Step, known: frozenset[int]) -> tuple[Step, float, float]:
+def _ordered(
+    problem: PlanningProblem, step: PlanStep, known: frozenset[int]
+) -> tuple[PlanStep, float, float]:
     """A step in order, with p' and c', where some predicates are known to be true."""
     tests = by_ratio(problem, step.tests, known)
     satisfied = {problem.owners[member] for member in step.ends}
-    true, cost = expected(problem, tests, known)
+    true, cost = chance_and_cost(problem, tests, known)
     known |= frozenset(tests)
     rated = [_ordered(problem, each, known) for each in step.below]
     below = [each for each in rated if _is_taken(each[0], satisfied)]
@@ -36,16 +72,16 @@ def _ordered(problem: Problem, step: Step, known: frozenset[int]) -> tuple[Step,
         inside += unsettled * own
         unsettled *= 1.0 - chance
     steps = tuple(each for each, _, _ in below)
-    whole = Step(tests, step.ends, steps, _owners(problem, step.ends, steps))
+    whole = PlanStep(tests, step.ends, steps, _owners(problem, step.ends, steps))
     return whole, true * (1.0 - unsettled), cost + true * inside
 
 
-def _is_taken(step: Step, satisfied: set[int]) -> bool:
+def _is_taken(step: PlanStep, satisfied: set[int]) -> bool:
     """Whether a step may be taken where these owners are satisfied."""
     return not step.owners or not satisfied.issuperset(step.owners)
 
 
-def _owners(problem: Problem, ends: tuple[int, ...], below: tuple[Step, ...]) -> tuple[int, ...]:
+def _owners(problem: PlanningProblem, ends: tuple[int, ...], below: tuple[PlanStep, ...]) -> tuple[int, ...]:
     """Whom members here and below belong to; nobody if one of them has no other member."""
     found = {problem.owners[member] for member in ends}
     if not found <= problem.repeated or not all(step.owners for step in below):

@@ -1,14 +1,19 @@
-"""Plans carried out on one event at a time: who is satisfied, and how many predicates that took."""
+"""Carry out a plan: on one event, or on many at once with the same evaluations, counted together.
+
+A set of events is an integer, bit e for event e; a predicate's column is the set of events on which it is true.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
-from thatch.planning.plans import Plan
-from thatch.planning.steps import Step
+from thatch.errors import ParameterError, shown
+from thatch.planning.plans import MatchingPlan
+from thatch.planning.steps import PlanStep
 
-__all__ = ["Execution", "execute"]
+__all__ = ["BatchExecution", "Execution", "PredicateSample", "count", "execute"]
 
 Truth = Callable[[int], bool]
 
@@ -29,7 +34,7 @@ class Execution:
     cost: float
 
 
-def execute(plan: Plan, truth: Truth, verify: Truth | None = None) -> Execution:
+def execute(plan: MatchingPlan, truth: Truth, verify: Truth | None = None) -> Execution:
     """Carry out a plan.
 
     Parameters
@@ -47,7 +52,7 @@ def execute(plan: Plan, truth: Truth, verify: Truth | None = None) -> Execution:
     return Execution(frozenset(owners), evaluated, sum(plan.problem.costs[each] for each in evaluated))
 
 
-def _by_strategy(plan: Plan, truth: Truth, known: dict[int, bool]) -> set[int]:
+def _by_strategy(plan: MatchingPlan, truth: Truth, known: dict[int, bool]) -> set[int]:
     assert plan.strategy is not None
     strategy = plan.strategy
     state, last, value = 0, len(strategy.leaf) - 1, True
@@ -58,11 +63,11 @@ def _by_strategy(plan: Plan, truth: Truth, known: dict[int, bool]) -> set[int]:
     return {0} if value else set()
 
 
-def _by_steps(plan: Plan, truth: Truth, verify: Truth | None, known: dict[int, bool]) -> set[int]:
+def _by_steps(plan: MatchingPlan, truth: Truth, verify: Truth | None, known: dict[int, bool]) -> set[int]:
     satisfied: set[int] = set()
     owner_of = plan.problem.owners
 
-    def take(step: Step) -> None:
+    def take(step: PlanStep) -> None:
         if step.owners and satisfied.issuperset(step.owners):
             return
         for test in step.tests:
@@ -79,3 +84,116 @@ def _by_steps(plan: Plan, truth: Truth, verify: Truth | None, known: dict[int, b
 
     take(plan.steps)
     return satisfied
+
+
+@dataclass(frozen=True, slots=True)
+class BatchExecution:
+    """What a plan did on some events.
+
+    Parameters
+    ----------
+    events : how many
+    evaluations : predicates evaluated, on all events together
+    cost : of them
+    satisfied : for each owner the events on which it was, as a set
+    """
+
+    events: int
+    evaluations: int
+    cost: float
+    satisfied: tuple[int, ...]
+
+
+def count(plan: MatchingPlan, columns: Sequence[int], events: int) -> BatchExecution:
+    """Carry out a plan on all events, as `execute` would on each."""
+    walk = _Walk(plan, columns)
+    everything = (1 << events) - 1
+    if plan.strategy is not None:
+        walk.follow(everything)
+    else:
+        walk.take(plan.steps, everything)
+    costs = plan.problem.costs
+    times = {predicate: seen.bit_count() for predicate, seen in walk.seen.items()}
+    return BatchExecution(
+        events,
+        sum(times.values()),
+        sum(costs[predicate] * number for predicate, number in times.items()),
+        tuple(walk.satisfied),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateSample:
+    """Which predicates were true on some events, as `FilterSet.columns` gives it.
+
+    Parameters
+    ----------
+    columns : for each predicate the set of events on which it was true, bit e for event e
+    events : how many there were
+    """
+
+    columns: Sequence[int]
+    events: int
+
+    def __post_init__(self) -> None:
+        if self.events < 1:
+            raise ParameterError("at least one event", shown(self.events), "sample")
+
+    def selectivities(self) -> list[float]:
+        """Of each predicate the share of events on which it was true."""
+        return [each.bit_count() / self.events for each in self.columns]
+
+    def cost(self, plan: MatchingPlan) -> float:
+        """The expected cost of a plan, if predicates are true together as often as they were here.
+
+        No independence is assumed: neither of the predicates of one member, nor of members that are tried one after the
+        other until one is true.
+        """
+        return count(plan, self.columns, self.events).cost / self.events
+
+
+class _Walk:
+    def __init__(self, plan: MatchingPlan, columns: Sequence[int]) -> None:
+        self._plan = plan
+        self._columns = columns
+        self.seen: dict[int, int] = {}  # by predicate: events on which it was evaluated
+        self.satisfied = [0] * plan.problem.owner_count
+
+    def take(self, step: PlanStep, here: int) -> None:
+        if step.owners:
+            spared = here
+            for owner in step.owners:
+                spared &= self.satisfied[owner]
+            here &= ~spared
+        for test in step.tests:
+            if not here:
+                return
+            self.seen[test] = self.seen.get(test, 0) | here
+            here &= self._columns[test]
+        if not here:
+            return
+        for member in step.ends:
+            self.satisfied[self._plan.problem.owners[member]] |= here
+        for each in step.below:
+            self.take(each, here)
+
+    def follow(self, everything: int) -> None:
+        """All states that some event comes to, in their order: an evaluation leads to a later one."""
+        assert self._plan.strategy is not None
+        strategy = self._plan.strategy
+        waiting, here, last = [0], {0: everything}, len(strategy.leaf) - 1
+        while waiting:
+            state = heappop(waiting)
+            some, leaf = here.pop(state), int(strategy.leaf[state])
+            self.seen[leaf] = self.seen.get(leaf, 0) | some
+            true = some & self._columns[leaf]
+            for part, after in (
+                (true, int(strategy.if_true[state])),
+                (some & ~true, int(strategy.if_false[state])),
+            ):
+                if after == last:
+                    self.satisfied[0] |= part & true
+                elif part:
+                    if after not in here:
+                        heappush(waiting, after)
+                    here[after] = here.get(after, 0) | part

@@ -8,8 +8,8 @@ from math import log
 from typing import Protocol
 
 from thatch.model.profile import Profile
-from thatch.planning.problem import Problem
-from thatch.planning.steps import Step
+from thatch.planning.problem import PlanningProblem
+from thatch.planning.steps import PlanStep
 
 __all__ = [
     "Chances",
@@ -54,7 +54,7 @@ def link_group_cost(chances: Sequence[float], costs: Sequence[float]) -> float:
     return conjunction_cost([1.0 - each for each in chances], costs)
 
 
-def expected_cost(problem: Problem, step: Step, chances: Chances | None = None) -> float:
+def expected_cost(problem: PlanningProblem, step: PlanStep, chances: Chances | None = None) -> float:
     """What walking these steps costs in the mean.
 
     Parameters
@@ -70,7 +70,9 @@ def expected_cost(problem: Problem, step: Step, chances: Chances | None = None) 
     return sum(problem.costs[predicate] * chance for predicate, chance in found.items())
 
 
-def evaluation_chances(problem: Problem, step: Step, chances: Chances | None = None) -> dict[int, float]:
+def evaluation_chances(
+    problem: PlanningProblem, step: PlanStep, chances: Chances | None = None
+) -> dict[int, float]:
     """The probability that each predicate is evaluated."""
     walk = _Walk(problem, chances or IndependentChances(problem))
     walk.take(walk.rated(step, ()), 1.0, dict.fromkeys(problem.repeated, 1.0))
@@ -81,19 +83,19 @@ def evaluation_chances(problem: Problem, step: Step, chances: Chances | None = N
 class _Rated:
     """A step that is taken: the chance of each test where those before it are true, and of owners to be satisfied."""
 
-    step: Step
+    step: PlanStep
     passed: tuple[float, ...]
     below: tuple[_Rated, ...]
     satisfied: Mapping[int, float]
 
 
 class _Walk:
-    def __init__(self, problem: Problem, chances: Chances) -> None:
+    def __init__(self, problem: PlanningProblem, chances: Chances) -> None:
         self._problem = problem
         self._chances = chances
         self.missed: dict[int, float] = {}  # the probability that no place of a predicate is reached
 
-    def rated(self, step: Step, path: tuple[int, ...]) -> _Rated:
+    def rated(self, step: PlanStep, path: tuple[int, ...]) -> _Rated:
         passed, through = [], 1.0
         for test in step.tests:
             passed.append(self._chances.after(path, test))
@@ -129,7 +131,7 @@ class _Walk:
                 unsatisfied[owner] *= 1.0 - chance
 
 
-def _wanted(step: Step, unsatisfied: Mapping[int, float]) -> float:
+def _wanted(step: PlanStep, unsatisfied: Mapping[int, float]) -> float:
     """How likely it is that some owner of a step is not satisfied."""
     if not step.owners:
         return 1.0
@@ -149,7 +151,7 @@ class Chances(Protocol):
 class IndependentChances:
     """Every predicate has its selectivity, whatever others are that it does not imply: the paper's model."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: PlanningProblem) -> None:
         self._problem = problem
 
     def after(self, true: Sequence[int], predicate: int) -> float:
@@ -164,7 +166,7 @@ class PairedChances:
     pairs : the probability that both are true, by two predicates of which the first has the lower number
     """
 
-    def __init__(self, problem: Problem, pairs: Mapping[tuple[int, int], float]) -> None:
+    def __init__(self, problem: PlanningProblem, pairs: Mapping[tuple[int, int], float]) -> None:
         self._problem = problem
         self._selectivities = problem.selectivities
         self._pairs = pairs
@@ -184,7 +186,7 @@ class PairedChances:
         return best
 
 
-def paired_chances(problem: Problem, profile: Profile) -> PairedChances:
+def paired_chances(problem: PlanningProblem, profile: Profile) -> PairedChances:
     """What predicates depend on, as far as the profile has measured pairs of them."""
     numbers = {name: number for number, name in enumerate(problem.names)}
     found = {}

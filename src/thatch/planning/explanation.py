@@ -7,8 +7,8 @@ from heapq import heappop, heappush
 from math import prod
 
 from thatch.planning.commonalities import Commonality, commonalities
-from thatch.planning.plans import Plan
-from thatch.planning.steps import Step
+from thatch.planning.plans import MatchingPlan
+from thatch.planning.steps import PlanStep
 
 __all__ = ["algorithm_line", "commonality_lines", "plan_lines", "topology_line"]
 
@@ -22,7 +22,7 @@ _MOST_NAMED = 3  # members that a line names
 _ALIKE = 0.8  # of the members of either, from which on two commonalities have the same
 
 
-def topology_line(plan: Plan) -> str:
+def topology_line(plan: MatchingPlan) -> str:
     """The topology, and how large the set is."""
     problem = plan.problem
     answer = "yes or no" if problem.owner_count == 1 else "a list"
@@ -30,7 +30,7 @@ def topology_line(plan: Plan) -> str:
     return f"{plan.topology}: {sizes}, the answer is {answer}"
 
 
-def algorithm_line(plan: Plan) -> str:
+def algorithm_line(plan: MatchingPlan) -> str:
     """What the plan was made by, and whether it is optimal."""
     text = f"{plan.algorithm}: {_WHY[plan.algorithm]}"
     if plan.states is None:
@@ -39,7 +39,7 @@ def algorithm_line(plan: Plan) -> str:
     return f"{text}; {_number(plan.states, 'state')}{beyond}"
 
 
-def commonality_lines(plan: Plan, names: Sequence[str], most: int = 10) -> Iterator[str]:
+def commonality_lines(plan: MatchingPlan, names: Sequence[str], most: int = 10) -> Iterator[str]:
     """The commonality expressions of a set: disjunctive ones, then those first that reject most members in the mean.
 
     Parameters
@@ -74,16 +74,16 @@ def _different(found: Sequence[Commonality], most: int) -> list[Commonality]:
     return chosen
 
 
-def _rejected(plan: Plan, each: Commonality) -> tuple[bool, float]:
+def _rejected(plan: MatchingPlan, each: Commonality) -> tuple[bool, float]:
     return each.use == "conjunctive", -len(each.members) * _false(plan, each)
 
 
-def _false(plan: Plan, each: Commonality) -> float:
+def _false(plan: MatchingPlan, each: Commonality) -> float:
     """How likely a commonality is to be false."""
     return 1.0 - prod(plan.problem.selectivities[predicate] for predicate in each.predicates)
 
 
-def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
+def plan_lines(plan: MatchingPlan, names: Sequence[str], most: int = 20) -> list[str]:
     """What is evaluated, a line for each step, indented below what must be true before it.
 
     Parameters
@@ -102,7 +102,7 @@ def plan_lines(plan: Plan, names: Sequence[str], most: int = 20) -> list[str]:
 class _Shown:
     """Which steps of a plan are shown, and how many steps and members each has, with all below it."""
 
-    def __init__(self, plan: Plan, most: int) -> None:
+    def __init__(self, plan: MatchingPlan, most: int) -> None:
         self.sizes: dict[int, tuple[int, int]] = {}
         self._order: dict[int, int] = {}
         self._measure(plan.steps)
@@ -117,10 +117,10 @@ class _Shown:
                 weight = self.sizes[id(each)][1] if is_list else 0
                 heappush(waiting, (-weight, self._order[id(each)], each))
 
-    def __contains__(self, step: Step) -> bool:
+    def __contains__(self, step: PlanStep) -> bool:
         return id(step) in self._steps or not (step.tests or step.ends)
 
-    def _measure(self, step: Step) -> tuple[int, int]:
+    def _measure(self, step: PlanStep) -> tuple[int, int]:
         self._order[id(step)] = len(self._order)
         below = [self._measure(each) for each in step.below]
         steps, members = 1 + sum(each for each, _ in below), len(step.ends) + sum(each for _, each in below)
@@ -128,7 +128,9 @@ class _Shown:
         return steps, members
 
 
-def _step_lines(plan: Plan, step: Step, names: Sequence[str], shown: _Shown, depth: int) -> Iterator[str]:
+def _step_lines(
+    plan: MatchingPlan, step: PlanStep, names: Sequence[str], shown: _Shown, depth: int
+) -> Iterator[str]:
     tests = " and ".join(_told(plan, each) for each in step.tests)
     ends = ", ".join(names[each] for each in step.ends[:_MOST_NAMED])
     if len(step.ends) > _MOST_NAMED:
@@ -145,7 +147,7 @@ def _step_lines(plan: Plan, step: Step, names: Sequence[str], shown: _Shown, dep
         yield "  " * depth + f"… and {_number(steps, 'step')} more, to {_number(members, 'conjunction')}"
 
 
-def _strategy_lines(plan: Plan) -> Iterator[str]:
+def _strategy_lines(plan: MatchingPlan) -> Iterator[str]:
     """What is evaluated along every way of answers, true ones first; a way that joins another is not told again."""
     strategy = plan.strategy
     assert strategy is not None
@@ -165,7 +167,7 @@ def _strategy_lines(plan: Plan) -> Iterator[str]:
                 waiting.append((int(following[state]), depth + 1, value))
 
 
-def _told(plan: Plan, predicate: int) -> str:
+def _told(plan: MatchingPlan, predicate: int) -> str:
     problem = plan.problem
     cost = "" if problem.costs[predicate] == 1 else f", cost {problem.costs[predicate]:g}"
     return f"{problem.names[predicate]} [{problem.selectivities[predicate]:.3g}{cost}]"

@@ -1,6 +1,6 @@
-"""Predicates that members share, factored out: they stand before the members, which are rejected together.
+"""Predicates that members share, factor out: they stand before the members, which are rejected together.
 
-`nested` is for clusters that are disjoint or nested: every predicate stands once. `greedy` is for clusters that
+`nested` is for clusters that are disjoint or nested: every predicate stands once. `factor_greedily` is for clusters that
 overlap: for a group of members it takes what all of them share, and then again and again the predicate that rejects
 members for the least expected cost each, which makes the next group; a member may so be in one of many groups. Such a
 predicate may be one that members only imply.
@@ -11,23 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from thatch.planning.commonalities import Cluster, nested_clusters
-from thatch.planning.conjunction import by_ratio, expected
-from thatch.planning.problem import Problem
-from thatch.planning.steps import Step
+from thatch.planning.commonalities import PredicateCluster, nested_clusters
+from thatch.planning.depth_first import by_ratio, chance_and_cost
+from thatch.planning.problem import PlanningProblem
+from thatch.planning.steps import PlanStep
 
-__all__ = ["factored", "greedy", "nested"]
+__all__ = ["factor", "factor_greedily", "factor_nested"]
 
 Rest = Mapping[int, tuple[int, ...]]  # by member: its predicates that do not stand above it
 
 
-def factored(problem: Problem) -> Step:
+def factor(problem: PlanningProblem) -> PlanStep:
     """The set as steps, in no particular order: nested where that is possible."""
     found = nested_clusters(problem)
-    return greedy(problem) if found is None else nested(problem, found)
+    return factor_greedily(problem) if found is None else factor_nested(problem, found)
 
 
-def nested(problem: Problem, found: Sequence[tuple[Cluster, int]]) -> Step:
+def factor_nested(problem: PlanningProblem, found: Sequence[tuple[PredicateCluster, int]]) -> PlanStep:
     """Steps with every predicate once.
 
     Parameters
@@ -39,30 +39,30 @@ def nested(problem: Problem, found: Sequence[tuple[Cluster, int]]) -> Step:
         for member in cluster.members:
             home[member] = number
     ends: dict[int, list[int]] = {}
-    below: dict[int, list[Step]] = {}
+    below: dict[int, list[PlanStep]] = {}
     for member, predicates in enumerate(problem.members):
         private = tuple(each for each in predicates if each not in shared)
         if private:
-            below.setdefault(home[member], []).append(Step(private, (member,)))
+            below.setdefault(home[member], []).append(PlanStep(private, (member,)))
         else:
             ends.setdefault(home[member], []).append(member)
     for number in reversed(range(len(found))):
         cluster, around = found[number]
-        step = Step(cluster.predicates, tuple(ends.get(number, ())), tuple(below.get(number, ())))
+        step = PlanStep(cluster.predicates, tuple(ends.get(number, ())), tuple(below.get(number, ())))
         below.setdefault(around, []).append(step)
-    return _without_empty_root(Step((), tuple(ends.get(-1, ())), tuple(below.get(-1, ()))))
+    return _without_empty_root(PlanStep((), tuple(ends.get(-1, ())), tuple(below.get(-1, ()))))
 
 
-def _without_empty_root(root: Step) -> Step:
+def _without_empty_root(root: PlanStep) -> PlanStep:
     return root.below[0] if len(root.below) == 1 and not root.tests and not root.ends else root
 
 
-def greedy(problem: Problem) -> Step:
+def factor_greedily(problem: PlanningProblem) -> PlanStep:
     """Steps for any set; a predicate may stand in several places, and before members that only imply it."""
     return _without_empty_root(_group(problem, dict(enumerate(problem.members)), (), frozenset()))
 
 
-def _group(problem: Problem, rest: Rest, taken: tuple[int, ...], known: frozenset[int]) -> Step:
+def _group(problem: PlanningProblem, rest: Rest, taken: tuple[int, ...], known: frozenset[int]) -> PlanStep:
     """The step of a group: what was taken to make it and all else that its members share, then its members."""
     sets = [set(each) for each in rest.values()]
     common = set.intersection(*sets)
@@ -75,11 +75,11 @@ def _group(problem: Problem, rest: Rest, taken: tuple[int, ...], known: frozense
     groups = _groups(problem, open_rest, known)
     placed = {member for _, own in groups for member in own}
     below = [_group(problem, own, (predicate,), known) for predicate, own in groups]
-    below += [Step(own, (member,)) for member, own in open_rest.items() if member not in placed]
-    return Step(tests, ends, tuple(below))
+    below += [PlanStep(own, (member,)) for member, own in open_rest.items() if member not in placed]
+    return PlanStep(tests, ends, tuple(below))
 
 
-def _groups(problem: Problem, rest: Rest, known: frozenset[int]) -> list[tuple[int, Rest]]:
+def _groups(problem: PlanningProblem, rest: Rest, known: frozenset[int]) -> list[tuple[int, Rest]]:
     """Predicates with the members that each takes, the cheapest for a member first.
 
     A price only rises while members are taken by others, nearly: so the heap is right again once the price of its top
@@ -109,7 +109,7 @@ def _groups(problem: Problem, rest: Rest, known: frozenset[int]) -> list[tuple[i
     return found
 
 
-def _necessary(problem: Problem, own: tuple[int, ...], known: frozenset[int]) -> set[int]:
+def _necessary(problem: PlanningProblem, own: tuple[int, ...], known: frozenset[int]) -> set[int]:
     """What a member holds, and what follows from that and tells more than is known.
 
     Of weaker predicates on one attribute each is inside the one before it, so that their selectivities tell how likely it
@@ -126,17 +126,19 @@ def _necessary(problem: Problem, own: tuple[int, ...], known: frozenset[int]) ->
 class _Prices:
     """What it costs to reject members, where some predicates are known to be true."""
 
-    def __init__(self, problem: Problem, rest: Rest, known: frozenset[int]) -> None:
+    def __init__(self, problem: PlanningProblem, rest: Rest, known: frozenset[int]) -> None:
         self._problem = problem
         self._known = known
         self._orders = {member: by_ratio(problem, own, known) for member, own in rest.items()}
-        self._alone = {member: expected(problem, own, known)[1] for member, own in self._orders.items()}
+        self._alone = {
+            member: chance_and_cost(problem, own, known)[1] for member, own in self._orders.items()
+        }
 
     def of(self, predicate: int, members: Sequence[int]) -> float:
         """The expected cost of members that a predicate stands before, for each of them."""
         problem, known = self._problem, self._known | {predicate}
         after = sum(
-            expected(problem, [each for each in self._orders[member] if each != predicate], known)[1]
+            chance_and_cost(problem, [each for each in self._orders[member] if each != predicate], known)[1]
             for member in members
         )
         whole = problem.costs[predicate] + problem.chance(predicate, self._known) * after

@@ -21,11 +21,10 @@ from thatch.model.printing import PrintedCondition, printed_conditions
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.model.selectivity import Selectivity
-from thatch.planning.counting import count
 from thatch.planning.covering import implied_predicates
-from thatch.planning.executing import Execution, execute
-from thatch.planning.plans import Plan
-from thatch.planning.problem import Answer, Problem
+from thatch.planning.executing import Execution, count, execute
+from thatch.planning.plans import MatchingPlan
+from thatch.planning.problem import Answer, PlanningProblem
 from thatch.planning.truths import columns_of
 
 __all__ = ["FilterSet"]
@@ -92,7 +91,7 @@ class FilterSet:
         selectivities = [self.selectivity.of_condition(each) for each in self.predicates]
         uses = Counter(predicate for member in members for predicate in member)
         given = costs or {}
-        self.problem = Problem.of(
+        self.problem = PlanningProblem.of(
             members,
             selectivities,
             implied=implied_predicates(self.predicates, selectivities, uses) if covering else None,
@@ -120,7 +119,7 @@ class FilterSet:
             if times > 1 and key[-1] != ")" and self.selectivity.of_condition(presence) < 1.0:
                 self._numbered([presence], numbers)
 
-    def execute(self, plan: Plan, event: Mapping[str, Any] | Record) -> Execution:
+    def execute(self, plan: MatchingPlan, event: Mapping[str, Any] | Record) -> Execution:
         """Carry out a plan of this set on an event.
 
         Raises
@@ -134,14 +133,14 @@ class FilterSet:
         # Each predicate may be true on another element of a list: only a member as a whole tells.
         return execute(plan, self._truth(record), lambda member: holds(self.conjunctions[member], record))
 
-    def matching(self, plan: Plan, event: Mapping[str, Any]) -> list[str]:
+    def matching(self, plan: MatchingPlan, event: Mapping[str, Any]) -> list[str]:
         """The filters that match an event; of a plan for any of them, all or none."""
         owners = self.execute(plan, event).owners
         if plan.problem.owner_count < len(self.names):
             return list(self.names) if owners else []
         return [name for owner, name in enumerate(self.names) if owner in owners]
 
-    def cost(self, plan: Plan, records: Sequence[Record]) -> float:
+    def cost(self, plan: MatchingPlan, records: Sequence[Record]) -> float:
         """What a plan of this set costs on these events, all together; those without lists are taken at once."""
         flat = [record for record in records if not record.choices]
         counted = count(plan, self.columns(flat), len(flat)).cost if flat else 0.0

@@ -12,9 +12,8 @@ from thatch.matching.problem import AccessHints, Spread
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.planning.filter_set import FilterSet
-from thatch.planning.planning import plan
-from thatch.planning.plans import Plan
-from thatch.planning.steps import Step
+from thatch.planning.plans import MatchingPlan, plan
+from thatch.planning.steps import PlanStep
 
 __all__ = ["access_hints", "attribute_order"]
 
@@ -55,12 +54,12 @@ def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) 
     return AccessHints({key: Spread.of(selectivity.stand_ins(key)) for key in selectivity.named}, order)
 
 
-def attribute_order(wanted: FilterSet, plan: Plan) -> tuple[str, ...]:
+def attribute_order(wanted: FilterSet, plan: MatchingPlan) -> tuple[str, ...]:
     """The order of attributes in which a plan tests their predicates, in the mean over the members that wait for them."""
     late: dict[str, float] = {}
     waiting: dict[str, int] = {}
 
-    def walk(step: Step, before: int) -> int:
+    def walk(step: PlanStep, before: int) -> int:
         members = len(step.ends) + sum(walk(each, before + len(step.tests)) for each in step.below)
         for place, test in enumerate(step.tests, before):
             for key, _ in wanted.predicates[test].constraints:

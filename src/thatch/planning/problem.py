@@ -18,14 +18,14 @@ from typing import Literal
 
 from thatch.errors import ParameterError, shown
 
-__all__ = ["Answer", "Problem"]
+__all__ = ["Answer", "PlanningProblem"]
 
 Answer = Literal["list", "any"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A set of subscriptions to be planned, checked; `Problem.of` makes one.
+class PlanningProblem:
+    """A set of subscriptions to be planned, checked; `PlanningProblem.of` makes one.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Problem:
         answer: Answer = "list",
         names: Sequence[str] | None = None,
         implied: Sequence[Sequence[int]] | None = None,
-    ) -> Problem:
+    ) -> PlanningProblem:
         """The problem with these parts.
 
         Parameters
@@ -73,7 +73,7 @@ class Problem:
 
         Examples
         --------
-        >>> Problem.of([[0, 1], [0, 2]], [0.5, 0.1, 0.2], answer="any").owners
+        >>> PlanningProblem.of([[0, 1], [0, 2]], [0.5, 0.1, 0.2], answer="any").owners
         (0, 0)
         """
         given = tuple(tuple(each) for each in members)
@@ -96,7 +96,7 @@ class Problem:
             implied=_checked_implied(implied, len(chances)),
         )
 
-    def with_selectivities(self, selectivities: Sequence[float]) -> Problem:
+    def with_selectivities(self, selectivities: Sequence[float]) -> PlanningProblem:
         """The same set under other selectivities."""
         chances = tuple(float(each) for each in _checked_selectivities(selectivities))
         if len(chances) != len(self.selectivities):

@@ -8,21 +8,21 @@ from itertools import product
 
 from thatch.errors import ParameterError
 from thatch.planning.executing import execute
-from thatch.planning.plans import Plan
-from thatch.planning.problem import Problem
+from thatch.planning.plans import MatchingPlan
+from thatch.planning.problem import PlanningProblem
 
-__all__ = ["best_cost", "combinations", "cost_of", "satisfied"]
+__all__ = ["best_cost", "combinations", "cost_of", "satisfied_owners"]
 
 _MOST_PREDICATES = 12  # there are 3^n states of knowledge, and 2^n events
 
 
-def satisfied(problem: Problem, values: tuple[bool, ...]) -> frozenset[int]:
+def satisfied_owners(problem: PlanningProblem, values: tuple[bool, ...]) -> frozenset[int]:
     """The owners of members that are true where predicates have these values."""
     members = zip(problem.members, problem.owners, strict=True)
     return frozenset(owner for member, owner in members if all(values[each] for each in member))
 
 
-def combinations(problem: Problem) -> Iterator[tuple[tuple[bool, ...], float]]:
+def combinations(problem: PlanningProblem) -> Iterator[tuple[tuple[bool, ...], float]]:
     """Every combination of values with its probability, if predicates are independent."""
     _check(problem)
     for values in product((False, True), repeat=len(problem.selectivities)):
@@ -32,14 +32,14 @@ def combinations(problem: Problem) -> Iterator[tuple[tuple[bool, ...], float]]:
         yield values, chance
 
 
-def cost_of(plan: Plan) -> float:
+def cost_of(plan: MatchingPlan) -> float:
     """The expected cost of a plan."""
     return sum(
         chance * execute(plan, values.__getitem__).cost for values, chance in combinations(plan.problem)
     )
 
 
-def best_cost(problem: Problem) -> float:
+def best_cost(problem: PlanningProblem) -> float:
     """The least expected cost over all adaptive strategies: what is evaluated next may depend on all that is known."""
     _check(problem)
 
@@ -58,7 +58,7 @@ def best_cost(problem: Problem) -> float:
     return best((None,) * len(problem.selectivities))
 
 
-def _is_answered(problem: Problem, known: tuple[bool | None, ...]) -> bool:
+def _is_answered(problem: PlanningProblem, known: tuple[bool | None, ...]) -> bool:
     """Whether every owner has a true member or only false ones."""
     open_owners, satisfied_owners = set(), set()
     for member, owner in zip(problem.members, problem.owners, strict=True):
@@ -70,6 +70,6 @@ def _is_answered(problem: Problem, known: tuple[bool | None, ...]) -> bool:
     return open_owners <= satisfied_owners
 
 
-def _check(problem: Problem) -> None:
+def _check(problem: PlanningProblem) -> None:
     if len(problem.selectivities) > _MOST_PREDICATES:
         raise ParameterError(f"at most {_MOST_PREDICATES} predicates", str(len(problem.selectivities)))

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from thatch.planning.problem import Problem
+from thatch.planning.problem import PlanningProblem
 
-__all__ = ["Step", "arrival_order"]
+__all__ = ["PlanStep", "arrival_order"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """One step and all below it.
 
     Parameters
@@ -35,20 +35,20 @@ class Step:
 
     tests: tuple[int, ...]
     ends: tuple[int, ...] = ()
-    below: tuple[Step, ...] = ()
+    below: tuple[PlanStep, ...] = ()
     owners: tuple[int, ...] = field(default=(), compare=False)
 
 
-def arrival_order(problem: Problem) -> Step:
+def arrival_order(problem: PlanningProblem) -> PlanStep:
     """No plan at all: members as they came, each with its predicates as they stand there."""
-    return Step(
+    return PlanStep(
         (),
         below=tuple(
-            Step(member, (number,), owners=_spared(problem, problem.owners[number]))
+            PlanStep(member, (number,), owners=_spared(problem, problem.owners[number]))
             for number, member in enumerate(problem.members)
         ),
     )
 
 
-def _spared(problem: Problem, owner: int) -> tuple[int, ...]:
+def _spared(problem: PlanningProblem, owner: int) -> tuple[int, ...]:
     return (owner,) if owner in problem.repeated else ()

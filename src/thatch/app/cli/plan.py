@@ -16,7 +16,7 @@ from thatch.formats.profile import read_profile
 from thatch.model.events import Record, read_event
 
 if TYPE_CHECKING:
-    from thatch.planning import FilterSet, Plan
+    from thatch.planning import FilterSet, MatchingPlan
 
 __all__ = ["plan"]
 
@@ -100,10 +100,12 @@ def explain(
     _print_costs(wanted, found, events, limit, is_guessed=profile is None)
 
 
-def _print_costs(wanted: FilterSet, found: Plan, events: str | None, limit: int, *, is_guessed: bool) -> None:
-    from thatch.planning import unplanned
+def _print_costs(
+    wanted: FilterSet, found: MatchingPlan, events: str | None, limit: int, *, is_guessed: bool
+) -> None:
+    from thatch.planning import plan_as_given
 
-    arrived = unplanned(wanted.problem)
+    arrived = plan_as_given(wanted.problem)
     say("cost of an event")
     say(f"  {'':10}{'planned':>12}{'in file order':>14}{'ratio':>8}")
     _print_row("predicted", found.cost, arrived.cost)

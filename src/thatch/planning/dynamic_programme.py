@@ -1,0 +1,204 @@
+"""Optimal adaptive strategies for sets whose answer is yes or no, by dynamic programming (commonality, section 3).
+
+The set is a tree of `and` and `or` gates whose leaves are predicates, each once. Common predicates are factored out:
+C = ψ and ((φ11 and …) or (φ21 and …) or …). Gates alternate: below an `and` are leaves and `or` gates, below an `or`
+leaves and `and` gates. A member with one predicate left is a leaf of its `or`; a member with none makes the `or` true.
+
+A state says how many leaves of each gate are done. Leaves of one gate are evaluated in order, so a count says which. A
+gate whose value is known counts as done, with all below it: if it did not decide the gate above, it no longer matters.
+States are numbered by their counts, the last gate's fastest, so that every evaluation leads to a higher number; in the
+last state the answer is known.
+
+This is the dynamic programme of Greiner and others that the paper applies to link-clusters and multicluster-links. It
+takes O(d ∏(r_i + 1)) time for d gates with r_i leaves, which the paper bounds by d² (r + 1)^d.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.planning.depth_first import by_ratio, by_true_ratio
+from thatch.planning.problem import PlanningProblem
+from thatch.planning.steps import PlanStep
+
+__all__ = ["Gates", "States", "Strategy", "best_strategy", "gates_of", "state_count"]
+
+Ints = npt.NDArray[np.int32]
+_NOTHING = -1  # in the last state
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The tree by columns, a gate each; gates come after the one above them.
+
+    Parameters
+    ----------
+    is_and : what kind each is
+    above : the gate above it, −1 for the first
+    leaves : predicates, in the order in which siblings are evaluated in an optimal strategy: by (1 − p) / c below an
+        `and`, by p / c below an `or`
+    """
+
+    is_and: tuple[bool, ...]
+    above: tuple[int, ...]
+    leaves: tuple[tuple[int, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.is_and)
+
+    def within(self, gate: int) -> list[int]:
+        """A gate and all below it."""
+        found = {gate}
+        for each in range(gate + 1, len(self)):
+            if self.above[each] in found:
+                found.add(each)
+        return sorted(found)
+
+
+def gates_of(problem: PlanningProblem, step: PlanStep) -> Gates:
+    """The gates of steps that have every predicate once and members of one owner only."""
+    building = _Building(problem)
+    building.conjunction(step, -1)
+    return Gates(tuple(building.is_and), tuple(building.above), tuple(building.leaves))
+
+
+class _Building:
+    def __init__(self, problem: PlanningProblem) -> None:
+        self._problem = problem
+        self.is_and: list[bool] = []
+        self.above: list[int] = []
+        self.leaves: list[tuple[int, ...]] = []
+
+    def conjunction(self, step: PlanStep, above: int) -> None:
+        """`tests and (below or …)`."""
+        tests = step.tests
+        while not step.ends and len(step.below) == 1:
+            (step,) = step.below
+            tests = (*tests, *step.tests)
+        below = () if step.ends else step.below
+        if tests:
+            above = self._gate(above, by_ratio(self._problem, tests), is_and=True)
+        if below:
+            self._disjunction(below, above)
+
+    def _disjunction(self, steps: tuple[PlanStep, ...], above: int) -> None:
+        single = [each.tests[0] for each in steps if len(each.tests) == 1 and each.ends]
+        gate = self._gate(above, by_true_ratio(self._problem, single), is_and=False)
+        for each in steps:
+            if len(each.tests) != 1 or not each.ends:
+                self.conjunction(each, gate)
+
+    def _gate(self, above: int, leaves: tuple[int, ...], *, is_and: bool) -> int:
+        self.is_and.append(is_and)
+        self.above.append(above)
+        self.leaves.append(leaves)
+        return len(self.is_and) - 1
+
+
+def state_count(gates: Gates) -> int:
+    """How many states there are: the product of the numbers of leaves, one more each."""
+    return prod(len(each) + 1 for each in gates.leaves)
+
+
+class States:
+    """All states of some gates, as columns."""
+
+    def __init__(self, gates: Gates) -> None:
+        self._gates = gates
+        self.sizes = np.array([len(each) for each in gates.leaves], np.int32)
+        shape = tuple(self.sizes + 1)
+        self.counts: Ints = np.indices(shape, np.int32).reshape(len(gates), -1)
+        strides = np.cumprod([1, *shape[:0:-1]])[::-1]
+        # How far a state is from the one where a gate, or all from a gate on, is wholly done.
+        left = (self.sizes[:, None] - self.counts) * strides.astype(np.int32)[:, None]
+        self._left = [left[gates.within(gate)].sum(axis=0, dtype=np.int32) for gate in range(len(gates))]
+        self._strides = strides
+
+    def after(self, gate: int, *, is_true: bool) -> Ints:
+        """The state after the next leaf of a gate was true, or false; of states where it has none left, anything."""
+        states = np.arange(self.counts.shape[1], dtype=np.int32)
+        after = states + np.int32(self._strides[gate])
+        after[self.counts[gate] == self.sizes[gate]] = len(states) - 1
+        is_known = np.ones(len(states), bool)
+        while gate >= 0:
+            # A false leaf decides an `and`, a true one an `or`; else the gate has this value once nothing is left.
+            # That value is its leaf's, in both cases, and is handed to the gate above.
+            if self._gates.is_and[gate] != is_true:
+                after = np.where(is_known, after + self._left[gate][after], after)
+            is_known &= self._left[gate][after] == 0
+            gate = self._gates.above[gate]
+        return after
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strategy:
+    """What to evaluate in each state, and the state after it.
+
+    Parameters
+    ----------
+    cost : expected, from the first state on
+    leaf : the predicate that is evaluated
+    if_true, if_false : the state after it; in the last one the answer is the value of the last leaf
+    """
+
+    cost: float
+    leaf: Ints
+    if_true: Ints
+    if_false: Ints
+
+
+def best_strategy(problem: PlanningProblem, gates: Gates) -> Strategy:
+    """The strategy of least expected cost.
+
+    Notes
+    -----
+    States are settled from those where most is done to those where least is: all of one sum of counts at once.
+    """
+    states = States(gates)
+    count = states.counts.shape[1]
+    owners = [gate for gate in range(len(gates)) if gates.leaves[gate]]
+    leaves = {gate: _leaf_of(gates, gate, states) for gate in owners}
+    next_true = {gate: states.after(gate, is_true=True) for gate in owners}
+    next_false = {gate: states.after(gate, is_true=False) for gate in owners}
+    selectivities, costs = np.array(problem.selectivities), np.array(problem.costs)
+    value: npt.NDArray[np.float64] = np.full(count, np.inf)
+    value[-1] = 0.0
+    chosen = np.full(count, _NOTHING, np.int32)
+    for level in _levels(states.counts.sum(axis=0)):
+        for gate in owners:
+            some = level[leaves[gate][level] != _NOTHING]
+            leaf = leaves[gate][some]
+            p = selectivities[leaf]
+            cost = costs[leaf] + p * value[next_true[gate][some]] + (1.0 - p) * value[next_false[gate][some]]
+            is_better = cost < value[some]
+            value[some[is_better]] = cost[is_better]
+            chosen[some[is_better]] = gate
+    return Strategy(
+        float(value[0]), *(_picked(chosen, each, owners) for each in (leaves, next_true, next_false))
+    )
+
+
+def _leaf_of(gates: Gates, gate: int, states: States) -> Ints:
+    """The next leaf of a gate in each state."""
+    own: Ints = np.array([*gates.leaves[gate], _NOTHING], np.int32)
+    return np.asarray(own[states.counts[gate]])
+
+
+def _levels(sums: npt.NDArray[np.integer]) -> list[npt.NDArray[np.intp]]:
+    """States by how much is done, most first, without the last state."""
+    order = np.argsort(sums, kind="stable")
+    edges = np.searchsorted(sums[order], np.arange(sums.max() + 1))
+    return list(reversed(np.split(order, edges[1:])[:-1]))
+
+
+def _picked(chosen: Ints, columns: dict[int, Ints], owners: list[int]) -> Ints:
+    """Of each state what the gate that was chosen there has."""
+    found = np.full(len(chosen), _NOTHING, np.int32)
+    for gate in owners:
+        is_own = chosen == gate
+        found[is_own] = columns[gate][is_own]
+    return found
