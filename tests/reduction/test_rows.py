@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from thatch.errors import ParameterError, SubscriptionError, UnknownSubscriptionError
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
+from thatch.reduction.forwarding.forwarding_set import make_rows
 from thatch.reduction.forwarding.policies import (
     ApproximateNegativeSpace,
     Diagrams,
@@ -96,7 +97,7 @@ class GridRows:
 
     def __init__(self, policy: Policy) -> None:
         self._filters = GridFilters()
-        self._rows = policy.rows(self._filters)  # type: ignore[arg-type]
+        self._rows = make_rows(policy, self._filters)  # type: ignore[arg-type]
 
     def add(self, row: int, boxes: Boxes) -> Moves:
         self._filters.known[row] = boxes

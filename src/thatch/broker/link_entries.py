@@ -17,25 +17,46 @@ network each has a name that is made when it is sent and never used again.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from thatch.broker.channel import Channel
 from thatch.broker.messages import Advertise, Message, Subscribe, Unadvertise, Unsubscribe
 from thatch.broker.settings import Routing
 from thatch.broker.step import BrokerStep
 from thatch.model.filters import Filter
+from thatch.model.schema import Schema
 from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet, MergerRecord
 from thatch.reduction.forwarding.policies import Policy
-
-if TYPE_CHECKING:
-    from thatch.broker.tables import KnownAdvertisement, KnownSubscription, RoutingTables
 
 __all__ = ["ADVERTISEMENTS", "MERGER", "SUBSCRIPTIONS", "EntryKind", "LinkEntries"]
 
 Offer = TypeVar("Offer", bound=Subscribe | Advertise)  # the message that makes an entry known
 
 MERGER = "merger "  # begins the names of mergers, and no id that a client may give
+
+
+class Entry(Protocol):
+    """A subscription or an advertisement."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def filter(self) -> Filter: ...
+    @property
+    def closed(self) -> bool: ...
+
+
+class BrokerState(Protocol):
+    """What is asked of the broker's `RoutingTables`."""
+
+    name: str
+    routing: Routing
+    schema: Schema | None
+    facts: deque[tuple[object, ...]]
+
+    def next_order(self) -> int: ...
 
 
 class EntryKind(NamedTuple, Generic[Offer]):
@@ -84,7 +105,7 @@ class LinkEntries(Generic[Offer]):
         self._closed: _ClosedEntries | None = None
         self._names: dict[str, str] | None = None  # of mergers that were told, by their number
 
-    def prepare(self, tables: RoutingTables) -> None:
+    def prepare(self, tables: BrokerState) -> None:
         """Make the forwarding set, if there is none."""
         if self._open is None:
             self._open = ForwardingSet(self._kind.policy(tables.routing), schema=tables.schema)
@@ -92,15 +113,13 @@ class LinkEntries(Generic[Offer]):
 
     # --- what is sent ------------------------------------------------------------------------------------------------
 
-    def add(
-        self, tables: RoutingTables, step: BrokerStep, entry: KnownSubscription | KnownAdvertisement
-    ) -> None:
+    def add(self, tables: BrokerState, step: BrokerStep, entry: Entry) -> None:
         """Add an entry under an id that is free, and send what changes."""
         self.prepare(tables)
         self._send(tables, step, self._put(entry))
 
     def remove(
-        self, tables: RoutingTables, step: BrokerStep, about: str, *, acknowledged: bool = False
+        self, tables: BrokerState, step: BrokerStep, about: str, *, acknowledged: bool = False
     ) -> tuple[str, ...]:
         """Remove an entry, if it is here, and send what changes.
 
@@ -123,7 +142,7 @@ class LinkEntries(Generic[Offer]):
             self._clear()
         return requests
 
-    def merge_if_due(self, tables: RoutingTables, step: BrokerStep, bandwidth: float | None = None) -> None:
+    def merge_if_due(self, tables: BrokerState, step: BrokerStep, bandwidth: float | None = None) -> None:
         """Tell the set the time and how many events a second the link carries; send the mergers that it makes."""
         if self._open is not None:
             self._send(tables, step, self._open.merge_if_due(step.now, bandwidth))
@@ -132,9 +151,7 @@ class LinkEntries(Generic[Offer]):
         """When merging may become due although nothing comes or goes, None for never."""
         return None if self._open is None else self._open.next_merge_check(counted_at)
 
-    def rebuild(
-        self, tables: RoutingTables, entries: Sequence[KnownSubscription | KnownAdvertisement]
-    ) -> None:
+    def rebuild(self, tables: BrokerState, entries: Sequence[Entry]) -> None:
         """Decide all entries anew, in their order; `catch_up` sends the difference."""
         self._clear()
         if entries or self.told:
@@ -145,8 +162,8 @@ class LinkEntries(Generic[Offer]):
 
     def restore(
         self,
-        tables: RoutingTables,
-        entries: Sequence[KnownSubscription | KnownAdvertisement],
+        tables: BrokerState,
+        entries: Sequence[Entry],
         told: dict[str, int],
         mergers: Mapping[str, MergerRecord],
     ) -> None:
@@ -166,7 +183,7 @@ class LinkEntries(Generic[Offer]):
             self._names = self._open.restore(open_ones, told, mergers)
             self._put_closed(first)
 
-    def catch_up(self, tables: RoutingTables, step: BrokerStep) -> None:
+    def catch_up(self, tables: BrokerState, step: BrokerStep) -> None:
         """Send what the other end should know and does not, then withdraw what it knows and should not."""
         active = self.active()
         forward = tuple(each for each in active.items() if each[0] not in self.told)
@@ -181,7 +198,7 @@ class LinkEntries(Generic[Offer]):
         self.told.clear()
         self._clear()
 
-    def _put(self, entry: KnownSubscription | KnownAdvertisement) -> Changes:
+    def _put(self, entry: Entry) -> Changes:
         if entry.closed:
             if self._closed is None:
                 self._closed = _ClosedEntries()
@@ -189,13 +206,13 @@ class LinkEntries(Generic[Offer]):
         assert self._open is not None
         return self._open.add(entry.id, entry.filter)
 
-    def _put_closed(self, entries: Sequence[KnownSubscription | KnownAdvertisement]) -> None:
+    def _put_closed(self, entries: Sequence[Entry]) -> None:
         for each in entries:
             if each.closed:
                 self._put(each)
 
     def _send(
-        self, tables: RoutingTables, step: BrokerStep, changes: Changes, asked_by: str | None = None
+        self, tables: BrokerState, step: BrokerStep, changes: Changes, asked_by: str | None = None
     ) -> tuple[str, ...]:
         for about, filter in changes.forward:
             closed = self._closed is not None and about in self._closed.filters
@@ -210,7 +227,7 @@ class LinkEntries(Generic[Offer]):
                 requests.append(request)
         return tuple(requests)
 
-    def _tell(self, tables: RoutingTables, step: BrokerStep, about: str) -> str:
+    def _tell(self, tables: BrokerState, step: BrokerStep, about: str) -> str:
         """Record that the other end is told an entry; returns its name there."""
         merger = None if self._open is None or about in self else self._open.merger(about)
         if merger is not None:
@@ -226,7 +243,7 @@ class LinkEntries(Generic[Offer]):
         tables.facts.append((step.cause, about, "forwarded", self._channel.neighbour))
         return about
 
-    def _untell(self, tables: RoutingTables, step: BrokerStep, about: str) -> str:
+    def _untell(self, tables: BrokerState, step: BrokerStep, about: str) -> str:
         """Record that an entry is withdrawn; returns its name at the other end."""
         name = about if self._names is None else self._names.pop(about, about)
         del self.told[name]

@@ -2,13 +2,13 @@
 
 ```
 ForwardingSet                 ids and filters in, what to forward and withdraw out
-└── Rows                      which rows are active (forwarded) or passive (covered), and why; may merge rows
+└── LinkRows                  which rows are active (forwarded) or passive (covered), and why; may merge rows
     ├── Judge                 whether the boxes of active rows cover a box
     └── LinkFilters           the filter of each row, and its boxes under the labels of the moment
         └── Coordinates       labels; tells the judge when they change
 ```
 
-References only point downwards. A policy is a value that makes the rows:
+References only point downwards. The policy, a value, decides which rows and which judge are made:
 
 ```
 Flooding                                    FloodedRows    everything is active

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from thatch.model.filters import Filter
 from thatch.model.lines import EMPTY, Constraint, covers
 from thatch.model.selectivity import Selectivity
 from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.partners import Keys, Pair, Partners, Shelved, ShelvedSides
+from thatch.reduction.forwarding.policies import Merging
 from thatch.reduction.merging import (
     Degree,
     ExpectedTraffic,
@@ -27,9 +28,6 @@ from thatch.reduction.merging import (
     predicates_in,
     united,
 )
-
-if TYPE_CHECKING:
-    from thatch.reduction.forwarding.policies import Merging
 
 __all__ = ["ROUNDING", "Candidate", "Candidates", "MergedRow"]
 

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable
 
 from thatch.reduction.forwarding.judges import Judge
 from thatch.reduction.forwarding.link_filters import LinkFilters
-from thatch.reduction.forwarding.rows import Rows
+from thatch.reduction.forwarding.rows import LinkRows
 from thatch.reduction.moves import NOTHING, Moves
 
 __all__ = ["CoveringRows"]
 
 
-class CoveringRows(Rows):
+class CoveringRows(LinkRows):
     """Rows on one link, decided one at a time by a judge.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
@@ -10,13 +10,26 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.reduction.forwarding.link_filters import LinkFilters
-from thatch.reduction.forwarding.policies import Exact, Policy
+from thatch.reduction.forwarding.policies import (
+    ApproximateNegativeSpace,
+    Diagrams,
+    Exact,
+    Flooding,
+    Merging,
+    NegativeSpace,
+    Pairwise,
+    Policy,
+    Probabilistic,
+)
+from thatch.reduction.forwarding.rows import FloodedRows, LinkRows, SpaceRows
 from thatch.reduction.moves import NOTHING, Moves
 
-if TYPE_CHECKING:  # it takes a while to load
+if TYPE_CHECKING:  # these take a while to load
+    from thatch.reduction.forwarding.judges import Judge
     from thatch.reduction.merging import Degree
+    from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
 
-__all__ = ["Changes", "ForwardingSet", "MergerRecord"]
+__all__ = ["Changes", "ForwardingSet", "MergerRecord", "make_rows"]
 
 Order = Literal["arrival", "volume"]  # in which filters are decided anew
 _ORDERS = ("arrival", "volume")
@@ -70,7 +83,7 @@ class ForwardingSet:
         self._next = 0
         self._removed = 0  # since labels were last given
         self._filters = LinkFilters(schema)
-        self._rows = self.policy.rows(self._filters)
+        self._rows = make_rows(self.policy, self._filters)
 
     @property
     def schema(self) -> Schema | None:
@@ -269,7 +282,7 @@ class ForwardingSet:
             rows.sort(key=self._filters.volume, reverse=True)
         self._filters = self._filters.with_new_labels()
         self._filters.drop_mergers()
-        self._rows, self._removed = self.policy.rows(self._filters), 0
+        self._rows, self._removed = make_rows(self.policy, self._filters), 0
         self._rows.extend(rows)
         after = set(self._rows.active)
         return self._changes(Moves(tuple(sorted(after - before)), tuple(sorted(before - after))))
@@ -305,3 +318,63 @@ class ForwardingSet:
             return _NO_CHANGES
         forward = tuple((self._filters.id(row), self._filters.filter(row)) for row in moves.forward)
         return Changes(forward, tuple(self._filters.id(row) for row in moves.withdraw))
+
+
+def make_rows(policy: Policy, filters: LinkFilters) -> LinkRows:
+    """Make empty rows for the filters of a link. What a policy needs is loaded here, since some of it takes a while."""
+    match policy:
+        case Flooding():
+            return FloodedRows()
+        case NegativeSpace() | ApproximateNegativeSpace():
+            return SpaceRows(_make_space(policy), filters)
+        case Merging():
+            return _make_merging_rows(policy, filters)
+        case _:
+            from thatch.reduction.forwarding.covering_rows import CoveringRows
+
+            return CoveringRows(_judge_maker(policy), filters, demote=policy.demote)
+
+
+def _make_space(policy: NegativeSpace | ApproximateNegativeSpace) -> ExactSpace | ApproximateSpace:
+    from thatch.reduction import negative_space
+
+    if isinstance(policy, NegativeSpace):
+        return negative_space.ExactSpace()
+    return negative_space.ApproximateSpace(
+        policy.k,
+        metric=policy.metric,
+        dynamic=policy.dynamic,
+        literal=policy.literal,
+        unsubscribe=policy.unsubscribe,
+    )
+
+
+def _make_merging_rows(policy: Merging, filters: LinkFilters) -> LinkRows:
+    from thatch.model.selectivity import Selectivity
+    from thatch.reduction.forwarding.merging_rows import MergingRows
+    from thatch.reduction.merging import ExpectedTraffic
+
+    density = Selectivity(policy.profile, filters.schema)
+    advertised = [part for each in policy.advertisements for part in each.conjunctions]
+    return MergingRows(filters, ExpectedTraffic(density, advertised), policy)
+
+
+def _judge_maker(policy: Pairwise | Diagrams | Exact | Probabilistic) -> Callable[[], Judge]:
+    from thatch.reduction.forwarding import judges
+
+    match policy:
+        case Pairwise():
+            return judges.PairwiseJudge
+        case Exact():
+            return lambda: judges.ExactJudge(policy.budget)
+        case Diagrams():
+            from thatch.reduction.diagrams import DiagramJudge
+
+            return lambda: DiagramJudge(policy.phases)
+        case Probabilistic():
+            from numpy.random import default_rng
+
+            rng = default_rng(policy.seed)  # one stream for all decisions of the link
+            return lambda: judges.ProbabilisticJudge(
+                policy.delta, rng, literal=policy.literal, cap=policy.cap
+            )

@@ -13,7 +13,6 @@ together no more than the budget of the link.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from thatch.model.filters import Filter
 from thatch.reduction.forwarding.candidates import ROUNDING, Candidate, Candidates, MergedRow
@@ -21,11 +20,9 @@ from thatch.reduction.forwarding.covering_rows import CoveringRows
 from thatch.reduction.forwarding.judges import ExactJudge
 from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.partners import Partners
+from thatch.reduction.forwarding.policies import Merging
 from thatch.reduction.merging import Degree, ExpectedTraffic, Occasion
 from thatch.reduction.moves import NOTHING, Moves, Net
-
-if TYPE_CHECKING:
-    from thatch.reduction.forwarding.policies import Merging
 
 __all__ = ["MergingRows"]
 

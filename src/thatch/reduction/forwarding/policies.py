@@ -1,6 +1,6 @@
 """Policies: how much a link leaves out of what it forwards, as values.
 
-A policy makes the rows that do the work. All but `Probabilistic` are safe: whatever they leave out is covered by what
+`forwarding_set.make_rows` makes the rows that do the work. All but `Probabilistic` are safe: whatever they leave out is covered by what
 they forwarded. Only `Merging` may let events through that nobody wants. They differ in what they find, and at what cost:
 
     Flooding                    leaves nothing out
@@ -15,18 +15,14 @@ they forwarded. Only `Merging` may let events through that nobody wants. They di
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.forwarding.rows import FloodedRows, Rows
 
 if TYPE_CHECKING:  # these take a while to load
     from thatch.model.filters import Filter
     from thatch.model.profile import Profile
-    from thatch.reduction.forwarding.judges import Judge
-    from thatch.reduction.forwarding.link_filters import LinkFilters
     from thatch.reduction.merging import When
 
 __all__ = [
@@ -42,26 +38,9 @@ __all__ = [
 ]
 
 
-class Policy(Protocol):
-    """A value that makes the rows of a link."""
-
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-
-
-def _covering(judge: Callable[[], Judge], filters: LinkFilters, *, demote: bool) -> Rows:
-    from thatch.reduction.forwarding.covering_rows import CoveringRows
-
-    return CoveringRows(judge, filters, demote=demote)
-
-
 @dataclass(frozen=True, slots=True)
 class Flooding:
     """Forward everything: the baseline of all others."""
-
-    def rows(self, filters: LinkFilters) -> Rows:  # noqa: ARG002 - what rows ask for does not matter
-        """Make empty rows for the filters of a link."""
-        return FloodedRows()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +53,6 @@ class Pairwise:
     """
 
     demote: bool = False
-
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-        from thatch.reduction.forwarding.judges import PairwiseJudge
-
-        return _covering(PairwiseJudge, filters, demote=self.demote)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +72,6 @@ class Diagrams:
         if self.phases not in (1, 2):
             raise ParameterError("1 or 2 phases", shown(self.phases), "phases")
 
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-        from thatch.reduction.diagrams import DiagramJudge
-
-        return _covering(lambda: DiagramJudge(self.phases), filters, demote=self.demote)
-
 
 @dataclass(frozen=True, slots=True)
 class Exact:
@@ -123,12 +90,6 @@ class Exact:
     def __post_init__(self) -> None:
         if self.budget is not None and not self.budget >= 1:
             raise ParameterError("a budget of at least 1", shown(self.budget), "budget")
-
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-        from thatch.reduction.forwarding.judges import ExactJudge
-
-        return _covering(lambda: ExactJudge(self.budget), filters, demote=self.demote)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,16 +129,6 @@ class Merging:
             if not (name == "every" and value is None) and not value >= 1:
                 raise ParameterError("a number of at least 1", shown(value), name)
 
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-        from thatch.model.selectivity import Selectivity
-        from thatch.reduction.forwarding.merging_rows import MergingRows
-        from thatch.reduction.merging import ExpectedTraffic
-
-        schema = filters.schema
-        advertised = [part for each in self.advertisements for part in each.conjunctions]
-        return MergingRows(filters, ExpectedTraffic(Selectivity(self.profile, schema), advertised), self)
-
 
 @dataclass(frozen=True, slots=True)
 class Probabilistic:
@@ -204,30 +155,10 @@ class Probabilistic:
         if self.cap is not None and self.cap < 1:
             raise ParameterError("a cap of at least 1", shown(self.cap), "cap")
 
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-        import numpy as np
-
-        from thatch.reduction.forwarding.judges import ProbabilisticJudge
-
-        rng = np.random.default_rng(self.seed)  # one stream for all decisions of the link
-        return _covering(
-            lambda: ProbabilisticJudge(self.delta, rng, literal=self.literal, cap=self.cap),
-            filters,
-            demote=self.demote,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class NegativeSpace:
     """Leave out what lies outside the space that is not covered yet (jafarpour2008, section 3)."""
-
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-        from thatch.reduction.forwarding.rows import SpaceRows
-        from thatch.reduction.negative_space import ExactSpace
-
-        return SpaceRows(ExactSpace(), filters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +180,14 @@ class ApproximateNegativeSpace:
     literal: bool = False
     unsubscribe: Literal["hand back", "reassign"] = "reassign"
 
-    def rows(self, filters: LinkFilters) -> Rows:
-        """Make empty rows for the filters of a link."""
-        from thatch.reduction.forwarding.rows import SpaceRows
-        from thatch.reduction.negative_space import ApproximateSpace
 
-        space = ApproximateSpace(
-            self.k,
-            metric=self.metric,
-            dynamic=self.dynamic,
-            literal=self.literal,
-            unsubscribe=self.unsubscribe,
-        )
-        return SpaceRows(space, filters)
+Policy: TypeAlias = (
+    Flooding
+    | Pairwise
+    | Diagrams
+    | Exact
+    | Probabilistic
+    | NegativeSpace
+    | ApproximateNegativeSpace
+    | Merging
+)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:  # these take a while to load
     from thatch.reduction.merging import Degree
     from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
 
-__all__ = ["FloodedRows", "Rows", "SpaceRows"]
+__all__ = ["FloodedRows", "LinkRows", "SpaceRows"]
 
 
-class Rows(ABC):
+class LinkRows(ABC):
     """Rows on one link. Methods about merging do nothing unless the rows can merge."""
 
     mergers: Mapping[int, MergedRow] = {}  # those there are, active or passive, by row
@@ -105,7 +105,7 @@ class Rows(ABC):
             raise UnknownSubscriptionError(row)
 
 
-class FloodedRows(Rows):
+class FloodedRows(LinkRows):
     """All rows are active, whatever they ask for: the baseline of all policies."""
 
     passive: ClassVar[tuple[int, ...]] = ()
@@ -137,7 +137,7 @@ class FloodedRows(Rows):
         return True
 
 
-class SpaceRows(Rows):
+class SpaceRows(LinkRows):
     """Rows of a negative space, which keeps the boxes of all rows and decides about passive ones by itself.
 
     Parameters
