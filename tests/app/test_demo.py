@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from itertools import count, cycle
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +14,6 @@ from thatch.app.cli.demo_network import alerts_at_brokers
 from thatch.formats.manifest import read_manifest
 from thatch.formats.profile import read_profile
 
-THATCH = Path(sys.executable).with_name("thatch")
 VENUES = ("NYSE", "LSE")
 
 
@@ -77,12 +73,11 @@ def test_the_demo_runs_without_alerts_and_without_time(tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.xdist_group("cluster")
-def test_the_demo_profiles_and_matches_a_log_and_says_where_the_pages_lie(tmp_path):
+@pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("spark")
+def test_the_demo_profiles_and_matches_a_log_and_prints_where_the_pages_are(tmp_path):
     arguments = ["--subscriptions", "500", "--seconds", "0.2", "--spark", "demo", "--events", "2000"]
-    ran = subprocess.run(
-        [THATCH, "demo", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
+    ran = run_here(tmp_path, "demo", *arguments)
     assert (ran.returncode, "Traceback" in ran.stderr) == (0, False), ran.stderr
     live, brokers, spark = (
         ran.stdout.index(told)

@@ -143,12 +143,14 @@ def spark_examples() -> list[str]:
     """The examples in the help that need Spark, those of one command after each other."""
     commands = get_command(app).commands  # type: ignore[attr-defined]
     lines = [
-        line.strip()
+        (name, line.strip())
         for name in ("load", "match", "profile", "place")
         for line in commands[name].help.splitlines()
     ]
     return [
-        line[2:] for line in lines if line.startswith("$ ") and ("--spark" in line or "match" not in line)
+        line[2:]
+        for name, line in lines
+        if line.startswith("$ ") and ("--spark" in line or name in ("load", "profile"))
     ]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -11,26 +9,9 @@ from thatch.experiments.commonality import EXPERIMENTS
 from thatch.experiments.commonality.expected import FIG3A, FIG3C
 from thatch.experiments.commonality.matchers import cluster_filters, even_events
 from thatch.experiments.commonality.measured import FIG3B
-from thatch.experiments.experiment import Experiment
-from thatch.experiments.results import Results
-from thatch.experiments.running import run
-from thatch.experiments.store import ResultStore
 from thatch.planning import FilterSet
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory) -> Callable[[Experiment], Results]:
-    """The results of an experiment in quick size."""
-    folder = tmp_path_factory.mktemp("commonality")
-
-    def results(experiment: Experiment) -> Results:
-        store = ResultStore(folder, experiment.simulation)
-        assert run(experiment.simulation, experiment.quick, store).failures == ()
-        return store.results(experiment.quick)
-
-    return results
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 
 def test_sharing_saves_most_where_selectivity_is_high_and_little_is_shared_so_far(ran):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thatch.experiments.experiment import Experiment
 from thatch.experiments.li2005 import EXPERIMENTS
 from thatch.experiments.li2005.cache import CACHE, Relations
 from thatch.experiments.li2005.covering import remove_covered
@@ -21,9 +19,7 @@ from thatch.experiments.li2005.routing import TABLE2
 from thatch.experiments.li2005.setting import SHAPES, subscriptions_of
 from thatch.experiments.li2005.tables import FIG12, RANDOM_ORDER, STAGES, share_of
 from thatch.experiments.li2005.thresholds import FIG14, FIG15
-from thatch.experiments.results import Results
-from thatch.experiments.running import run, run_trial
-from thatch.experiments.store import ResultStore
+from thatch.experiments.running import run_trial
 from thatch.experiments.trials import Trial
 from thatch.model.filters import Filter
 from thatch.model.language import parse
@@ -42,6 +38,8 @@ from thatch.workloads.li2005 import (
     Template,
     draw_subscriptions,
 )
+
+pytestmark = pytest.mark.xdist_group("papers")
 
 COMPARISONS = (0.2, 0.2, 0.2, 0.2, 0.2, 0.0)
 FEW_VALUES = st.builds(
@@ -228,19 +226,6 @@ def test_remembered_relations_are_those_that_comparing_finds(chosen):
 
 
 # --- experiments ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory) -> Callable[[Experiment], Results]:
-    """The results of an experiment in quick size; those that share a simulation share them."""
-    folder = tmp_path_factory.mktemp("li2005")
-
-    def results(experiment: Experiment) -> Results:
-        store = ResultStore(folder, experiment.simulation)
-        assert run(experiment.simulation, experiment.quick, store).failures == ()
-        return store.results(experiment.quick)
-
-    return results
 
 
 @pytest.mark.slow

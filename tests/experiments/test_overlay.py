@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from thatch.errors import ParameterError
-from thatch.experiments.experiment import Experiment
 from thatch.experiments.overlay.hops import HOPS
 from thatch.experiments.overlay.losses import LOSSES
 from thatch.experiments.overlay.network import MESSAGES, PUBLICATIONS, TABLES
 from thatch.experiments.overlay.setting import SHAPES, WAYS, routing_of, topology_of
-from thatch.experiments.results import Results
-from thatch.experiments.running import run, run_trial
-from thatch.experiments.store import ResultStore
+from thatch.experiments.running import run_trial
 from thatch.experiments.trials import random_of
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory) -> Callable[[Experiment], Results]:
-    """The results of an experiment in quick size; those that share a simulation share them."""
-    folder = tmp_path_factory.mktemp("overlay")
-
-    def results(experiment: Experiment) -> Results:
-        store = ResultStore(folder, experiment.simulation)
-        assert run(experiment.simulation, experiment.quick, store).failures == ()
-        return store.results(experiment.quick)
-
-    return results
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("papers")]
 
 
 def test_flooding_sends_every_subscription_once_over_every_link(ran):

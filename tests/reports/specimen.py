@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 import pyarrow as pa
 
-from thatch.reports import Axis, Report
+from thatch.reports import PlotAxis, Report
 
 __all__ = ["HOSTILE", "full_report", "hostile_report"]
 
@@ -59,7 +59,7 @@ def full_report() -> Report:
         [0, 1, 10, 100, 1_000, 10_000, math.inf],
         [33_580, 90_000, 60_120, 15_000, 1_250, 50],
         title="Matches of an event",
-        x=Axis("matches", log=True),
+        x=PlotAxis("matches", log=True),
         y="events",
     )
     days = [date(2024, 3, 1) + timedelta(days=day) for day in range(40)]
@@ -79,8 +79,8 @@ def full_report() -> Report:
             "one by one": (sizes, [2e-4, 2e-3, 2e-2, 0.2, 2.1]),
         },
         title="Time an event",
-        x=Axis("subscriptions", log=True),
-        y=Axis("time", log=True, format="seconds"),
+        x=PlotAxis("subscriptions", log=True),
+        y=PlotAxis("time", log=True, format="seconds"),
     )
     report.section("Brokers")
     brokers = [f"broker-{number}" for number in range(6)]
@@ -114,7 +114,7 @@ def full_report() -> Report:
         ["bandwidth", "delay", "deviation of loads"],
         title="Three costs",
     )
-    report.section("Rejects", "Rows that could not be read.")
+    report.section("Rejects", "TableRows that could not be read.")
     report.table(
         [
             {"row": row, "reason": f"Expected a number, got 'x{row}' - at price"}
@@ -140,9 +140,11 @@ def hostile_report() -> Report:
     ]
     report.table(rows, caption=HOSTILE[2])
     report.bars(HOSTILE, numbers, title=HOSTILE[3], label=HOSTILE[4], value=HOSTILE[5])
-    report.bars(["a", "b"], {HOSTILE[2]: [1, 2], HOSTILE[0]: [math.nan, 2]}, value=Axis(HOSTILE[1], log=True))
+    report.bars(
+        ["a", "b"], {HOSTILE[2]: [1, 2], HOSTILE[0]: [math.nan, 2]}, value=PlotAxis(HOSTILE[1], log=True)
+    )
     series = {text: (range(10), numbers) for text in HOSTILE}
-    report.lines(series, title=HOSTILE[0], x=HOSTILE[1], y=Axis(HOSTILE[2], log=True))
+    report.lines(series, title=HOSTILE[0], x=HOSTILE[1], y=PlotAxis(HOSTILE[2], log=True))
     report.scatter(series, title=HOSTILE[0], x=HOSTILE[1], y=HOSTILE[2])
     report.heatmap(
         HOSTILE, HOSTILE, [numbers] * 10, title=HOSTILE[5], x=HOSTILE[4], y=HOSTILE[3], value=HOSTILE[2]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thatch.reports.figures import Axis, bars, boxplot, heatmap, histogram, lines, scatter, triangles
+from thatch.reports.figures import PlotAxis, bars, boxplot, heatmap, histogram, lines, scatter, triangles
 
 
 def test_bars_stand_at_whole_numbers_so_that_equal_labels_stay_apart():
@@ -42,7 +42,7 @@ def test_many_bars_are_cut_and_counted():
 
 
 def test_a_summary_tells_the_least_and_the_greatest():
-    figure = bars(["a", "b", "c"], [0.5, None, 0.25], value=Axis("share", format="percent"))
+    figure = bars(["a", "b", "c"], [0.5, None, 0.25], value=PlotAxis("share", format="percent"))
     assert figure.summary == "3 bars. Least 25 % (c). Greatest 50 % (a)."
     assert bars([], []).summary == "0 bars. No values."
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_drawn_is_left_out_and_counted():
     values = [1, 0, -1, None, math.nan, math.inf, "text", True]
     assert lines({"a": (range(8), values)}).data[0]["y"] == [1, 0, -1, None, None, None, None, None]
     assert lines({"a": (range(8), values)}).undrawn == 5
-    assert lines({"a": (range(8), values)}, y=Axis(log=True)).undrawn == 7
+    assert lines({"a": (range(8), values)}, y=PlotAxis(log=True)).undrawn == 7
 
 
 def test_columns_of_numpy_and_arrow_are_columns():
@@ -78,7 +78,7 @@ def test_a_histogram_may_end_in_infinite_edges():
 
 
 def test_a_histogram_on_a_log_axis_may_begin_at_zero():
-    assert histogram([0, 1, 10, 100], [1, 2, 3], x=Axis(log=True)).data[0]["x"] == [-0.5, 0.5, 1.5]
+    assert histogram([0, 1, 10, 100], [1, 2, 3], x=PlotAxis(log=True)).data[0]["x"] == [-0.5, 0.5, 1.5]
 
 
 def test_a_histogram_of_one_unbounded_bin_is_drawn():
@@ -88,7 +88,7 @@ def test_a_histogram_of_one_unbounded_bin_is_drawn():
 
 @pytest.mark.parametrize("edges", [[1, 0, 2], [0, 0, 1], [0, math.inf, 1], [0, None, 1]])
 def test_edges_ascend(edges):
-    with pytest.raises(ValueError, match="edges that ascend"):
+    with pytest.raises(ValueError, match="edges must ascend"):
         histogram(edges, [1, 1])
 
 
@@ -100,7 +100,7 @@ def test_a_heat_map_has_its_first_row_on_top_and_gaps_where_nothing_is_known():
 
 
 def test_a_heat_map_may_be_logarithmic():
-    figure = heatmap(["a"], ["b", "c"], [[10, 1000]], value=Axis("events", log=True))
+    figure = heatmap(["a"], ["b", "c"], [[10, 1000]], value=PlotAxis("events", log=True))
     assert figure.data[0]["z"] == [[1.0, 3.0]]
     assert figure.layout["coloraxis"]["colorbar"]["ticktext"] == ["10", "100", "1,000"]
 

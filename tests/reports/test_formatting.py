@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from thatch.reports.formatting import check_formats, number, shown, simple
+from thatch.reports.formatting import check_formats, format_value, number, simple
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ from thatch.reports.formatting import check_formats, number, shown, simple
     ],
 )
 def test_a_value_is_shown_as_people_write_it(value, text):
-    assert shown(value) == text
+    assert format_value(value) == text
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_a_value_is_shown_as_people_write_it(value, text):
     ],
 )
 def test_a_format_says_what_a_number_measures(value, form, text):
-    assert shown(value, form) == text
+    assert format_value(value, form) == text
 
 
 def test_a_list_that_holds_itself_is_shown_all_the_same():
     endless: list[object] = [1]
     endless.append(endless)
-    assert shown(endless) == "[1, [...]]"
+    assert format_value(endless) == "[1, [...]]"
 
 
 @given(
@@ -101,7 +101,7 @@ def test_a_list_that_holds_itself_is_shown_all_the_same():
 )
 @example(1.797693134862316e306, "percent")
 def test_every_number_is_shown_in_few_characters(value, form):
-    assert 0 < len(shown(value, form)) <= 60
+    assert 0 < len(format_value(value, form)) <= 60
 
 
 @given(
@@ -111,7 +111,7 @@ def test_every_number_is_shown_in_few_characters(value, form):
     )
 )
 def test_every_value_has_a_text(value):
-    assert isinstance(shown(value), str)
+    assert isinstance(format_value(value), str)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.specimen import HOSTILE
-from thatch.reports.texts import attribute, json_block, markup, plain, plot_text, shortened
+from thatch.reports.texts import attribute, json_block, markup, plain, plot_text, shorten
 
 # Surrogates are left in on purpose: they come with file names and with broken JSON.
 ANY_TEXT = st.text(st.characters(exclude_categories=[])) | st.sampled_from(HOSTILE)
@@ -63,7 +63,7 @@ def test_plotly_gets_no_tag(text):
 
 @given(ANY_TEXT, st.integers(1, 50))
 def test_a_shortened_text_is_no_longer_than_asked(text, length):
-    assert len(shortened(text, length)) <= length
+    assert len(shorten(text, length)) <= length
 
 
 def test_what_has_no_picture_is_spelled_out():

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Simulation, Value
-from thatch.reports import Axis, Report
-from thatch.reports.formatting import shown
+from thatch.reports import PlotAxis, Report
+from thatch.reports.formatting import format_value
 
 __all__ = ["Comparison", "Drawing", "Experiment", "Plot", "join", "number", "percent", "ratio"]
 
@@ -51,8 +51,8 @@ class Plot:
     up: str
     _: KW_ONLY
     by: tuple[str, ...] = ()
-    x: Axis | str = ""
-    y: Axis | str = ""
+    x: PlotAxis | str = ""
+    y: PlotAxis | str = ""
     where: Mapping[str, Value] | None = None
     paper: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None
 
@@ -101,12 +101,12 @@ def number(value: float | None) -> str | None:
     """A number as text, whole numbers without a fraction; None stays None."""
     if value is None:
         return None
-    return shown(int(value) if float(value).is_integer() else value)
+    return format_value(int(value) if float(value).is_integer() else value)
 
 
 def percent(share: float | None) -> str | None:
     """A share as a percentage; None stays None."""
-    return None if share is None else shown(share, "percent")
+    return None if share is None else format_value(share, "percent")
 
 
 def ratio(value: float | None, of: float | None) -> float | None:

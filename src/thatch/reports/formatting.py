@@ -11,7 +11,7 @@ from decimal import Decimal
 from numbers import Integral, Real
 from typing import Literal
 
-__all__ = ["MISSING", "Format", "check_formats", "number", "shown", "simple"]
+__all__ = ["MISSING", "Format", "check_formats", "format_value", "number", "simple"]
 
 Format = Literal["percent", "bytes", "seconds", "text"]
 
@@ -19,18 +19,18 @@ MISSING = "–"
 _FORMATS = ("percent", "bytes", "seconds", "text")
 _BYTES = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 _LONGEST_DECIMAL = 40  # longer ones are rounded like floats
-_LONGEST_BITS = 128  # Python itself refuses to write integers of many thousand digits
+_LONGEST_BITS = 128  # Python refuses to print integers of many thousand digits
 
 
 def check_formats(formats: Mapping[str, Format]) -> None:
-    """Refuse a format that is none, by name."""
+    """Refuse unknown formats."""
     for name, each in formats.items():
         if each not in _FORMATS:
             raise ValueError(f"Expected a format of {', '.join(_FORMATS)}, got {each!r} - at {name!r}")
 
 
 def simple(value: object) -> object:
-    """A scalar of NumPy or Arrow as the Python value that it stands for."""
+    """A scalar of NumPy or Arrow as a Python value."""
     for method in ("as_py", "item"):
         if (convert := getattr(value, method, None)) is not None and getattr(value, "ndim", 0) == 0:
             return convert()
@@ -40,21 +40,21 @@ def simple(value: object) -> object:
 
 
 def number(value: object) -> float | None:
-    """The value as a number to sort or to draw by; None if it is none, or NaN."""
+    """The value as a number to sort or draw; None if it is not a number."""
     value = simple(value)
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal, timedelta)):
         return None
     try:
         found = value.total_seconds() if isinstance(value, timedelta) else float(value)
-    except OverflowError:  # an integer beyond all doubles
+    except OverflowError:  # an integer larger than all doubles
         return math.inf if value > 0 else -math.inf  # type: ignore[operator]
     except ValueError:  # a signalling NaN of decimals
         return None
     return None if found != found else found
 
 
-def shown(value: object, form: Format | None = None) -> str:
-    """The value as text for people; `form` says what a number measures."""
+def format_value(value: object, form: Format | None = None) -> str:
+    """The value as text for readers; `form` is the format of a number."""
     value = simple(value)
     if form == "text":
         return MISSING if value is None else _other(value)
@@ -100,7 +100,7 @@ def _percent(value: float) -> str:
     if math.isinf(100 * value):
         return f"{_float(value)} × 100 %"
     text = _three(100 * value)
-    # Rounding must not claim the whole, nor nothing.
+    # Rounding must not turn less than all into 100 %.
     if text == "100" and value < 1:
         return "> 99.9 %"
     return f"{text} %"
@@ -132,7 +132,7 @@ _MEASURES = {"percent": _percent, "bytes": _bytes, "seconds": _seconds}
 
 
 def _three(value: float) -> str:
-    """Three digits that mean something, all of them before the point."""
+    """Three significant digits, but all digits before the point."""
     if not value:
         return "0"
     if not 1e-4 <= abs(value) < 1e15:
@@ -169,10 +169,14 @@ def _other(value: object) -> str:
 
 
 def _nested(value: object) -> str:
-    """Lists and objects as JSON; sets in an order that is the same in every run."""
+    """Lists and objects as JSON; sets in a fixed order."""
     try:
         return json.dumps(value, ensure_ascii=False, default=_inner)
-    except (ValueError, TypeError, RecursionError):  # it holds itself, or keys that JSON has not
+    except (
+        ValueError,
+        TypeError,
+        RecursionError,
+    ):  # it contains itself, or has keys that JSON does not support
         return str(value)
 
 

@@ -1,4 +1,4 @@
-"""The page around the parts of a report: one file, nothing to load, nothing that a value in it could start."""
+"""The page around the parts of a report: one self-contained file that loads nothing and runs no text of values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from thatch.errors import MissingPackageError
 from thatch.reports.figures import Figure
-from thatch.reports.formatting import Format, check_formats, shown
-from thatch.reports.library import plotly_script
+from thatch.reports.formatting import Format, check_formats, format_value
 from thatch.reports.tables import cut_sentence, table_markup
-from thatch.reports.texts import attribute, heading, json_block, markup, plain, shortened
+from thatch.reports.texts import attribute, heading, json_block, markup, plain, shorten
 
-__all__ = ["contents_markup", "facts_markup", "figure_markup", "page", "prose"]
+__all__ = ["contents_markup", "facts_markup", "figure_markup", "page", "plotly_script", "prose"]
 
 _ASSETS = Path(__file__).parent / "assets"
 _UNDRAWN = "Not drawn, because missing, infinite, or not above zero on a logarithmic axis: {:,}."
@@ -22,7 +22,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def page(title: str, command: str, body: str, *, figures: bool) -> str:
-    """The whole file; plotly.js is in it only if there are figures."""
+    """The whole file; it contains plotly.js only if there are figures."""
     scripts = [_script(plotly_script())] if figures else []
     scripts.append(_script((_ASSETS / "page.js").read_text(encoding="utf-8")))
     made_by = (
@@ -37,7 +37,7 @@ def page(title: str, command: str, body: str, *, figures: bool) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{markup(shortened(title, 200))}</title>\n"
+        f"<title>{markup(shorten(title, 200))}</title>\n"
         f"<style>\n{(_ASSETS / 'page.css').read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
         f"<header>\n<h1>{heading(title)}</h1>\n{made_by}</header>\n<main>\n{blind if figures else ''}{body}</main>\n"
         + "".join(f"<script>{script}</script>\n" for script in scripts)
@@ -46,33 +46,33 @@ def page(title: str, command: str, body: str, *, figures: bool) -> str:
 
 
 def facts_markup(facts: Mapping[str, object], formats: Mapping[str, Format]) -> str:
-    """A strip of figures, each with its name."""
+    """A strip of named numbers."""
     check_formats(formats)
     each = (
-        f"<div><dt>{markup(shortened(name, 80))}</dt><dd>{markup(shortened(shown(value, formats.get(name)), 80))}</dd></div>\n"
+        f"<div><dt>{markup(shorten(name, 80))}</dt><dd>{markup(shorten(format_value(value, formats.get(name)), 80))}</dd></div>\n"
         for name, value in facts.items()
     )
     return f'<dl class="facts">\n{"".join(each)}</dl>\n'
 
 
 def contents_markup(titles: Sequence[tuple[str, str]]) -> str:
-    """A table of contents of (id, title)."""
+    """A table of contents from pairs of id and title."""
     items = "".join(
-        f'<li><a href="#{name}">{markup(shortened(title, 120))}</a></li>\n' for name, title in titles
+        f'<li><a href="#{name}">{markup(shorten(title, 120))}</a></li>\n' for name, title in titles
     )
     return f'<nav aria-label="Contents">\n<ol>\n{items}</ol>\n</nav>\n'
 
 
 def prose(text: str) -> str:
-    """Paragraphs, parted by empty lines; what stands in backquotes is code."""
+    """Paragraphs, separated by empty lines; text in backquotes is code."""
     parts = (markup(part.strip()) for part in re.split(r"\n\s*\n", plain(text)) if part.strip())
     return "".join("<p>" + _CODE.sub(r"<code>\1</code>", part) + "</p>\n" for part in parts)
 
 
 def figure_markup(figure: Figure) -> str:
-    """The figure's place, its specification for the script, and its data as a table."""
+    """The element of a figure, its specification for the script, and its data as a table."""
     caption = f"<figcaption>{heading(figure.title)}</figcaption>\n" if figure.title else ""
-    label = attribute(f"{shortened(figure.title, 200)}. {figure.summary}" if figure.title else figure.summary)
+    label = attribute(f"{shorten(figure.title, 200)}. {figure.summary}" if figure.title else figure.summary)
     undrawn = f'<p class="cut">{_UNDRAWN.format(figure.undrawn)}</p>\n'
     table = table_markup(figure.rows, caption="", formats=figure.formats, sortable=False)
     return (
@@ -85,15 +85,30 @@ def figure_markup(figure: Figure) -> str:
 
 
 def _script(text: str) -> str:
-    """A script that the text of an HTML file can hold, the same before and after parsing."""
+    """A script as text of an HTML file that is the same before and after parsing."""
     return text.replace("\r\n", "\n").replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Nothing is loaded from anywhere, and no script runs but these: whatever the values in the page are."""
+    """A content security policy: the page loads nothing and runs only these scripts, whatever its values are."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{each}'" for each in hashes)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def plotly_script() -> str:
+    """The text of plotly.js, from the installed package plotly.
+
+    Raises
+    ------
+    MissingPackageError
+        If plotly is not installed.
+    """
+    try:
+        from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingPackageError("plotly", "spark", "figures in reports") from error
+    return str(get_plotlyjs())

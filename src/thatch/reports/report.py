@@ -1,4 +1,4 @@
-"""Report: what a job found, put together part by part and written as one HTML file."""
+"""Report: the results of a job as one HTML file, built part by part."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from thatch.reports import figures
-from thatch.reports.figures import Axis, Figure, Series
+from thatch.reports.figures import Figure, PlotAxis, Series
 from thatch.reports.formatting import Format
 from thatch.reports.page import contents_markup, facts_markup, figure_markup, page, prose
 from thatch.reports.tables import ArrowTable, read_rows, table_markup
@@ -17,19 +17,19 @@ from thatch.reports.texts import heading
 
 __all__ = ["Report"]
 
-_FEW_SECTIONS = 3  # more than these get a table of contents
+_FEW_SECTIONS = 3  # with more there is a table of contents
 
 
 class Report:
-    """A page that grows from top to bottom; equal calls give equal files.
+    """A page that is built from top to bottom; equal calls give equal files.
 
-    Every text may come from anywhere: it is shown as it is and never read as HTML. Values are those of Python,
-    NumPy and Arrow; what is no number is shown as text.
+    Text is never interpreted as HTML. Values may be those of Python, NumPy and Arrow; what is not a number is shown as
+    text.
 
     Parameters
     ----------
     title : what the report is about
-    command : the command that made it, to be copied
+    command : the command that made it, for readers to copy
 
     Examples
     --------
@@ -44,20 +44,20 @@ class Report:
     def __init__(self, title: str, *, command: str = "") -> None:
         self._title = title
         self._command = command
-        self._before: list[str] = []  # what stands before the first section, above the table of contents
+        self._before: list[str] = []  # the parts before the first section and the table of contents
         self._sections: list[tuple[str, list[str]]] = []
         self._has_figures = False
 
     def facts(self, facts: Mapping[str, object], *, formats: Mapping[str, Format] | None = None) -> None:
-        """A strip of figures with their names."""
+        """Add a strip of named numbers."""
         self._add(facts_markup(facts, formats or {}))
 
     def section(self, title: str, text: str = "") -> None:
-        """A heading, under which the following parts stand; `text` introduces them."""
+        """Begin a section; `text` introduces it."""
         self._sections.append((title, [prose(text)]))
 
     def note(self, text: str) -> None:
-        """Paragraphs, parted by empty lines; what stands in backquotes is shown as code."""
+        """Add paragraphs, separated by empty lines; text in backquotes is shown as code."""
         self._add(prose(text))
 
     def table(
@@ -69,14 +69,14 @@ class Report:
         total: int | None = None,
         formats: Mapping[str, Format] | None = None,
     ) -> None:
-        """A table that a click on a heading sorts.
+        """Add a table that readers can sort.
 
         Parameters
         ----------
         table : a pyarrow Table or RecordBatch, or one mapping a row
-        most : rows that are shown; a line tells how many are left out
-        total : how many rows there were, if `table` is itself only the first of them
-        formats : for each column of numbers what it measures
+        most : number of rows to show; a line says how many are left out
+        total : number of all rows, if `table` has only the first ones
+        formats : formats of columns of numbers
         """
         self._add(table_markup(read_rows(table, most, total), caption=caption, formats=formats or {}))
 
@@ -87,20 +87,28 @@ class Report:
         *,
         title: str = "",
         label: str = "",
-        value: str | Axis = "",
+        value: str | PlotAxis = "",
         most: int = 50,
     ) -> None:
-        """A bar for each label; a mapping gives bars in groups, by name. They lie where labels are many or long."""
+        """Add a bar for each label; a mapping gives groups of bars. Bars are horizontal if labels are many or long."""
         self._draw(figures.bars(labels, values, title=title, label=label, value=value, most=most))
 
-    def lines(self, series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "") -> None:
-        """A line for each name, through (xs, ys); xs are numbers or moments."""
+    def lines(
+        self, series: Series, *, title: str = "", x: str | PlotAxis = "", y: str | PlotAxis = ""
+    ) -> None:
+        """Add a line for each name, through (xs, ys); xs are numbers or times."""
         self._draw(figures.lines(series, title=title, x=x, y=y))
 
     def scatter(
-        self, series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "", most: int = 5_000
+        self,
+        series: Series,
+        *,
+        title: str = "",
+        x: str | PlotAxis = "",
+        y: str | PlotAxis = "",
+        most: int = 5_000,
     ) -> None:
-        """A cloud of points for each name; of more than `most`, every second, third … is drawn."""
+        """Add points for each name; of more than `most`, only every second, third … is drawn."""
         self._draw(figures.scatter(series, title=title, x=x, y=y, most=most))
 
     def histogram(
@@ -109,10 +117,10 @@ class Report:
         counts: Iterable[object],
         *,
         title: str = "",
-        x: str | Axis = "",
-        y: str | Axis = "count",
+        x: str | PlotAxis = "",
+        y: str | PlotAxis = "count",
     ) -> None:
-        """A bar between each two neighbouring edges, of which the outermost may be infinite."""
+        """Add a bar between each two neighbouring edges; the first and last edge may be infinite."""
         self._draw(figures.histogram(edges, counts, title=title, x=x, y=y))
 
     def heatmap(
@@ -124,9 +132,9 @@ class Report:
         title: str = "",
         x: str = "",
         y: str = "",
-        value: str | Axis = "",
+        value: str | PlotAxis = "",
     ) -> None:
-        """A field for each row and column, coloured by its value; the first row is on top."""
+        """Add a cell for each row and column, coloured by its value; the first row is on top."""
         self._draw(figures.heatmap(rows, columns, values, title=title, x=x, y=y, value=value))
 
     def boxplot(
@@ -136,10 +144,10 @@ class Report:
         *,
         title: str = "",
         label: str = "",
-        value: str | Axis = "",
+        value: str | PlotAxis = "",
         marks: Mapping[str, float | None] | None = None,
     ) -> None:
-        """A box for each label, around the middle half of its values; `marks` are levels with names."""
+        """Add a box for each label, around the middle half of its values; `marks` are named levels."""
         self._draw(figures.boxplot(labels, values, title=title, label=label, value=value, marks=marks))
 
     def triangles(
@@ -150,11 +158,11 @@ class Report:
         title: str = "",
         label: str = "",
     ) -> None:
-        """A triangle for each name, whose corners are its three values, each relative to the largest of all."""
+        """Add a triangle for each name; its corners are three values, each relative to the largest of all names."""
         self._draw(figures.triangles(values, corners, title=title, label=label))
 
     def html(self) -> str:
-        """The file's text.
+        """The text of the file.
 
         Raises
         ------
@@ -170,7 +178,7 @@ class Report:
         return page(self._title, self._command, "".join(body), figures=self._has_figures)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file, all of it or nothing; missing folders are made."""
+        """Write the whole file or nothing; missing folders are created."""
         data, path = self.html().encode(), Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():  # a device or pipe is written to, not replaced

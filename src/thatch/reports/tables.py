@@ -1,4 +1,4 @@
-"""Tables of a report: rows in, an HTML table out that a click on a heading sorts."""
+"""Tables of a report: rows in, a sortable HTML table out."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from thatch.reports.formatting import MISSING, Format, check_formats, number, shown, simple
-from thatch.reports.texts import attribute, heading, markup, shortened
+from thatch.reports.formatting import MISSING, Format, check_formats, format_value, number, simple
+from thatch.reports.texts import attribute, heading, markup, shorten
 
-__all__ = ["ArrowTable", "Rows", "cut_sentence", "read_rows", "table_markup"]
+__all__ = ["ArrowTable", "TableRows", "cut_sentence", "read_rows", "table_markup"]
 
-_SUMMARY = 120  # characters of a long text that are always seen
-_LONG_WORD = re.compile(r"\S{25}")  # may be broken anywhere; others stay whole
-_LONGEST = 4_000  # characters of one text that a page carries at all
+_SUMMARY = 120  # characters of a long text that are always visible
+_LONG_WORD = re.compile(r"\S{25}")  # may be broken anywhere
+_LONGEST = 4_000  # characters of one text that a page contains
 
 
 @runtime_checkable
 class ArrowTable(Protocol):
-    """What a pyarrow Table and RecordBatch have in common, as far as a report needs it."""
+    """The parts of a pyarrow Table or RecordBatch that a report needs."""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -31,16 +31,16 @@ class ArrowTable(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
-    """The rows of a table that are shown, and how many there are."""
+class TableRows:
+    """The rows of a table that are shown, and the number of all."""
 
     names: list[str]
     rows: list[list[object]]
     total: int
 
 
-def read_rows(table: ArrowTable | Sequence[Mapping[str, object]], most: int, total: int | None) -> Rows:
-    """The first `most` rows; `total` tells how many there were if the table itself was cut."""
+def read_rows(table: ArrowTable | Sequence[Mapping[str, object]], most: int, total: int | None) -> TableRows:
+    """The first `most` rows; `total` is the number of all if the table itself has only some."""
     if isinstance(table, ArrowTable):
         names, count = [str(name) for name in table.column_names], table.num_rows
         columns = [_values(table.column(place), min(most, count)) for place in range(len(names))]
@@ -49,18 +49,18 @@ def read_rows(table: ArrowTable | Sequence[Mapping[str, object]], most: int, tot
         names, count = list(dict.fromkeys(str(name) for row in table for name in row)), len(table)
         named = ({str(name): value for name, value in row.items()} for row in table[:most])
         rows = [[simple(row.get(name)) for name in names] for row in named]
-    return Rows(names=names, rows=rows, total=count if total is None else max(total, count))
+    return TableRows(names=names, rows=rows, total=count if total is None else max(total, count))
 
 
 def table_markup(
-    shown_rows: Rows,
+    shown_rows: TableRows,
     *,
     caption: str,
     formats: Mapping[str, Format],
     row_word: str = "rows",
     sortable: bool = True,
 ) -> str:
-    """The table in a frame that scrolls by itself."""
+    """The table in a frame that scrolls."""
     check_formats(formats)
     forms = [formats.get(name) for name in shown_rows.names]
     right = [_is_numeric(shown_rows, place) for place in range(len(forms))]
@@ -70,7 +70,7 @@ def table_markup(
     )
     body = "".join(f"<tr>{''.join(map(_cell, row, forms, right))}</tr>\n" for row in shown_rows.rows)
     title = f"<caption>{heading(caption)}</caption>" if caption else ""
-    label = attribute(shortened(caption, 200) or "Table")
+    label = attribute(shorten(caption, 200) or "Table")
     left_out = cut_sentence(len(shown_rows.rows), shown_rows.total, row_word)
     return (
         f'<div class="table" tabindex="0" role="region" aria-label="{label}">'
@@ -79,7 +79,7 @@ def table_markup(
 
 
 def cut_sentence(count: int, total: int, what: str) -> str:
-    """A line that tells what is not shown; empty if all is."""
+    """A sentence that says how many are left out; empty if none."""
     if not total:
         return f'<p class="cut">No {what}.</p>\n'
     if count >= total:
@@ -88,7 +88,7 @@ def cut_sentence(count: int, total: int, what: str) -> str:
 
 
 def _values(column: Sequence[object], count: int) -> list[object]:
-    """The first values of a column of Arrow's; one that Python has no value for becomes its text."""
+    """The first values of an Arrow column; a value that Python cannot represent becomes text."""
     values: list[object] = []
     for scalar in column[:count]:
         try:
@@ -99,18 +99,18 @@ def _values(column: Sequence[object], count: int) -> list[object]:
 
 
 def _text_of(scalar: object) -> str:
-    """A scalar of Arrow's that fails to become a Python value."""
+    """The text of an Arrow scalar that Python cannot represent."""
     if (as_buffer := getattr(scalar, "as_buffer", None)) is not None:
         return bytes(as_buffer()).decode("utf-8", "backslashreplace")
     return f"{getattr(scalar, 'value', '?')} {getattr(scalar, 'type', '')}"
 
 
-def _is_numeric(rows: Rows, place: int) -> bool:
+def _is_numeric(rows: TableRows, place: int) -> bool:
     values = [row[place] for row in rows.rows if row[place] is not None]
     return bool(values) and all(number(value) is not None or value != value for value in values)
 
 
-def _align(right: bool) -> str:  # noqa: FBT001 - a column's one property
+def _align(right: bool) -> str:  # noqa: FBT001 - the only option
     return ' class="n"' if right else ""
 
 
@@ -118,9 +118,9 @@ def _heading(name: str, *, sortable: bool) -> str:
     return f'<button type="button">{markup(name)}</button>' if sortable else markup(name)
 
 
-def _cell(value: object, form: Format | None, right: bool) -> str:  # noqa: FBT001
-    text, place = shown(value, form), number(value)
-    # The page sorts by the attribute where there is one: shown figures are rounded.
+def _cell(value: object, form: Format | None, right: bool) -> str:  # noqa: FBT001 - mapped over columns
+    text, place = format_value(value, form), number(value)
+    # The page sorts by this attribute, because displayed numbers are rounded.
     sort_by = "" if place is None else f' data-v="{repr(place).replace("inf", "Infinity")}"'
     if value is None or text == "NaN":
         sort_by = ' data-v=""'
@@ -134,4 +134,4 @@ def _content(text: str) -> str:
         return markup(text)
     rest = f" … ({len(text):,} characters)" if len(text) > _LONGEST else ""
     whole = markup(text[:_LONGEST]) + rest
-    return f"<details><summary>{markup(shortened(text, _SUMMARY))}</summary>{whole}</details>"
+    return f"<details><summary>{markup(shorten(text, _SUMMARY))}</summary>{whole}</details>"

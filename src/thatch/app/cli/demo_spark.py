@@ -40,30 +40,27 @@ def log_on_spark(
     _write_quotes(log, islice(quotes, events), events)
     note("Starting Spark (about ten seconds).")
     spark = session("thatch demo")
-    try:
-        with tasks("profiling") as report:
-            profile = profile_files(
-                spark,
-                str(log),
-                str(folder / "profile"),
-                subscriptions=str(table),
-                overwrite=True,
-                command=f"thatch profile {log} {table} --out {folder / 'profile'}",
-                report=report,
-            )
-        with tasks("matching") as report:
-            facts = match_files(
-                spark,
-                str(table),
-                str(log),
-                str(folder / "matches"),
-                Asked(give="hours", time="at"),
-                overwrite=True,
-                command=f"thatch match {table} {log} --spark --give hours --time at --out {folder / 'matches'}",
-                report=report,
-            )
-    finally:
-        spark.stop()
+    with tasks("profiling") as report:
+        profile = profile_files(
+            spark,
+            str(log),
+            str(folder / "profile"),
+            subscriptions=str(table),
+            overwrite=True,
+            command=f"thatch profile {log} {table} --out {folder / 'profile'}",
+            report=report,
+        )
+    with tasks("matching") as report:
+        facts = match_files(
+            spark,
+            str(table),
+            str(log),
+            str(folder / "matches"),
+            Asked(give="hours", time="at"),
+            overwrite=True,
+            command=f"thatch match {table} {log} --spark --give hours --time at --out {folder / 'matches'}",
+            report=report,
+        )
     matches = profile.matches
     assert matches is not None
     say(

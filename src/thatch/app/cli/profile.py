@@ -37,8 +37,7 @@ def profile(
     \b
     Examples:
       $ thatch profile events.jsonl --out profile
-      $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --master 'local[2]'
-      $ thatch profile events.jsonl subscriptions.csv --out profile --overwrite --fraction 0.5
+      $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --fraction 0.5 --master 'local[2]'
     """
     declared = load_schema(schema)
     from thatch.pipeline import session

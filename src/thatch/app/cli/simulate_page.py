@@ -9,7 +9,7 @@ import numpy as np
 
 from thatch.broker.messages import Subscribe, Unsubscribe
 from thatch.reports import Report
-from thatch.reports.figures import Axis
+from thatch.reports.figures import PlotAxis
 from thatch.runtime.simulated.scenario import Played
 
 __all__ = ["make_page", "summarize"]
@@ -128,7 +128,7 @@ def _delays(report: Report, found: Mapping[str, Played]) -> None:
         if delays:
             counts, edges = np.histogram(delays, bins=_BINS)
             report.histogram(
-                edges, counts, title=f"Delays: {name}", x=Axis("delay", format="seconds"), y="deliveries"
+                edges, counts, title=f"Delays: {name}", x=PlotAxis("delay", format="seconds"), y="deliveries"
             )
 
 

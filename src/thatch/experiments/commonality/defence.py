@@ -16,7 +16,7 @@ from thatch.experiments.commonality.flood import (
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Value
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 
 __all__ = ["FIG4", "FIG5", "FIG6"]
 
@@ -88,7 +88,7 @@ FIG4 = _under_flood(
             by=("defence", "store", "fast"),
             where={"sharing": sharing},
             x="subscriptions that have arrived",
-            y=Axis("of the budget", format="percent"),
+            y=PlotAxis("of the budget", format="percent"),
         )
         for sharing in ("low", "high")
     ),
@@ -217,7 +217,7 @@ FIG6 = Experiment(
             up,
             by=("sharing", "store"),
             x="cluster, in the order of moves",
-            y=Axis(title, format="percent") if up == "ratio" else title,
+            y=PlotAxis(title, format="percent") if up == "ratio" else title,
         )
         for title, up in (
             ("Commonality ratio", "ratio"),

@@ -9,7 +9,7 @@ from thatch.experiments.experiment import Comparison, Experiment, Plot, join, nu
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid
 from thatch.planning.expected import cluster_cost, conjunction_cost, link_group_cost
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 
 __all__ = ["FIG3A", "FIG3C"]
 
@@ -91,7 +91,7 @@ FIG3A = Experiment(
             "closed",
             by=("p",),
             x="shared predicates k",
-            y=Axis("evaluations", log=True),
+            y=PlotAxis("evaluations", log=True),
         ),
     ),
 )

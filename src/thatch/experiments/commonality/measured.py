@@ -13,7 +13,7 @@ from thatch.experiments.experiment import Comparison, Experiment, Plot, join, nu
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid, random_of
 from thatch.model.events import read_event
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 
 __all__ = ["FIG3B"]
 
@@ -153,7 +153,7 @@ FIG3B = Experiment(
             by=("p",),
             where={"way": "planned"},
             x="shared predicates k",
-            y=Axis("evaluations", log=True),
+            y=PlotAxis("evaluations", log=True),
             paper={
                 f"equation 6, p {p:g}": (
                     list(range(0, 101, 5)),
@@ -170,7 +170,7 @@ FIG3B = Experiment(
                 by=("p",),
                 where={"way": way},
                 x="shared predicates k",
-                y=Axis("µs an event", log=True),
+                y=PlotAxis("µs an event", log=True),
             )
             for way in _WAYS
         ),

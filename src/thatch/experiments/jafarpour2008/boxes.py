@@ -8,7 +8,7 @@ from thatch.experiments.experiment import Comparison, Experiment, Plot, join, nu
 from thatch.experiments.jafarpour2008.streams import SETTING, SIMULATION, SMALL, streams
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Value
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 from thatch.workloads.jafarpour2008 import FORMS
 
 __all__ = ["TABLE1", "TABLE2"]
@@ -66,7 +66,7 @@ def _plot(table: str, paper: Paper, dimensions: int, by: tuple[str, ...], **wher
         by=by,
         where={"dimensions": dimensions, **where},
         x="subscriptions",
-        y=Axis("boxes", log=True),
+        y=PlotAxis("boxes", log=True),
         paper={table: paper[dimensions]},
     )
 

@@ -19,7 +19,7 @@ from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid
 from thatch.model.language import parse
 from thatch.model.lines import Constraint, covers
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 from thatch.workloads.li2005 import NAMES, OPERATORS, Ints, Predicates
 
 __all__ = ["CACHE", "Relations"]
@@ -170,7 +170,7 @@ CACHE = Experiment(
             name,
             by=("shape",),
             x="subscriptions",
-            y=Axis("microseconds", log=True),
+            y=PlotAxis("microseconds", log=True),
         )
         for what, name in (("without", "compared_us"), ("with", "remembered_us"))
     ),

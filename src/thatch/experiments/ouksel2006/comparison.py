@@ -12,7 +12,7 @@ from thatch.experiments.experiment import Comparison, Experiment, Plot, join, nu
 from thatch.experiments.redundancy import is_redundant
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, Value, grid, random_of
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 from thatch.workloads.ouksel2006 import COMPARISON_TOP, comparison
 
 __all__ = ["FIG11", "FIG12"]
@@ -224,7 +224,7 @@ FIG12 = _figure(
             by=("policy",),
             where={"attributes": attributes, **USUAL},
             x="incoming subscriptions",
-            y=Axis("active", format="percent"),
+            y=PlotAxis("active", format="percent"),
         )
         for attributes in (10, 15, 20)
     ),

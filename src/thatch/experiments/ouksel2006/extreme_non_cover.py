@@ -8,7 +8,7 @@ from functools import partial
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid, random_of
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 from thatch.workloads.ouksel2006 import GAP_FORMS, extreme_non_cover
 
 __all__ = ["FIG9", "FIG10"]
@@ -91,7 +91,7 @@ FIG9 = _figure(
             "guesses",
             by=("delta",),
             where={"form": "slabs", "literal": True},
-            x=Axis("gap", format="percent"),
+            x=PlotAxis("gap", format="percent"),
             y="guesses",
         ),
     ),
@@ -143,8 +143,8 @@ FIG10 = _figure(
             "is_wrong",
             by=("delta",),
             where={"form": "slabs", "literal": literal},
-            x=Axis("gap", format="percent"),
-            y=Axis("false decisions", format="percent"),
+            x=PlotAxis("gap", format="percent"),
+            y=PlotAxis("false decisions", format="percent"),
         )
         for name, literal in (("the paper's", True), ("the corrected", False))
     ),

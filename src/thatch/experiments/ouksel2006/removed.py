@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from thatch.experiments.experiment import Comparison, Plot, join, percent
 from thatch.experiments.results import Results
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 from thatch.workloads.ouksel2006 import FORMS
 
 __all__ = ["compare_removed", "plot_removed"]
@@ -39,7 +39,7 @@ def plot_removed(what: str) -> tuple[Plot, ...]:
             by=("attributes",),
             where={"form": form},
             x="subscriptions k",
-            y=Axis("removed", format="percent"),
+            y=PlotAxis("removed", format="percent"),
         )
         for form in FORMS
     )

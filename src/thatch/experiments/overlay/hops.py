@@ -10,7 +10,7 @@ from thatch.experiments.overlay.setting import SETTING, filters_of, routing_of, 
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid, random_of
 from thatch.model.topology import Topology
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 
 __all__ = ["HOPS"]
 
@@ -131,7 +131,7 @@ HOPS = Experiment(
             by=("policy", "source"),
             where={"shape": shape},
             x="hops from the subscriber",
-            y=Axis("of flooding", format="percent"),
+            y=PlotAxis("of flooding", format="percent"),
         )
         for shape in ("line", "tree")
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, percent, ratio
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, Value, grid, random_of
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 from thatch.workloads.ouksel2006 import HIGH, LOW, extreme_non_cover
 
 __all__ = ["LOSSES"]
@@ -151,7 +151,7 @@ LOSSES = Experiment(
             up,
             by=("policy", "delta"),
             x="brokers of the chain",
-            y=Axis("lost", format="percent"),
+            y=PlotAxis("lost", format="percent"),
         )
         for title, up in (("Lost publications", "lost_share"), ("What proposition 4 allows", "bound"))
     ),

@@ -15,7 +15,7 @@ from thatch.experiments.yu2012.cases import PlacementCase, make_case, solve_veri
 from thatch.experiments.yu2012.levels import FEW_OF_TWO, LEVELS, TIGHT_LOOSE, tight_and_loose
 from thatch.experiments.yu2012.placements import ALGORITHMS, FEW, PLAIN, SETTING, SMALL, placements
 from thatch.experiments.yu2012.placements import SIMULATION as PLACEMENTS
-from thatch.reports import Axis, Report
+from thatch.reports import PlotAxis, Report
 
 if TYPE_CHECKING:
     from thatch.placement import Placement
@@ -89,7 +89,7 @@ def load_boxes(report: Report, results: Results, **where: Value) -> None:
         names,
         [results.values("x", algorithm=name, part=LOAD, **where) for name in names],
         title="Loads of brokers",
-        value=Axis("load relative to share"),
+        value=PlotAxis("load relative to share"),
         marks={each: results.mean(name, **where) for each, name in (("β", "beta"), ("β_max", "beta_max"))},
     )
 
@@ -104,7 +104,7 @@ def load_curves(report: Report, results: Results, **where: Value) -> None:
         curves,
         title="Brokers with at most this load",
         x="load relative to share",
-        y=Axis("brokers", format="percent"),
+        y=PlotAxis("brokers", format="percent"),
     )
 
 

@@ -8,7 +8,7 @@ from thatch.experiments.experiment import Plot
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Value
 from thatch.experiments.yu2012.placements import FEW, SETTING, SMALL, WITH_SLP, placements
-from thatch.reports import Axis, Report
+from thatch.reports import PlotAxis, Report
 
 __all__ = [
     "FEW_OF_TWO",
@@ -78,7 +78,7 @@ def bandwidth_bars(
         },
         title=title,
         label=by,
-        value=Axis("bandwidth"),
+        value=PlotAxis("bandwidth"),
     )
 
 
@@ -93,8 +93,8 @@ def level_lines(
     across: str,
     up: str,
     title: str,
-    x: Axis | str,
-    y: Axis | str,
+    x: PlotAxis | str,
+    y: PlotAxis | str,
     paper: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
 ) -> None:
     """A result of SLP over a parameter, a line for one level and one for two (figures 11a, 13 and 14)."""

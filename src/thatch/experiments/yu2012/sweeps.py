@@ -18,7 +18,7 @@ from thatch.experiments.yu2012.placements import (
     bandwidths,
     placements,
 )
-from thatch.reports import Axis
+from thatch.reports import PlotAxis
 
 __all__ = ["FIG11A", "FIG11B", "FIG12", "FIG13", "FIG14"]
 
@@ -57,8 +57,8 @@ FIG11A = Experiment(
             title="Processor time of SLP",
             across="subscribers",
             up="processor_time",
-            x=Axis("subscribers", log=True),
-            y=Axis("processor time", log=True, format="seconds"),
+            x=PlotAxis("subscribers", log=True),
+            y=PlotAxis("processor time", log=True, format="seconds"),
             paper={"one level": ([1_000_000], [82_800]), "two levels": ([1_000_000], [14_400])},
         ),
     ),
@@ -147,7 +147,7 @@ FIG12 = Experiment(
             "delay",
             "candidates",
             x="maximum delay",
-            y=Axis("of all brokers", format="percent"),
+            y=PlotAxis("of all brokers", format="percent"),
         ),
         bandwidth_by("delay", "maximum delay"),
     ),

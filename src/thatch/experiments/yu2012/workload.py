@@ -10,7 +10,7 @@ from thatch.experiments.experiment import Comparison, Experiment, Plot, join, nu
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, grid, random_of
 from thatch.experiments.yu2012.cases import LOADS
-from thatch.reports import Axis, Report
+from thatch.reports import PlotAxis, Report
 from thatch.workloads import yu2012
 
 __all__ = ["FIG7", "FIG15"]
@@ -78,7 +78,7 @@ def _maps(report: Report, results: Results) -> None:
                 title=f"Interests, {region}",
                 x="event space, first axis, in cells",
                 y="second axis",
-                value=Axis("subscribers", format="percent"),
+                value=PlotAxis("subscribers", format="percent"),
             )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from thatch.pipeline.schemas import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION
 from thatch.pipeline.transforms.loading import BOXES, CONDITIONS, IS_AGAIN, IS_BAD, Loaded
 from thatch.reports import Report
-from thatch.reports.figures import Axis
+from thatch.reports.figures import PlotAxis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -240,5 +240,9 @@ def _add_sizes(report: Report, facts: Facts) -> None:
         steps = range(min(sizes), max(sizes) + 1)
         edges = [2**step for step in (*steps, steps[-1] + 1)]
         report.histogram(
-            edges, [sizes.get(step, 0) for step in steps], title=title, x=Axis(axis, log=True), y="filters"
+            edges,
+            [sizes.get(step, 0) for step in steps],
+            title=title,
+            x=PlotAxis(axis, log=True),
+            y="filters",
         )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from thatch.pipeline.schemas import EVENT, EVENTS, HOUR, REASON, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.reports import Axis, Report
+from thatch.reports import PlotAxis, Report
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -159,7 +159,7 @@ def _add_most(report: Report, facts: Facts) -> None:
         [2**step for step in (*steps, steps[-1] + 1)],
         [facts.sizes.get(step, 0) for step in steps],
         title=f"Events a {facts.who}",
-        x=Axis("events", log=True),
+        x=PlotAxis("events", log=True),
         y=f"{facts.who}s",
     )
 

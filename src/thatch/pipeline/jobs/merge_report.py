@@ -14,7 +14,7 @@ from thatch.pipeline.transforms.merging.closing import IN_VAIN
 from thatch.pipeline.transforms.merging.confidence import fewest_trials
 from thatch.pipeline.transforms.merging.gaps import KEY, PARTS
 from thatch.pipeline.transforms.merging.merge import Merged
-from thatch.reports import Axis, Report
+from thatch.reports import PlotAxis, Report
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -210,7 +210,7 @@ def _add_frontier(report: Report, facts: Facts) -> None:
     chosen = table.filter(table.column("chosen"))
     height = chosen.column("measured" if facts.held else "estimated")
     series["chosen"] = (chosen.column("size").to_pylist(), height.to_pylist())
-    in_vain = Axis("events in vain", format="percent")
+    in_vain = PlotAxis("events in vain", format="percent")
     report.scatter(series, title="Table size and false positives", x="rows forwarded", y=in_vain)
     rates = ("estimated", "trained", *_MEASURED)
     report.table(chosen, caption="What was chosen", formats=dict.fromkeys(rates, "percent"))

@@ -9,7 +9,7 @@ from thatch.model.lines import below
 from thatch.model.profile import AttributeProfile, Matches, Predicate, Profile
 from thatch.model.selectivity import Selectivity
 from thatch.reports import Report
-from thatch.reports.figures import Axis
+from thatch.reports.figures import PlotAxis
 
 __all__ = ["report_of"]
 
@@ -103,7 +103,7 @@ def _add_attributes(report: Report, profile: Profile) -> None:
         [each.events / profile.events for each in profile.attributes],
         title="Events that have an attribute",
         label="attribute",
-        value=Axis("share of the events", format="percent"),
+        value=PlotAxis("share of the events", format="percent"),
         most=30,
     )
     shares = {"present": "percent", "null": "percent"}
@@ -177,7 +177,7 @@ def _add_histogram(report: Report, profile: Profile, each: AttributeProfile) -> 
         shares,
         title=f"{each.key}: from the first to the last hundredth",
         x=each.key,
-        y=Axis("share of the values", format="percent"),
+        y=PlotAxis("share of the values", format="percent"),
     )
 
 
@@ -196,7 +196,7 @@ def _add_frequent(report: Report, each: AttributeProfile) -> None:
         [count / each.values for _, count in shown],
         title=f"{each.key}: the most frequent values, {together:.1%} of all",
         label=each.key,
-        value=Axis("share of the values", format="percent"),
+        value=PlotAxis("share of the values", format="percent"),
     )
 
 
@@ -238,7 +238,7 @@ def _add_together(report: Report, profile: Profile) -> None:
         title="Of the events that have one attribute, those that also have another",
         x="also have",
         y="have",
-        value=Axis("share", format="percent"),
+        value=PlotAxis("share", format="percent"),
     )
 
 
@@ -259,7 +259,7 @@ def _add_predicates(report: Report, profile: Profile) -> None:
         edges,
         counts,
         title="Selectivity of distinct predicates",
-        x=Axis("share of the events that satisfy it", log=True),
+        x=PlotAxis("share of the events that satisfy it", log=True),
         y="predicates",
     )
     report.note(f"{never:,} of {len(profile.predicates):,} distinct predicates hold on no event.")
@@ -324,8 +324,8 @@ def _add_matches(report: Report, profile: Profile, matches: Matches, subscriptio
         report.lines(
             {"subscriptions": points},
             title="Subscriptions that want at least so many events",
-            x=Axis("events", log=True),
-            y=Axis("subscriptions", log=True),
+            x=PlotAxis("events", log=True),
+            y=PlotAxis("subscriptions", log=True),
         )
     rows: list[dict[str, Any]] = [
         {"subscription": identity, "events": events, "of all": events / profile.events}

@@ -1,4 +1,4 @@
-"""Bars: one a label, or one between each two edges."""
+"""Bars: one for each label, or one between each two edges."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from thatch.reports.figures.axes import (
-    Axis,
-    as_axis,
-    axis_layout,
-    edge_places,
-    label_layout,
-    places,
-    tick_layout,
-    told,
-)
 from thatch.reports.figures.figure import (
     HEIGHT,
     Figure,
-    counted,
+    PlotAxis,
+    as_axis,
+    axis_layout,
+    axis_text,
+    edge_places,
     extremes,
     formats_of,
     hover,
+    label_layout,
+    places,
+    plural,
     rows_of,
     same_length,
+    tick_layout,
 )
-from thatch.reports.formatting import shown, simple
+from thatch.reports.formatting import format_value, simple
 from thatch.reports.texts import plot_text
 
 __all__ = ["bars", "histogram"]
 
-_BAR_HEIGHT = 22  # pixels of a lying bar with the gap around it
-_MOST_STANDING = 12
-_LONGEST_STANDING = 10  # characters of a label that fit under a bar
+_BAR_HEIGHT = 22  # pixels of a horizontal bar and its gap
+_MOST_VERTICAL = 12
+_LONGEST_VERTICAL = 10  # characters of a label that fit under a bar
 
 
 def bars(
@@ -43,20 +41,20 @@ def bars(
     *,
     title: str = "",
     label: str = "",
-    value: str | Axis = "",
+    value: str | PlotAxis = "",
     most: int = 50,
 ) -> Figure:
-    """A bar for each label, or one for each label and group; they lie where labels are many or long."""
-    axis, names = as_axis(value), [shown(each, "text") for each in labels]
+    """A bar for each label, or for each label and group; horizontal if labels are many or long."""
+    axis, names = as_axis(value), [format_value(each, "text") for each in labels]
     groups = values if isinstance(values, Mapping) else {axis.title or "value": values}
     columns = {str(name): [simple(each) for each in column] for name, column in groups.items()}
     for name, column in columns.items():
         same_length(len(names), "labels", len(column), f"values of {name!r}")
     total, names = len(names), names[:most]
     columns = {name: column[:most] for name, column in columns.items()}
-    lying = len(names) > _MOST_STANDING or max(map(len, names), default=0) > _LONGEST_STANDING
-    data = [_bars(name, names, column, axis, lying=lying) for name, column in columns.items()]
-    drawn = [each["x" if lying else "y"] for each in data]
+    horizontal = len(names) > _MOST_VERTICAL or max(map(len, names), default=0) > _LONGEST_VERTICAL
+    data = [_bars(name, names, column, axis, horizontal=horizontal) for name, column in columns.items()]
+    drawn = [each["x" if horizontal else "y"] for each in data]
     cells = [
         (f"{who}, {name}" if len(columns) > 1 else who, each)
         for name, column in columns.items()
@@ -64,15 +62,17 @@ def bars(
     ]
     return Figure(
         title=title,
-        summary=f"{counted(total, 'bar')}. {extremes([who for who, _ in cells], [each for _, each in cells], axis)}",
+        summary=f"{plural(total, 'bar')}. {extremes([who for who, _ in cells], [each for _, each in cells], axis)}",
         data=data,
-        layout=_bar_layout(label, names, axis, lying=lying) | {"showlegend": len(columns) > 1},
+        layout=_bar_layout(label, names, axis, horizontal=horizontal) | {"showlegend": len(columns) > 1},
         rows=rows_of(
             [label or "label", *columns],
             [[who, *(column[place] for column in columns.values())] for place, who in enumerate(names)],
         ),
         formats=formats_of(columns, axis),
-        height=max(HEIGHT // 2, 100 + _BAR_HEIGHT * len(names) * max(1, len(columns))) if lying else HEIGHT,
+        height=max(HEIGHT // 2, 100 + _BAR_HEIGHT * len(names) * max(1, len(columns)))
+        if horizontal
+        else HEIGHT,
         shown=len(names),
         total=total,
         what="labels",
@@ -85,8 +85,8 @@ def histogram(
     counts: Iterable[object],
     *,
     title: str = "",
-    x: str | Axis = "",
-    y: str | Axis = "count",
+    x: str | PlotAxis = "",
+    y: str | PlotAxis = "count",
 ) -> Figure:
     """A bar between each two neighbouring edges; the outermost edges may be infinite."""
     across, up = as_axis(x), as_axis(y)
@@ -94,21 +94,23 @@ def histogram(
     same_length(max(len(cuts) - 1, 0), "gaps between edges", len(heights), "counts")
     at = edge_places(cuts, across)
     drawn, kind = places(heights, up)
-    bins = [f"{told(low, across)} to {told(high, across)}" for low, high in pairwise(cuts)]
+    bins = [f"{axis_text(low, across)} to {axis_text(high, across)}" for low, high in pairwise(cuts)]
     names = ["from", "to", up.title or "count"]
     bar = {
         "type": "bar",
         "x": [(low + high) / 2 for low, high in pairwise(at)],
         "width": [0.985 * (high - low) for low, high in pairwise(at)],
         "y": drawn,
-        "hovertext": [hover(each, {names[2]: told(n, up)}) for each, n in zip(bins, heights, strict=True)],
+        "hovertext": [
+            hover(each, {names[2]: axis_text(n, up)}) for each, n in zip(bins, heights, strict=True)
+        ],
         "hoverinfo": "text",
     }
     step = max(1, math.ceil(len(cuts) / 10))
-    ticks = {place: told(cut, across) for place, cut in list(zip(at, cuts, strict=True))[::step]}
+    ticks = {place: axis_text(cut, across) for place, cut in list(zip(at, cuts, strict=True))[::step]}
     return Figure(
         title=title,
-        summary=f"Histogram of {counted(len(heights), 'bin')}. {extremes(bins, heights, up)}",
+        summary=f"Histogram of {plural(len(heights), 'bin')}. {extremes(bins, heights, up)}",
         data=[bar],
         layout={
             "bargap": 0,
@@ -125,18 +127,20 @@ def histogram(
     )
 
 
-def _bars(name: str, names: list[str], column: list[object], axis: Axis, *, lying: bool) -> dict[str, Any]:
+def _bars(
+    name: str, names: list[str], column: list[object], axis: PlotAxis, *, horizontal: bool
+) -> dict[str, Any]:
     drawn, _ = places(column, axis)
     at = list(range(len(names)))
-    told_of = [hover(who, {name: told(each, axis)}) for who, each in zip(names, column, strict=True)]
-    ends = {"x": drawn, "y": at, "orientation": "h"} if lying else {"x": at, "y": drawn}
-    return {"type": "bar", "name": plot_text(name), "hovertext": told_of, "hoverinfo": "text"} | ends
+    texts = [hover(who, {name: axis_text(each, axis)}) for who, each in zip(names, column, strict=True)]
+    ends = {"x": drawn, "y": at, "orientation": "h"} if horizontal else {"x": at, "y": drawn}
+    return {"type": "bar", "name": plot_text(name), "hovertext": texts, "hoverinfo": "text"} | ends
 
 
-def _bar_layout(label: str, names: list[str], axis: Axis, *, lying: bool) -> dict[str, Any]:
+def _bar_layout(label: str, names: list[str], axis: PlotAxis, *, horizontal: bool) -> dict[str, Any]:
     of_labels, of_values = label_layout(label, names), axis_layout(axis, "log" if axis.log else "linear")
     layout: dict[str, Any] = {"barmode": "group", "bargap": 0.25}
-    if lying:
+    if horizontal:
         of_labels["range"] = of_labels["range"][::-1]  # the first label on top
         return layout | {"xaxis": of_values, "yaxis": of_labels}
     return layout | {"xaxis": of_labels, "yaxis": of_values}

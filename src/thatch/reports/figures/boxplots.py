@@ -1,13 +1,24 @@
-"""Box plots: how values are spread, a box for each label."""
+"""Box plots: the distribution of values, a box for each label."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from thatch.reports.figures.axes import Axis, as_axis, axis_layout, label_layout, told
-from thatch.reports.figures.figure import Figure, counted, formats_of, hover, rows_of, same_length
-from thatch.reports.formatting import number, shown
+from thatch.reports.figures.figure import (
+    Figure,
+    PlotAxis,
+    as_axis,
+    axis_layout,
+    axis_text,
+    formats_of,
+    hover,
+    label_layout,
+    plural,
+    rows_of,
+    same_length,
+)
+from thatch.reports.formatting import format_value, number
 from thatch.reports.texts import plot_text
 
 __all__ = ["boxplot"]
@@ -21,16 +32,16 @@ def boxplot(
     *,
     title: str = "",
     label: str = "",
-    value: str | Axis = "",
+    value: str | PlotAxis = "",
     marks: Mapping[str, float | None] | None = None,
 ) -> Figure:
-    """A box for each label, from the first to the third quarter of its values, with whiskers to the outermost.
+    """A box for each label, from the first to the third quartile of its values, with whiskers to the extremes.
 
     Parameters
     ----------
-    marks : levels that a line is drawn at, by name
+    marks : levels at which a line is drawn, by name
     """
-    axis, names = as_axis(value), [shown(each, "text") for each in labels]
+    axis, names = as_axis(value), [format_value(each, "text") for each in labels]
     columns = [sorted(place for each in column if (place := number(each)) is not None) for column in values]
     same_length(len(names), "labels", len(columns), "columns of values")
     fives = [[_quantile(column, part) for part in _PARTS.values()] for column in columns]
@@ -38,7 +49,7 @@ def boxplot(
     lines = {name: level for name, level in (marks or {}).items() if level is not None}
     return Figure(
         title=title,
-        summary=f"{counted(len(names), 'box plot')} of {counted(total, 'value')}. "
+        summary=f"{plural(len(names), 'box plot')} of {plural(total, 'value')}. "
         + _halves(names, fives, axis),
         data=[_trace(names, fives, axis)] if total else [],
         layout={
@@ -59,7 +70,7 @@ def boxplot(
 
 
 def _quantile(column: list[float], part: float) -> float | None:
-    """Between neighbours in proportion, as NumPy does; None of nothing."""
+    """A quantile, interpolated as NumPy does; None if there are no values."""
     if not column:
         return None
     place = part * (len(column) - 1)
@@ -68,7 +79,7 @@ def _quantile(column: list[float], part: float) -> float | None:
     return column[low] + (place - low) * (column[high] - column[low])
 
 
-def _trace(names: list[str], fives: list[list[float | None]], axis: Axis) -> dict[str, Any]:
+def _trace(names: list[str], fives: list[list[float | None]], axis: PlotAxis) -> dict[str, Any]:
     least, first, middle, third, most = (list(part) for part in zip(*fives, strict=True))
     return {
         "type": "box",
@@ -79,7 +90,7 @@ def _trace(names: list[str], fives: list[list[float | None]], axis: Axis) -> dic
         "q3": third,
         "upperfence": most,
         "hovertext": [
-            hover(who, {part: told(each, axis) for part, each in zip(_PARTS, five, strict=True)})
+            hover(who, {part: axis_text(each, axis) for part, each in zip(_PARTS, five, strict=True)})
             for who, five in zip(names, fives, strict=True)
         ],
         "hoverinfo": "text",
@@ -103,9 +114,9 @@ def _name(name: str, level: float) -> dict[str, Any]:
     return at | {"text": plot_text(name), "showarrow": False}
 
 
-def _halves(names: list[str], fives: list[list[float | None]], axis: Axis) -> str:
+def _halves(names: list[str], fives: list[list[float | None]], axis: PlotAxis) -> str:
     found = [(five[2], who) for five, who in zip(fives, names, strict=True) if five[2] is not None]
     if not found:
         return "No values."
     (low, at_low), (high, at_high) = min(found), max(found)
-    return f"Least middle {told(low, axis)} ({at_low}). Greatest {told(high, axis)} ({at_high})."
+    return f"Least middle {axis_text(low, axis)} ({at_low}). Greatest {axis_text(high, axis)} ({at_high})."

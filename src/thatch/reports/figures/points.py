@@ -1,4 +1,4 @@
-"""Points: joined by lines, or as clouds."""
+"""Points: joined by lines, or as a scatter plot."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from thatch.reports.figures.axes import Axis, as_axis, axis_layout, places, told
-from thatch.reports.figures.figure import Figure, counted, extremes, formats_of, hover, rows_of, same_length
+from thatch.reports.figures.figure import (
+    Figure,
+    PlotAxis,
+    as_axis,
+    axis_layout,
+    axis_text,
+    extremes,
+    formats_of,
+    hover,
+    places,
+    plural,
+    rows_of,
+    same_length,
+)
 from thatch.reports.formatting import simple
 from thatch.reports.texts import plot_text
 
@@ -15,14 +27,14 @@ __all__ = ["DASHES", "SYMBOLS", "Series", "lines", "scatter"]
 
 Series = Mapping[str, tuple[Iterable[object], Iterable[object]]]
 
-_MOST_MARKED = 60  # points of a line that are marked one by one
-# Series differ by shape too: not everybody sees colours alike.
+_MOST_MARKED = 60  # a longer line has no markers
+# Series differ by shape too, for readers who cannot tell colours apart.
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down")
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def lines(series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "") -> Figure:
-    """A line a series, through its points in the order given."""
+def lines(series: Series, *, title: str = "", x: str | PlotAxis = "", y: str | PlotAxis = "") -> Figure:
+    """A line for each series, through its points in the given order."""
     read = _read(series)
     data = []
     for place, (name, (xs, ys)) in enumerate(read.items()):
@@ -35,9 +47,9 @@ def lines(series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis 
 
 
 def scatter(
-    series: Series, *, title: str = "", x: str | Axis = "", y: str | Axis = "", most: int = 5_000
+    series: Series, *, title: str = "", x: str | PlotAxis = "", y: str | PlotAxis = "", most: int = 5_000
 ) -> Figure:
-    """A cloud a series; of more than `most` points in all, every second, third … of each is drawn."""
+    """A cloud of points for each series; of more than `most` points in all, every second, third … is drawn."""
     read = _read(series)
     total = sum(len(xs) for xs, _ in read.values())
     step = max(1, math.ceil(total / most))
@@ -64,9 +76,9 @@ def _read(series: Series) -> _Read:
     return read
 
 
-def _trace(name: str, xs: list[object], ys: list[object], x: Axis, y: Axis) -> dict[str, Any]:
-    told_of = [
-        hover(name, {x.title or "x": told(across, x), y.title or "y": told(up, y)})
+def _trace(name: str, xs: list[object], ys: list[object], x: PlotAxis, y: PlotAxis) -> dict[str, Any]:
+    texts = [
+        hover(name, {x.title or "x": axis_text(across, x), y.title or "y": axis_text(up, y)})
         for across, up in zip(xs, ys, strict=True)
     ]
     at_x, at_y = places(xs, x)[0], places(ys, y)[0]
@@ -75,26 +87,28 @@ def _trace(name: str, xs: list[object], ys: list[object], x: Axis, y: Axis) -> d
         "name": plot_text(name),
         "x": at_x,
         "y": at_y,
-        "hovertext": told_of,
+        "hovertext": texts,
         "hoverinfo": "text",
     }
 
 
 def _figure(
-    read: _Read, data: list[dict[str, Any]], *, title: str, x: Axis, y: Axis, kind: str, total: int
+    read: _Read, data: list[dict[str, Any]], *, title: str, x: PlotAxis, y: PlotAxis, kind: str, total: int
 ) -> Figure:
     points = [
         (name, across, up) for name, (xs, ys) in read.items() for across, up in zip(xs, ys, strict=True)
     ]
     kinds = places([across for _, across, _ in points], x)[1], places([up for _, _, up in points], y)[1]
-    names = [f"{name}, {told(across, x)}" if name else told(across, x) for name, across, _ in points]
+    names = [
+        f"{name}, {axis_text(across, x)}" if name else axis_text(across, x) for name, across, _ in points
+    ]
     undrawn = sum(
         across is None or up is None for each in data for across, up in zip(each["x"], each["y"], strict=True)
     )
     columns = ["series", x.title or "x", y.title or "y"]
     return Figure(
         title=title,
-        summary=f"{counted(len(read), kind)}, {counted(total, 'point')}. {extremes(names, [up for *_, up in points], y)}",
+        summary=f"{plural(len(read), kind)}, {plural(total, 'point')}. {extremes(names, [up for *_, up in points], y)}",
         data=data,
         layout={
             "showlegend": len(read) > 1,

@@ -1,4 +1,4 @@
-"""Triangles: three costs at once, a triangle for each name; the smaller, the better."""
+"""Triangles: three costs in one figure, a triangle for each name; the smaller, the better."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from thatch.reports.figures.axes import Axis, places
-from thatch.reports.figures.figure import Figure, counted, hover, rows_of, same_length
+from thatch.reports.figures.figure import Figure, PlotAxis, hover, places, plural, rows_of, same_length
 from thatch.reports.figures.points import DASHES, SYMBOLS
-from thatch.reports.formatting import shown, simple
+from thatch.reports.formatting import format_value, simple
 from thatch.reports.texts import plot_text
 
 __all__ = ["triangles"]
@@ -22,7 +21,7 @@ _RINGS = (0.5, 1.0)  # triangles to compare with: half of the largest, and the l
 def triangles(
     values: Mapping[str, Iterable[object]], corners: Sequence[str], *, title: str = "", label: str = ""
 ) -> Figure:
-    """A triangle for each name, whose corners are its three values, each relative to the largest of all.
+    """A triangle for each name; its corners are three values, each relative to the largest of all names.
 
     Parameters
     ----------
@@ -44,8 +43,10 @@ def triangles(
     ]
     return Figure(
         title=title,
-        summary=f"{counted(len(whole), 'triangle')}. "
-        + " ".join(f"Largest {corner} {shown(most)}." for corner, most in zip(corners, largest, strict=True)),
+        summary=f"{plural(len(whole), 'triangle')}. "
+        + " ".join(
+            f"Largest {corner} {format_value(most)}." for corner, most in zip(corners, largest, strict=True)
+        ),
         data=data,
         layout={
             "showlegend": True,
@@ -65,22 +66,22 @@ def triangles(
 
 
 def _costs(row: list[object]) -> list[float] | None:
-    """The three values; None if one has no place: missing, infinite or negative."""
-    found = [each for each in places(row, Axis())[0] if isinstance(each, float) and each >= 0]
+    """The three values; None if one cannot be drawn: missing, infinite or negative."""
+    found = [each for each in places(row, PlotAxis())[0] if isinstance(each, float) and each >= 0]
     return found if len(found) == len(row) else None
 
 
 def _trace(name: str, row: list[float], largest: list[float], corners: Sequence[str]) -> dict[str, Any]:
     reaches = [each / (most or 1.0) for each, most in zip(row, largest, strict=True)]
     ends = [(x * reach, y * reach) for (x, y), reach in zip(_SPOKES, reaches, strict=True)]
-    told = hover(name, {corner: shown(each) for corner, each in zip(corners, row, strict=True)})
+    text = hover(name, {corner: format_value(each) for corner, each in zip(corners, row, strict=True)})
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": plot_text(name),
         "x": [x for x, _ in [*ends, ends[0]]],
         "y": [y for _, y in [*ends, ends[0]]],
-        "hovertext": [told] * (len(ends) + 1),
+        "hovertext": [text] * (len(ends) + 1),
         "hoverinfo": "text",
     }
 
@@ -96,8 +97,8 @@ def _ring(reach: float) -> dict[str, Any]:
 
 
 def _corner(spoke: tuple[float, float], corner: str, most: float) -> dict[str, Any]:
-    """The name of a corner outside it, with the largest value."""
+    """The name of a corner and the largest value there, outside the triangle."""
     x, y = spoke
     side = "center" if abs(x) < 1e-9 else "right" if x < 0 else "left"
     at = {"x": x, "y": y, "xanchor": side, "yanchor": "bottom" if y > 0 else "top"}
-    return at | {"text": f"{plot_text(corner)}<br>at most {shown(most)}", "showarrow": False}
+    return at | {"text": f"{plot_text(corner)}<br>at most {format_value(most)}", "showarrow": False}
