@@ -15,9 +15,9 @@ from benchmarks.diagrams.workload import NAMES, Subscriptions
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.peers.scans import NAIVE, naive
 from thatch.matching.diagrams import DiagramIndex
+from thatch.matching.diagrams.chains import FullPass
 from thatch.matching.diagrams.index import Way
 from thatch.matching.diagrams.ordering import order_from_filters
-from thatch.matching.diagrams.passes import FullPass
 from thatch.model.events import read_event
 from thatch.reduction.diagrams import covers_of
 from thatch.workloads import generate

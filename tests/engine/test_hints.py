@@ -16,7 +16,7 @@ from thatch.engine.hints import hints_of
 from thatch.matching.growing import FEW
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares
-from thatch.matching.segments.draft import Draft
+from thatch.matching.segments.draft import ColumnBuilder
 from thatch.model.events import read_event
 from thatch.model.profile import Profile
 
@@ -99,7 +99,7 @@ def test_any_filters_on_any_events_are_answered_the_same(data):
 def test_the_shares_of_cells_are_those_of_the_events():
     events = [{"x": each} for each in (1, 1, 2, 3, "a", "b", None, True)] + [{}] * 2
     hints = hints_of(Profile.of(events))
-    draft, numbers = Draft(), dict[str, int]()
+    draft, numbers = ColumnBuilder(), dict[str, int]()
     for place, text in enumerate(
         ["x = 1", "x >= 2", "x < 'b'", "x is null", "exists(x)", "lower(x) = 'a'", "y = 1"]
     ):

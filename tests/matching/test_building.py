@@ -20,15 +20,14 @@ from thatch.errors import FilterError
 from thatch.matching.segments.building import tables as tables_module
 from thatch.matching.segments.building.layout import selectivity
 from thatch.matching.segments.building.ranked import Ranked
-from thatch.matching.segments.building.tables import Tables
-from thatch.matching.segments.building.texts import sorted_distinct
+from thatch.matching.segments.building.tables import CutTables, sorted_distinct
+from thatch.matching.segments.columns import NUMBER, TEXT, Sides, Texts
 from thatch.matching.segments.delta import Delta
-from thatch.matching.segments.draft import Draft
+from thatch.matching.segments.draft import ColumnBuilder
 from thatch.matching.segments.kernels.building import kd_order
 from thatch.matching.segments.kernels.search import find_owner
 from thatch.matching.segments.records import ALIVE
 from thatch.matching.segments.segment import Segment
-from thatch.matching.segments.sides import NUMBER, TEXT, Sides, Texts
 from thatch.model.filters import Filter
 from thatch.model.lines import point
 
@@ -63,7 +62,7 @@ filters = st.one_of(st.lists(expressions, max_size=8), st.lists(plain_expression
 
 
 def sides_of(held: Held, number: dict[str, int]) -> Sides:
-    draft = Draft()
+    draft = ColumnBuilder()
     for slot, each in held.items():
         assert draft.add(slot, each, number)
     return draft.sides()
@@ -93,8 +92,8 @@ def test_texts_are_taken_and_joined_as_lists_are(parts: list[list[bytes]], data:
 # --- cells -------------------------------------------------------------------------------------------------------------
 
 
-def table_of(numbers: list[list[float]], texts: list[list[bytes]]) -> Tables:
-    return Tables.of(
+def table_of(numbers: list[list[float]], texts: list[list[bytes]]) -> CutTables:
+    return CutTables.of(
         np.arange(len(numbers), dtype=np.int32),
         np.cumsum([0, *map(len, numbers)]),
         np.array([number for each in numbers for number in each], np.float64),
@@ -181,7 +180,7 @@ def test_coarse_codes_rise_along_the_line(more: list[tuple[int, float, bytes]]) 
 # --- ranks ---------------------------------------------------------------------------------------------------------------
 
 
-def cut_of(tables: Tables, which: int, rank: int) -> tuple[Any, ...]:
+def cut_of(tables: CutTables, which: int, rank: int) -> tuple[Any, ...]:
     """The cut of a rank, by the list at the top of `tables.py`."""
     numbers = tables.numbers[tables.number_at[which] : tables.number_at[which + 1]].tolist()
     texts = [tables.texts()[each] for each in range(tables.text_at[which], tables.text_at[which + 1])]

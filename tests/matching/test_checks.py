@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.matching.kernels import run_check
-from thatch.matching.segments.programs import LONGEST, program
+from thatch.matching.segments.parts import LONGEST, program
 from thatch.model.residuals import WildcardCheck
 from thatch.model.wildcards import wildcard
 

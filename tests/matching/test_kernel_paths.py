@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
 from thatch.matching.segments import SegmentIndex
-from thatch.matching.segments.kernels.vectors import HAS_PERMUTE
+from thatch.matching.segments.kernels.blocks import HAS_PERMUTE
 from thatch.model.events import read_event
 from thatch.workloads import generate
 

@@ -8,7 +8,7 @@ from thatch import parse
 from thatch.matching.segments import SegmentIndex
 from thatch.matching.segments.building import layout
 from thatch.matching.segments.building.ranked import Ranked
-from thatch.matching.segments.draft import Draft
+from thatch.matching.segments.draft import ColumnBuilder
 from thatch.matching.segments.parts import MOST_SIDES, Parts, take_apart
 from thatch.matching.segments.records import MOST_HOT
 from thatch.matching.segments.segment import Segment
@@ -28,7 +28,7 @@ def parts_of(text: str) -> Parts:
 
 def segment_of(*texts: str) -> tuple[Segment, list[str]]:
     number: dict[str, int] = {}
-    draft = Draft()
+    draft = ColumnBuilder()
     for slot, text in enumerate(texts):
         assert draft.add(slot, parse(text), number)
     return Segment.build(Ranked.of(draft.sides())), list(number)

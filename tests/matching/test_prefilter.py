@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from thatch.matching import reference
 from thatch.matching.segments import SegmentIndex
+from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.kernels.prefilter import ALL, BITS, NONE, needed_letters
-from thatch.matching.segments.programs import program
+from thatch.matching.segments.parts import program
 from thatch.matching.segments.segment import Segment
-from thatch.matching.segments.sides import Texts
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text

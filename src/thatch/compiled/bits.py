@@ -1,4 +1,4 @@
-"""Bits of a word, and fetching ahead, as single instructions of the processor."""
+"""Bits of one word and of many, and fetching ahead, as single instructions of the processor."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from numba.extending import intrinsic
 from thatch.compiled.decorators import JIT
 from thatch.compiled.pointers import pointer_into
 
-__all__ = ["bit_count", "prefetch", "trailing_zeros"]
+__all__ = ["bit_count", "masks512", "prefetch", "trailing_zeros", "transpose64"]
 
-_I32 = ir.IntType(32)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_V512 = ir.VectorType(_I64, 8)
 
 
 @intrinsic
@@ -55,6 +56,78 @@ def prefetch(typingctx, array, index):
     return types.void(array, types.int64), codegen
 
 
+# --- many words at once ------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def masks512(typingctx, mask, offset, first, first_at, second, second_at):
+    """AND 512 bits at `first_at` and 512 bits at `second_at` into those at `offset`; return whether any is left."""
+    signature = types.uint64(mask, types.int64, first, types.int64, second, types.int64)
+
+    def codegen(context, builder, signature, args):
+        kinds = signature.args
+
+        def where(number):
+            return pointer_into(context, builder, kinds[number], args[number], args[number + 1], _V512)
+
+        kept = builder.load(where(0), align=8)
+        for number in (2, 4):
+            kept = builder.and_(kept, builder.load(where(number), align=8))
+        builder.store(kept, where(0), align=8)
+        some = builder.icmp_unsigned("!=", kept, ir.Constant(_V512, [0] * 8))
+        return builder.zext(builder.bitcast(some, ir.IntType(8)), _I64)
+
+    return signature, codegen
+
+
+@intrinsic
+def transpose64(typingctx, rows, offset, out, out_offset):
+    """Write 64 words of 64 bits to `out` so that bit r of word c is what bit c of row r was.
+
+    Halves of halves are exchanged, six times: between vectors of eight rows first, then inside each.
+    """
+    signature = types.void(rows, types.int64, out, types.int64)
+
+    def codegen(context, builder, signature, args):
+        kinds = signature.args
+
+        def splat(number):
+            return ir.Constant(_V512, [number] * 8)
+
+        def pointer(number, step):
+            where = builder.add(args[number + 1], ir.Constant(_I64, 8 * step))
+            return pointer_into(context, builder, kinds[number], args[number], where, _V512)
+
+        def exchanged(first, second, step, kept):
+            """What the rows of `first` and `second`, `step` apart, exchange."""
+            return builder.and_(builder.xor(builder.lshr(first, splat(step)), second), kept)
+
+        vectors = [builder.load(pointer(0, step), align=8) for step in range(8)]
+        for step in (32, 16, 8, 4, 2, 1):
+            kept = splat(sum(1 << bit for bit in range(64) if not bit & step))
+            apart = step // 8
+            for index in range(8):
+                if apart and not index & apart:
+                    swap = exchanged(vectors[index], vectors[index + apart], step, kept)
+                    vectors[index + apart] = builder.xor(vectors[index + apart], swap)
+                    vectors[index] = builder.xor(vectors[index], builder.shl(swap, splat(step)))
+                elif not apart:
+                    own = vectors[index]
+                    order = ir.Constant(ir.VectorType(_I32, 8), [lane ^ step for lane in range(8)])
+                    other = builder.shuffle_vector(own, ir.Constant(_V512, ir.Undefined), order)
+                    upper = builder.xor(own, builder.shl(exchanged(own, other, step, kept), splat(step)))
+                    lower = builder.xor(own, exchanged(other, own, step, kept))
+                    is_upper = ir.Constant(
+                        ir.VectorType(ir.IntType(1), 8), [int(not lane & step) for lane in range(8)]
+                    )
+                    vectors[index] = builder.select(is_upper, upper, lower)
+        for step in range(8):
+            builder.store(vectors[step], pointer(2, step), align=8)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
 # --- with the compiler switched off ---
 
 if not JIT:
@@ -67,3 +140,18 @@ if not JIT:
 
     def prefetch(array, index):  # noqa: D103
         assert 0 <= index <= len(array)
+
+    def transpose64(rows, offset, out, out_offset):  # noqa: D103
+        assert 0 <= offset <= len(rows) - 64
+        words = rows[offset : offset + 64]
+        out[out_offset : out_offset + 64] = [
+            sum(((int(word) >> bit) & 1) << row for row, word in enumerate(words)) for bit in range(64)
+        ]
+
+    def masks512(mask, offset, first, first_at, second, second_at):  # noqa: D103
+        assert 0 <= offset <= len(mask) - 8
+        assert 0 <= first_at <= len(first) - 8
+        assert 0 <= second_at <= len(second) - 8
+        kept = mask[offset : offset + 8]
+        kept &= first[first_at : first_at + 8] & second[second_at : second_at + 8]
+        return np.uint64(np.any(kept))

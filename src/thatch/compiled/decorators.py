@@ -13,13 +13,14 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numba
 from numba import config, njit
 
 __all__ = [
-    "CACHE", "JIT", "PLAIN", "TESTED_NUMBA", "address_of", "inline", "kernel", "short_kernel", "subkernel",
+    "CACHE", "COMPILER_LOCK", "JIT", "PLAIN", "TESTED_NUMBA", "address_of", "inline", "kernel", "short_kernel", "subkernel",
 ]  # fmt: skip
 
 TESTED_NUMBA = ("0.68",)  # versions with which all tests were run, with private names and without
@@ -34,6 +35,7 @@ if os.environ.get("THATCH_PLAIN_NUMBA") != "1":
     except (ImportError, AttributeError):  # another version of Numba
         internals = None
 PLAIN = internals is None
+COMPILER_LOCK: Any = RLock() if PLAIN else internals.global_compiler_lock  # held while something is compiled
 
 
 def kernel(function: Any) -> Any:

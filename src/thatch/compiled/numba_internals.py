@@ -18,9 +18,13 @@ from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
-__all__ = ["cache_on_disk", "compile_for_address", "compile_inline", "compile_kernel", "compile_subkernel"]
+__all__ = [
+    "cache_on_disk", "compile_for_address", "compile_inline", "compile_kernel", "compile_subkernel",
+    "global_compiler_lock",
+]  # fmt: skip
 
 _NEEDED = {
     FunctionCache: ("_load_overload", "_guard_against_spurious_io_errors", "load_overload"),

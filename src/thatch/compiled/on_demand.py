@@ -19,7 +19,6 @@ the kernel must do without::
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -28,7 +27,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from thatch.compiled.decorators import JIT, address_of
+from thatch.compiled.decorators import COMPILER_LOCK, JIT, address_of
 from thatch.compiled.records import numba_type
 
 __all__ = ["OnDemand"]
@@ -40,7 +39,6 @@ class OnDemand:
     def __init__(self, count: int) -> None:
         self.addresses = np.full(count, 0 if JIT else 1, np.int64)
         self._parts: dict[int, tuple[Any, Any]] = {}
-        self._lock = Lock()
 
     def part(self, number: int) -> Callable[[Any], Any]:
         """Compile a function once `load` asks for it. Kernels call it with its address, then its own arguments.
@@ -63,7 +61,7 @@ class OnDemand:
         """Let kernels call these parts from now on."""
         if all(self.addresses[number] for number in numbers):
             return
-        with self._lock:
+        with COMPILER_LOCK:
             for number in numbers:
                 if not self.addresses[number]:
                     self.addresses[number] = address_of(*self._parts[number])

@@ -2,7 +2,7 @@
 
 A kernel takes one table instead of dozens of arrays. To add such a table to a package, declare its fields::
 
-    class LeafRecord(Record):
+    class LeafRecord(KernelRecord):
         n_boxes: int  # a number
         keys: Int64s  # an array: the table holds its address and its length
         counts: LeafCounts  # another record
@@ -49,7 +49,7 @@ from thatch.compiled.decorators import JIT
 from thatch.compiled.pointers import CheckedArray, pointer_into
 
 __all__ = [
-    "Doubles", "Inline", "Int32s", "Int64s", "Record", "Uint8s", "Uint16s", "Uint32s", "Uint64s", "numba_type",
+    "Doubles", "Inline", "Int32s", "Int64s", "KernelRecord", "Uint8s", "Uint16s", "Uint32s", "Uint64s", "numba_type",
 ]  # fmt: skip
 
 Uint8s: TypeAlias = npt.NDArray[np.uint8]
@@ -73,13 +73,13 @@ class _Field:
     def __init__(self, name: str, at: int, hint: Any) -> None:
         self.name, self.at, self.hint = name, at, hint
 
-    def __get__(self, record: Record | None, _: type[Record]) -> Any:
+    def __get__(self, record: KernelRecord | None, _: type[KernelRecord]) -> Any:
         return self.at if record is None else self.read(record)
 
-    def __set__(self, record: Record, value: Any) -> None:
+    def __set__(self, record: KernelRecord, value: Any) -> None:
         record.table[self.at] = value
 
-    def read(self, record: Record) -> Any:
+    def read(self, record: KernelRecord) -> Any:
         return record.table[self.at]
 
     @property
@@ -97,7 +97,7 @@ class _ArrayField(_Field):
         super().__init__(name, at, hint)
         self.dtype = _dtype(hint)
 
-    def __set__(self, record: Record, value: npt.NDArray[Any]) -> None:
+    def __set__(self, record: KernelRecord, value: npt.NDArray[Any]) -> None:
         if value.dtype != self.dtype or not value.flags.c_contiguous:
             raise TypeError(
                 f"{self.name} must be a contiguous array of {self.dtype}, got one of {value.dtype}"
@@ -105,7 +105,7 @@ class _ArrayField(_Field):
         record.arrays[self.name] = value
         record.table[self.at], record.table[self.at + 1] = value.ctypes.data, value.size
 
-    def read(self, record: Record) -> Any:
+    def read(self, record: KernelRecord) -> Any:
         known = record.arrays.get(self.name)
         if known is not None:
             return known
@@ -123,10 +123,10 @@ class _ArrayField(_Field):
 class _RecordField(_ArrayField):
     """Another record, by the address and the length of its table."""
 
-    def __set__(self, record: Record, value: Any) -> None:
+    def __set__(self, record: KernelRecord, value: Any) -> None:
         super().__set__(record, value.table)
 
-    def read(self, record: Record) -> Any:
+    def read(self, record: KernelRecord) -> Any:
         return self.hint(super().read(record))
 
     @property
@@ -139,11 +139,11 @@ class _InlineField(_ArrayField):
 
     width = 0
 
-    def read(self, record: Record) -> Any:
+    def read(self, record: KernelRecord) -> Any:
         return record.table[self.at :].view(CheckedArray)
 
 
-class Record:
+class KernelRecord:
     """A table of numbers with named fields; the module says how to declare and use one.
 
     Parameters
@@ -187,14 +187,14 @@ class Record:
 def _kind(hint: Any) -> type[_Field]:
     if hint is int:
         return _Field
-    if isinstance(hint, type) and issubclass(hint, Record):
+    if isinstance(hint, type) and issubclass(hint, KernelRecord):
         return _RecordField
     return _InlineField if get_origin(hint) is Annotated else _ArrayField
 
 
 def _dtype(hint: Any) -> np.dtype[Any]:
     """The element type of `npt.NDArray[...]`; numbers for a record."""
-    if isinstance(hint, type) and issubclass(hint, Record):
+    if isinstance(hint, type) and issubclass(hint, KernelRecord):
         return np.dtype(np.int64)
     array = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     element: type[np.generic] = get_args(get_args(array)[1])[0]
@@ -207,7 +207,7 @@ def _dtype(hint: Any) -> np.dtype[Any]:
 class RecordType(types.Type):
     """A record in compiled code: a pointer to its first number."""
 
-    def __init__(self, record: type[Record]) -> None:
+    def __init__(self, record: type[KernelRecord]) -> None:
         self.record = record
         super().__init__(f"{record.__module__}.{record.__qualname__}")
 
@@ -248,7 +248,7 @@ def _write_field(context: Any, builder: Any, signature: Any, args: Any, name: st
     builder.store(args[1], builder.gep(args[0], [at]))
 
 
-def _teach_numba(record: type[Record]) -> None:
+def _teach_numba(record: type[KernelRecord]) -> None:
     """Let kernels call `record(table, at)`."""
 
     @type_callable(record)

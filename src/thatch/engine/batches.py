@@ -24,7 +24,7 @@ from thatch.model.events import read_event
 from thatch.model.schema import Schema
 
 if TYPE_CHECKING:
-    from thatch.matching.segments.event_columns import EventColumns
+    from thatch.matching.segments.columns import EventColumns
     from thatch.matching.segments.view import View
 
 __all__ = ["LISTS", "PIECES", "Batch", "Part", "Pieces", "count_matches", "matches_table"]

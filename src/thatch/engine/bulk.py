@@ -108,7 +108,7 @@ class Bounds:
 
     def built(self, index: GrowingIndex) -> tuple[GrowingIndex, Ids]:
         """Put these subscriptions into an empty index; the index and their ids."""
-        from thatch.matching.segments.columns import sides_of_bounds  # loads the kernels
+        from thatch.matching.segments.draft import sides_of_bounds  # loads the kernels
 
         ids = Ids()
         repeated = ids.extend(self.ids, self.subscribers)

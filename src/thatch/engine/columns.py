@@ -17,8 +17,7 @@ import pyarrow.types as pt
 
 from thatch.engine.tables import check_events, event_rows
 from thatch.matching.segments.attributes import Attributes
-from thatch.matching.segments.event_columns import EventColumns
-from thatch.matching.segments.sides import Texts
+from thatch.matching.segments.columns import EventColumns, Texts
 from thatch.model.derived import derive
 from thatch.model.events import Record, read_event
 from thatch.model.lines import Cut, point

@@ -29,9 +29,9 @@ def _hold() -> None:
     locks: list[Any] = []
     for state in sorted(_states, key=id):
         locks += (state.writing, state.changing)
-    compiling = sys.modules.get("numba.core.compiler_lock")
-    if compiling is not None:
-        locks.append(compiling.global_compiler_lock)
+    compiled = sys.modules.get("thatch.compiled.decorators")
+    if compiled is not None:
+        locks.append(compiled.COMPILER_LOCK)
     for lock in locks:
         lock.acquire()
         _held.append(lock)
@@ -46,9 +46,9 @@ def _release() -> None:
 def _renew() -> None:
     """In the child: make new locks for the engines and release the others."""
     global _guard  # noqa: PLW0603 - the old one is held by a thread of the parent
-    compiling = sys.modules.get("numba.core.compiler_lock")
-    if compiling is not None:
-        compiling.global_compiler_lock.release()
+    compiled = sys.modules.get("thatch.compiled.decorators")
+    if compiled is not None:
+        compiled.COMPILER_LOCK.release()
     _held.clear()
     _guard = RLock()
     for state in list(_states):

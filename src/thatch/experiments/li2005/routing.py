@@ -64,7 +64,7 @@ class _RoutingTable:
         lows, highs = (np.where(is_outside, table.value, ends) for ends in ends_of(table))
         self._rows = (table.offsets, table.attribute, lows, highs, is_outside)
         nodes = len(self._chains)
-        from thatch.matching.diagrams.passes import FullPass  # takes a while to load
+        from thatch.matching.diagrams.chains import FullPass  # takes a while to load
 
         self._full_pass = FullPass()
         self._truth = np.zeros(self._predicates.size, np.uint8)

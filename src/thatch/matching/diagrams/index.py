@@ -17,9 +17,8 @@ from typing import Literal
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.matching.diagrams.chains import Chains, Int32s
+from thatch.matching.diagrams.chains import Chains, FullPass, Int32s
 from thatch.matching.diagrams.kernels import top_down
-from thatch.matching.diagrams.passes import FullPass
 from thatch.matching.diagrams.predicates import Predicate, PredicateIndex, Variables
 from thatch.matching.problem import AccessHints
 from thatch.model.conjunctions import Conjunction

@@ -18,7 +18,6 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.diagrams.sizes import bytes_of
 from thatch.model.derived import derive
 from thatch.model.events import Record
 from thatch.model.lines import BOTTOM, Constraint, Cut, contains, first_point, intervals, is_single
@@ -46,7 +45,7 @@ class PredicateIndex:
         self._predicates: list[Predicate | None] = [None]
         self._uses: list[int] = [0]
         self._free: list[int] = []
-        self._attributes: dict[str, _Attribute] = {}
+        self._attributes: dict[str, _AttributePredicates] = {}
         self._derived: dict[str, list[str]] = {}  # base -> derived attributes that have predicates
         self._lenient: dict[str, int] = {}  # attributes with predicates that hold on missing, and how many
         self._bytes = 0  # of the predicates themselves
@@ -115,9 +114,9 @@ class PredicateIndex:
             self._predicates.append(predicate)
             self._uses.append(0)
         self._variables[predicate] = variable
-        self._bytes += bytes_of(constraint) + _ENTRY_BYTES
+        self._bytes += _bytes_of(constraint) + _ENTRY_BYTES
         if key not in self._attributes:
-            self._attributes[key] = _Attribute()
+            self._attributes[key] = _AttributePredicates()
             if key[-1] == ")":
                 self._derived.setdefault(base_of(key), []).append(key)
         self._attributes[key].add(variable, constraint)
@@ -128,7 +127,7 @@ class PredicateIndex:
     def _forget(self, variable: int) -> None:
         key, constraint = self.predicate(variable)
         del self._variables[key, constraint]
-        self._bytes -= bytes_of(constraint) + _ENTRY_BYTES
+        self._bytes -= _bytes_of(constraint) + _ENTRY_BYTES
         self._predicates[variable] = None
         attribute = self._attributes[key]
         attribute.remove(variable, constraint)
@@ -147,7 +146,7 @@ class PredicateIndex:
                     del self._derived[base_of(key)]
 
 
-class _Attribute:
+class _AttributePredicates:
     """The predicates on one attribute's line."""
 
     def __init__(self) -> None:
@@ -239,3 +238,9 @@ def _places(record: Record) -> dict[str, list[Cut]]:
             for key, some in _places(element).items():
                 places[key] += some
     return places
+
+
+def _bytes_of(constraint: Constraint) -> int:
+    """Bytes of a constraint: its tuple, and cuts at values; others are the same objects everywhere."""
+    cuts = [cut for cut in constraint if len(cut) == 3]
+    return sys.getsizeof(constraint) + sum(sys.getsizeof(cut) + sys.getsizeof(cut[1]) for cut in cuts)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.event_columns import EventColumns
+from thatch.matching.segments.columns import EventColumns
 from thatch.matching.segments.kernels.batches import (
     DENSE,
     EVENTS,
@@ -29,7 +29,7 @@ from thatch.matching.segments.kernels.batches import (
 from thatch.matching.segments.records import TALLY, UNORDERED
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.view import View, holds_any
-from thatch.matching.segments.workspace import Workspace
+from thatch.matching.segments.workspace import SearchWorkspace
 
 __all__ = ["Part", "matched_columns", "matched_parts"]
 
@@ -71,7 +71,7 @@ def matched_parts(view: View, columns: EventColumns) -> Generator[Part]:
 class _Matching:
     """One batch in one workspace."""
 
-    def __init__(self, view: View, columns: EventColumns, room: Workspace, flags: int) -> None:
+    def __init__(self, view: View, columns: EventColumns, room: SearchWorkspace, flags: int) -> None:
         self._view, self._columns, self._room, self._flags = view, columns, room, flags
         if room.encoder.rows < len(columns.attribute):
             room.encoder.grow(len(columns.attribute), 4_096)

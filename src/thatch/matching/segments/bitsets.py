@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments.building.shares import Shares
-from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.building.tables import CutTables
 from thatch.matching.segments.kernels.bitsets import count_edges, file_edges, keep_bits
 from thatch.matching.segments.records import MIXED_SIDES, BitsetAttribute, BitsetLayout, GroupRecord
 
@@ -55,7 +55,7 @@ class Bitsets:
         )
 
     @classmethod
-    def of(cls, tables: Tables, columns: Mapping[str, npt.NDArray[Any]]) -> Bitsets:
+    def of(cls, tables: CutTables, columns: Mapping[str, npt.NDArray[Any]]) -> Bitsets:
         """The bitsets of boxes given as a segment's columns; none if they would take more memory a box."""
         offsets, attribute = columns["box_offsets"], columns["side_attribute"]
         sides = attribute, columns["side_lo"], columns["side_hi"]
@@ -122,7 +122,7 @@ def _sweeping(attributes: int, words: int, stride: int) -> float:
 
 
 def is_worth_bitsets(
-    tables: Tables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
+    tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
 ) -> bool:
     """Whether statistics tell that events of single values are matched quicker with bitsets.
 
@@ -148,7 +148,7 @@ def is_worth_bitsets(
 
 
 def blocks_of_an_event(
-    tables: Tables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
+    tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
 ) -> npt.NDArray[np.float64]:
     """How many blocks of each group a search is expected to read, taking attributes for independent."""
     below = _Below(tables, columns, shares)
@@ -176,7 +176,7 @@ class _Below:
     """The share of events below every cut of an attribute: as known, or as sides begin and cells lie."""
 
     def __init__(
-        self, tables: Tables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None
+        self, tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None
     ) -> None:
         self._shares, self._columns, self._cells = shares, columns, tables.cells()
         self._made: dict[int, npt.NDArray[np.float64]] = {}

@@ -1,51 +1,129 @@
-"""Closed numeric bounds as arrays, turned into the columns of an index without a filter object each."""
+"""Boxes as columns: one row per side, with exact cuts, before they become a segment.
+
+A cut is a kind and a value. Kinds 0 to 7 are the cuts `(0,)` to `(7,)` of the line, without a value; `NUMBER` and
+`TEXT`, plus the side, are cuts below or above a number or a text, the latter given by its position in the texts.
+
+Every number is kept as a double. An integer that no double equals is kept as the cut below the next double above it:
+no double, and no integer that is one, lies between the two. Events with other integers are verified.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf, nextafter
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.parts import MOST_ATTRIBUTES
-from thatch.matching.segments.records import NUMBER
-from thatch.matching.segments.sides import Checks, Sides, Texts
+from thatch.matching.segments.records import NUMBER, TEXT
+from thatch.model.events import Record
+from thatch.model.lines import Cut
 
-__all__ = ["sides_of_bounds"]
+__all__ = ["Checks", "EventColumns", "Sides", "Texts", "cut_of"]
+
+Ints = npt.NDArray[np.int32]
 
 
-def sides_of_bounds(
-    slot: npt.NDArray[np.int64],
-    offsets: npt.NDArray[np.int64],
-    attribute: npt.NDArray[np.int32],
-    low: npt.NDArray[np.float64],
-    high: npt.NDArray[np.float64],
-) -> Iterator[Sides]:
-    """One box per row, in parts whose attributes one segment can number.
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts one after the other, in UTF-8."""
 
-    An infinite bound is the end of the numbers, which is a cut of its own.
+    offsets: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    blob: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+
+    @classmethod
+    def of(cls, texts: list[bytes]) -> Texts:
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        return cls(offsets, np.frombuffer(b"".join(texts), np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, position: int) -> bytes:
+        return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
+
+    def take(self, positions: npt.NDArray[np.integer]) -> Texts:
+        """The texts at these positions, in this order."""
+        sizes = np.diff(self.offsets)[positions]
+        offsets = np.zeros(len(positions) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        moved = np.repeat(self.offsets[:-1][positions] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return Texts(offsets, self.blob[moved])
+
+    @classmethod
+    def joined(cls, parts: list[Texts]) -> Texts:
+        """The texts of several, in order."""
+        starts = np.cumsum([0, *(part.offsets[-1] for part in parts)])
+        offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts[:-1], strict=True)]
+        return cls(
+            np.concatenate([*offsets, starts[-1:]]).astype(np.int64),
+            np.concatenate([np.zeros(0, np.uint8), *(part.blob[: part.offsets[-1]] for part in parts)]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Residual checks of boxes: the box and the attribute of each, in this order, and its program."""
+
+    box: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    attribute: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    programs: Texts = field(default_factory=Texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Columns of boxes. `offsets` has the sides of each box, `owner` the subscription of each box.
+
+    Subscriptions have a row in `slot` (their turn in answers), in `verify` (whether a match must be verified) and in
+    `source`: the canonical text of the filter, empty where its one box says all.
     """
-    if len(slot) > 1 and len(np.unique(attribute)) > MOST_ATTRIBUTES:
-        middle = len(slot) // 2
-        side = int(offsets[middle])
-        yield from sides_of_bounds(
-            slot[:middle], offsets[: middle + 1], attribute[:side], low[:side], high[:side]
-        )
-        yield from sides_of_bounds(
-            slot[middle:], offsets[middle:] - side, attribute[side:], low[side:], high[side:]
-        )
-        return
-    yield Sides(
-        offsets=offsets,
-        attribute=attribute,
-        lo_kind=np.where(low == -np.inf, 5, NUMBER).astype(np.int8),
-        lo_value=np.where(low == -np.inf, 0.0, low),
-        hi_kind=np.where(high == np.inf, 6, NUMBER + 1).astype(np.int8),
-        hi_value=np.where(high == np.inf, 0.0, high),
-        owner=np.arange(len(slot), dtype=np.int32),
-        slot=slot,
-        verify=np.zeros(len(slot), np.bool_),
-        texts=Texts(),
-        source=Texts(np.zeros(len(slot) + 1, np.int64)),
-        checks=Checks(),
-    )
+
+    offsets: npt.NDArray[np.int64]
+    attribute: Ints  # numbered as the index numbers its attributes
+    lo_kind: npt.NDArray[np.int8]
+    lo_value: npt.NDArray[np.float64]
+    hi_kind: npt.NDArray[np.int8]
+    hi_value: npt.NDArray[np.float64]
+    owner: Ints
+    slot: npt.NDArray[np.int64]
+    verify: npt.NDArray[np.bool_]
+    texts: Texts
+    source: Texts
+    checks: Checks
+
+    def __len__(self) -> int:
+        return len(self.slot)
+
+
+@dataclass(frozen=True, slots=True)
+class EventColumns:
+    """Flat events of plain values. A row per column of the table, an entry per event.
+
+    `classes` are those of the line (0 missing, 1 null, 2 false, 3 true, 4 NaN, 5 number, 6 text); a number stands in
+    `numbers`, of a text its position in `texts`.
+    """
+
+    attribute: npt.NDArray[np.int32]
+    classes: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[np.float64]
+    codes: npt.NDArray[np.int32]
+    texts: Texts
+    read: Callable[[int], Record]  # one event as a record, for filters that must be verified
+
+    def __len__(self) -> int:
+        return int(self.classes.shape[1])
+
+
+def cut_of(cut: Cut, keep_text: Callable[[str], int]) -> tuple[int, float]:
+    """Kind and value of a cut; `keep_text` keeps a text and tells where."""
+    if len(cut) == 1:
+        return cut[0], 0.0
+    rank, value, side = cut
+    if rank == 6:
+        return TEXT + side, float(keep_text(value))
+    double = float(value)
+    if double == value:
+        return NUMBER + side, double
+    return NUMBER, double if double > value else nextafter(double, inf)

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments.building.ranked import Ranked
-from thatch.matching.segments.draft import SIDE_BYTES, packer, unpacked
+from thatch.matching.segments.columns import Checks, Sides, Texts
+from thatch.matching.segments.draft import SIDE_BYTES, packer, unpack_sides
 from thatch.matching.segments.kernels.delta import file_boxes, file_plain_box
 from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, plain_sides, take_apart
 from thatch.matching.segments.records import ALIVE, DELTA, PARTS, TEXT, VERIFY, DeltaRecord
-from thatch.matching.segments.sides import Checks, Sides, Texts
 from thatch.model.filters import Filter
 
 __all__ = ["CAPACITY", "Delta"]
@@ -224,7 +224,7 @@ class Delta:
     def _columns(self, is_alive: npt.NDArray[np.bool_]) -> Sides:
         """All filters as exact columns, without the sources of those that are dead."""
         text_numbers = {at: position for position, at in enumerate(self._text_at.values())}
-        attribute, lo_kind, lo_value, hi_kind, hi_value = unpacked(
+        attribute, lo_kind, lo_value, hi_kind, hi_value = unpack_sides(
             self._sides[: self._used_sides * SIDE_BYTES // 8]
         )
         for kind, value in ((lo_kind, lo_value), (hi_kind, hi_value)):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from thatch.matching.segments.columns import Checks, Sides, Texts
 from thatch.matching.segments.parts import MOST_ATTRIBUTES, take_apart
-from thatch.matching.segments.sides import Checks, Sides, Texts
+from thatch.matching.segments.records import NUMBER
 from thatch.model.filters import Filter
 
-__all__ = ["SIDE_BYTES", "Draft", "packer", "unpacked"]
+__all__ = ["SIDE_BYTES", "ColumnBuilder", "packer", "sides_of_bounds", "unpack_sides"]
 
 SIDE_BYTES = 24  # attribute and kinds of the cuts in 4 bytes each, two values in 8 each
 
@@ -23,7 +25,7 @@ def packer(sides: int) -> struct.Struct:
     return struct.Struct("=" + "iidd" * sides)
 
 
-class Draft:
+class ColumnBuilder:
     """Filters in the order in which they were added."""
 
     def __init__(self) -> None:
@@ -75,7 +77,7 @@ class Draft:
         """What was added, as columns."""
         offsets = np.zeros(len(self._sizes) + 1, np.int64)
         np.cumsum(self._sizes, out=offsets[1:])
-        attribute, lo_kind, lo_value, hi_kind, hi_value = unpacked(np.frombuffer(self._sides, np.int64))
+        attribute, lo_kind, lo_value, hi_kind, hi_value = unpack_sides(np.frombuffer(self._sides, np.int64))
         return Sides(
             offsets=offsets,
             attribute=attribute,
@@ -96,7 +98,7 @@ class Draft:
         )
 
 
-def unpacked(
+def unpack_sides(
     sides: npt.NDArray[np.int64],
 ) -> tuple[
     npt.NDArray[np.int32],
@@ -114,4 +116,41 @@ def unpacked(
         doubles[1::3].copy(),
         (kinds >> 8).astype(np.int8),
         doubles[2::3].copy(),
+    )
+
+
+def sides_of_bounds(
+    slot: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    attribute: npt.NDArray[np.int32],
+    low: npt.NDArray[np.float64],
+    high: npt.NDArray[np.float64],
+) -> Iterator[Sides]:
+    """One box per row, in parts whose attributes one segment can number.
+
+    An infinite bound is the end of the numbers, which is a cut of its own.
+    """
+    if len(slot) > 1 and len(np.unique(attribute)) > MOST_ATTRIBUTES:
+        middle = len(slot) // 2
+        side = int(offsets[middle])
+        yield from sides_of_bounds(
+            slot[:middle], offsets[: middle + 1], attribute[:side], low[:side], high[:side]
+        )
+        yield from sides_of_bounds(
+            slot[middle:], offsets[middle:] - side, attribute[side:], low[side:], high[side:]
+        )
+        return
+    yield Sides(
+        offsets=offsets,
+        attribute=attribute,
+        lo_kind=np.where(low == -np.inf, 5, NUMBER).astype(np.int8),
+        lo_value=np.where(low == -np.inf, 0.0, low),
+        hi_kind=np.where(high == np.inf, 6, NUMBER + 1).astype(np.int8),
+        hi_value=np.where(high == np.inf, 0.0, high),
+        owner=np.arange(len(slot), dtype=np.int32),
+        slot=slot,
+        verify=np.zeros(len(slot), np.bool_),
+        texts=Texts(),
+        source=Texts(np.zeros(len(slot) + 1, np.int64)),
+        checks=Checks(),
     )

@@ -98,7 +98,7 @@ class Encoder:
 
     def plain(self, event: dict[str, Any]) -> int:
         """Encode an event of plain values and lists of them; return the number of rows, or -1 if it is not one."""
-        rows = _Rows()
+        rows = _EventRows()
         codes, texts = rows.codes, rows.texts
         get, derived = self.attributes.by_name.get, self.attributes.derived_by_name
         reversed_by_name, codes_of = self.attributes.reversed_by_name, self.attributes.texts_by_name.get
@@ -131,7 +131,7 @@ class Encoder:
 
     def _add_list(
         self,
-        rows: _Rows,
+        rows: _EventRows,
         found: int | None,
         backwards: int | None,
         more: tuple[tuple[str, int], ...],
@@ -159,25 +159,27 @@ class Encoder:
 
     def record(self, record: Record) -> int:
         """Encode an event that was read; return the number of rows."""
-        rows = _Rows()
+        rows = _EventRows()
         self._add_points(rows, record, 0, 0, joint=0)
         for choice in record.choices:
             self._add_choice(rows, choice, joint=0)
         return self._packed(rows)
 
-    def _add_points(self, rows: _Rows, record: Record, number: int, element: int, *, joint: int) -> None:
+    def _add_points(self, rows: _EventRows, record: Record, number: int, element: int, *, joint: int) -> None:
         for key, cut in list(record.points.items()):
             if key[-1] != ")":  # those are remembered from an earlier question, and come again here
                 self._add_point(rows, key, cut, number, element, joint=joint)
 
-    def _add_point(self, rows: _Rows, key: str, cut: Cut, number: int, element: int, *, joint: int) -> None:
+    def _add_point(
+        self, rows: _EventRows, key: str, cut: Cut, number: int, element: int, *, joint: int
+    ) -> None:
         own = self.attributes.number.get(key)
         if own is not None:
             rows.add_cut(own, cut, number, element, joint)
         for derived, other in self._derived_of(key):
             rows.add_cut(other, derive(derived, cut), number, element, joint)
 
-    def _add_choice(self, rows: _Rows, choice: Choice, *, joint: int) -> None:
+    def _add_choice(self, rows: _EventRows, choice: Choice, *, joint: int) -> None:
         """Add the elements of a list. An attribute that some elements lack is missing there: that, too, is a value.
 
         What a list inside a list gives is left to whoever verifies.
@@ -205,7 +207,7 @@ class Encoder:
         number = self.attributes.number
         return sum((key in number) + len(self._derived_of(key)) for key in choice.keys) > 1
 
-    def _packed(self, rows: _Rows) -> int:
+    def _packed(self, rows: _EventRows) -> int:
         """Write rows where kernels find them; -1 if a text is none. `flags` tells whether there are lists."""
         joined = "".join(rows.texts)
         if joined.isascii():
@@ -237,7 +239,7 @@ class Encoder:
         return count
 
 
-class _Rows:
+class _EventRows:
     """Rows in the making: a code each, the texts, and which list and element they belong to.
 
     Of the rows up to the last number there is a number each, 0 where it is none.

@@ -21,13 +21,13 @@ from thatch.matching.problem import AccessHints
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
+from thatch.matching.segments.columns import Sides
 from thatch.matching.segments.delta import CAPACITY, Delta
-from thatch.matching.segments.draft import Draft
+from thatch.matching.segments.draft import ColumnBuilder
 from thatch.matching.segments.merging import FAN_OUT, Job, next_job
 from thatch.matching.segments.records import TALLY, SearchCounts
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, Source
-from thatch.matching.segments.sides import Sides
 from thatch.matching.segments.view import Pool, View
 from thatch.model.events import Record
 from thatch.model.filters import Filter
@@ -112,10 +112,10 @@ class SegmentIndex:
         removed : slots that get a new filter
         sources : texts of the filters, as far as they are at hand
         """
-        drafts = [Draft()]
+        drafts = [ColumnBuilder()]
         for slot, each in filters.items():
             if not drafts[-1].add(slot, each, self._attributes.number, sources.get(slot)):
-                drafts.append(Draft())
+                drafts.append(ColumnBuilder())
                 drafts[-1].add(slot, each, self._attributes.number, sources.get(slot))
         self.extend_sides([draft.sides() for draft in drafts if len(draft)], removed=removed)
 

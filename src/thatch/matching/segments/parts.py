@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from thatch.matching.segments.programs import program
+from thatch.matching.segments.columns import cut_of
 from thatch.matching.segments.records import NUMBER
-from thatch.matching.segments.sides import cut_of
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, Cut, intervals, is_single
 from thatch.model.residuals import WildcardCheck
+from thatch.model.wildcards import Piece
 
-__all__ = ["MOST_ATTRIBUTES", "Parts", "plain_sides", "take_apart"]
+__all__ = ["LONGEST", "MOST_ATTRIBUTES", "MOST_SIDES", "Parts", "plain_sides", "program", "take_apart"]
 
 MOST_ATTRIBUTES = 60_000  # of one segment, which numbers them in sixteen bits
 MOST_SIDES = 1_000  # of one box; the rest is verified
 MOST_SPREAD = 1_000  # sides of all boxes that a list of values becomes
+LONGEST = 4_096  # of a program, which bounds what a hostile pattern costs on a long text
+_ONE = b"\xff"  # any one character: `_`
 
 _EXACT = 2**53
 
@@ -194,3 +196,43 @@ def _boxes(constraints: list[tuple[str, Constraint]], spread: int) -> Iterator[l
     key, values = constraints[spread]
     for low, high in intervals(values):
         yield [*constraints[:spread], (key, (low, high)), *constraints[spread + 1 :]]
+
+
+def program(check: WildcardCheck) -> bytes | None:
+    """A wildcard check as a byte program, which kernels run on UTF-8 text; None if it would be longer than `LONGEST`.
+
+    A program, all integers little endian:
+
+    ```
+    byte 0      1 if the check is negated, else 0
+    bytes 1–2   how many bytes a matching text has at least
+    bytes 3–4   number of pieces; 1 means there is no `%`
+    then        the pieces in the order in which they are tried: the first, the last, those between from left to right
+    ```
+
+    and a piece:
+
+    ```
+    byte 0      1 if it has a `_`, else 0
+    bytes 1–2   its length in bytes
+    then        its text in UTF-8, with the byte 0xFF, which no UTF-8 has, for `_`
+    ```
+
+    The last piece comes early because it is as cheap to try as the first. After a `%` there is never a `_` (see
+    `wildcard`), so a piece between two `%` is not empty and begins with a byte to search for.
+    """
+    pieces = check.pattern.pieces
+    first, *rest = (_encoded(piece) for piece in pieces)
+    ordered = [first, *rest[-1:], *rest[:-1]]
+    least = sum(map(len, ordered))
+    if 5 + 3 * len(ordered) + least > LONGEST:
+        return None
+    header = bytes([check.negated]) + least.to_bytes(2, "little") + len(ordered).to_bytes(2, "little")
+    return header + b"".join(
+        bytes([_ONE in piece]) + len(piece).to_bytes(2, "little") + piece for piece in ordered
+    )
+
+
+def _encoded(piece: Piece) -> bytes:
+    """The bytes of a piece, with `_ONE` for `_`."""
+    return b"".join(_ONE if part is None else part.encode("utf-8") for part in piece)

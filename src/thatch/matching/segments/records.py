@@ -8,7 +8,7 @@ from thatch.compiled.records import (
     Inline,
     Int32s,
     Int64s,
-    Record,
+    KernelRecord,
     Uint8s,
     Uint16s,
     Uint32s,
@@ -29,7 +29,7 @@ VERIFY = 1  # in an owner's claim, which is its slot shifted by one: a match mus
 ALIVE = 2**63 - 1  # when a living owner died
 
 
-class BitsetLayout(Record):
+class BitsetLayout(KernelRecord):
     """How the rows of a segment's bitsets lie; a `BitsetAttribute` for each attribute follows."""
 
     n_words: int  # of a row
@@ -37,7 +37,7 @@ class BitsetLayout(Record):
     attributes: Inline
 
 
-class BitsetAttribute(Record):
+class BitsetAttribute(KernelRecord):
     """Where the cells, the edges and the kept rows of one attribute begin."""
 
     cells_at: int
@@ -46,7 +46,7 @@ class BitsetAttribute(Record):
     kept_at: int
 
 
-class GroupRecord(Record):
+class GroupRecord(KernelRecord):
     """One group of a segment: boxes with the same keys, in blocks of 64 and zones of 64 blocks."""
 
     n_keys: int
@@ -61,7 +61,7 @@ class GroupRecord(Record):
     keys: Inline  # attributes
 
 
-class SegmentRecord(Record):
+class SegmentRecord(KernelRecord):
     """All that kernels read of a segment."""
 
     n_attributes: int
@@ -109,7 +109,7 @@ class SegmentRecord(Record):
     bitset_bits: Uint64s
 
 
-class DeltaRecord(Record):
+class DeltaRecord(KernelRecord):
     """All that kernels read of a delta."""
 
     n_boxes: int
@@ -145,7 +145,7 @@ MOST_LAYERS = 4  # elements of a list that are tested at once
 MOST_HOT = 64  # sides of a box that are decided by the codes in its block
 
 
-class SearchCounts(Record):
+class SearchCounts(KernelRecord):
     """Counts: the first two of the last search, the others of all searches."""
 
     sure: int
@@ -157,7 +157,7 @@ class SearchCounts(Record):
     verified: int
 
 
-class SearchContext(Record):
+class SearchContext(KernelRecord):
     """All that one search needs: where to search, the rows of its event, and room to work in."""
 
     n_segments: int

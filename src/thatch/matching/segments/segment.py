@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments.bitsets import Bitsets, is_worth_bitsets
-from thatch.matching.segments.building.layout import Layout
+from thatch.matching.segments.building.layout import SegmentLayout
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
-from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.building.tables import CutTables
+from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.kernels.search import find_owner
 from thatch.matching.segments.records import (
     ALIVE,
@@ -24,7 +25,6 @@ from thatch.matching.segments.records import (
     GroupRecord,
     SegmentRecord,
 )
-from thatch.matching.segments.sides import Texts
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.language import parse
@@ -47,7 +47,7 @@ class Segment:
     Checks that say the same are one: `check_number` has those of each box, from `check_at` on.
     """
 
-    tables: Tables
+    tables: CutTables
     box_offsets: npt.NDArray[np.int32]
     side_attribute: npt.NDArray[np.uint16]
     side_lo: npt.NDArray[np.uint32]
@@ -101,7 +101,7 @@ class Segment:
     @classmethod
     def build(cls, ranked: Ranked, spreads: Spreads | None = None) -> Segment:
         """The segment of a set of boxes, laid out for events that lie so."""
-        layout = Layout(ranked, spreads)
+        layout = SegmentLayout(ranked, spreads)
         columns = layout.ordered()
         segment = cls(tables=ranked.tables, **columns)
         if segment.is_simple and is_worth_bitsets(ranked.tables, columns, layout.shares):
@@ -235,7 +235,7 @@ class Segment:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
         """A segment of columns that `arrays` gave."""
-        tables = Tables(**{name: arrays[name] for name in _TABLE_FIELDS})
+        tables = CutTables(**{name: arrays[name] for name in _TABLE_FIELDS})
         nothing = {"prefilter": np.zeros(0, np.int64)}  # older files have none
         columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS if name in arrays}
         columns = {**nothing, **columns}
@@ -262,7 +262,7 @@ class Segment:
         return {**sizes, "bitsets": self.bitsets.nbytes}
 
 
-_TABLE_FIELDS = tuple(each.name for each in fields_of(Tables))
+_TABLE_FIELDS = tuple(each.name for each in fields_of(CutTables))
 _COLUMNS = tuple(
     each.name for each in fields_of(Segment) if each.init and each.name not in ("tables", "bitsets", "tier")
 )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from thatch.matching.segments.kernels.search import collect
 from thatch.matching.segments.records import NUMERIC, STOP, TALLY
 from thatch.matching.segments.shape import Shape
-from thatch.matching.segments.workspace import Workspace
+from thatch.matching.segments.workspace import SearchWorkspace
 from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
 from thatch.model.matching import holds
@@ -29,17 +29,17 @@ class Pool:
     """Workspaces that no search uses just now, and all that there are."""
 
     def __init__(self) -> None:
-        self.free: list[Workspace] = []
-        self.every: list[Workspace] = []
+        self.free: list[SearchWorkspace] = []
+        self.every: list[SearchWorkspace] = []
         self.flags = 0
         self.masked = 0  # segments that the last batch matched by masks
 
-    def take(self, shape: Shape) -> Workspace:
+    def take(self, shape: Shape) -> SearchWorkspace:
         """A workspace for a search; to be put back into `free`."""
         try:
             room = self.free.pop()
         except IndexError:
-            room = Workspace()
+            room = SearchWorkspace()
             self.every.append(room)
         if room.shape is not shape:
             room.attach(shape)
@@ -119,12 +119,12 @@ class View:
         self.pool.free.append(room)
         return result
 
-    def _search(self, room: Workspace, record: Record, flags: int) -> int:
+    def _search(self, room: SearchWorkspace, record: Record, flags: int) -> int:
         rows = room.encoder.record(record)
         room.sync()
         return int(collect(room.table, rows, flags | room.encoder.flags, self.moment, self.boxes))
 
-    def _verified(self, room: Workspace, counts: int, record: Record) -> Slots:
+    def _verified(self, room: SearchWorkspace, counts: int, record: Record) -> Slots:
         """The sure matches of a search, and those verified now, in order."""
         found = room.slots[: counts & _SURE]
         waiting = counts >> 32

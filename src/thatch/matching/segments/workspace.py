@@ -32,10 +32,10 @@ from thatch.matching.segments.records import (
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, joined_tables
 
-__all__ = ["Workspace"]
+__all__ = ["SearchWorkspace"]
 
 
-class Workspace:
+class SearchWorkspace:
     """The context of a search, and all arrays in it."""
 
     def __init__(self) -> None:

@@ -14,13 +14,12 @@ import numpy.typing as npt
 
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares, Spreads
-from thatch.matching.segments.building.tables import Tables
-from thatch.matching.segments.building.texts import sorted_distinct
+from thatch.matching.segments.building.tables import CutTables, sorted_distinct
 from thatch.matching.segments.kernels.building import emit_blocks, kd_order, order_sides
 from thatch.matching.segments.kernels.prefilter import fill_words, needed_letters
 from thatch.matching.segments.records import ALIVE, MIXED_SIDES, SOME_LEFT, SOME_UNIONS, GroupRecord
 
-__all__ = ["Layout", "selectivity"]
+__all__ = ["SegmentLayout", "selectivity"]
 
 _MANY = 16_384  # boxes with the same attributes that make a group of their own
 _MOST_KEYS = 16
@@ -28,7 +27,7 @@ _TIE = 1e-4  # of a share that sides alone tell, where it is known what events d
 
 
 def selectivity(
-    tables: Tables,
+    tables: CutTables,
     attribute: npt.NDArray[np.uint16],
     low: npt.NDArray[np.uint32],
     high: npt.NDArray[np.uint32],
@@ -54,7 +53,7 @@ def selectivity(
     return np.where(low == 0, 2.0, share).astype(np.float32)
 
 
-class Layout:
+class SegmentLayout:
     """Which box goes where: groups, and the order of boxes in each.
 
     All of it goes by the hulls of unions: there is one side for every attribute of a box, and `spans` tells where the

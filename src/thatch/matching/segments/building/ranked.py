@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.matching.segments.building.tables import Tables
-from thatch.matching.segments.building.texts import sorted_distinct
+from thatch.matching.segments.building.tables import CutTables, sorted_distinct
+from thatch.matching.segments.columns import Sides, Texts
 from thatch.matching.segments.kernels.building import (
     mark_used,
     merge_numbers,
@@ -23,7 +23,6 @@ from thatch.matching.segments.kernels.building import (
     remap,
 )
 from thatch.matching.segments.records import NUMBER, TEXT
-from thatch.matching.segments.sides import Sides, Texts
 
 __all__ = ["Ranked"]
 
@@ -37,7 +36,7 @@ class Ranked:
     `sourced` are the owners that have a source, `sources` their sources.
     """
 
-    tables: Tables
+    tables: CutTables
     offsets: Ints
     attribute: npt.NDArray[np.uint16]
     low: npt.NDArray[np.uint32]
@@ -170,7 +169,7 @@ class _Merge:
         ]
         number_at, numbers, number_index = self._numbers()
         text_at, texts, text_index = self._texts()
-        self.tables = Tables.of(self._attributes, number_at, numbers, text_at, texts)
+        self.tables = CutTables.of(self._attributes, number_at, numbers, text_at, texts)
         self._move(number_at, number_index, text_at, text_index)
 
     @staticmethod
@@ -236,13 +235,13 @@ class _Merge:
 
 def _ranks(
     attributes: Ints, local: npt.NDArray[np.intp], sides: Sides
-) -> tuple[Tables, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+) -> tuple[CutTables, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     """The tables of exact columns, and for every side its first and last cell."""
     count = len(attributes)
     number_at, numbers = _numbers(local, sides, count)
     words, position = sorted_distinct(sides.texts)
     text_at, used_words = _words(local, sides, position, count)
-    tables = Tables.of(attributes, number_at, numbers, text_at, words.take(used_words))
+    tables = CutTables.of(attributes, number_at, numbers, text_at, words.take(used_words))
     low, high = np.empty(len(local), np.uint32), np.empty(len(local), np.uint32)
     rank_sides(
         (local, sides.lo_kind, sides.lo_value, sides.hi_kind, sides.hi_value),

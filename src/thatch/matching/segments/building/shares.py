@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.problem import Spread
-from thatch.matching.segments.building.tables import Tables
+from thatch.matching.segments.building.tables import CutTables
 
 __all__ = ["Shares", "Spreads"]
 
@@ -28,7 +28,7 @@ class Shares:
     sums: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, tables: Tables, spreads: Spreads) -> Shares:
+    def of(cls, tables: CutTables, spreads: Spreads) -> Shares:
         """The shares of a segment's attributes."""
         cells = tables.cells()
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(cells + 1)])
@@ -59,7 +59,7 @@ class Shares:
         return shares
 
 
-def _in_cells(tables: Tables, local: int, spread: Spread, cells: int) -> npt.NDArray[np.float64]:
+def _in_cells(tables: CutTables, local: int, spread: Spread, cells: int) -> npt.NDArray[np.float64]:
     """The shares of events in the cells of one attribute; `tables` draws where those lie."""
     shares = np.zeros(cells)
     shares[: len(spread.singles)] = spread.singles

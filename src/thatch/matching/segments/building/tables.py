@@ -1,4 +1,4 @@
-"""Tables: every attribute's cuts of a segment in order, so that a side is two small numbers and an event one cell.
+"""CutTables: every attribute's cuts of a segment in order, so that a side is two small numbers and an event one cell.
 
 The cuts of an attribute with N distinct numbers and T distinct texts have these ranks::
 
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.kernels.building import text_keys
-from thatch.matching.segments.sides import Texts
 
-__all__ = ["Tables"]
+__all__ = ["CutTables", "sorted_distinct"]
 
 _FEW = 8  # numbers of an attribute that are searched without a grid
 _MOST_STEPS = 2_048
@@ -30,7 +30,7 @@ _CODES = 65_535  # codes lie below this, which no event's code ever is
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class CutTables:
     """The cuts of every local attribute. `attributes` gives the number that the index knows each by."""
 
     attributes: npt.NDArray[np.int32]
@@ -53,8 +53,8 @@ class Tables:
         numbers: npt.NDArray[np.float64],
         text_at: npt.NDArray[np.int64],
         texts: Texts,
-    ) -> Tables:
-        """Tables of distinct values in order, attribute by attribute."""
+    ) -> CutTables:
+        """CutTables of distinct values in order, attribute by attribute."""
         cells = _cells(number_at, text_at)
         shifts = np.zeros(len(cells), np.uint8)
         while (is_wide := (cells >> shifts) >= _CODES).any():
@@ -130,3 +130,31 @@ def _grid(
     )
     grid: npt.NDArray[np.int64] = counts - np.repeat(before, np.diff(grid_at))
     return grid.astype(np.int32)
+
+
+def sorted_distinct(texts: Texts) -> tuple[Texts, npt.NDArray[np.int64]]:
+    """The distinct texts in order, and for each text its position among them.
+
+    Eight bytes are compared at a time; texts that are equal so far are sorted further by the next eight.
+    """
+    order = np.arange(len(texts))
+    run = np.zeros(len(texts), np.int64)  # texts equal so far share the position of the first of them
+    open_positions = np.arange(len(texts))
+    skipped = 0
+    while len(open_positions):
+        items = order[open_positions]
+        starts, ends = texts.offsets[:-1][items], texts.offsets[1:][items]
+        keys = np.empty(len(items), np.uint64)
+        text_keys(starts, ends, texts.blob, np.int64(skipped), keys)
+        rest = np.minimum(ends - starts - skipped, 9)  # 9: the text goes on
+        ranked = np.lexsort((rest, keys, run[items]))
+        items, keys, rest, runs = items[ranked], keys[ranked], rest[ranked], run[items[ranked]]
+        order[open_positions] = items
+        is_new = np.ones(len(items), np.bool_)
+        is_new[1:] = (runs[1:] != runs[:-1]) | (keys[1:] != keys[:-1]) | (rest[1:] != rest[:-1])
+        run[items] = runs = np.maximum.accumulate(np.where(is_new, open_positions, 0))
+        sizes = np.bincount(runs, minlength=len(texts))
+        open_positions = open_positions[(sizes[runs] > 1) & (rest == 9)]
+        skipped += 8
+    firsts, position = np.unique(run, return_inverse=True)
+    return texts.take(order[firsts]), position

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.compiled.bits import bit_count, trailing_zeros
+from thatch.compiled.bits import bit_count, masks512, trailing_zeros, transpose64
 from thatch.compiled.decorators import kernel, subkernel
 from thatch.matching.segments.kernels.cells import wide_code
 from thatch.matching.segments.kernels.rows import cell_of, forget_rows
 from thatch.matching.segments.kernels.search import search, sorted_unique
-from thatch.matching.segments.kernels.vectors import masks512, transpose64
 from thatch.matching.segments.records import (
     MIXED_SIDES,
     UNORDERED,

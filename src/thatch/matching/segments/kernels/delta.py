@@ -15,6 +15,7 @@ from thatch.compiled.pointers import (
     as_int32,
     as_uint64,
 )
+from thatch.matching.segments.kernels.blocks import mixed64
 from thatch.matching.segments.kernels.cells import (
     WIDE_LAST_NUMBER,
     WIDE_LAST_TEXT,
@@ -24,7 +25,6 @@ from thatch.matching.segments.kernels.cells import (
     text_code,
 )
 from thatch.matching.segments.kernels.checks import run_program
-from thatch.matching.segments.kernels.vectors import mixed64
 from thatch.matching.segments.records import (
     ALIVE,
     CHECKS,

@@ -15,6 +15,7 @@ from thatch.compiled.pointers import part_of
 from thatch.matching.segments.kernels.blocks import (
     boxes_alive,
     list_blocks,
+    mixed64,
     mixed_alive,
     n_zones,
     zones_alive,
@@ -22,7 +23,6 @@ from thatch.matching.segments.kernels.blocks import (
 from thatch.matching.segments.kernels.candidates import add_candidates, take_sure
 from thatch.matching.segments.kernels.refine import refine_lists
 from thatch.matching.segments.kernels.rows import SHORT, aim, count_lists, forget_layers, set_layers
-from thatch.matching.segments.kernels.vectors import mixed64
 from thatch.matching.segments.kernels.verdicts import settle
 from thatch.matching.segments.records import (
     LISTS,

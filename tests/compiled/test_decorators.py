@@ -1,0 +1,90 @@
+"""What a cached kernel depends on, and kernels compiled without Numba's private names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from thatch.compiled import decorators
+from thatch.compiled.decorators import TESTED_NUMBA
+from thatch.matching.segments.kernels import search
+
+ROOT = Path(__file__).parents[2]
+
+
+def _files(path: str) -> set[str]:
+    """The files on which a kernel in a file depends, as paths inside Thatch."""
+    found, waiting = {path}, [path]
+    while waiting:
+        new = set(decorators._source(waiting.pop())[1]) - found
+        found |= new
+        waiting += new
+    return {each.split("thatch/", 1)[1] for each in found}
+
+
+def test_a_kernel_depends_on_all_files_that_its_own_imports() -> None:
+    files = _files(search.__file__)
+    assert {"compiled/decorators.py", "compiled/records.py", "compiled/bits.py"} <= files
+    assert {
+        f"matching/segments/kernels/{name}.py" for name in ("search", "cells", "checks", "verdicts")
+    } <= files
+    assert "matching/segments/records.py" in files
+    assert "matching/segments/index.py" not in files
+
+
+def test_the_fingerprint_changes_with_a_file_that_is_imported_indirectly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decorators, "_ROOT", str(tmp_path))
+    package = tmp_path / "thatch"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "first.py").write_text("from thatch import (\n    second as other,  # a module\n)\n")
+    (package / "second.py").write_text("    from thatch.third import NUMBER\n")
+    prints = []
+    for number in (1, 2, 1):
+        (package / "third.py").write_text(f"NUMBER = {number}\n")
+        for cached in (decorators._source, decorators._contents, decorators._fingerprint):
+            cached.cache_clear()
+        prints.append(decorators._fingerprint(str(package / "first.py")))
+    assert prints[0] == prints[2] != prints[1]
+
+
+def test_the_installed_numba_is_one_that_was_tested() -> None:
+    assert numba.__version__.startswith(TESTED_NUMBA)
+
+
+def test_a_numba_that_lacks_a_private_name_is_used_by_its_public_face() -> None:
+    program = """
+import numba.core.codegen
+del numba.core.codegen.JITCodeLibrary
+import numpy as np
+from tests.compiled.kernels import length_of
+from thatch.compiled.decorators import PLAIN
+assert PLAIN
+assert length_of(np.array([1, 2]), 0) == 3
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
+@pytest.mark.slow
+def test_indexes_and_searches_are_right_without_private_names_of_numba() -> None:
+    tests = ("matching/test_prefilter.py", "matching/test_layers.py", "matching/test_on_demand.py",
+             "reduction/test_branch_and_bound.py", "placement/test_local_search.py")  # fmt: skip
+    environment = {**os.environ, "THATCH_PLAIN_NUMBA": "1", "THATCH_HYPOTHESIS_PROFILE": "fast"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:xdist", "-m", "not slow"]
+    run = subprocess.run(
+        [*command, *(f"tests/{each}" for each in tests)],
+        env={name: value for name, value in environment.items() if not name.startswith("PYTEST_")},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert " passed" in run.stdout
