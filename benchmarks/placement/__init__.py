@@ -1,1 +1,1 @@
-"""Placement: bandwidth, load and time of its algorithms on the workloads of paper 003."""
+"""Placement: bandwidth, load and time of its algorithms on the workloads of yu2012."""

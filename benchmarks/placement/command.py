@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Row]:
-    """Measure, print the table, keep it as JSON; the rows."""
+    """Measure, print the table and store it as JSON; the rows."""
     parser = parser_of("placement", __doc__, SECTIONS)
     parser.add_argument(
         "--seeds", type=int, default=5, help="networks and populations for `quality`, from --seed on"
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Row]:
     )
     given = parser.parse_args(arguments)
     if given.seeds < 1:
-        parser.error("expected 1 seed or more")
+        parser.error("--seeds must be at least 1")
     bench = Bench(1 if given.quick else given.seeds, given.seed, tuple(given.sets), is_quick=given.quick)
     is_full = bench.sets == SETS
     return measured("placement", given, SECTIONS, bench, is_full=is_full, seeds=bench.seeds, seed=bench.seed)

@@ -1,4 +1,4 @@
-"""What is measured, as rows of a table. Times are processor time; ratios are of bandwidths unless they say otherwise."""
+"""Rows of the table. Times are processor time; ratios compare bandwidths unless they say otherwise."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.console import note
-from benchmarks.matching.rows import Row, at_least, at_most
-from benchmarks.placement.instances import Instance, admitted, two_levels
+from benchmarks.matching.rows import Goal, Row, at_least, at_most
+from benchmarks.placement.instances import PlacementInstance, screened_instance, two_level_instance
 from thatch.placement import Placement, PlacementProblem, Status, best, solve
 from thatch.placement.local_search import improve
 
@@ -38,16 +38,16 @@ class Bench:
     def brokers(self) -> int:
         return 12 if self.is_quick else 100
 
-    def levels(self, subscribers: int, *, is_tight: bool) -> Instance:
+    def levels(self, subscribers: int, *, is_tight: bool) -> PlacementInstance:
         leaves, inner = (20, 3) if self.is_quick else (187, 13)
-        return two_levels(self.size(subscribers), leaves, inner, self.seed, is_tight=is_tight)
+        return two_level_instance(self.size(subscribers), leaves, inner, self.seed, is_tight=is_tight)
 
 
 def shape_rows(bench: Bench) -> list[Row]:
-    """The order of the algorithms, as the paper has it."""
+    """Whether algorithms rank as in the paper."""
     rows = []
     for number in bench.sets:
-        instance = admitted(number, bench.size(100_000), bench.brokers, bench.seed)
+        instance = screened_instance(number, bench.size(100_000), bench.brokers, bench.seed)
         note(f"shapes: {instance.name}, least load factor {instance.floor:.3f}")
         found = {
             name: solve(instance.problem, name)
@@ -84,24 +84,24 @@ def shape_rows(bench: Bench) -> list[Row]:
 
 
 def quality_rows(bench: Bench) -> list[Row]:
-    """The best of the portfolio beside Gr*, the linear program and the proved bound: the worst of all seeds."""
+    """The best of the portfolio beside Gr*, the linear program and the proved bound; the worst of all seeds."""
     rows = []
     for number in bench.sets:
         kept = []
         for seed in range(bench.seed, bench.seed + bench.seeds):
-            instance = admitted(number, bench.size(100_000), bench.brokers, seed)
-            told: list[Placement] = []
-            found = best(instance.problem, seed=seed, now=time.process_time, tell=told.append)
-            kept.append((told[0], found, instance))
+            instance = screened_instance(number, bench.size(100_000), bench.brokers, seed)
+            progress: list[Placement] = []
+            found = best(instance.problem, seed=seed, now=time.process_time, on_progress=progress.append)
+            kept.append((progress[0], found, instance))
             note(
-                f"quality: {instance.name}: Gr* {told[0].bandwidth:,.0f} {told[0].status.value}, best "
+                f"quality: {instance.name}: Gr* {progress[0].bandwidth:,.0f} {progress[0].status.value}, best "
                 f"{found.bandwidth:,.0f} {found.status.value} by {found.algorithm}, program "
                 f"{found.bounds.fractional or 0:,.0f}, bound {found.bounds.rigorous or 0:,.0f}, "
                 f"{sum(found.seconds.values()):.0f} s"
             )
         fractional = [found.bandwidth / (found.bounds.fractional or np.inf) for _, found, _ in kept]
         rigorous = [found.bandwidth / (found.bounds.rigorous or np.inf) for _, found, _ in kept]
-        assert min(rigorous) >= 1, "an answer below the proved bound"
+        assert min(rigorous) >= 1, "an answer undercuts the proved bound"
         below = [found.bandwidth / star.bandwidth for star, found, _ in kept]
         at = int(np.argmax(below))
         star, found, instance = kept[at]
@@ -120,8 +120,8 @@ def quality_rows(bench: Bench) -> list[Row]:
 
 def speed_rows(bench: Bench) -> list[Row]:
     """A million subscribers on a hundred brokers."""
-    instance = admitted(1, bench.size(1_000_000), bench.brokers, bench.seed)
-    solve(admitted(1, 2_000, 12, bench.seed).problem, "slp_search")  # compiles
+    instance = screened_instance(1, bench.size(1_000_000), bench.brokers, bench.seed)
+    solve(screened_instance(1, 2_000, 12, bench.seed).problem, "slp_search")  # compiles
     rows = []
     starts = {}
     for name, title, goal in (("gr_star", "Gr*", at_most(10, 5)), ("slp1", "SLP1", at_most(180, 120))):
@@ -139,7 +139,7 @@ def speed_rows(bench: Bench) -> list[Row]:
 
 
 def level_rows(bench: Bench) -> list[Row]:
-    """Two hundred brokers on two levels: SLP keeps its limits where Gr does not, beside what Gr* needs."""
+    """Two hundred brokers on two levels: whether SLP keeps limits that Gr breaks, and its bandwidth beside that of Gr*."""
     rows: list[Row] = []
     for is_tight in (True, False):
         instance = bench.levels(100_000, is_tight=is_tight)
@@ -175,10 +175,10 @@ def large_rows(bench: Bench) -> list[Row]:
 
 
 def continuous_rows(bench: Bench) -> list[Row]:
-    """Everybody at a place and with an interest of their own, so that there are as many types as subscribers."""
+    """Subscribers with locations and interests of their own, so that there are as many types as subscribers."""
     rows = []
     for count in (10_000, 50_000, 200_000, 1_000_000):
-        instance = admitted(1, bench.size(count), bench.brokers, bench.seed, is_continuous=True)
+        instance = screened_instance(1, bench.size(count), bench.brokers, bench.seed, is_continuous=True)
         found = {}
         for name, title in (("gr_star", "Gr*"), ("gr_star_search", "Gr* and search")):
             note(f"continuous: {title}, {instance.problem.subscribers:,} subscribers")
@@ -195,15 +195,22 @@ def continuous_rows(bench: Bench) -> list[Row]:
 
 
 def _with_load(problem: PlacementProblem, factor: float) -> PlacementProblem:
-    """The same problem with that load factor allowed, and hardly more.
+    """The same problem with a load factor of hardly more than this one allowed.
 
-    Gr ends with the capacities of β_max and breaks them, where Gr* often needs no more than those of β: what Gr saves by that
-    is no merit of its order.
+    Gr ends with the capacities at β_max, and breaks them, where Gr* often needs only those at β. What Gr saves that way is no
+    merit of its order.
     """
     return replace(problem, beta=factor, beta_max=_ABOVE * factor)
 
 
-def _beside(what: str, found: Placement, peer: str, theirs: float, instance: Instance, **more: object) -> Row:
+def _beside(
+    what: str,
+    found: Placement,
+    peer: str,
+    theirs: float,
+    instance: PlacementInstance,
+    goal: Goal | None = None,
+) -> Row:
     return Row(
         what=f"{what}, {instance.name}",
         subscriptions=found.problem.subscribers,
@@ -213,17 +220,19 @@ def _beside(what: str, found: Placement, peer: str, theirs: float, instance: Ins
         theirs=theirs,
         ratio=found.bandwidth / theirs,
         details={"load factor": found.load_factor, "least load factor": instance.floor},
-        **more,  # type: ignore[arg-type]
+        goal=goal,
     )
 
 
-def _timed(what: str, found: Placement, seconds: float, instance: Instance, goal: object) -> Row:
+def _timed(
+    what: str, found: Placement, seconds: float, instance: PlacementInstance, goal: Goal | None
+) -> Row:
     return Row(
         what=f"{what}, {instance.name}",
         subscriptions=found.problem.subscribers,
         ours=seconds,
         unit="s",
-        goal=goal,  # type: ignore[arg-type]
+        goal=goal,
         details={"bandwidth": found.bandwidth, "load factor": found.load_factor},
     )
 

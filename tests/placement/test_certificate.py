@@ -58,7 +58,7 @@ def test_a_box_turned_inside_out_is_found(placement):
     assert "low end above a high end" in verify(_with_filter(placement, 1, turned)).faults[0]
 
 
-def test_a_box_that_is_no_number_is_found(placement):
+def test_a_box_that_is_not_finite_is_found(placement):
     assert (
         "not an array of boxes" in verify(_with_filter(placement, 1, placement.filters[1] * np.nan)).faults[0]
     )
@@ -92,7 +92,7 @@ def test_hidden_delays_are_found():
     assert len(verify(doctored).faults) == 2
 
 
-def test_somebody_at_an_inner_broker_is_found(placement):
+def test_a_subscriber_at_an_inner_broker_is_found(placement):
     assignment = placement.assignment.copy()
     assignment[0] = 1
     assert verify(replace(placement, assignment=assignment)).faults == (

@@ -29,7 +29,7 @@ def test_volume_becomes_the_share_of_events():
     "distribution",
     [([0, 1], [1, 2]), ([1, 0], [1]), ([0, 1], [-1]), ([0, 1], [0]), ([0], []), ([0, np.nan], [1])],
 )
-def test_what_is_no_histogram_is_refused(distribution):
+def test_invalid_histograms_are_refused(distribution):
     with pytest.raises(ParameterError, match="rising edges"):
         map_to_shares([[0.5]], [distribution])
 

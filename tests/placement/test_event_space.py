@@ -184,6 +184,6 @@ def test_those_who_want_everything_have_the_whole_space():
 
 
 @pytest.mark.parametrize("more", [{"most": 0}, {"keys": []}, {"keys": ["volume"]}])
-def test_axes_that_nobody_constrains_are_refused(more):
+def test_axes_that_no_subscription_constrains_are_refused(more):
     with pytest.raises(ParameterError, match="axes"):
         event_space(count_sides([parse("price < 5")]), **more)

@@ -12,7 +12,7 @@ def most_served(supplies, is_allowed, capacities):
     flow = np.zeros(is_allowed.shape, int)
     room = capacities.copy()
 
-    def place(group, seen):
+    def assign(group, seen):
         for leaf in np.flatnonzero(is_allowed[group]).tolist():
             if leaf in seen:
                 continue
@@ -21,7 +21,7 @@ def most_served(supplies, is_allowed, capacities):
             for other in others:
                 if other is None:
                     room[leaf] -= 1
-                elif other != group and place(other, seen):
+                elif other != group and assign(other, seen):
                     flow[other, leaf] -= 1
                 else:
                     continue
@@ -29,7 +29,7 @@ def most_served(supplies, is_allowed, capacities):
                 return True
         return False
 
-    return sum(place(group, set()) for group, count in enumerate(supplies) for _ in range(count))
+    return sum(assign(group, set()) for group, count in enumerate(supplies) for _ in range(count))
 
 
 instances = st.integers(1, 5).flatmap(

@@ -22,7 +22,7 @@ def test_a_linear_program_without_or_tools_says_what_to_install(monkeypatch):
         solve(drawn(3), "slp1")
 
 
-def test_the_room_is_imported_without_compiler_and_solvers():
+def test_the_package_is_imported_without_compiler_and_solvers():
     code = (
         "import sys, thatch.placement; print([n for n in ('numba', 'scipy', 'ortools') if n in sys.modules])"
     )

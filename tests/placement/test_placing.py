@@ -94,14 +94,14 @@ def test_limits_of_single_subscribers_count_beside_the_delay_of_all():
     assert plan.delays.max() == 0.0
 
 
-def test_limits_that_no_leaf_can_meet_are_told_by_name_and_by_how_much():
+def test_limits_that_no_leaf_can_meet_are_named_with_how_much_is_missing():
     rows = [(f"s{number}", parse("price < 5")) for number in range(8)]
     places = homes([f"s{number}" for number in range(8)], np.full(8, 2.5), np.full(8, 0.25))
     with pytest.raises(ParameterError, match=r"'s0' \(by 2\.25\), 's1' .* and 3 more - at limits"):
         place(SubscriptionList(rows), sites(), places)
 
 
-def test_subscribers_without_a_location_are_told():
+def test_subscribers_without_a_location_are_named():
     rows = [(name, parse("price < 5")) for name in "abcdefgh"]
     with pytest.raises(
         ParameterError, match=r"No location for subscriber 'b', 'c', 'd', 'e', 'f' and 2 more - at"
@@ -109,7 +109,7 @@ def test_subscribers_without_a_location_are_told():
         place(SubscriptionList(rows), sites(), homes("a", [0.0]))
 
 
-def test_no_subscriptions_are_no_problem_to_solve():
+def test_no_subscriptions_are_refused():
     with pytest.raises(ParameterError, match="There are no subscribers to place"):
         place(SubscriptionList([]), sites(), homes("a", [0.0]))
 
@@ -128,16 +128,18 @@ def test_very_many_subscribers_at_one_point_get_the_best_answer_with_its_status(
     assert roomy.statistics["status"] == "feasible"
 
 
-def test_the_best_so_far_is_told_beside_its_bounds_until_time_is_over():
+def test_the_best_so_far_is_reported_beside_its_bounds_until_time_is_over():
     rows, places = people(5, 40)
-    told: list[str] = []
+    heard: list[str] = []
     ticks = iter(range(10**6))
     wanted = PlacementOptions(algorithm="best", max_delay=3.0, limit=4.0)
-    plan = place(SubscriptionList(rows), sites(), places, wanted, now=lambda: next(ticks), tell=told.append)
-    best = [each for each in told if " by gr_star" in each]
+    plan = place(
+        SubscriptionList(rows), sites(), places, wanted, now=lambda: next(ticks), on_progress=heard.append
+    )
+    best = [each for each in heard if " by gr_star" in each]
     assert best
     assert all("at the very least" in each for each in best)
-    assert not any("slp" in each for each in told)
+    assert not any("slp" in each for each in heard)
     assert plan.statistics["status"] == "feasible"
 
 
@@ -153,7 +155,7 @@ def test_the_best_so_far_is_told_beside_its_bounds_until_time_is_over():
         ({"limit": -1.0, "algorithm": "best"}, "seconds from 0"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anything_is_read(wrong, message):
+def test_invalid_options_are_refused_before_anything_is_read(wrong, message):
     with pytest.raises(ParameterError, match=message):
         PlacementOptions(**wrong)
 

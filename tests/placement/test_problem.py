@@ -37,7 +37,7 @@ def test_a_tree_knows_its_ways():
         ([-1, 0.5], "a parent for each"),
     ],
 )
-def test_what_is_no_tree_is_refused(parents, message):
+def test_invalid_trees_are_refused(parents, message):
     with pytest.raises(ParameterError, match=message):
         BrokerTree.of(parents, np.zeros((len(parents), 2)))
 
@@ -112,7 +112,7 @@ def test_equal_interests_are_one():
         ({"locations": [["a", "b"]] * 2}, ParameterError, "numbers"),
     ],
 )
-def test_what_makes_no_sense_is_refused(changes, error, message):
+def test_invalid_parts_are_refused(changes, error, message):
     parts = {"tree": STAR, "locations": POINTS, "lows": LOWS, "highs": HIGHS, **changes}
     with pytest.raises(error, match=message):
         PlacementProblem.of(**parts)

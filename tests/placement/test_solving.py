@@ -135,7 +135,7 @@ def test_many_subscribers_at_one_point_are_one_type():
         assert placement.bandwidth == pytest.approx(2.0 if placement.loads.min() else 1.0)
 
 
-def test_a_clock_tells_the_time_of_each_phase():
+def test_a_clock_times_each_phase():
     ticks = count()
     placement = solve(drawn(1), "gr", now=lambda: float(next(ticks)))
     assert placement.seconds == {"gr": 1.0, "certificate": 1.0}
@@ -149,14 +149,14 @@ def test_an_unknown_algorithm_is_refused():
 
 def test_the_best_of_several_is_kept_with_both_bounds():
     problem = drawn(3)
-    told = []
-    placement = best(problem, tell=told.append)
+    heard = []
+    placement = best(problem, on_progress=heard.append)
     assert verify(placement).is_valid
     assert placement.bandwidth == min(solve(problem, each).bandwidth for each in PORTFOLIO)
     assert placement.bounds.rigorous is not None
     assert placement.bounds.fractional is not None
-    assert len(told) == len(PORTFOLIO)
-    assert [each.bandwidth for each in told] == sorted((each.bandwidth for each in told), reverse=True)
+    assert len(heard) == len(PORTFOLIO)
+    assert [each.bandwidth for each in heard] == sorted((each.bandwidth for each in heard), reverse=True)
 
 
 def test_a_feasible_answer_is_better_than_a_cheaper_one():
@@ -167,10 +167,10 @@ def test_a_feasible_answer_is_better_than_a_cheaper_one():
 
 def test_no_algorithm_begins_after_the_limit():
     ticks = count()
-    told = []
-    found = best(drawn(3), now=lambda: float(next(ticks)), limit=2.0, tell=told.append)
-    assert len(told) == 1
-    assert set(told[0].seconds) == {"gr_star"}
+    heard = []
+    found = best(drawn(3), now=lambda: float(next(ticks)), limit=2.0, on_progress=heard.append)
+    assert len(heard) == 1
+    assert set(heard[0].seconds) == {"gr_star"}
     assert set(found.seconds) == {"gr_star", "certificate"}
 
 

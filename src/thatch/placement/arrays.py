@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bools", "Floats", "Ints", "distinct_rows"]
+__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "distinct_rows"]
 
+ArrayLike = npt.ArrayLike
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

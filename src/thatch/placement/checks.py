@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.placement.arrays import Floats
+from thatch.placement.arrays import ArrayLike, Floats
 
 __all__ = ["check_limits", "list_some", "read_points"]
 
@@ -32,7 +31,7 @@ def list_some(items: Sequence[str]) -> str:
     return ", ".join(items[:_SHOWN]) + more
 
 
-def read_points(values: Any, rows: int | None, axes: int | None, what: str) -> Floats:
+def read_points(values: ArrayLike, rows: int | None, axes: int | None, what: str) -> Floats:
     """Check an array of coordinates.
 
     Parameters

@@ -7,18 +7,17 @@ function of its attribute. So algorithms need not know about densities.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.model.profile import Profile
-from thatch.placement.arrays import Floats
+from thatch.placement.arrays import ArrayLike, Floats
 
 __all__ = ["histogram", "map_to_shares"]
 
 
-def map_to_shares(values: Any, distributions: Sequence[tuple[Any, Any]]) -> Floats:
+def map_to_shares(values: ArrayLike, distributions: Sequence[tuple[ArrayLike, ArrayLike]]) -> Floats:
     """Map the ends of boxes, a column an axis, to 0..1 by the distribution of each axis.
 
     Parameters

@@ -6,12 +6,11 @@ Many subscribers want the same, so distinct interests are kept once, and each su
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thatch.errors import BoxError, shown
-from thatch.placement.arrays import Floats, Ints, distinct_rows
+from thatch.placement.arrays import ArrayLike, Floats, Ints, distinct_rows
 
 __all__ = ["Interests"]
 
@@ -43,7 +42,9 @@ class Interests:
         return self.start[interests][owner] + within, owner
 
     @classmethod
-    def read(cls, lows: Any, highs: Any, owners: Any, subscribers: int) -> tuple[Interests, Ints]:
+    def read(
+        cls, lows: ArrayLike, highs: ArrayLike, owners: ArrayLike | None, subscribers: int
+    ) -> tuple[Interests, Ints]:
         """Check boxes and find the distinct interests; also which of them each subscriber has.
 
         Parameters
@@ -86,7 +87,7 @@ class Interests:
         return cls(boxes=np.ascontiguousarray(boxes[np.concatenate(rows)]), start=start), interest_of
 
 
-def _read_boxes(lows: Any, highs: Any) -> Floats:
+def _read_boxes(lows: ArrayLike, highs: ArrayLike) -> Floats:
     try:
         low, high = np.asarray(lows, np.float64), np.asarray(highs, np.float64)
     except (TypeError, ValueError) as error:
@@ -108,7 +109,7 @@ def _read_boxes(lows: Any, highs: Any) -> Floats:
     return np.ascontiguousarray(np.hstack([low, high]) + 0.0)
 
 
-def _read_owners(owners: Any, boxes: int, subscribers: int) -> Ints:
+def _read_owners(owners: ArrayLike, boxes: int, subscribers: int) -> Ints:
     array = np.asarray(owners)
     if array.shape != (boxes,) or array.dtype.kind not in "iu":
         raise BoxError(f"the subscriber of each of {boxes} boxes", shown(owners), "owners")

@@ -80,7 +80,7 @@ def place(  # noqa: PLR0913 - a plan has this many parts, all named
     schema: Schema | None = None,
     executor: Executor = run_here,
     now: Clock | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
 ) -> PlacementPlan:
     """Place subscribers: a verified plan.
 
@@ -90,7 +90,7 @@ def place(  # noqa: PLR0913 - a plan has this many parts, all named
     profile : of the log of events; without one, distributions are assumed (`thatch.model.selectivity`)
     executor : runs independent pieces of work; the plan does not depend on it
     now : a clock in seconds
-    tell : gets a line about each step
+    on_progress : gets a line about each step
 
     Raises
     ------
@@ -98,16 +98,16 @@ def place(  # noqa: PLR0913 - a plan has this many parts, all named
         If a subscriber has no location, or a limit that no leaf can meet: whose it is, and by how much it is too short.
     """
     options = options or PlacementOptions()
-    tell("reading subscriptions")
+    on_progress("reading subscriptions")
     space = event_space(subscriptions.sides(), profile, schema=schema, most=options.axes, keys=options.keys)
     boxes = subscriptions.boxes(space)
-    tell("finding candidates")
+    on_progress("finding candidates")
     problem = problem_of(boxes, sites, homes, options)
     problem.candidate_sets(executor)
-    tell("placing subscribers")
-    found = refit(_solve(problem, options, now, executor, tell), executor)
+    on_progress("placing subscribers")
+    found = refit(_solve(problem, options, now, executor, on_progress), executor)
     placement, certificate = certify(found, now)
-    tell("measuring")
+    on_progress("measuring")
     yardsticks = [solve(problem, name, seed=options.seed) for name in YARDSTICKS if name != options.algorithm]
     return plan_of(
         placement,
@@ -153,7 +153,7 @@ def _solve(
     options: PlacementOptions,
     now: Clock | None,
     executor: Executor,
-    tell: Callable[[str], None],
+    on_progress: Callable[[str], None],
 ) -> Placement:
     """A placement that is not verified yet."""
     if options.algorithm != BEST:
@@ -171,7 +171,7 @@ def _solve(
         seed=options.seed,
         now=now,
         limit=options.limit,
-        tell=lambda found: tell(f"placing subscribers: {_describe(found)}"),
+        on_progress=lambda found: on_progress(f"placing subscribers: {_describe(found)}"),
         executor=executor,
         check=False,
     )

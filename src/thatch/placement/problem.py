@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from thatch.errors import BoxError, ParameterError, shown
-from thatch.placement.arrays import Floats, Ints, distinct_rows
+from thatch.placement.arrays import ArrayLike, Floats, Ints, distinct_rows
 from thatch.placement.candidates import LATENCY_SLACK, CandidateSets, LeafDistances, SubscriberTypes
 from thatch.placement.checks import check_limits, list_some, read_points
 from thatch.placement.density import map_to_shares
@@ -76,20 +76,20 @@ class PlacementProblem:
     def of(  # noqa: PLR0913 - the problem has this many parts, all named
         cls,
         tree: BrokerTree,
-        locations: Any,
-        lows: Any,
-        highs: Any,
+        locations: ArrayLike,
+        lows: ArrayLike,
+        highs: ArrayLike,
         *,
-        owners: Any = None,
-        complexity: Any = 3,
-        shares: Any = None,
+        owners: ArrayLike | None = None,
+        complexity: ArrayLike = 3,
+        shares: ArrayLike | None = None,
         beta: float = 1.5,
         beta_max: float = 1.8,
         max_delay: float | None = None,
-        limits: Any = None,
+        limits: ArrayLike | None = None,
         latency: Latency = "path",
-        domain: tuple[Any, Any] | None = None,
-        density: Sequence[tuple[Any, Any]] | None = None,
+        domain: tuple[ArrayLike, ArrayLike] | None = None,
+        density: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
     ) -> PlacementProblem:
         """Check the parts of a problem and build it.
 
@@ -147,7 +147,7 @@ class PlacementProblem:
         """How many subscribers there are [m]."""
         return len(self.interest_of)
 
-    def with_limits(self, limits: Any, name: Callable[[int], str] = str) -> PlacementProblem:
+    def with_limits(self, limits: ArrayLike, name: Callable[[int], str] = str) -> PlacementProblem:
         """The same problem with other latency limits; `name` is what messages call a subscriber, given its number.
 
         Raises
@@ -214,7 +214,7 @@ class PlacementProblem:
         return float(factors.max())
 
 
-def _check_domain(interests: Interests, domain: tuple[Any, Any]) -> None:
+def _check_domain(interests: Interests, domain: tuple[ArrayLike, ArrayLike]) -> None:
     d = interests.axes
     try:
         low, high = (np.asarray(each, np.float64) for each in domain)
@@ -233,7 +233,7 @@ def _check_domain(interests: Interests, domain: tuple[Any, Any]) -> None:
         )
 
 
-def _complexities(values: Any, nodes: int) -> Ints:
+def _complexities(values: ArrayLike, nodes: int) -> Ints:
     array = np.asarray(values)
     if array.dtype.kind not in "iu" or array.shape not in ((), (nodes,)) or array.min() < 1:
         raise ParameterError(
@@ -242,7 +242,7 @@ def _complexities(values: Any, nodes: int) -> Ints:
     return np.broadcast_to(array, (nodes,)).astype(np.int64)
 
 
-def _shares(values: Any, leaves: int) -> Floats:
+def _shares(values: ArrayLike | None, leaves: int) -> Floats:
     if values is None:
         return np.full(leaves, 1.0 / leaves)
     try:

@@ -132,7 +132,7 @@ def best(
     seed: int = 0,
     now: Clock | None = None,
     limit: float | None = None,
-    tell: Callable[[Placement], None] = lambda _: None,
+    on_progress: Callable[[Placement], None] = lambda _: None,
     executor: Executor = run_here,
     check: bool = True,
 ) -> Placement:
@@ -142,7 +142,7 @@ def best(
     ----------
     now, limit : a clock, and after how many of its seconds searches end and no further algorithm begins; the first
         always runs
-    tell : gets the best placement so far, with its bounds, after each algorithm
+    on_progress : gets the best placement so far, with its bounds, after each algorithm
     executor : runs independent pieces of work; the answer does not depend on it
     check : whether to verify the answer, as for `solve`
 
@@ -176,7 +176,7 @@ def best(
             found = answer
         bounds = BandwidthBounds(rigorous=rigorous, fractional=fractional)
         found = replace(found, bounds=bounds, seconds=dict(seconds))
-        tell(found)
+        on_progress(found)
     assert found is not None
     return certify(found, now)[0] if check else found
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.placement.arrays import Floats, Ints
+from thatch.placement.arrays import ArrayLike, Floats, Ints
 from thatch.placement.checks import list_some, read_points
 
 __all__ = ["BrokerTree"]
@@ -46,7 +45,7 @@ class BrokerTree:
     path_nodes: Ints
 
     @classmethod
-    def of(cls, parents: Any, locations: Any, names: Sequence[str] | None = None) -> BrokerTree:
+    def of(cls, parents: ArrayLike, locations: ArrayLike, names: Sequence[str] | None = None) -> BrokerTree:
         """Build the tree with these parents and locations.
 
         Parameters
@@ -95,7 +94,7 @@ class BrokerTree:
         )
 
     @classmethod
-    def star(cls, publisher: Any, brokers: Any) -> BrokerTree:
+    def star(cls, publisher: ArrayLike, brokers: ArrayLike) -> BrokerTree:
         """Build a tree of one level: every broker right below the publisher, which is node 0."""
         points = np.asarray(brokers, np.float64)
         if points.ndim != 2 or not len(points):
@@ -119,7 +118,7 @@ class BrokerTree:
         return np.flatnonzero(self.parents == node)
 
 
-def _parents(values: Any) -> Ints:
+def _parents(values: ArrayLike) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 2:
         raise ParameterError("a parent for each of at least 2 nodes", shown(values), "parents")

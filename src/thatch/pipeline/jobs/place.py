@@ -112,7 +112,7 @@ def place_here(  # noqa: PLR0913 - what can be told to it
         profile=profile,
         schema=inputs.schema,
         now=now,
-        tell=tell,
+        on_progress=tell,
     )
     if inputs.events is not None:
         found = counted_here(found, inputs.events, inputs.schema)

@@ -69,5 +69,5 @@ def place(
         schema=schema,
         executor=EachOnSpark(subscriptions.sparkSession),
         now=now,
-        tell=tell,
+        on_progress=tell,
     )
