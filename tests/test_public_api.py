@@ -21,7 +21,7 @@ import pytest
 import thatch
 from thatch import errors
 from thatch.errors import ThatchError
-from thatch.model.schema import Line
+from thatch.model.types import Line
 
 MODULES = ["thatch", *(each.name for each in pkgutil.walk_packages(thatch.__path__, "thatch."))]
 ERRORS = [getattr(errors, name) for name in errors.__all__ if isinstance(getattr(errors, name), type)]

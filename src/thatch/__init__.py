@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from thatch.model.language import parse
     from thatch.model.language.python import attr, circle, polygon, within
     from thatch.model.profile import Profile
-    from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+    from thatch.model.schema import Schema
     from thatch.model.topology import Topology
+    from thatch.model.types import Decimal, Enum, Integer, Number, Text
     from thatch.reduction import (
         ApproximateNegativeSpace,
         Diagrams,
@@ -99,7 +100,8 @@ _MODULES = {
     "thatch.model.language": ("parse",),
     "thatch.model.language.python": ("attr", "circle", "polygon", "within"),
     "thatch.model.profile": ("Profile",),
-    "thatch.model.schema": ("Decimal", "Enum", "Integer", "Number", "Schema", "Text"),
+    "thatch.model.schema": ("Schema",),
+    "thatch.model.types": ("Decimal", "Enum", "Integer", "Number", "Text"),
     "thatch.model.topology": ("Topology",),
     "thatch.reduction": (
         *("ApproximateNegativeSpace", "Diagrams", "Exact", "Flooding", "ForwardingSet", "Merging"),

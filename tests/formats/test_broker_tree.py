@@ -42,7 +42,7 @@ def test_latencies_of_links_count_where_there_are_no_locations():
     [
         ({"root": None}, "a `root`"),
         ({"root": "west"}, "one of the brokers as root"),
-        ({"links": [["hub", "north"]]}, "links from 'hub' to every broker, got none to 'south'"),
+        ({"links": [["hub", "north"]]}, "No path from 'hub' to 'south'"),
         ({"links": [["hub", "north"], ["north", "south"], ["south", "hub"]]}, "links without a cycle"),
         ({"links": [["hub", "west"]]}, "links between known brokers"),
         ({"brokers": [{"name": "hub", "location": [0, 0]}, "north", "south"]}, "a location of 2 numbers"),

@@ -13,7 +13,7 @@ import thatch
 from thatch.errors import TableError
 from thatch.formats.manifest import FORMAT
 from thatch.formats.profile import read_profile, tables_of, write_profile
-from thatch.model.profile import Bounds, Profile
+from thatch.model.profile import ErrorBounds, Profile
 
 EVENTS = [
     {"x": 1, "t": "a", "d-t": [1, 2.5, "é"]},
@@ -49,7 +49,7 @@ def test_profiles_without_subscriptions_or_events_are_read_too(tmp_path):
 
 
 def test_bounds_are_kept(tmp_path):
-    bounds = Bounds(
+    bounds = ErrorBounds(
         fraction=0.1, quantiles=1e-4, text_quantiles=0.03, distinct=0.01, heavy=2e-4, text_length=9
     )
     write_profile(tmp_path / "p", Profile(events=3, bounds=bounds))

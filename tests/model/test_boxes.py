@@ -17,7 +17,8 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import above, below
 from thatch.model.residuals import WildcardCheck
-from thatch.model.schema import Integer, Schema
+from thatch.model.schema import Schema
+from thatch.model.types import Integer
 from thatch.model.wildcards import wildcard
 
 MOST_BOXES = 5_000

@@ -17,7 +17,8 @@ from thatch.model.expressions import And, Constant, Not, Or
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text
 from thatch.model.lines import WHOLE, complement, intersect
-from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+from thatch.model.schema import Schema
+from thatch.model.types import Decimal, Enum, Integer, Number, Text
 
 MISSING = object()
 

@@ -16,7 +16,8 @@ from thatch.matching import reference
 from thatch.model.events import MAX_DEPTH, MAX_PARTS, Record, read_event
 from thatch.model.lines import BOTTOM, point
 from thatch.model.names import key_of
-from thatch.model.schema import Enum, Integer, Schema, Text
+from thatch.model.schema import Schema
+from thatch.model.types import Enum, Integer, Text
 
 
 def written_out(record):

@@ -17,7 +17,8 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import contains
 from thatch.model.printing import printed_conditions
-from thatch.model.schema import Integer, Schema
+from thatch.model.schema import Schema
+from thatch.model.types import Integer
 
 some_events = st.lists(make.events, min_size=1, max_size=4)
 

@@ -14,7 +14,8 @@ from thatch.model.expressions import And, Compare, Distinct, In, IsNull, Not, Or
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.language.text import expression_of_text
-from thatch.model.schema import Decimal, Enum, Integer, Schema, Text
+from thatch.model.schema import Schema
+from thatch.model.types import Decimal, Enum, Integer, Text
 
 
 def filter_of(expression, schema=None):

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from tests import strategies as make
 from thatch.errors import FilterError, FilterTooLargeError, NeverMatchesError
+from thatch.model.conditions import MAX_INTERVALS
 from thatch.model.expressions import And, Compare, In, Not, Or
 from thatch.model.filters import Filter
 from thatch.model.language import parse
-from thatch.model.normalise import MAX_CONJUNCTIONS, MAX_INTERVALS
-from thatch.model.schema import Enum, Integer, Schema
+from thatch.model.normalise import MAX_CONJUNCTIONS
+from thatch.model.schema import Schema
+from thatch.model.types import Enum, Integer
 
 SCHEMA = Schema({"qty": Integer(0, 9), "side": Enum("buy", "sell")})
 

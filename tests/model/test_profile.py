@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 import thatch
 from tests import strategies as make
 from thatch.model.lines import Constraint
-from thatch.model.profile import STEPS, AttributePair, AttributeSet, Bounds, Matches, Profile, predicates_of
+from thatch.model.profile import (
+    STEPS,
+    AttributePair,
+    AttributeSet,
+    ErrorBounds,
+    MatchCounts,
+    Profile,
+    predicates_of,
+)
 from thatch.model.profile.counting import pair_text
 
 EVENTS: list[Any] = [
@@ -105,7 +113,7 @@ def test_predicates_pairs_and_subscriptions_are_measured():
         ("f.g = false", 1, 1),
     ]
     assert [(each.uses, each.events) for each in profile.predicate_pairs] == [(1, 1)]
-    assert profile.matches == Matches(
+    assert profile.matches == MatchCounts(
         subscriptions=4,
         distribution=((0, 1), (1, 1), (2, 1), (4, 1)),
         heaviest=(("all", 4), ("one", 2), ("both", 1)),
@@ -129,5 +137,5 @@ def test_counts_of_an_attribute_add_up(events):
 
 def test_a_sample_tells_its_error():
     assert Profile.of([{"x": 1}]).sampling_error() == 0.0
-    half = Profile(events=10_000, bounds=Bounds(fraction=0.5))
+    half = Profile(events=10_000, bounds=ErrorBounds(fraction=0.5))
     assert half.sampling_error() == pytest.approx(0.0098)

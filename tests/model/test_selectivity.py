@@ -17,7 +17,7 @@ from thatch.model.lines import BOTTOM, EMPTY, MISSING, PRESENT, TOP, WHOLE, Cons
 from thatch.model.printing import PrintedCondition
 from thatch.model.profile import STEPS, AttributeProfile, Profile
 from thatch.model.selectivity import NamedValues, Selectivity
-from thatch.placement.event_space import counted, event_space
+from thatch.placement.event_space import count_sides, event_space
 from thatch.planning import FilterSet
 from thatch.reduction.merging import ExpectedTraffic
 
@@ -340,7 +340,7 @@ def test_planning_placement_merging_and_indexes_give_the_same_number(profile):
         own.observe(each.conjunctions[0])
     planned = FilterSet(filters, profile)
     by_plan = dict(zip(planned.problem.names, planned.problem.selectivities, strict=True))
-    space = event_space(counted(filters.values()), profile, most=10)
+    space = event_space(count_sides(filters.values()), profile, most=10)
     traffic = ExpectedTraffic(own)
     spread = None if profile is None else hints_of(profile)
     for text, filter in filters.items():

@@ -11,7 +11,7 @@ import pytest
 
 from thatch import Engine, Schema
 from thatch.errors import SubscriptionError, TableError
-from thatch.model.schema import Enum, Integer
+from thatch.model.types import Enum, Integer
 from thatch.pipeline.failures import failures_told
 from thatch.pipeline.transforms.events import Reading, prepared
 from thatch.pipeline.transforms.partitioned import (

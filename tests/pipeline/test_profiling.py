@@ -182,9 +182,9 @@ def tallied(table: pa.Table, reading: Reading, schema: thatch.Schema | None = No
 
 
 def expected_tally(events: list[dict[str, Any]]) -> dict[str, Any]:
-    from thatch.model.profile.counting import counted
+    from thatch.model.profile.counting import count_events
 
-    count = counted(events, None)
+    count = count_events(events, None)
     values: Counter[Any] = Counter()
     for key, places in count.tallies.items():
         for place in places:

@@ -14,7 +14,7 @@ from tests import strategies as make
 from tests.model.test_hulls import filters_of
 from thatch import Engine, Schema, parse
 from thatch.model.conjunctions import Conjunction
-from thatch.model.schema import Integer
+from thatch.model.types import Integer
 from thatch.pipeline.transforms.partitioned.routing import spread
 from thatch.pipeline.transforms.partitioned.shards import SHARD, _engine_of
 from thatch.pipeline.transforms.partitioned.splitting import Branch, Leaf, split

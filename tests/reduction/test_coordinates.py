@@ -18,7 +18,8 @@ from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import BOTTOM, TOP, above, below
-from thatch.model.schema import Enum, Integer, Schema
+from thatch.model.schema import Schema
+from thatch.model.types import Enum, Integer
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.coordinates.axis import LabelledAxis

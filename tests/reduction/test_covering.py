@@ -25,7 +25,8 @@ from thatch.matching import reference
 from thatch.model.expressions import And, Exists, Not, Or
 from thatch.model.filters import Filter
 from thatch.model.language import parse
-from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+from thatch.model.schema import Schema
+from thatch.model.types import Decimal, Enum, Integer, Number, Text
 from thatch.reduction.covering import covered_by
 
 MISSING = object()

@@ -14,7 +14,8 @@ from thatch.errors import EventError, FilterError, NeverMatchesError, ParameterE
 from thatch.matching import reference
 from thatch.model.filters import Filter
 from thatch.model.language import parse
-from thatch.model.schema import Enum, Integer, Number, Schema
+from thatch.model.schema import Schema
+from thatch.model.types import Enum, Integer, Number
 from thatch.reduction import EventBox, covered_by, sureness
 
 NUMBERS = [0, 1, 2, 2.5, 5]

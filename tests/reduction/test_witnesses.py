@@ -17,8 +17,9 @@ from thatch.model.language import parse
 from thatch.model.lines import BOTTOM, above, below, contains, intersect, point, value_at
 from thatch.model.matching import holds
 from thatch.model.residuals import WildcardCheck, WithinCheck
-from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+from thatch.model.schema import Schema
 from thatch.model.shapes import Circle
+from thatch.model.types import Decimal, Enum, Integer, Number, Text
 from thatch.model.wildcards import wildcard
 from thatch.reduction import witnesses
 from thatch.reduction.simplest import simplest_points

@@ -16,7 +16,8 @@ from tests.strategies import events, expressions, schemas
 from thatch.errors import ParameterError, StoreError, SubscriptionError, ThatchError
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
-from thatch.model.schema import Integer, Schema
+from thatch.model.schema import Schema
+from thatch.model.types import Integer
 from thatch.stores import PostgresStore, SqliteStore
 from thatch.tiering.problem import Home, Subscription
 from thatch.tiering.reference import PlainColdTier

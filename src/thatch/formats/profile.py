@@ -32,8 +32,8 @@ from thatch.model.profile import (
     AttributePair,
     AttributeProfile,
     AttributeSet,
-    Bounds,
-    Matches,
+    ErrorBounds,
+    MatchCounts,
     Predicate,
     PredicatePair,
     Profile,
@@ -212,7 +212,7 @@ def _profile(tables: Mapping[str, list[dict[str, Any]]]) -> Profile:
         ),
         predicate_pairs=tuple(PredicatePair(**row) for row in tables["predicate_pairs"]),
         matches=_matches(overview, tables),
-        bounds=Bounds(
+        bounds=ErrorBounds(
             **{name: overview[f"{name}_bound"] for name in _BOUNDS}, text_length=overview["text_length"]
         ),
     )
@@ -228,10 +228,10 @@ def _attribute(row: dict[str, Any], heavy: list[tuple[Any, int]]) -> AttributePr
     )
 
 
-def _matches(overview: dict[str, Any], tables: Mapping[str, list[dict[str, Any]]]) -> Matches | None:
+def _matches(overview: dict[str, Any], tables: Mapping[str, list[dict[str, Any]]]) -> MatchCounts | None:
     if overview["subscriptions"] is None:
         return None
-    return Matches(
+    return MatchCounts(
         subscriptions=overview["subscriptions"],
         rejected=overview["rejected_subscriptions"],
         distribution=tuple((row["events"], row["subscriptions"]) for row in tables["matches"]),

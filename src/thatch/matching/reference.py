@@ -32,7 +32,8 @@ from thatch.model.expressions import (
     Within,
 )
 from thatch.model.names import name_of, split
-from thatch.model.schema import Decimal, Enum, Integer, Number, Schema, Text
+from thatch.model.schema import Schema
+from thatch.model.types import Decimal, Enum, Integer, Number, Text
 from thatch.model.values import check_text, read_scalar
 
 __all__ = ["Flat", "Value", "conforms", "flat_events", "has_form", "matches", "truth"]

@@ -33,7 +33,8 @@ from thatch.model.lines import (
 )
 from thatch.model.names import base_of, split
 from thatch.model.residuals import Residual
-from thatch.model.schema import Line, Schema, line_of, tighten
+from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.types import Line
 
 __all__ = ["Conjunction", "Dead", "close", "implied", "implies_residual", "points_of"]
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from thatch.errors import SchemaError, shown
 from thatch.model.boxes import Box, boxes_of
+from thatch.model.conditions import Remark
 from thatch.model.conjunctions import Conjunction
 from thatch.model.covering import covers, intersects
 from thatch.model.events import read_event
 from thatch.model.explanation import Explanation, explain
 from thatch.model.expressions import Expression
 from thatch.model.matching import holds
-from thatch.model.normalise import Remark, normalise
+from thatch.model.normalise import normalise
 from thatch.model.pattern_printing import pattern_of
 from thatch.model.printing import filter_text
 from thatch.model.schema import Schema

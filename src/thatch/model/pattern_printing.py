@@ -33,7 +33,8 @@ from thatch.model.lines import (
 from thatch.model.names import base_of, name_of, split
 from thatch.model.printing import constraint_text, printed_conditions
 from thatch.model.residuals import WildcardCheck
-from thatch.model.schema import Line, Schema, line_of, tighten
+from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.types import Line
 
 __all__ = ["pattern_of"]
 

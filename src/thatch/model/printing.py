@@ -35,7 +35,8 @@ from thatch.model.lines import (
 from thatch.model.names import base_of
 from thatch.model.normalise import normalise
 from thatch.model.residuals import Residual, WildcardCheck
-from thatch.model.schema import Line, Schema, line_of, tighten
+from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.types import Line
 from thatch.model.wildcards import escaped
 from thatch.model.wording import literal_text, quoted
 

@@ -19,8 +19,9 @@ from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.lines import BOTTOM, TOP, WHOLE, Constraint, Cut
 from thatch.model.profile import Profile
-from thatch.model.schema import Line, Schema, line_of, tighten
+from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.selectivity import Selectivity
+from thatch.model.types import Line
 from thatch.placement.arrays import Floats
 from thatch.placement.boxes import box_volumes, is_inside
 

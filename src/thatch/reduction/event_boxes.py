@@ -14,7 +14,8 @@ from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.lines import MISSING, WHOLE, Constraint, Literal, above, around, below, point, union
 from thatch.model.names import base_of, key_of
-from thatch.model.schema import Line, Schema, line_of, tighten
+from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.types import Line
 from thatch.model.values import canonical_number, check_text, read_scalar
 
 __all__ = ["EventBox"]

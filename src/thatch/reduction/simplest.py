@@ -11,7 +11,7 @@ from itertools import chain, islice
 from math import ceil, floor, inf, isinf, log10, nextafter
 
 from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Constraint, Cut, intervals, point, value_at
-from thatch.model.schema import Line
+from thatch.model.types import Line
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 
 __all__ = ["is_of_type", "simplest_points"]

@@ -23,7 +23,8 @@ import numpy.typing as npt
 from thatch.errors import ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
-from thatch.model.schema import Integer, Schema
+from thatch.model.schema import Schema
+from thatch.model.types import Integer
 from thatch.workloads.columns import Integers
 from thatch.workloads.sampling import distinct_choices, draws, offsets_of, ragged_choices, zipf_weights
 from thatch.workloads.workload import attribute_names

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from thatch.model.comparisons import COMPARE
+from thatch.model.conditions import COMPARE, MAX_INTERVALS
 from thatch.model.conjunctions import Conjunction, Dead, close
 from thatch.model.language.reading import COMPARISONS, UNREAD, plain_literal
 from thatch.model.language.tokens import END, tokens_of
@@ -25,7 +25,6 @@ from thatch.model.lines import (
     union,
 )
 from thatch.model.names import key_of
-from thatch.model.normalise import MAX_INTERVALS
 from thatch.model.residuals import Residual, WildcardCheck
 from thatch.model.wildcards import wildcard
 

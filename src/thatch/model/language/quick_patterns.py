@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thatch.model.comparisons import COMPARE, only
+from thatch.model.conditions import COMPARE, only
 from thatch.model.conjunctions import Conjunction, close
 from thatch.model.lines import Constraint, intersect, prefix_interval
 from thatch.model.names import key_of

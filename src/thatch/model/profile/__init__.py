@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from thatch.model.profile.attributes import STEPS, AttributeProfile
-from thatch.model.profile.predicates import Predicates, predicates_of
+from thatch.model.profile.counting import Predicates, predicates_of
 from thatch.model.profile.profile import (
     AttributePair,
     AttributeSet,
-    Bounds,
-    Matches,
+    ErrorBounds,
+    MatchCounts,
     Predicate,
     PredicatePair,
     Profile,
@@ -19,8 +19,8 @@ __all__ = [
     "AttributePair",
     "AttributeProfile",
     "AttributeSet",
-    "Bounds",
-    "Matches",
+    "ErrorBounds",
+    "MatchCounts",
     "Predicate",
     "PredicatePair",
     "Predicates",

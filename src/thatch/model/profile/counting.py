@@ -1,6 +1,6 @@
-"""Counting exactly, event by event: the slow definition of every number in a profile.
+"""Count events exactly, one by one: the slow definition of every number in a profile.
 
-An event has an attribute if it is there or in some element of its lists; values are counted element by element.
+An event has an attribute if the attribute occurs in it or in an element of its lists; values are counted per element.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from itertools import combinations
 from typing import Any
 
 from thatch.errors import EventError
+from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import BOTTOM, RANK_NUMBER, RANK_TEXT, Cut
 from thatch.model.matching import holds
+from thatch.model.printing import printed_conditions
 from thatch.model.profile.attributes import STEPS, AttributeProfile
-from thatch.model.profile.predicates import predicates_of
 from thatch.model.schema import Schema
 from thatch.model.values import canonical_number
 
@@ -29,20 +30,46 @@ __all__ = [
     "REASON",
     "REASONS",
     "SETS",
-    "Count",
-    "Measured",
-    "counted",
-    "measured",
+    "EventCounts",
+    "MeasuredPredicates",
+    "Predicates",
+    "count_events",
+    "measure_predicates",
     "pair_text",
+    "predicates_of",
     "values_in",
 ]
 
+_MOST_PAIRED = 16  # predicates of one conjunction whose pairs are taken: pairs grow with the square
+
+Predicates = list[tuple[str, tuple[str, ...]]]
 HEAVY = 100  # most frequent values that are kept of an attribute
 SETS = 1_000  # most frequent sets of attributes that are kept
 PAIRED = 50  # most frequent attributes whose pairs are counted
 PREDICATE_PAIRS = 1_000  # pairs of predicates that are measured
 REASONS = 5  # for which rows were rejected, that are told
 REASON = 200  # characters of one
+
+
+def predicates_of(filter: Filter) -> Iterator[tuple[Predicates, list[tuple[str, str]]]]:
+    """The predicates of each conjunction with their attributes, and pairs of those that stand together.
+
+    A predicate is canonical text. It holds one attribute's constraint, or a check that is no interval, such as a general
+    wildcard or a geofence; a pair is ordered by text.
+    """
+    for conjunction in filter.conjunctions:
+        found = _of_conjunction(conjunction, filter.schema)
+        texts = sorted(text for text, _ in found)
+        yield found, list(combinations(texts[:_MOST_PAIRED], 2))
+
+
+def _of_conjunction(conjunction: Conjunction, schema: Schema | None) -> Predicates:
+    found: dict[str, tuple[str, ...]] = {}
+    for condition in printed_conditions(conjunction, schema):
+        keys = [key for key, _ in condition.constraints]
+        keys += condition.residual.keys if condition.residual is not None else ()
+        found[condition.text] = tuple(sorted(set(keys)))
+    return list(found.items())
 
 
 def values_in(record: Record) -> Iterator[tuple[str, Cut]]:
@@ -56,8 +83,8 @@ def values_in(record: Record) -> Iterator[tuple[str, Cut]]:
 
 
 @dataclass(slots=True)
-class Count:
-    """What was counted of some events."""
+class EventCounts:
+    """The counts of some events."""
 
     records: list[Record] = field(default_factory=list)
     rejected: Counter[str] = field(default_factory=Counter)
@@ -95,9 +122,9 @@ class Count:
         return sorted(together.items(), key=lambda each: (-each[1], each[0]))
 
 
-def counted(events: Iterable[Mapping[str, Any]], schema: Schema | None) -> Count:
+def count_events(events: Iterable[Mapping[str, Any]], schema: Schema | None) -> EventCounts:
     """Count events one by one."""
-    count = Count()
+    count = EventCounts()
     for event in events:
         try:
             record = read_event(event, schema)
@@ -147,7 +174,7 @@ def _at_steps(ordered: list[Any]) -> list[Any]:
 
 
 @dataclass(slots=True)
-class Measured:
+class MeasuredPredicates:
     """Predicates (text, attributes, uses, events), pairs (two texts, uses, events), and events by subscription."""
 
     predicates: list[tuple[str, tuple[str, ...], int, int]]
@@ -155,7 +182,7 @@ class Measured:
     matches: dict[str, int]
 
 
-def measured(records: list[Record], subscriptions: Mapping[str, Filter]) -> Measured:
+def measure_predicates(records: list[Record], subscriptions: Mapping[str, Filter]) -> MeasuredPredicates:
     """Match every predicate, frequent pair and subscription against every event."""
     attributes: dict[str, tuple[str, ...]] = {}
     uses: Counter[str] = Counter()
@@ -172,7 +199,7 @@ def measured(records: list[Record], subscriptions: Mapping[str, Filter]) -> Meas
 
     ordered = sorted(uses, key=lambda text: (-uses[text], text))
     frequent = sorted(pair_uses, key=lambda pair: (-pair_uses[pair], pair))[:PREDICATE_PAIRS]
-    return Measured(
+    return MeasuredPredicates(
         [(text, attributes[text], uses[text], events(parse(text, schema=schema))) for text in ordered],
         [(*pair, pair_uses[pair], events(parse(pair_text(*pair), schema=schema))) for pair in frequent],
         {identity: events(each) for identity, each in subscriptions.items()},

@@ -10,14 +10,14 @@ from typing import Any
 from thatch.model.filters import Filter
 from thatch.model.names import base_of
 from thatch.model.profile.attributes import AttributeProfile
-from thatch.model.profile.counting import REASONS, Count, counted, measured
+from thatch.model.profile.counting import REASONS, EventCounts, count_events, measure_predicates
 from thatch.model.schema import Schema
 
 __all__ = [
     "AttributePair",
     "AttributeSet",
-    "Bounds",
-    "Matches",
+    "ErrorBounds",
+    "MatchCounts",
     "Predicate",
     "PredicatePair",
     "Profile",
@@ -64,7 +64,7 @@ class PredicatePair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
+class MatchCounts:
     """How many events the subscriptions want.
 
     Parameters
@@ -92,7 +92,7 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class ErrorBounds:
     """How far from the truth a profile may be; all nothing for one that was counted exactly.
 
     Parameters
@@ -149,8 +149,8 @@ class Profile:
     pairs: tuple[AttributePair, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     predicate_pairs: tuple[PredicatePair, ...] = ()
-    matches: Matches | None = None
-    bounds: Bounds = Bounds()
+    matches: MatchCounts | None = None
+    bounds: ErrorBounds = ErrorBounds()
     _attribute: Mapping[str, AttributeProfile] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -168,11 +168,11 @@ class Profile:
 
         Parameters
         ----------
-        events : objects; what is no event is counted as rejected
+        events : objects; what is no event is count_events as rejected
         subscriptions : filters by id
         schema : declared types; a value outside its type counts as missing
         """
-        count = counted(events, schema)
+        count = count_events(events, schema)
         return cls(
             events=len(count.records),
             rejected=count.rejected.total(),
@@ -202,8 +202,8 @@ class Profile:
         return 1.96 * sqrt(share * (1.0 - share) / self.events)
 
 
-def _measured(count: Count, subscriptions: Mapping[str, Filter]) -> dict[str, Any]:
-    found = measured(count.records, subscriptions)
+def _measured(count: EventCounts, subscriptions: Mapping[str, Filter]) -> dict[str, Any]:
+    found = measure_predicates(count.records, subscriptions)
     wanted = sorted(found.matches.items(), key=lambda each: (-each[1], each[0]))
     numbers: dict[int, int] = {}
     for _, number in wanted:
@@ -217,7 +217,7 @@ def _measured(count: Count, subscriptions: Mapping[str, Filter]) -> dict[str, An
             PredicatePair(first=first, second=second, uses=uses, events=events)
             for first, second, uses, events in found.pairs
         ),
-        "matches": Matches(
+        "matches": MatchCounts(
             subscriptions=len(subscriptions),
             distribution=tuple(sorted(numbers.items())),
             heaviest=tuple(each for each in wanted[:_HEAVIEST] if each[1]),

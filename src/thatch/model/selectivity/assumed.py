@@ -22,9 +22,10 @@ from thatch.model.lines import (
     is_single,
     point,
 )
-from thatch.model.schema import Decimal, Enum, Integer, Line, Number, tighten
+from thatch.model.schema import tighten
 from thatch.model.selectivity.distribution import Distribution
 from thatch.model.selectivity.named import NamedValues
+from thatch.model.types import Decimal, Enum, Integer, Line, Number
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER
 
 __all__ = ["assumed_distribution", "assumed_upper"]

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from thatch.model.lines import below
-from thatch.model.profile import AttributeProfile, Matches, Predicate, Profile
+from thatch.model.profile import AttributeProfile, MatchCounts, Predicate, Profile
 from thatch.model.selectivity import Selectivity
 from thatch.reports import Report
 from thatch.reports.figures import PlotAxis
@@ -309,7 +309,7 @@ def _pair_rows(profile: Profile) -> list[dict[str, object]]:
     ]
 
 
-def _add_matches(report: Report, profile: Profile, matches: Matches, subscriptions: str) -> None:
+def _add_matches(report: Report, profile: Profile, matches: MatchCounts, subscriptions: str) -> None:
     share = matches.never / matches.subscriptions if matches.subscriptions else 0.0
     refused = (
         f" {matches.rejected:,} rows are no subscriptions and were left out." if matches.rejected else ""
@@ -334,7 +334,7 @@ def _add_matches(report: Report, profile: Profile, matches: Matches, subscriptio
     report.table(rows, caption="The heaviest subscriptions", most=50, formats={"of all": "percent"})
 
 
-def _at_least(matches: Matches) -> tuple[list[int], list[int]]:
+def _at_least(matches: MatchCounts) -> tuple[list[int], list[int]]:
     """Numbers of events, and how many subscriptions want at least so many."""
     xs, ys, total = [], [], 0
     for events, count in reversed(matches.distribution):

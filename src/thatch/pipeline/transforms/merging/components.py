@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from thatch.model.lines import BOTTOM, EMPTY, Constraint, union
-from thatch.model.schema import Line, tighten
+from thatch.model.schema import tighten
+from thatch.model.types import Line
 from thatch.reduction.merging.rules import predicates_in
 
 __all__ = ["Component", "components_of"]

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from thatch.engine import Engine
 from thatch.model.language import parse
-from thatch.model.profile import Matches, Predicate, PredicatePair, predicates_of
+from thatch.model.profile import MatchCounts, Predicate, PredicatePair, predicates_of
 from thatch.model.profile.counting import PREDICATE_PAIRS, pair_text
 from thatch.model.schema import Schema
 from thatch.pipeline.failures import failures_told
@@ -114,7 +114,7 @@ class Measured:
 
     predicates: tuple[Predicate, ...]
     pairs: tuple[PredicatePair, ...]
-    matches: Matches
+    matches: MatchCounts
 
 
 def measured(events: DataFrame, reading: Reading, what: Asked, schema: Schema | None = None) -> Measured:
@@ -167,10 +167,10 @@ def _engine(what: Asked, schema: Schema | None) -> Engine:
     return engine
 
 
-def _matches(count: dict[str, int]) -> Matches:
+def _matches(count: dict[str, int]) -> MatchCounts:
     numbers = Counter(count.values())
     wanted = sorted(count.items(), key=lambda each: (-each[1], each[0]))
-    return Matches(
+    return MatchCounts(
         subscriptions=len(count),
         distribution=tuple(sorted(numbers.items())),
         heaviest=tuple(each for each in wanted[:HEAVIEST] if each[1]),

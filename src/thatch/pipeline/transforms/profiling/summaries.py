@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thatch.model.profile import STEPS, Bounds
+from thatch.model.profile import STEPS, ErrorBounds
 from thatch.model.profile.counting import HEAVY
 from thatch.model.schema import Schema
 from thatch.pipeline.transforms.events import Reading
@@ -35,7 +35,7 @@ _SAMPLE = 2_000  # texts that quantiles are taken from
 _CHARACTERS = 128  # of a text that sketches see
 _TICKET = 7_919  # the seed of the sample
 
-BOUNDS = Bounds(
+BOUNDS = ErrorBounds(
     quantiles=1 / _ACCURACY,
     text_quantiles=1.36 / _SAMPLE**0.5,  # Dvoretzky, Kiefer, Wolfowitz and Massart
     distinct=1.04 / 2 ** (_REGISTERS / 2),

@@ -1,0 +1,213 @@
+"""What each condition requires of an event: constraints on the lines of attributes, and residual checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from thatch.errors import FilterError, FilterTooLargeError, shown
+from thatch.model.expressions import Compare, Condition, Distinct, Exists, In, IsNull, Matches, Unlike, Within
+from thatch.model.lines import (
+    MISSING,
+    NULL,
+    PRESENT,
+    TEXTS,
+    WHOLE,
+    Constraint,
+    Literal,
+    above,
+    below,
+    difference,
+    intersect,
+    prefix_interval,
+    segment_of,
+    union,
+)
+from thatch.model.names import derived, split
+from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
+from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.shapes import LATITUDES, LONGITUDES
+from thatch.model.wildcards import Wildcard
+from thatch.model.wording import Simple, condition_words
+
+__all__ = [
+    "COMPARE",
+    "MAX_INTERVALS",
+    "Draft",
+    "Normalisation",
+    "Remark",
+    "only",
+    "parts_of_condition",
+    "values_of",
+]
+
+MAX_INTERVALS = 100_000
+_MAX_REMARKS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A part of a filter that does nothing, which its writer may want to know."""
+
+    kind: str  # "dead" or "covered"
+    reason: str
+
+
+@dataclass(slots=True)
+class Draft:
+    """A conjunction in the making; `constraints` may hold whole lines."""
+
+    constraints: dict[str, Constraint]
+    residuals: frozenset[Residual] = frozenset()
+
+
+@dataclass(slots=True)
+class Normalisation:
+    """The state of one normalisation."""
+
+    schema: Schema | None
+    remarks: dict[Remark, None] = field(default_factory=dict)  # in order, each once
+    steps: int = 0
+    has_products: bool = False  # then a conjunction may be no alternative that anybody wrote
+
+    def remark(self, kind: str, reason: str) -> None:
+        """Note a part of the filter that is dead, or covered by another."""
+        if len(self.remarks) < _MAX_REMARKS:
+            self.remarks[Remark(kind, reason)] = None
+
+
+def only(value: Literal) -> Constraint:
+    """The interval of a single value."""
+    return (below(value), above(value))
+
+
+def _other(value: Literal) -> Constraint:
+    return difference(segment_of(value), only(value))
+
+
+def _less(value: Literal) -> Constraint:
+    low, high = segment_of(value)[0], below(value)
+    return (low, high) if low < high else ()
+
+
+def _at_most(value: Literal) -> Constraint:
+    return (segment_of(value)[0], above(value))
+
+
+def _more(value: Literal) -> Constraint:
+    low, high = above(value), segment_of(value)[1]
+    return (low, high) if low < high else ()
+
+
+def _at_least(value: Literal) -> Constraint:
+    return (below(value), segment_of(value)[1])
+
+
+# By the operator of `x operator value`.
+COMPARE: dict[str, Callable[[Literal], Constraint]] = {
+    "=": only,
+    "!=": _other,
+    "<": _less,
+    "<=": _at_most,
+    ">": _more,
+    ">=": _at_least,
+}
+
+
+def parts_of_condition(condition: Condition, negated: bool, work: Normalisation) -> list[Draft]:
+    """A condition, or its negation, as at most one part; none if no value satisfies it."""
+    match condition:
+        case Matches():
+            return _like(condition.key, condition.pattern, negated, TEXTS, work)
+        case Unlike():
+            return _like(condition.key, condition.pattern, not negated, PRESENT, work)
+        case Within():
+            return _within(condition, negated, work)
+    constraint = tighten(_constraint_of(condition, negated), line_of(condition.key, work.schema))
+    if not constraint:
+        words = condition_words(condition, negated=negated)
+        work.remark("dead", f"no value of {condition.key} satisfies `{words}`")
+        return []
+    return [Draft({condition.key: constraint})]
+
+
+def _constraint_of(condition: Simple, negated: bool) -> Constraint:
+    match condition:
+        case Compare():
+            constraint = COMPARE[condition.operator](condition.value)
+            return difference(segment_of(condition.value), constraint) if negated else constraint
+        case In():
+            return values_of(condition, negated=negated)
+        case IsNull():
+            return difference(PRESENT, NULL) if negated else NULL
+        case Distinct():
+            value = only(condition.value)
+            return value if negated else difference(PRESENT, value)
+        case Exists():
+            return MISSING if negated else PRESENT
+
+
+def values_of(condition: In, *, negated: bool) -> Constraint:
+    """The values of an `in`, or the others of their type."""
+    if len(condition.values) > MAX_INTERVALS:
+        raise FilterTooLargeError("values of one `in`", len(condition.values), MAX_INTERVALS, condition.key)
+    values = union(map(only, condition.values))
+    if not negated:
+        return values
+    segments = {segment_of(value) for value in condition.values}
+    if len(segments) != 1:
+        expected = "`not in` with values of one type (use `is distinct from` for several)"
+        raise FilterError(expected, shown(condition.values), condition.key)
+    return difference(segments.pop(), values)
+
+
+def _like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: Normalisation) -> list[Draft]:
+    """Text of a pattern's form, or (negated) what is `within` and not of that form."""
+    if pattern.literal is not None:
+        interval = only(pattern.literal)
+    elif pattern.is_prefix:
+        interval = prefix_interval(pattern.prefix)
+    elif pattern.is_suffix and split(key)[0] in ((), ("lower",)):
+        key, interval = derived(("reverse",), key), prefix_interval(pattern.suffix[::-1])
+    else:
+        return _residual_like(key, pattern, negated, within, work)
+    constraint = difference(within, interval) if negated else interval
+    constraint = tighten(constraint, line_of(key, work.schema))
+    if not constraint:
+        work.remark(
+            "dead", f"no value of {key} satisfies `{'not ' if negated else ''}like {shown(pattern.text)}`"
+        )
+        return []
+    return [Draft({key: constraint})]
+
+
+def _residual_like(
+    key: str, pattern: Wildcard, negated: bool, within: Constraint, work: Normalisation
+) -> list[Draft]:
+    check = WildcardCheck(key, pattern, negated)
+    constraints = {key: within if negated else prefix_interval(pattern.prefix)}
+    residuals = frozenset({check})
+    if not negated and pattern.suffix and split(key)[0] in ((), ("lower",)):
+        constraints[derived(("reverse",), key)] = prefix_interval(pattern.suffix[::-1])
+        if pattern.is_prefix_and_suffix:
+            residuals = frozenset()
+    for name, constraint in constraints.items():
+        constraints[name] = tighten(constraint, line_of(name, work.schema))
+        if not constraints[name]:
+            work.remark("dead", f"no value of {name} satisfies `like {shown(pattern.text)}`")
+            return []
+    return [Draft(constraints, residuals)]
+
+
+def _within(condition: Within, negated: bool, work: Normalisation) -> list[Draft]:
+    latitudes, longitudes = (LATITUDES, LONGITUDES) if negated else condition.shape.bounds()
+    constraints: dict[str, Constraint] = {}
+    for key, constraint in ((condition.latitude, latitudes), (condition.longitude, longitudes)):
+        constraints[key] = tighten(
+            intersect(constraints.get(key, WHOLE), constraint), line_of(key, work.schema)
+        )
+        if not constraints[key]:
+            work.remark("dead", f"no value of {key} lies in the shape")
+            return []
+    check = WithinCheck(condition.latitude, condition.longitude, condition.shape, negated)
+    return [Draft(constraints, frozenset({check}))]
