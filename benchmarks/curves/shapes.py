@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from thatch.workloads import Workload, generate
-from thatch.workloads.boxes import RealBoxes, real_boxes
-from thatch.workloads.request import read_request
-from thatch.workloads.selective import Selective, selective
+from thatch.workloads.boxes import RealBoxes, make_real_boxes
+from thatch.workloads.selective import Selective, make_selective
+from thatch.workloads.workload import read_request
 
 __all__ = ["Curve", "curves"]
 
@@ -42,7 +42,7 @@ def curves(most: int, events: int, seed: int) -> list[Curve]:
     count = max(1, most // 10)
 
     def w1_like(shape: Selective) -> Workload:
-        return selective(read_request("W1-like", count, events, seed), shape)
+        return make_selective(read_request("W1-like", count, events, seed), shape)
 
     return [
         Curve(
@@ -63,7 +63,7 @@ def curves(most: int, events: int, seed: int) -> list[Curve]:
         Curve(
             name="match rate, %",
             values=(0.001, 0.01, 0.1, 1, 10),
-            made=lambda value: real_boxes(
+            made=lambda value: make_real_boxes(
                 read_request("W2-like", count, events, seed), _holding(value / 100)
             ),
         ),

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.console import note
+from benchmarks.interests import draw_interests
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.planning.comparison import Compared, compared
 from benchmarks.planning.skewed import skewed
@@ -21,7 +22,6 @@ from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.planning import PlanningProblem, access_hints, plan
 from thatch.workloads import generate
-from thatch.workloads.interests import interests
 
 __all__ = ["SECTIONS", "Bench"]
 
@@ -113,7 +113,7 @@ def _real(bench: Bench) -> Iterator[_Interests]:
         flat = [{key: event[key] for key in attributes if key in event} for event in some]
         half = len(flat) // 2
         for kind, options in _INTERESTS.items():
-            filters = interests(rng, events, bench.size(5_000), attributes, **options)  # type: ignore[arg-type]
+            filters = draw_interests(rng, events, bench.size(5_000), attributes, **options)  # type: ignore[arg-type]
             yield _Interests(f"{name.partition('.')[0]}, {kind}", filters, flat[:half], flat[half:])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import thatch
 from benchmarks.console import note
+from benchmarks.interests import draw_interests
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.real_events import ATTRIBUTES, real_events
 from benchmarks.reduction.merging import merging_rows
@@ -30,7 +31,6 @@ from thatch.reduction.forwarding.policies import Policy
 from thatch.reduction.negative_space import stream as space_stream
 from thatch.reduction.probabilistic import ConflictTable, rspc
 from thatch.workloads import generate, ouksel2006
-from thatch.workloads.interests import interests
 
 __all__ = ["SECTIONS", "Bench"]
 
@@ -282,7 +282,7 @@ def real_rows(bench: Bench) -> list[Row]:
         for kind, options in _INTERESTS.items():
             rng = np.random.default_rng(bench.seed)
             title = f"of {name.partition('.')[0]}, {kind}"
-            sets[title] = interests(rng, events, count, attributes, **options)
+            sets[title] = draw_interests(rng, events, count, attributes, **options)
     for name in ("W1", "W2-3D", "W3", "W4A", "W4B"):
         sets[name] = generate(name, count, 0, bench.seed).filters()
     rows = []

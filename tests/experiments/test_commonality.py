@@ -1,4 +1,4 @@
-"""Figures 3(a) to 3(c) of paper C, in quick size: the shapes that they show."""
+"""Figures 3(a) to 3(c) of commonality, in quick size: the shapes that they show."""
 
 from __future__ import annotations
 

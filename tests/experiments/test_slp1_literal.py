@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from tests.experiments.slp1_literal import expand, round_each, solve_literally
 from tests.placement.brute_force import least_bandwidth
 from tests.placement.instances import drawn, problems
 from tests.placement.test_optimum import tiny
-from thatch.experiments.yu2012.slp1_literal import expand, round_each, solve_literally
 from thatch.placement import BrokerTree, PlacementProblem, Status, verify
 from thatch.placement.slp import program
 from thatch.placement.slp.branches import Branches

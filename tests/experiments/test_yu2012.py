@@ -1,4 +1,4 @@
-"""The instances that placements of paper 003 are compared on, and what is told of a placement."""
+"""The instances that placements of yu2012 are compared on, and what is told of a placement."""
 
 from __future__ import annotations
 

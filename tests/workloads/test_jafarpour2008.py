@@ -1,4 +1,4 @@
-"""The boxes of paper J: ends in the domain, low ends as their form says."""
+"""The boxes of jafarpour2008: ends in the domain, low ends as their form says."""
 
 from __future__ import annotations
 

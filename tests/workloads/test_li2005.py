@@ -1,4 +1,4 @@
-"""The subscriptions of paper L: shares of operators, tails from a pool, texts and filters."""
+"""The subscriptions of li2005: shares of operators, tails from a pool, texts and filters."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_publications_have_every_attribute_and_values_spread_evenly():
 
 
 def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(ParameterError, match="a count from 0"):
+    with pytest.raises(ParameterError, match="a count of at least 0"):
         draw_subscriptions(random(0), -1, TEMPLATES["A"])
     with pytest.raises(ParameterError, match="values from 1"):
         draw_publications(random(0), 1, 0)

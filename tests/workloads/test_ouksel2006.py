@@ -1,4 +1,4 @@
-"""The scenarios of paper O: each is what it says, checked on random points and on the sides of its rows."""
+"""The scenarios of ouksel2006: each is what it says, checked on random points and on the sides of its rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thatch.workloads.ouksel2006 import (
     HIGH,
     LOW,
     WIDTH,
-    Instance,
+    CoverCase,
     comparison,
     disjoint,
     extreme_non_cover,
@@ -33,28 +33,28 @@ def random(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def holders(made: Instance, points: np.ndarray) -> np.ndarray:
+def holders(made: CoverCase, points: np.ndarray) -> np.ndarray:
     """For each point which rows contain it."""
     return ((made.lows <= points[:, None]) & (points[:, None] <= made.highs)).all(axis=2)
 
 
-def points_of(made: Instance, seed: int, count: int = 300) -> np.ndarray:
+def points_of(made: CoverCase, seed: int, count: int = 300) -> np.ndarray:
     return random(seed).integers(made.low, made.high + 1, (count, len(made.low)))
 
 
-def check_shape(made: Instance, rows: int, attributes: int) -> None:
+def check_shape(made: CoverCase, rows: int, attributes: int) -> None:
     assert made.lows.shape == made.highs.shape == (rows, attributes)
     assert made.low.shape == made.high.shape == (attributes,)
     assert {each.dtype for each in (made.low, made.high, made.lows, made.highs)} == {np.dtype(np.int64)}
     assert (made.lows <= made.highs).all()
 
 
-def is_nested(made: Instance) -> np.ndarray:
+def is_nested(made: CoverCase) -> np.ndarray:
     """Which rows contain the new box."""
     return ((made.lows <= made.low) & (made.highs >= made.high)).all(axis=1)
 
 
-def does_meet(made: Instance) -> np.ndarray:
+def does_meet(made: CoverCase) -> np.ndarray:
     return ((made.lows <= made.high) & (made.highs >= made.low)).all(axis=1)
 
 
@@ -100,7 +100,7 @@ def test_in_2c_just_the_gap_is_free(seed, size, form, gap):
     assert np.array_equal(is_free, is_in_gap(made, points[:, 0]))
 
 
-def free_width(made: Instance) -> int:
+def free_width(made: CoverCase) -> int:
     """The longest range of the first attribute that no row reaches."""
     order = np.argsort(made.lows[:, 0])
     reached = np.maximum.accumulate(np.maximum(made.highs[order, 0], LOW - 1))
@@ -108,7 +108,7 @@ def free_width(made: Instance) -> int:
     return int(np.max(starts - np.concatenate([[LOW - 1], reached.clip(max=HIGH)]) - 1))
 
 
-def is_in_gap(made: Instance, values: np.ndarray) -> np.ndarray:
+def is_in_gap(made: CoverCase, values: np.ndarray) -> np.ndarray:
     lows, highs = made.lows[:, 0], made.highs[:, 0]
     return ~((lows <= values[:, None]) & (values[:, None] <= highs)).any(axis=1)
 

@@ -8,8 +8,8 @@ import pytest
 from thatch.model.expressions import And, Compare, Expression, In, IsNull, Matches
 from thatch.model.language.text import expression_of_text
 from thatch.workloads import Kind, TextConditions, TextEvents, Workload, generate
+from thatch.workloads.columns import WORDS
 from thatch.workloads.sampling import zipf_weights
-from thatch.workloads.text_columns import WORDS
 from thatch.workloads.wording import KIND_SHARES
 
 

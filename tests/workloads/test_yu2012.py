@@ -1,4 +1,4 @@
-"""The networks and subscribers of paper 003: the figures that the paper gives, and what it leaves open."""
+"""The networks and subscribers of yu2012: the figures that the paper gives, and what it leaves open."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Seeded generators of subscriptions and events: the workloads W1 to W6 of the matching study."""
+"""Seeded generators of subscriptions and events: the workloads W1 to W6, and those of the papers."""
 
 from __future__ import annotations
 
 from thatch.workloads.catalogue import NAMES, generate
-from thatch.workloads.columns import Cells, Intervals, Matrix
-from thatch.workloads.text_columns import Kind, TextConditions, TextEvents
+from thatch.workloads.columns import Cells, Intervals, Kind, Matrix, TextConditions, TextEvents
 from thatch.workloads.workload import Workload
 
 __all__ = [

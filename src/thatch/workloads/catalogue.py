@@ -6,48 +6,47 @@ import re
 from collections.abc import Callable
 
 from thatch.errors import SubscriptionError, shown
-from thatch.workloads.boxes import RealBoxes, WholeBoxes, real_boxes, whole_boxes
-from thatch.workloads.pooled import Pooled, pooled
-from thatch.workloads.request import Request, read_request
-from thatch.workloads.selective import Selective, selective
-from thatch.workloads.wording import Wording, wording
-from thatch.workloads.workload import Workload
+from thatch.workloads.boxes import RealBoxes, WholeBoxes, make_real_boxes, make_whole_boxes
+from thatch.workloads.pooled import Pooled, make_pooled
+from thatch.workloads.selective import Selective, make_selective
+from thatch.workloads.wording import Wording, make_wording
+from thatch.workloads.workload import Request, Workload, read_request
 
 __all__ = ["MAX_DIMENSIONS", "NAMES", "generate"]
 
 MAX_DIMENSIONS = 1_000
 
-# W2 stands here in the dimensions that the study measured; `generate` takes others too.
+# W2 in the dimensions that we measure; `generate` accepts others too.
 NAMES = ("W1", "W1F", "W1c", "W2-2D", "W2-3D", "W2-5D", "W3", "W4A", "W4B", "W5", "W6")
 
 _MAKERS: dict[str, Callable[[Request], Workload]] = {
-    "W1": lambda request: selective(request, Selective()),
-    "W1F": lambda request: selective(request, Selective(event_attributes=(20, 20))),
-    "W1c": lambda request: selective(request, Selective(has_real_ranges=True)),
-    "W3": lambda request: whole_boxes(request, WholeBoxes()),
-    "W4A": lambda request: pooled(request, Pooled(pool=2_000)),
-    "W4B": lambda request: pooled(request, Pooled(pool=5_000)),
-    "W5": lambda request: wording(request, Wording()),
-    "W6": lambda request: selective(request, Selective(attributes=5_000, has_sparse_events=True)),
+    "W1": lambda request: make_selective(request, Selective()),
+    "W1F": lambda request: make_selective(request, Selective(event_attributes=(20, 20))),
+    "W1c": lambda request: make_selective(request, Selective(has_real_ranges=True)),
+    "W3": lambda request: make_whole_boxes(request, WholeBoxes()),
+    "W4A": lambda request: make_pooled(request, Pooled(pool=2_000)),
+    "W4B": lambda request: make_pooled(request, Pooled(pool=5_000)),
+    "W5": lambda request: make_wording(request, Wording()),
+    "W6": lambda request: make_selective(request, Selective(attributes=5_000, has_sparse_events=True)),
 }
 
 
 def generate(name: str, subscriptions: int, events: int, seed: int) -> Workload:
-    """A workload of the matching study.
+    """Generate a workload.
 
-    The same arguments give the same workload, on the same version of NumPy. Subscriptions do not depend on the
+    The same arguments give the same workload with the same version of NumPy. Subscriptions do not depend on the
     number of events, nor events on the number of subscriptions.
 
     Parameters
     ----------
     name : one of `NAMES`, or `W2-<d>D` for boxes in d dimensions, 1 to 1,000
-    subscriptions, events : how many of each, from 0 up
+    subscriptions, events : the number of each, from 0 up
     seed : a whole number from 0 up
 
     Raises
     ------
     SubscriptionError
-        If there is no such workload, or a count or the seed is not a whole number in range.
+        If there is no such workload, or if a count or the seed is not an integer in range.
 
     Examples
     --------
@@ -70,4 +69,4 @@ def _maker(name: str) -> Callable[[Request], Workload]:
         expected = f"{', '.join(NAMES)} or W2-<1 to {MAX_DIMENSIONS:,}>D"
         raise SubscriptionError(expected, shown(name), "the workload's name")
     dimensions = int(boxes[1])
-    return lambda request: real_boxes(request, RealBoxes(attributes=dimensions))
+    return lambda request: make_real_boxes(request, RealBoxes(attributes=dimensions))

@@ -1,10 +1,10 @@
-"""The boxes of paper J (Jafarpour and others 2008), section 5: a low end by Zipf, the length even in what is left.
+"""The boxes of jafarpour2008, section 5: Zipfian low ends, and lengths that are uniform in the rest of the domain.
 
-The paper gives the domain [0, 1000] and no exponent, and does not say whether ends are whole or what the popular values
-are. What follows are the readings whose numbers come near the paper's, by the name of their `form`:
+The paper gives the domain [0, 1000] but no exponent, and does not say whether ends are whole numbers or which values are
+popular. These readings come near the paper's numbers:
 
-    scattered   the popular low ends are spread at random over the whole numbers; the high end is real
-    grid        low ends alike, both ends whole numbers
+    scattered   popular low ends are random whole numbers; the high end is real
+    grid        uniform low ends; both ends are whole numbers
     power law   real low ends with a density that falls from 0 on, real high ends; in any dimension, for any exponent
 """
 
@@ -37,7 +37,7 @@ def zipf_boxes(
 
     Notes
     -----
-    On the grid a value stands for itself up to the next: a box of whole numbers ends just before one.
+    On the grid a value stands for the interval up to the next one: a box ends just before a whole number.
     """
     if count < 0 or dimensions < 1:
         raise ParameterError(
@@ -61,14 +61,14 @@ def zipf_boxes(
 
 
 def _scattered(rng: np.random.Generator, count: int, dimensions: int, exponent: float) -> Ints:
-    """Whole numbers by popularity, another order of it in each dimension."""
+    """Whole numbers by popularity, in a different order in each dimension."""
     weights = zipf_weights(LAST + 1, exponent)
     columns = [rng.permutation(LAST + 1)[draws(rng, weights, count)] for _ in range(dimensions)]
     return np.stack(columns, axis=1)
 
 
 def _power_law(share: npt.NDArray[np.float64], exponent: float) -> npt.NDArray[np.float64]:
-    """Where that share of a density (1 + x) ** -exponent on [0, 1000] lies below."""
+    """The quantile for a share, of a density (1 + x) ** -exponent on [0, 1000]."""
     if exponent == 1:
         return np.asarray(np.expm1(share * np.log(LAST + 1)))
     power = 1 - exponent

@@ -1,14 +1,14 @@
-"""The subscriptions and publications of paper L (Li, Hou and Jacobsen 2005), section 6.
+"""The subscriptions and publications of li2005, section 6.
 
-The paper draws attributes from twenty, in an order that is given, and values from ranges; set A has about 2,000 distinct
-predicates and set B about 5,000. How many predicates a subscription has, and which operators, it does not say. What
-follows are two readings:
+The paper draws attributes from twenty, in a given order, and values from ranges; set A has about 2,000 distinct
+predicates and set B about 5,000. It does not say how many predicates a subscription has, nor which operators. Two
+readings:
 
-    template      all predicates but the topmost are one of some tails, each drawn evenly from a pool
-    independent   every predicate is drawn by itself
+    template      all predicates but the topmost form a tail, drawn uniformly from a pool
+    independent   every predicate is drawn independently
 
-Both can have the paper's covering rates. Only subscriptions with few different tails leave something to merge.
-Values are whole numbers, 0 to `values` - 1 on every attribute, and publications have all attributes.
+Both can have the paper's covering rates, but only subscriptions with few different tails leave something to merge.
+Values are whole numbers, 0 to `values` - 1 for every attribute, and publications have all attributes.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Predicates:
 
     Parameters
     ----------
-    values : of every attribute
+    values : number of values of every attribute
     offsets : subscription s has the predicates from offsets[s] up to offsets[s + 1]
-    attribute : of each predicate, rising inside a subscription
-    operator : of each predicate, as a place in `OPERATORS`
-    value : that it compares with
+    attribute : of each predicate, ascending inside a subscription
+    operator : of each predicate, as an index into `OPERATORS`
+    value : with which each predicate compares
     """
 
     values: int
@@ -75,19 +75,21 @@ class Predicates:
 
     @property
     def schema(self) -> Schema:
-        """Every attribute is a whole number."""
+        """A schema in which every attribute is an integer."""
         return Schema(dict.fromkeys(NAMES, Integer(0, self.values - 1)))
 
     @property
     def numbers(self) -> Ints:
-        """For each predicate a number that is equal for equal ones."""
+        """A number for each predicate; equal predicates have equal numbers."""
         return (self.attribute * len(OPERATORS) + self.operator) * self.values + self.value
 
     def texts(self) -> list[str]:
         """Every subscription as SQL-style text."""
         columns = (self.attribute.tolist(), self.operator.tolist(), self.value.tolist())
-        told = [f"{NAMES[key]} {OPERATORS[by]} {value}" for key, by, value in zip(*columns, strict=True)]
-        return [" and ".join(told[start:end]) for start, end in pairwise(self.offsets.tolist())]
+        predicates = [
+            f"{NAMES[key]} {OPERATORS[by]} {value}" for key, by, value in zip(*columns, strict=True)
+        ]
+        return [" and ".join(predicates[start:end]) for start, end in pairwise(self.offsets.tolist())]
 
     def filters(self) -> list[Filter]:
         """Every subscription as a filter with the schema."""
@@ -98,8 +100,8 @@ class Predicates:
         """Some of the subscriptions, in this order."""
         counts = np.diff(self.offsets)[rows]
         offsets = offsets_of(counts)
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], counts)
-        columns = (self.attribute[places], self.operator[places], self.value[places])
+        chosen = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], counts)
+        columns = (self.attribute[chosen], self.operator[chosen], self.value[chosen])
         return _predicates(self.values, offsets, *columns)
 
 
@@ -109,11 +111,11 @@ class Template:
 
     Parameters
     ----------
-    values : of every attribute
-    tails : in the pool
+    values : number of values of every attribute
+    tails : number of tails in the pool
     tail_size : predicates of a tail, on different attributes of the lower half
-    top : how often each of `OPERATORS` is on top, on an attribute of the upper half
-    tail : how often each of them is in a tail
+    top : share of each of `OPERATORS` on top, on an attribute of the upper half
+    tail : share of each of them in tails
     tail_holds : the least share of all values that a comparison in a tail holds
     """
 
@@ -127,13 +129,13 @@ class Template:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndependentPredicates:
-    """Subscriptions whose predicates have nothing to do with each other.
+    """Subscriptions with independent predicates.
 
     Parameters
     ----------
-    values : of every attribute
-    sizes : predicates of a subscription, fewest and most
-    operators : how often there is each of `OPERATORS`
+    values : number of values of every attribute
+    sizes : fewest and most predicates of a subscription
+    operators : share of each of `OPERATORS`
     """
 
     values: int
@@ -142,13 +144,13 @@ class IndependentPredicates:
 
 
 def _mostly(equal: float) -> Shares:
-    """So many `=`, and as many of each comparison."""
+    """Shares with this one for `=`, and the rest split evenly among the comparisons."""
     rest = (1 - equal) / 4
     return (rest, rest, equal, rest, rest, 0.0)
 
 
-# Fitted to figure 12, of which nothing but sizes is known. With tails of `=` hardly an event reaches the predicate on top,
-# so that no threshold that the paper tries keeps anything from being merged.
+# Fitted to the sizes of figure 12. With tails of `=`, hardly an event reaches the predicate on top, so that no threshold of
+# the paper prevents any merger.
 TEMPLATES = {
     "A": Template(values=34, tails=3_100, tail_size=3, top=_mostly(0.3)),
     "B": Template(values=84, tails=12_500, tail_size=3, top=_mostly(0.5)),
@@ -164,7 +166,7 @@ INDEPENDENT = {
 def draw_subscriptions(
     rng: np.random.Generator, count: int, shape: Template | IndependentPredicates
 ) -> Predicates:
-    """So many subscriptions of a shape.
+    """Random subscriptions of a shape.
 
     Raises
     ------
@@ -172,12 +174,12 @@ def draw_subscriptions(
         If the count is below 0.
     """
     if count < 0:
-        raise ParameterError("a count from 0", shown(count), "count")
+        raise ParameterError("a count of at least 0", shown(count), "count")
     return _templates(rng, count, shape) if isinstance(shape, Template) else _independent(rng, count, shape)
 
 
 def draw_publications(rng: np.random.Generator, count: int, values: int) -> Ints:
-    """A row for each publication and a column for each attribute, values drawn evenly."""
+    """Random publications: a row for each, a column for each attribute, uniform values."""
     if count < 0 or values < 1:
         raise ParameterError("a count from 0 and values from 1", f"{shown(count)} and {shown(values)}")
     return rng.integers(0, values, (count, ATTRIBUTES))
@@ -186,10 +188,10 @@ def draw_publications(rng: np.random.Generator, count: int, values: int) -> Ints
 def _templates(rng: np.random.Generator, count: int, shape: Template) -> Predicates:
     upper, size = ATTRIBUTES // 2, shape.tail_size
     below = distinct_choices(rng, zipf_weights(ATTRIBUTES - upper, 0), shape.tails, size)
-    compared = _compared(rng, shape.values, shape.tail, (shape.tails, size), shape.tail_holds)
+    compared = _draw_comparisons(rng, shape.values, shape.tail, (shape.tails, size), shape.tail_holds)
     tails = np.sort(below, axis=1) + upper, *compared
     which = rng.integers(0, shape.tails, count)
-    tops = rng.integers(0, upper, (count, 1)), *_compared(rng, shape.values, shape.top, (count, 1))
+    tops = rng.integers(0, upper, (count, 1)), *_draw_comparisons(rng, shape.values, shape.top, (count, 1))
     columns = (np.hstack([top, tail[which]]).ravel() for top, tail in zip(tops, tails, strict=True))
     return _predicates(shape.values, offsets_of(np.full(count, size + 1)), *columns)
 
@@ -197,18 +199,18 @@ def _templates(rng: np.random.Generator, count: int, shape: Template) -> Predica
 def _independent(rng: np.random.Generator, count: int, shape: IndependentPredicates) -> Predicates:
     offsets, attribute = ragged_choices(rng, zipf_weights(ATTRIBUTES, 0), count, shape.sizes)
     order = np.lexsort((attribute, np.repeat(np.arange(count), np.diff(offsets))))
-    compared = _compared(rng, shape.values, shape.operators, (len(attribute),))
+    compared = _draw_comparisons(rng, shape.values, shape.operators, (len(attribute),))
     return _predicates(shape.values, offsets, attribute[order], *compared)
 
 
-def _compared(
+def _draw_comparisons(
     rng: np.random.Generator, values: int, shares: Shares, shape: tuple[int, ...], least: float = 0.0
 ) -> tuple[Ints, Ints]:
-    """Operators and the values they compare with.
+    """Random operators and the values they compare with.
 
     Parameters
     ----------
-    least : the share of all values that a comparison holds at least; it holds one, and not all
+    least : the least share of all values that a comparison holds; it holds at least one, and not all
     """
     operator = draws(rng, np.array(shares), int(np.prod(shape))).reshape(shape).astype(np.int64)
     left_out = 1 + rng.integers(0, max(int((values - 1) * (1 - least)), 1), shape)

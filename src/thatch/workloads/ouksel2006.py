@@ -1,13 +1,13 @@
-"""The scenarios of paper O (Ouksel and others 2006), section 6: a new box, and rows that may or may not cover it.
+"""The scenarios of ouksel2006, section 6: a new box, and rows that may or may not cover it.
 
-The paper describes its generators in a sentence each. What follows are readings of those sentences; where several fit
-them and MCS answers differently, all are here, by the name of their `form`:
+The paper describes each generator in a sentence. Where several readings fit and MCS answers differently, all are here, by
+the name of their `form`:
 
     anchored    a row reaches over one end of the new box on every attribute, never inside at both ends
     two-sided   a row begins and ends inside the new box on most attributes
     wide        a row spans the new box on four attributes of five and is two-sided on the others
 
-Values are whole numbers. The new box has the same sides on all attributes, well inside what rows can reach.
+Values are whole numbers. The new box has the same sides on all attributes, well inside the range of rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
     "COMPARISON_TOP",
     "FORMS",
     "GAP_FORMS",
-    "Instance",
+    "CoverCase",
     "comparison",
     "disjoint",
     "extreme_non_cover",
@@ -39,7 +39,7 @@ GAP_FORMS = ("slabs", "tiling")
 LOW, HIGH = 200_000, 800_000  # the new box, on every attribute
 WIDTH = HIGH - LOW
 BEYOND = 200_000  # how far rows reach over it
-COVER = 0.2  # of the rows in scenario 1.b are the cover (section 6.1)
+COVER = 0.2  # share of rows that are the cover in scenario 1.b (section 6.1)
 COMPARISON_TOP = 1_000 << 20  # scenario 1-2: real values of [0, 1000] in steps of 2**-20
 
 Ints = npt.NDArray[np.int64]
@@ -47,14 +47,14 @@ Boxes = tuple[Ints, Ints]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Instance:
+class CoverCase:
     """A new box and the rows it is checked against.
 
     Parameters
     ----------
     low, high : the new box, closed, a number for each attribute
     lows, highs : a row for each box, a column for each attribute
-    is_cover : which rows were made to cover the new box together; no other row is needed
+    is_cover : the rows that cover the new box together; no other row is needed
     """
 
     low: Ints
@@ -64,22 +64,24 @@ class Instance:
     is_cover: npt.NDArray[np.bool_]
 
 
-def pairwise_cover(rng: np.random.Generator, rows: int, attributes: int) -> Instance:
+def pairwise_cover(rng: np.random.Generator, rows: int, attributes: int) -> CoverCase:
     """Scenario 1.a: one row contains the new box, the others overlap it."""
     _check(rows, attributes)
     lows, highs = _partial(rng, rows, attributes, width=0.6, whole=0.3)
     cover = int(rng.integers(rows))
     lows[cover], highs[cover] = LOW - 1, HIGH + 1
-    return _instance(lows, highs, np.arange(rows) == cover)
+    return _case(lows, highs, np.arange(rows) == cover)
 
 
-def redundant_cover(rng: np.random.Generator, rows: int, attributes: int, form: str = "anchored") -> Instance:
+def redundant_cover(
+    rng: np.random.Generator, rows: int, attributes: int, form: str = "anchored"
+) -> CoverCase:
     """Scenario 1.b: a fifth of the rows covers the new box, no single one does, and the others are redundant.
 
     Notes
     -----
     The cover of `anchored` is slabs along the first attribute that overlap their neighbours; of the other forms, boxes
-    made by splitting the new box again and again along random attributes.
+    made by splitting the new box repeatedly along random attributes.
     """
     _check(rows, attributes, least=2)
     count = max(2, round(COVER * rows))
@@ -93,17 +95,17 @@ def redundant_cover(rng: np.random.Generator, rows: int, attributes: int, form: 
     return _shuffled(rng, [cover, rest], count)
 
 
-def disjoint(rng: np.random.Generator, rows: int, attributes: int) -> Instance:
+def disjoint(rng: np.random.Generator, rows: int, attributes: int) -> CoverCase:
     """Scenario 2.a: no row meets the new box; each lies above it on one attribute."""
     _check(rows, attributes)
     lows, highs = _partial(rng, rows, attributes, width=0.6, whole=0.3)
     where = np.arange(rows), rng.integers(0, attributes, rows)
     lows[where] = HIGH + 1 + rng.integers(0, 1_000, rows)
     highs[where] = lows[where] + 500
-    return _instance(lows, highs, np.zeros(rows, bool))
+    return _case(lows, highs, np.zeros(rows, bool))
 
 
-def non_cover(rng: np.random.Generator, rows: int, attributes: int, form: str = "anchored") -> Instance:
+def non_cover(rng: np.random.Generator, rows: int, attributes: int, form: str = "anchored") -> CoverCase:
     """Scenario 2.b: the rows overlap the new box but leave a random small range of the first attribute free."""
     _check(rows, attributes)
     if _known(form, FORMS) == "anchored":
@@ -122,19 +124,19 @@ def non_cover(rng: np.random.Generator, rows: int, attributes: int, form: str = 
         ends = np.sort(rng.random((2, rows)), axis=0)
         start, length = np.where(is_left, LOW, last + 1), np.where(is_left, first - 1 - LOW, HIGH - last - 1)
         lows[:, 0], highs[:, 0] = start + length * ends[0], start + length * ends[1]
-    return _instance(lows, highs, np.zeros(rows, bool))
+    return _case(lows, highs, np.zeros(rows, bool))
 
 
 def extreme_non_cover(
     rng: np.random.Generator, rows: int, attributes: int, gap: float, form: str = "slabs"
-) -> Instance:
+) -> CoverCase:
     """Scenario 2.c: the new box is covered but for a slice of the first attribute.
 
     Parameters
     ----------
     gap : width of the slice as a share of the new box's, above 0 and below 0.5
-    form : `slabs` are equal slices of the first attribute, with the gap between two of them; `tiling` splits what lies
-        at either side of the gap along random attributes. The gap is not in the outermost tenths of the new box
+    form : `slabs` are equal slices of the first attribute, with the gap between two of them; `tiling` splits both sides
+        of the gap along random attributes. The gap is not in the outermost tenths of the new box
     """
     _check(rows, attributes, least=2)
     if not 0 < gap < 0.5:
@@ -143,19 +145,19 @@ def extreme_non_cover(
     if _known(form, GAP_FORMS) == "slabs":
         # Slabs share their ends, as closed real intervals do; those from `split` on are moved by the gap.
         edges = LOW + np.round(np.linspace(0, WIDTH - wide - 1, rows + 1)).astype(np.int64)
-        place, split = np.arange(rows), int(rng.integers(max(1, rows // 10), rows - rows // 10))
-        moved = np.where(place >= split, wide + 1, 0)
+        slab, split = np.arange(rows), int(rng.integers(max(1, rows // 10), rows - rows // 10))
+        moved = np.where(slab >= split, wide + 1, 0)
         lows, highs = _whole(rng, rows, attributes)
         lows[1:, 0] = (edges[:-1] + moved)[1:]
         highs[:-1, 0] = (edges[1:] + moved)[:-1]
-        return _instance(lows, highs, np.zeros(rows, bool))
+        return _case(lows, highs, np.zeros(rows, bool))
     first = int(LOW + rng.uniform(0.1, 0.9 - gap) * WIDTH)
     below = min(max(1, round(rows * (first - LOW) / WIDTH)), rows - 1)
     (low, high), (low_above, high_below) = _new(attributes), _new(attributes)
     high_below[0], low_above[0] = first - 1, first + wide
     left = _tiling(rng, below, low, high_below)
     right = _tiling(rng, rows - below, low_above, high)
-    left[1][:, 0] = left[1][:, 0].clip(max=first - 1)  # sides at the gap must not reach over it
+    left[1][:, 0] = left[1][:, 0].clip(max=first - 1)  # sides at the gap must not reach into it
     right[0][:, 0] = right[0][:, 0].clip(min=first + wide)
     return _shuffled(rng, [left, right], 0)
 
@@ -169,18 +171,18 @@ def comparison(
     scale: float = 50.0,
     width: tuple[float, float] = (200.0, 100.0),
 ) -> Boxes:
-    """Scenario 1-2: subscriptions as they come in, with popular attributes and popular values.
+    """Scenario 1-2: arriving subscriptions with popular attributes and popular values.
 
     Parameters
     ----------
-    skew : of the Zipf distribution that attributes are drawn from, as often as there are attributes; those drawn at
-        least once are constrained
-    scale : of the Pareto distribution of centres in [0, 1000]; a centre beyond is drawn again, evenly
+    skew : of the Zipf distribution of attributes; there are as many draws as attributes, and those drawn at least once
+        are constrained
+    scale : of the Pareto distribution of centres in [0, 1000]; a centre beyond is drawn again, uniformly
     width : mean and deviation of the normal distribution of widths
 
     Returns
     -------
-    Low and high ends, 0 to `COMPARISON_TOP`: steps of 2**-20. An attribute that is not constrained has both.
+    Low and high ends, 0 to `COMPARISON_TOP`, in steps of 2**-20. An unconstrained attribute has both ends.
     """
     _check(subscriptions, attributes)
     shape = (subscriptions, attributes)
@@ -201,16 +203,16 @@ def _new(attributes: int) -> Boxes:
     return np.full(attributes, LOW, np.int64), np.full(attributes, HIGH, np.int64)
 
 
-def _instance(lows: Ints, highs: Ints, is_cover: npt.NDArray[np.bool_]) -> Instance:
+def _case(lows: Ints, highs: Ints, is_cover: npt.NDArray[np.bool_]) -> CoverCase:
     low, high = _new(lows.shape[1])
-    return Instance(low=low, high=high, lows=lows, highs=highs, is_cover=is_cover)
+    return CoverCase(low=low, high=high, lows=lows, highs=highs, is_cover=is_cover)
 
 
-def _shuffled(rng: np.random.Generator, parts: list[Boxes], cover: int) -> Instance:
+def _shuffled(rng: np.random.Generator, parts: list[Boxes], cover: int) -> CoverCase:
     """All parts in a random order; the first `cover` rows were the cover."""
     lows, highs = np.vstack([low for low, _ in parts]), np.vstack([high for _, high in parts])
     order = rng.permutation(len(lows))
-    return _instance(lows[order], highs[order], order < cover)
+    return _case(lows[order], highs[order], order < cover)
 
 
 def _whole(rng: np.random.Generator, rows: int, attributes: int) -> Boxes:
@@ -239,7 +241,7 @@ def _anchored(rng: np.random.Generator, rows: int, attributes: int) -> Boxes:
 
 
 def _partial(rng: np.random.Generator, rows: int, attributes: int, *, width: float, whole: float) -> Boxes:
-    """Rows with a random range of every attribute, up to `width` of the new box; a share `whole` of them spans it."""
+    """Rows with random ranges, up to `width` of the new box; a share `whole` of the ranges spans it."""
     shape = (rows, attributes)
     centre = rng.uniform(LOW, HIGH, shape)
     half = WIDTH * width * rng.uniform(0.2, 1.0, shape) / 2
@@ -253,7 +255,7 @@ def _partial(rng: np.random.Generator, rows: int, attributes: int, *, width: flo
 
 
 def _tiling(rng: np.random.Generator, rows: int, low: Ints, high: Ints) -> Boxes:
-    """Rows that cover a box together: it is split again and again, mostly the largest part, with a little overlap."""
+    """Rows that cover a box together: it is split repeatedly, mostly the largest part, with a little overlap."""
     lows, highs = np.repeat(low[None], rows, axis=0), np.repeat(high[None], rows, axis=0)
     sizes = np.full(rows, -np.inf)
     sizes[0] = 0.0

@@ -1,12 +1,9 @@
 """W4 A and B: subscriptions that share their conditions, drawn from a pool of 2,000 or 5,000.
 
-The pool has as many conditions on each of 20 attributes; a quarter each are `=`, `<=`, `>=` and `between`. `=`
-stands on multiples of ten, which also make up 30 % of the event values besides those that fall there by chance. A
-subscription has 3 to 7 conditions on different attributes, all as likely as the others.
-
-`<=` and `>=` have an infinite end here, where the study's prototype wrote 0 and 999: on the events, which lie
-between these, that is the same. The number of conditions is not known from the paper of 2005; 3 to 7 is the
-study's. Conditions of the pool are drawn independently, so some `=` stand in it twice.
+The pool has the same number of conditions on each of 20 attributes; a quarter each are `=`, `<=`, `>=` and `between`. `=`
+compares with multiples of ten, which are also 30 % of the event values besides those that occur by chance. A
+subscription has 3 to 7 conditions on different attributes, all equally likely; li2005 does not give a number.
+Conditions of the pool are drawn independently, so some `=` occur twice.
 """
 
 from __future__ import annotations
@@ -17,11 +14,10 @@ from math import inf
 import numpy as np
 
 from thatch.workloads.columns import Floats, Intervals, Matrix
-from thatch.workloads.request import Request, Stream
 from thatch.workloads.sampling import ragged_choices, zipf_weights
-from thatch.workloads.workload import Workload, workload_of
+from thatch.workloads.workload import RandomStream, Request, Workload, workload_of
 
-__all__ = ["Pooled", "pooled"]
+__all__ = ["Pooled", "make_pooled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +27,16 @@ class Pooled:
     pool: int
     attributes: int = 20
     values: int = 1_000
-    conditions: tuple[int, int] = (3, 7)  # of a subscription, fewest and most
-    between_width: tuple[int, int] = (50, 499)  # before it is cut off at the least and greatest value
+    conditions: tuple[int, int] = (3, 7)  # fewest and most of a subscription
+    between_width: tuple[int, int] = (50, 499)  # before clipping to the least and greatest value
     hot_step: int = 10  # the values of `=`
     hot_share: float = 0.3  # of event values
 
 
-def pooled(request: Request, shape: Pooled) -> Workload:
+def make_pooled(request: Request, shape: Pooled) -> Workload:
     """W4."""
-    pool_low, pool_high = _pool(request.rng(Stream.WORLD), shape)
-    rng = request.rng(Stream.SUBSCRIPTIONS)
+    pool_low, pool_high = _pool(request.rng(RandomStream.WORLD), shape)
+    rng = request.rng(RandomStream.SUBSCRIPTIONS)
     weights = zipf_weights(shape.attributes, 0)
     offsets, attribute = ragged_choices(rng, weights, request.subscriptions, shape.conditions)
     chosen = rng.integers(0, pool_low.shape[1], len(attribute))
@@ -50,7 +46,7 @@ def pooled(request: Request, shape: Pooled) -> Workload:
 
 
 def _pool(rng: np.random.Generator, shape: Pooled) -> tuple[Floats, Floats]:
-    """Ends of the pool's conditions, one row an attribute."""
+    """The ends of the conditions in the pool, a row for each attribute."""
     size = (shape.attributes, shape.pool // shape.attributes)
     operator = rng.permuted(np.tile(np.arange(size[1]) % 4, (size[0], 1)), axis=1)
     value = rng.integers(0, shape.values, size)
@@ -63,7 +59,7 @@ def _pool(rng: np.random.Generator, shape: Pooled) -> tuple[Floats, Floats]:
 
 
 def _events(request: Request, shape: Pooled) -> Matrix:
-    rng = request.rng(Stream.EVENTS)
+    rng = request.rng(RandomStream.EVENTS)
     size = (request.events, shape.attributes)
     hot = rng.integers(0, shape.values // shape.hot_step, size) * shape.hot_step
     values = np.where(rng.random(size) < shape.hot_share, hot, rng.integers(0, shape.values, size))

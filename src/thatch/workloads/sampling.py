@@ -1,4 +1,4 @@
-"""Random draws that several workloads share; all of them take the generator they draw from."""
+"""Random draws that several workloads share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def zipf_weights(count: int, exponent: float) -> Floats:
 
 
 def popularity(rng: np.random.Generator, rows: int, values: int) -> Integers:
-    """An order of popularity per row: entry [row, r] is the value of rank r there."""
+    """A random order of popularity for each row: entry [row, r] is the value of rank r."""
     orders = np.tile(np.arange(values, dtype=np.int32), (rows, 1))
     return rng.permuted(orders, axis=1, out=orders)
 
@@ -30,12 +30,11 @@ def draws(rng: np.random.Generator, weights: Floats, size: int) -> Integers:
 
 
 def distinct_choices(rng: np.random.Generator, weights: Floats, rows: int, columns: int) -> Integers:
-    """Rows of different indices, drawn one after the other without putting back.
+    """Rows of distinct indices, drawn without replacement.
 
     Notes
     -----
-    By rejection, so `columns` should be well below the number of weights: O(rows * columns²), whatever the
-    number of weights.
+    Works by rejection, so `columns` should be well below the number of weights: O(rows * columns²).
     """
     chosen = np.empty((columns, rows), dtype=np.int32)
     for column in range(columns):
@@ -50,7 +49,7 @@ def distinct_choices(rng: np.random.Generator, weights: Floats, rows: int, colum
 def ragged_choices(
     rng: np.random.Generator, weights: Floats, rows: int, sizes: tuple[int, int]
 ) -> tuple[Integers, Integers]:
-    """Per row a random number of different indices, from the first to the second of `sizes`, all alike.
+    """For each row, a random number of distinct indices, uniform between the two `sizes`.
 
     Returns
     -------
@@ -62,5 +61,5 @@ def ragged_choices(
 
 
 def offsets_of(counts: Integers) -> Integers:
-    """Where each row begins, and where the last one ends."""
+    """The start of each row, and the end of the last one."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

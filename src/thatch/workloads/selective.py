@@ -1,12 +1,12 @@
 """W1, W1F, W1c and W6: equality and ranges over some of many attributes, a few of them popular.
 
-An attribute of even number holds one of 1,000 values, some popular, and conditions on it are `=`; one of odd
-number holds a value spread evenly, and conditions on it are ranges. The order of popularity is the attribute's
-own and the same for subscriptions and events. Widths and positions of ranges are uniform.
+An even attribute has one of 1,000 values, some popular, and conditions on it are `=`; an odd attribute has uniform
+values, and conditions on it are ranges. Each attribute has its own order of popularity, the same for subscriptions and
+events. Widths and positions of ranges are uniform.
 
-W1F: every event carries all attributes. W1c: the odd attributes hold real numbers in [0, 999] and their ranges
-have real ends; `=` stays on whole numbers, as on reals it would never hold. W6: 5,000 attributes, and the 10 to
-20 that an event carries are drawn by popularity too, where in W1 every attribute is as likely as the others.
+W1F: every event has all attributes. W1c: odd attributes are real numbers in [0, 999] and their ranges have real ends;
+`=` stays on whole numbers, because it would never hold for reals. W6: 5,000 attributes, and the 10 to 20 of an event are
+drawn by popularity too, while in W1 all attributes are equally likely.
 """
 
 from __future__ import annotations
@@ -16,31 +16,30 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from thatch.workloads.columns import Cells, Floats, Integers, Intervals, Matrix
-from thatch.workloads.request import Request, Stream
 from thatch.workloads.sampling import draws, popularity, ragged_choices, zipf_weights
-from thatch.workloads.workload import Workload, workload_of
+from thatch.workloads.workload import RandomStream, Request, Workload, workload_of
 
-__all__ = ["Selective", "selective"]
+__all__ = ["Selective", "make_selective"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selective:
-    """What W1 and its kin differ in; the defaults are W1's."""
+    """The parameters of W1 and its variants; the defaults are those of W1."""
 
     attributes: int = 20
     attribute_zipf: float = 0.8  # popularity of attributes in subscriptions
     values: int = 1_000
     value_zipf: float = 0.9  # popularity of values on even attributes
-    conditions: tuple[int, int] = (3, 6)  # of a subscription, fewest and most
-    range_share: tuple[float, float] = (0.05, 0.5)  # of the values, narrowest and widest
+    conditions: tuple[int, int] = (3, 6)  # fewest and most of a subscription
+    range_share: tuple[float, float] = (0.05, 0.5)  # narrowest and widest, as shares of the values
     event_attributes: tuple[int, int] = (10, 20)
     has_real_ranges: bool = False
-    has_sparse_events: bool = False  # drawn by attribute_zipf, kept as cells
+    has_sparse_events: bool = False  # drawn by attribute_zipf, stored as cells
 
 
-def selective(request: Request, shape: Selective) -> Workload:
-    """W1 or one of its kin."""
-    orders = popularity(request.rng(Stream.WORLD), shape.attributes, shape.values)
+def make_selective(request: Request, shape: Selective) -> Workload:
+    """W1 or one of its variants."""
+    orders = popularity(request.rng(RandomStream.WORLD), shape.attributes, shape.values)
     subscriptions = _subscriptions(request, shape, orders)
     events = _sparse_events if shape.has_sparse_events else _dense_events
     publications = events(request, shape, orders)
@@ -48,7 +47,7 @@ def selective(request: Request, shape: Selective) -> Workload:
 
 
 def _subscriptions(request: Request, shape: Selective, orders: Integers) -> Intervals:
-    rng = request.rng(Stream.SUBSCRIPTIONS)
+    rng = request.rng(RandomStream.SUBSCRIPTIONS)
     weights = zipf_weights(shape.attributes, shape.attribute_zipf)
     offsets, attribute = ragged_choices(rng, weights, request.subscriptions, shape.conditions)
     low, high = _ranges(rng, shape, len(attribute))
@@ -58,7 +57,7 @@ def _subscriptions(request: Request, shape: Selective, orders: Integers) -> Inte
 
 
 def _ranges(rng: np.random.Generator, shape: Selective, size: int) -> tuple[Floats, Floats]:
-    """Closed ranges; a width of whole numbers counts the values inside."""
+    """Random closed ranges; widths of whole numbers count the values inside."""
     narrowest, widest = shape.range_share
     if shape.has_real_ranges:
         last = shape.values - 1
@@ -78,7 +77,7 @@ def _popular_values(
 
 
 def _dense_events(request: Request, shape: Selective, orders: Integers) -> Matrix:
-    rng = request.rng(Stream.EVENTS)
+    rng = request.rng(RandomStream.EVENTS)
     fewest, most = shape.event_attributes
     counts = rng.integers(fewest, most + 1, request.events)
     is_present = rng.permuted(np.arange(shape.attributes) < counts[:, None], axis=1)
@@ -88,7 +87,7 @@ def _dense_events(request: Request, shape: Selective, orders: Integers) -> Matri
 
 
 def _sparse_events(request: Request, shape: Selective, orders: Integers) -> Cells:
-    rng = request.rng(Stream.EVENTS)
+    rng = request.rng(RandomStream.EVENTS)
     weights = zipf_weights(shape.attributes, shape.attribute_zipf)
     offsets, attribute = ragged_choices(rng, weights, request.events, shape.event_attributes)
     value = _event_values(rng, shape, orders, attribute)
@@ -98,7 +97,7 @@ def _sparse_events(request: Request, shape: Selective, orders: Integers) -> Cell
 def _event_values(
     rng: np.random.Generator, shape: Selective, orders: Integers, attribute: Integers
 ) -> Floats:
-    """A value for each cell, by its attribute."""
+    """A random value for each cell, by its attribute."""
     if shape.has_real_ranges:
         values = rng.uniform(0, shape.values - 1, len(attribute))
     else:

@@ -1,13 +1,12 @@
-"""W5: W1's shape over text, with every kind of condition that text can have, null, and lists.
+"""W5: like W1, but over text, with every kind of condition on text, null, and lists.
 
-As in W1 there are 20 attributes, popular ones first, 3 to 6 conditions a subscription, 10 to 20 attributes an
-event and 1,000 values an attribute, popular ones in an order of the attribute's own. Here all values are words of
-three syllables, on odd attributes too: `in`, `!=`, prefix, suffix and contains take the place of W1's ranges.
+As in W1 there are 20 attributes, popular ones first, 3 to 6 conditions for each subscription, 10 to 20 attributes for each
+event and 1,000 values for each attribute, in its own order of popularity. All values are words of three syllables, for odd
+attributes too: `in`, `!=`, prefix, suffix and contains replace the ranges of W1.
 
-The study fixes only `contains` (5 % of the conditions) and lists (5 % of the event values). The other shares are
-ours, chosen so that about as few subscriptions match an event as in W1. The word of a condition is drawn as those
-of events are. `in` names 2 to 5 words next to each other in popularity; prefix, suffix and contains are of one or
-two syllables; 5 % of the event values are null; a list has 2 to 4 words, which may be the same.
+5 % of the conditions are `contains`, 5 % of the event values are lists and 5 % null. The shares are such that about as few
+subscriptions match an event as in W1. Words of conditions are drawn like those of events. `in` has 2 to 5 words of adjacent
+popularity; prefix, suffix and contains have one or two syllables; a list has 2 to 4 words, which may be equal.
 """
 
 from __future__ import annotations
@@ -17,13 +16,11 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from thatch.workloads.columns import Integers
-from thatch.workloads.request import Request, Stream
+from thatch.workloads.columns import NULL_WORD, WORDS, Integers, Kind, TextConditions, TextEvents
 from thatch.workloads.sampling import draws, popularity, ragged_choices, zipf_weights
-from thatch.workloads.text_columns import NULL_WORD, WORDS, Kind, TextConditions, TextEvents
-from thatch.workloads.workload import Workload, workload_of
+from thatch.workloads.workload import RandomStream, Request, Workload, workload_of
 
-__all__ = ["KIND_SHARES", "Wording", "wording"]
+__all__ = ["KIND_SHARES", "Wording", "make_wording"]
 
 KIND_SHARES = {
     Kind.EQUAL: 0.50,
@@ -35,7 +32,7 @@ KIND_SHARES = {
     Kind.NULL: 0.04,
 }
 
-# Fewest and most words or syllables of a condition, where the kind leaves a choice.
+# Fewest and most words or syllables of a condition, by kind.
 _SIZES = {Kind.IN: (2, 5), Kind.PREFIX: (1, 2), Kind.SUFFIX: (1, 2), Kind.CONTAINS: (1, 2)}
 
 
@@ -46,7 +43,7 @@ class Wording:
     attributes: int = 20
     attribute_zipf: float = 0.8  # popularity of attributes in subscriptions
     value_zipf: float = 0.9  # popularity of words
-    conditions: tuple[int, int] = (3, 6)  # of a subscription, fewest and most
+    conditions: tuple[int, int] = (3, 6)  # fewest and most of a subscription
     kinds: Mapping[str, float] = field(default_factory=lambda: {k.name: v for k, v in KIND_SHARES.items()})
     event_attributes: tuple[int, int] = (10, 20)
     null_share: float = 0.05  # of event values
@@ -54,9 +51,9 @@ class Wording:
     list_sizes: tuple[int, int] = (2, 4)
 
 
-def wording(request: Request, shape: Wording) -> Workload:
+def make_wording(request: Request, shape: Wording) -> Workload:
     """W5."""
-    orders = popularity(request.rng(Stream.WORLD), shape.attributes, len(WORDS))
+    orders = popularity(request.rng(RandomStream.WORLD), shape.attributes, len(WORDS))
     subscriptions = _subscriptions(request, shape, orders)
     return workload_of(
         request, asdict(shape), shape.attributes, subscriptions, _events(request, shape, orders)
@@ -64,7 +61,7 @@ def wording(request: Request, shape: Wording) -> Workload:
 
 
 def _subscriptions(request: Request, shape: Wording, orders: Integers) -> TextConditions:
-    rng = request.rng(Stream.SUBSCRIPTIONS)
+    rng = request.rng(RandomStream.SUBSCRIPTIONS)
     weights = zipf_weights(shape.attributes, shape.attribute_zipf)
     offsets, attribute = ragged_choices(rng, weights, request.subscriptions, shape.conditions)
     kind = draws(rng, np.array([shape.kinds[kind.name] for kind in Kind]), len(attribute))
@@ -80,7 +77,7 @@ def _subscriptions(request: Request, shape: Wording, orders: Integers) -> TextCo
 
 
 def _events(request: Request, shape: Wording, orders: Integers) -> TextEvents:
-    rng = request.rng(Stream.EVENTS)
+    rng = request.rng(RandomStream.EVENTS)
     size = (request.events, shape.attributes)
     counts = rng.integers(shape.event_attributes[0], shape.event_attributes[1] + 1, request.events)
     is_present = rng.permuted(np.arange(shape.attributes) < counts[:, None], axis=1)
@@ -95,7 +92,7 @@ def _events(request: Request, shape: Wording, orders: Integers) -> TextEvents:
 
 
 def _words(rng: np.random.Generator, shape: Wording, orders: Integers, events: int) -> Integers:
-    """Numbers of words for every event, attribute and possible element of a list."""
+    """Random word numbers for every event, attribute and possible list element."""
     size = (events, shape.attributes, shape.list_sizes[1])
     ranks = draws(rng, zipf_weights(len(WORDS), shape.value_zipf), int(np.prod(size))).reshape(size)
     return orders[np.arange(shape.attributes)[:, None], ranks].astype(np.int16)

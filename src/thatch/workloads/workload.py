@@ -1,31 +1,91 @@
-"""A generated workload: subscriptions and events as columns, and as filters and objects on demand."""
+"""A generated workload: what was requested, and subscriptions and events as columns, filters and objects."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
+from operator import index
 from typing import TypeAlias
 
+import numpy as np
+
+from thatch.errors import SubscriptionError, shown
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text
-from thatch.workloads.columns import Cells, Intervals, Matrix, Number
-from thatch.workloads.request import Request
-from thatch.workloads.text_columns import TextConditions, TextEvents, TextValue
+from thatch.workloads.columns import Cells, Intervals, Matrix, Number, TextConditions, TextEvents, TextValue
 
-__all__ = ["EventValue", "Workload", "attribute_names", "workload_of"]
+__all__ = [
+    "MAX_COUNT",
+    "MAX_SEED",
+    "EventValue",
+    "RandomStream",
+    "Request",
+    "Workload",
+    "attribute_names",
+    "read_request",
+    "workload_of",
+]
+
+MAX_COUNT = 100_000_000  # of subscriptions or events, because of memory
+MAX_SEED = 2**64 - 1
+
+
+class RandomStream(IntEnum):
+    """Parts of a workload with separate random numbers, so that the size of one does not change the others."""
+
+    WORLD = 0  # shared by subscriptions and events, such as which values are popular
+    SUBSCRIPTIONS = 1
+    EVENTS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A checked call of `generate`."""
+
+    name: str
+    subscriptions: int
+    events: int
+    seed: int
+
+    def rng(self, stream: RandomStream) -> np.random.Generator:
+        """A new random generator for one part."""
+        return np.random.default_rng([stream, self.seed])
+
+
+def read_request(name: str, subscriptions: int, events: int, seed: int) -> Request:
+    """A request; refuses counts and seeds that are out of range."""
+    return Request(
+        name=name,
+        subscriptions=_whole(subscriptions, "subscriptions", MAX_COUNT),
+        events=_whole(events, "events", MAX_COUNT),
+        seed=_whole(seed, "seed", MAX_SEED),
+    )
+
+
+def _whole(value: int, what: str, limit: int) -> int:
+    """An integer from 0 to a limit; NumPy integers are accepted, booleans are not."""
+    try:
+        number = -1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= limit:
+        raise SubscriptionError(f"a whole number from 0 to {limit:,}", shown(value), what)
+    return number
+
 
 EventValue: TypeAlias = Number | TextValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Workload:
-    """Subscriptions and events that the same name, sizes and seed always give again.
+    """Subscriptions and events; the same name, sizes and seed give the same workload.
 
     Parameters
     ----------
-    name : which workload, such as "W1"
-    seed : what the random numbers were drawn from
-    parameters : what shapes the workload, by name
+    name : such as "W1"
+    seed : of the random numbers
+    parameters : the parameters of the generator, by name
     attributes : names of the attributes, by index
     subscriptions : as columns; `Intervals` for all but W5
     publications : the events as columns; `Matrix`, for W6 `Cells`, for W5 `TextEvents`
@@ -47,7 +107,7 @@ class Workload:
         return [Filter.of(expression_of_text(text)) for text in self.filter_texts()]
 
     def events(self) -> list[dict[str, EventValue]]:
-        """Every event as a JSON-like object, new ones at each call."""
+        """Every event as a new JSON-like object."""
         return [*self.publications.objects(self.attributes)]
 
 
@@ -64,7 +124,7 @@ def workload_of(
     subscriptions: Intervals | TextConditions,
     publications: Matrix | Cells | TextEvents,
 ) -> Workload:
-    """The answer to a request."""
+    """The workload for a request."""
     return Workload(
         name=request.name,
         seed=request.seed,

@@ -1,12 +1,12 @@
-"""The workloads of paper 003 (Yu, Agarwal and Yang 2012), section 6: networks, broker trees, and three sets of subscribers.
+"""The workloads of yu2012, section 6: networks, broker trees, and three sets of subscribers.
 
-What the paper took its sets from, the latencies of PlanetLab and statistics of Google Groups, is not available. What is
-built here are stand-ins with the figures that the paper gives, and readings where it gives none.
+The latencies of PlanetLab and the statistics of Google Groups that the paper used are not available. These are stand-ins
+with the numbers that the paper gives, and assumptions where it gives none.
 """
 
 from __future__ import annotations
 
-from thatch.workloads.yu2012.network import REGIONS, Network, Tree, network, one_level, two_levels
+from thatch.workloads.yu2012.network import REGIONS, NetworkSpace, Tree, network, one_level, two_levels
 from thatch.workloads.yu2012.population import LEVELS, LOAD_FACTORS, SETS, Population, population
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "LOAD_FACTORS",
     "REGIONS",
     "SETS",
-    "Network",
+    "NetworkSpace",
     "Population",
     "Tree",
     "network",

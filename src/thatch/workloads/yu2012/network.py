@@ -1,8 +1,9 @@
-"""Nodes and brokers in network space, where distance is latency, in three regions; and trees of those brokers.
+"""Nodes and brokers of three regions in network space, where distance is latency; and trees of these brokers.
 
-The paper embeds PlanetLab, 1,019 nodes at 484 sites, in five dimensions. The stand-in has the same numbers: sites around
-metros, metros around the centres of regions about 92, 61 and 153 milliseconds apart. Brokers stand near nodes, spread over
-metros as nodes are. Within a maximum delay of 0.3 a node then reaches about a fifth of 100 brokers; the paper says 17 %.
+The paper embeds PlanetLab, 1,019 nodes at 484 sites, in five dimensions. Our stand-in has the same numbers: sites around
+metros, metros around the centres of regions that are about 92, 61 and 153 milliseconds apart. Brokers are near nodes,
+spread over metros as nodes are. Within a maximum delay of 0.3 a node reaches about a fifth of 100 brokers; the paper
+says 17 %.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy.typing as npt
 
 from thatch.errors import ParameterError, shown
 
-__all__ = ["REGIONS", "Floats", "Ints", "Network", "Tree", "network", "one_level", "two_levels"]
+__all__ = ["REGIONS", "Floats", "Ints", "NetworkSpace", "Tree", "network", "one_level", "two_levels"]
 
 REGIONS = ("Asia", "North America", "Europe")
-RATIO = (4.0, 1.0, 4.0)  # of subscribers, and of brokers unless others are asked for
+RATIO = (4.0, 1.0, 4.0)  # of subscribers, and of brokers by default
 
 _AXES = 5
 _CENTRES = np.array([[-90, 20, 0, 0, 0], [0, 0, 0, 0, 0], [60, -10, 0, 0, 0]], np.float64)
@@ -29,14 +30,14 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Network:
-    """Where everybody is; the publisher is in North America.
+class NetworkSpace:
+    """The locations of nodes and brokers, and of the publisher in North America.
 
     Parameters
     ----------
     publisher : a point
-    nodes, node_regions : the places of subscribers, and the region of each
-    brokers, broker_regions : the places of brokers, and the region of each
+    nodes, node_regions : the locations of nodes, where subscribers are, and their regions
+    brokers, broker_regions : the locations of brokers and their regions
     """
 
     publisher: Floats
@@ -48,7 +49,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tree:
-    """A broker tree as `BrokerTree.of` takes it: node 0 is the publisher."""
+    """A broker tree for `BrokerTree.of`: node 0 is the publisher."""
 
     parents: Ints
     locations: Floats
@@ -56,8 +57,8 @@ class Tree:
 
 def network(
     rng: np.random.Generator, brokers: int = 100, *, ratio: tuple[float, float, float] = RATIO
-) -> Network:
-    """A random network with that many brokers.
+) -> NetworkSpace:
+    """A random network with this many brokers.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def network(
     nodes = sites[site_of] + rng.normal(0, _NODE_SPREAD, (_NODES, _AXES))
     regions = site_regions[site_of]
     near = _spread_over(rng, regions, site_metros[site_of], _split(brokers, ratio))
-    return Network(
+    return NetworkSpace(
         publisher=_CENTRES[1] + rng.normal(0, _SITE_SPREAD, _AXES),
         nodes=nodes,
         node_regions=regions,
@@ -84,22 +85,22 @@ def network(
     )
 
 
-def one_level(network: Network) -> Tree:
-    """Every broker right below the publisher."""
+def one_level(network: NetworkSpace) -> Tree:
+    """All brokers directly below the publisher."""
     parents = np.zeros(len(network.brokers) + 1, np.int64)
     parents[0] = -1
     return Tree(parents=parents, locations=np.vstack([network.publisher, network.brokers]))
 
 
-def two_levels(rng: np.random.Generator, network: Network, *, inner: int = 13, degree: int = 15) -> Tree:
-    """All brokers as leaves below further, inner brokers; those are nodes 1 to `inner`.
+def two_levels(rng: np.random.Generator, network: NetworkSpace, *, inner: int = 13, degree: int = 15) -> Tree:
+    """All brokers as leaves below additional inner brokers, which are nodes 1 to `inner`.
 
-    Leaves are clustered by location; the inner broker of a cluster stands where its most central leaf does. With 187
+    Leaves are clustered by location; the inner broker of a cluster is at the location of its most central leaf. With 187
     brokers this is the multi-level network of the paper: 200 brokers, none with more than 15 children.
 
     Parameters
     ----------
-    inner : how many brokers are added above the others, at most as many as there are
+    inner : number of inner brokers, at most that of leaves
     degree : most children of an inner broker
     """
     leaves = len(network.brokers)
@@ -110,16 +111,16 @@ def two_levels(rng: np.random.Generator, network: Network, *, inner: int = 13, d
             "inner",
         )
     cluster = _clusters(rng, network.brokers, inner, degree)
-    places = np.empty((inner, network.brokers.shape[1]))
+    middles = np.empty((inner, network.brokers.shape[1]))
     for each in range(inner):
         mine = network.brokers[cluster == each]
-        places[each] = mine[((mine - mine.mean(axis=0)) ** 2).sum(axis=1).argmin()]
+        middles[each] = mine[((mine - mine.mean(axis=0)) ** 2).sum(axis=1).argmin()]
     parents = np.concatenate([[-1], np.zeros(inner, np.int64), 1 + cluster]).astype(np.int64)
-    return Tree(parents=parents, locations=np.vstack([network.publisher, places, network.brokers]))
+    return Tree(parents=parents, locations=np.vstack([network.publisher, middles, network.brokers]))
 
 
 def _split(count: int, ratio: tuple[float, ...]) -> Ints:
-    """So many things in these proportions, whole numbers by largest remainder."""
+    """Split a count in these proportions, rounded by largest remainder."""
     exact = count * np.asarray(ratio, np.float64) / sum(ratio)
     whole = np.floor(exact).astype(np.int64)
     whole[np.argsort(whole - exact, kind="stable")[: count - whole.sum()]] += 1
@@ -127,7 +128,7 @@ def _split(count: int, ratio: tuple[float, ...]) -> Ints:
 
 
 def _spread_over(rng: np.random.Generator, regions: Ints, metros: Ints, counts: Ints) -> Ints:
-    """So many nodes of each region by systematic sampling over its nodes, sorted by metro."""
+    """Choose nodes of each region by systematic sampling over its nodes, sorted by metro."""
     chosen = []
     for region, count in enumerate(counts.tolist()):
         mine = np.flatnonzero(regions == region)
@@ -137,18 +138,18 @@ def _spread_over(rng: np.random.Generator, regions: Ints, metros: Ints, counts: 
 
 
 def _clusters(rng: np.random.Generator, points: Floats, count: int, most: int) -> Ints:
-    """The cluster of each point: near centres by Lloyd's method, none with more than `most` points and none empty."""
+    """The cluster of each point by Lloyd's method; no cluster is empty or has more than `most` points."""
     centres = points[rng.permutation(len(points))[:count]]
     cluster = np.zeros(len(points), np.int64)
     for _ in range(20):
         squares = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
-        cluster = _with_room(squares, most)
+        cluster = _assign(squares, most)
         centres = np.stack([points[cluster == each].mean(axis=0) for each in range(count)])
     return cluster
 
 
-def _with_room(squares: Floats, most: int) -> Ints:
-    """Each point to the nearest centre that has room; every centre gets its nearest point first."""
+def _assign(squares: Floats, most: int) -> Ints:
+    """Assign each point to the nearest centre with free capacity; every centre gets its nearest point first."""
     points, count = squares.shape
     cluster = np.full(points, -1, np.int64)
     free = np.full(count, most, np.int64)

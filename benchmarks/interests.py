@@ -1,8 +1,8 @@
-"""Subscriptions derived from real events: what people who were pleased by an event might have asked for.
+"""Subscriptions derived from real events, because real sets of subscriptions are not published.
 
-Nobody publishes sets of subscriptions; events are at hand. A subscription is made of one event, drawn at random, and
-some of its attributes, one to three. Of text, a boolean or null it asks the very value. Of a number it asks a range around it,
-between quantiles of that attribute: some percent of all events to each side, or to one side only.
+A subscription is made from a random event and one to three of its attributes. For text, booleans and null it requires the
+same value; for a number, a range around it between quantiles of that attribute: a few percent of all events to both sides
+or to one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from thatch.model.expressions import And, Compare, Expression, IsNull
 from thatch.model.filters import Filter
 from thatch.model.names import key_of
 
-__all__ = ["interests"]
+__all__ = ["draw_interests"]
 
-SHARES = (0.01, 0.05, 0.1, 0.25)  # of all events, to one side of a number
+SHARES = (0.01, 0.05, 0.1, 0.25)  # of all events on one side of a number
 
 
-def interests(
+def draw_interests(
     rng: np.random.Generator,
     events: Sequence[Mapping[str, Any]],
     count: int,
@@ -32,17 +32,17 @@ def interests(
     sizes: tuple[int, int] = (1, 3),
     one_sided: float = 0.5,
 ) -> list[Filter]:
-    """So many filters, each made of one event.
+    """Filters that are each made from one event.
 
     Parameters
     ----------
     events : flat objects
-    attributes : those that subscribers ask for, all alike; an event without one of them is asked for others
-    sizes : least and most attributes of a filter, where an event has as many
-    one_sided : the share of ranges without one of their ends
+    attributes : the attributes that filters may use, all equally likely
+    sizes : least and most attributes of a filter, if the event has as many
+    one_sided : the share of ranges with only one end
     """
     if count < 0:
-        raise ParameterError("a count from 0 on", shown(count), "count")
+        raise ParameterError("a count of at least 0", shown(count), "count")
     asked = [
         event
         for event in events
@@ -52,7 +52,9 @@ def interests(
         raise EventError("events with one of the attributes", f"none of {shown(list(attributes))}")
     numbers = {name: sorted(_numbers(asked, name)) for name in attributes}
     if not 1 <= sizes[0] <= sizes[1] or not 0 <= one_sided <= 1:
-        raise ParameterError("sizes from 1 on and a share", f"{shown(sizes)} and {shown(one_sided)}")
+        raise ParameterError(
+            "sizes from 1 up and a share from 0 to 1", f"{shown(sizes)} and {shown(one_sided)}"
+        )
     made = []
     for _ in range(count):
         event = asked[int(rng.integers(len(asked)))]
