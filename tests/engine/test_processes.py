@@ -283,11 +283,11 @@ def test_a_child_has_the_engine_whole_while_threads_change_and_ask_in_the_parent
 def test_a_child_of_a_process_that_was_loading_kernels_does_not_hang() -> None:
     code = """
 import os, signal, threading, thatch
-from numba.core.compiler_lock import global_compiler_lock
+from thatch.compiled.decorators import COMPILER_LOCK
 from thatch.matching import growing
 engine, loading, is_over = thatch.Engine(), threading.Event(), threading.Event()
 def load():  # as a merge does that needs a kernel for the first time
-    with global_compiler_lock:
+    with COMPILER_LOCK:
         loading.set()
         is_over.wait(0.5)
 threading.Thread(target=load).start()

@@ -174,12 +174,12 @@ def test_a_removed_text_keeps_its_number_and_gets_another_when_it_comes_again() 
     assert (held.find("s2"), held.find("s7")) == (8, 9)
 
 
-def test_adding_and_removing_for_long_needs_no_more_slots() -> None:
+def test_adding_and_removing_for_long_needs_no_more_buckets() -> None:
     held = table_of(ids(100))
-    before = held.sizes()["slots"]
+    before = held.sizes()["buckets"]
     for turn in range(2_000):
         held.remove(held.add(f"turn {turn}"))
-    assert held.sizes()["slots"] <= 2 * before
+    assert held.sizes()["buckets"] <= 2 * before
     assert held.find("turn 5") == -1
     assert [held.find(text) for text in ids(100)] == list(range(100))
 
@@ -225,7 +225,7 @@ def test_more_bytes_than_offsets_can_tell_are_refused(monkeypatch: pytest.Monkey
     assert held.extend([""]).tolist() == []
 
 
-def test_more_texts_than_slots_can_tell_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_texts_than_buckets_can_tell_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "MOST", 8)
     held = table_of(["", "a", "b", "c", "d"])
     with pytest.raises(SubscriptionError, match="fewer than 8"):
@@ -376,8 +376,8 @@ def test_sizes_count_every_part() -> None:
     held = TextTable(1)
     held.extend(pa.array(ids(10_000)))
     empty = held.sizes()
-    assert set(empty) == {"texts", "slots", "names", "recent"}
-    assert empty["texts"] + empty["slots"] < 30 * 10_000
+    assert set(empty) == {"texts", "buckets", "names", "recent"}
+    assert empty["texts"] + empty["buckets"] < 30 * 10_000
     assert empty["names"] == 0
     held.names(np.arange(100))
     held.add("another")
@@ -422,9 +422,9 @@ def test_arrays_have_no_spare_room() -> None:
     assert len(arrays["blob"]) == arrays["offsets"][-1]
 
 
-def test_the_seed_decides_about_the_slots_and_is_kept() -> None:
+def test_the_seed_decides_about_the_buckets_and_is_kept() -> None:
     one, other = (table_of(ids(50), seed).arrays() for seed in (1, 2))
-    assert (one["slots"] != other["slots"]).any()
+    assert (one["buckets"] != other["buckets"]).any()
     assert [int(arrays["seed"][0]) for arrays in (one, other)] == [1, 2]
 
 
@@ -439,10 +439,10 @@ DAMAGED = {
     "offsets that begin late": {"offsets": np.array([1, 2], np.int32)},
     "offsets that begin below zero": {"offsets": np.array([-4, 2], np.int32)},
     "offsets that fall": {"offsets": np.array([0, 9, 2], np.int32)},
-    "no slots": {"slots": np.zeros(0, np.int32)},
-    "slots of no power of two": {"slots": np.zeros(12, np.int32)},
-    "slots above all numbers": {"slots": np.full(16, 21, np.int32)},
-    "slots below -1": {"slots": np.full(16, -2, np.int32)},
+    "no buckets": {"buckets": np.zeros(0, np.int32)},
+    "buckets of no power of two": {"buckets": np.zeros(12, np.int32)},
+    "buckets above all numbers": {"buckets": np.full(16, 21, np.int32)},
+    "buckets below -1": {"buckets": np.full(16, -2, np.int32)},
     "no seed": {"seed": np.zeros(0, np.uint64)},
     "two seeds": {"seed": np.zeros(2, np.uint64)},
 }
@@ -467,13 +467,13 @@ def test_bytes_that_are_no_text_are_told_when_they_are_read() -> None:
 
 @given(
     offsets=st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(0, 30), min_size=10, max_size=10),
-    slots=st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(-1, 10), min_size=32, max_size=32),
+    buckets=st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(-1, 10), min_size=32, max_size=32),
 )
-def test_no_content_of_the_arrays_leads_astray(offsets: list[int], slots: list[int]) -> None:
+def test_no_content_of_the_arrays_leads_astray(offsets: list[int], buckets: list[int]) -> None:
     """What changes in a file after it was checked gives wrong answers, but no crash and no endless search."""
     arrays = copied(table_of(ids(9)))
-    opened = TextTable.from_arrays({**arrays, "slots": np.zeros(32, np.int32)})
-    opened._slots[:] = slots
+    opened = TextTable.from_arrays({**arrays, "buckets": np.zeros(32, np.int32)})
+    opened._buckets[:] = buckets
     opened._offsets[:] = offsets
     for text in ids(12):
         assert -1 <= opened.find(text) < 9

@@ -15,13 +15,13 @@ from thatch.matching.growing import GrowingIndex
 from thatch.model.names import key_of
 from thatch.model.values import is_text
 
-__all__ = ["Bounds"]
+__all__ = ["BoundsTable"]
 
 _EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class BoundsTable:
     """One box per subscription: `offsets` has the sides of each, in order of their attributes."""
 
     ids: Any
@@ -42,8 +42,8 @@ class Bounds:
         offsets: Any,
         attribute: Any,
         subscribers: Any,
-    ) -> Bounds:
-        """Bounds as a caller gives them; see `Engine.from_columns`."""
+    ) -> BoundsTable:
+        """BoundsTable as a caller gives them; see `Engine.from_columns`."""
         keys = _keys(attributes)
         ids = (
             subscriptions
@@ -106,7 +106,7 @@ class Bounds:
                 "each attribute once a row", "one twice", f"row {cell[twice[0]] // len(self.keys)}"
             )
 
-    def built(self, index: GrowingIndex) -> tuple[GrowingIndex, Ids]:
+    def build(self, index: GrowingIndex) -> tuple[GrowingIndex, Ids]:
         """Put these subscriptions into an empty index; the index and their ids."""
         from thatch.matching.segments.draft import sides_of_bounds  # loads the kernels
 

@@ -21,7 +21,7 @@ from thatch.matching.necessary import NecessaryIndex
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 
-__all__ = ["Content", "packed", "read_engine", "unpacked", "write_engine"]
+__all__ = ["Content", "pack_engine", "read_engine", "unpack_engine", "write_engine"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 Content = tuple[dict[str, Any], Arrays]
@@ -29,7 +29,7 @@ Content = tuple[dict[str, Any], Arrays]
 
 def write_engine(path: Path, index: GrowingIndex, ids: Ids, schema: Schema | None) -> None:
     """Write an engine, whole or not at all."""
-    container.write(path, *packed(index, ids, schema))
+    container.write(path, *pack_engine(index, ids, schema))
 
 
 def read_engine(path: Path, *, writable: bool, background: bool) -> tuple[GrowingIndex, Ids, Schema | None]:
@@ -40,10 +40,10 @@ def read_engine(path: Path, *, writable: bool, background: bool) -> tuple[Growin
     IndexFileError
         If the file is missing, damaged, foreign or of a newer version.
     """
-    return unpacked(container.read(path, writable=writable), str(path), background=background)
+    return unpack_engine(container.read(path, writable=writable), str(path), background=background)
 
 
-def packed(index: GrowingIndex, ids: Ids, schema: Schema | None) -> Content:
+def pack_engine(index: GrowingIndex, ids: Ids, schema: Schema | None) -> Content:
     """An engine as a header and arrays."""
     header = {"kind": "engine", "schema": schema.describe() if schema is not None else None}
     if isinstance(index.current, NecessaryIndex):
@@ -56,8 +56,10 @@ def packed(index: GrowingIndex, ids: Ids, schema: Schema | None) -> Content:
     return {**header, "form": "segments", "segments": len(parts)}, arrays
 
 
-def unpacked(content: Content, where: str, *, background: bool) -> tuple[GrowingIndex, Ids, Schema | None]:
-    """The parts of an engine that `packed` gave."""
+def unpack_engine(
+    content: Content, where: str, *, background: bool
+) -> tuple[GrowingIndex, Ids, Schema | None]:
+    """The parts of an engine that `pack_engine` gave."""
     header, arrays = content
     try:
         if header.get("kind") != "engine":

@@ -44,13 +44,8 @@ def _release() -> None:
 
 
 def _renew() -> None:
-    """In the child: make new locks for the engines and release the others."""
-    global _guard  # noqa: PLW0603 - the old one is held by a thread of the parent
-    compiled = sys.modules.get("thatch.compiled.decorators")
-    if compiled is not None:
-        compiled.COMPILER_LOCK.release()
-    _held.clear()
-    _guard = RLock()
+    """In the child: release all locks, and make new ones for the engines, for which no thread of the parent waits."""
+    _release()
     for state in list(_states):
         state.renew_locks()
 

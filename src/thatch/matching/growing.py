@@ -46,7 +46,7 @@ class GrowingIndex:
     def __init__(
         self, *, background: bool = False, schema: Schema | None = None, hints: AccessHints | None = None
     ) -> None:
-        self._background, self._schema, self._hints = background, schema, hints
+        self.background, self._schema, self._hints = background, schema, hints
         self.current: NecessaryIndex | SegmentIndex = NecessaryIndex(hints)
 
     @property
@@ -97,7 +97,7 @@ class GrowingIndex:
     ) -> SegmentIndex:
         from thatch.matching.segments import SegmentIndex  # loads the kernels
 
-        segments = SegmentIndex(background=self._background, schema=self._schema, hints=self._hints)
+        segments = SegmentIndex(background=self.background, schema=self._schema, hints=self._hints)
         if filters:
             segments.extend(dict(sorted(filters.items())), sources=sources)
         return segments
@@ -110,7 +110,7 @@ class GrowingIndex:
 
     def renumbered(self, new_slot: npt.NDArray[np.int64]) -> GrowingIndex:
         """An index of the same filters at other slots, in the same order."""
-        other = GrowingIndex(background=self._background, schema=self._schema, hints=self._hints)
+        other = GrowingIndex(background=self.background, schema=self._schema, hints=self._hints)
         other.current = self.current.renumber(new_slot)
         return other
 

@@ -38,12 +38,12 @@ from thatch.engine.container.directory import (
     DTYPES,
     EXPECTED,
     Entry,
-    aligned,
+    align,
     decode,
     encode,
     end_mark,
 )
-from thatch.engine.container.disk import mapped, replacing
+from thatch.engine.container.disk import map_file, replacing
 from thatch.errors import IndexFileError, shown
 
 __all__ = ["dumps", "loads", "read", "write"]
@@ -91,7 +91,7 @@ def read(path: Path, *, writable: bool = False) -> tuple[dict[str, Any], dict[st
     IndexFileError
         If the file is missing, damaged, foreign or of another major version.
     """
-    return _verified(mapped(path, writable=writable), str(path))
+    return _verified(map_file(path, writable=writable), str(path))
 
 
 def dumps(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -118,7 +118,7 @@ def _start(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], where:
     for name, array in arrays.items():
         digits = f"{checksum(_bytes_of(array), compiled=compiled):016x}"
         entries.append(Entry(name=name, dtype=array.dtype, shape=array.shape, offset=length, checksum=digits))
-        length += aligned(array.nbytes)
+        length += align(array.nbytes)
     return encode(header, entries, length, where)
 
 
@@ -138,8 +138,8 @@ def _parts(start: bytes, arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes |
     length = len(start)
     for array in arrays.values():
         yield _bytes_of(array).data
-        yield bytes(aligned(array.nbytes) - array.nbytes)
-        length += aligned(array.nbytes)
+        yield bytes(align(array.nbytes) - array.nbytes)
+        length += align(array.nbytes)
     yield end_mark(length)
 
 

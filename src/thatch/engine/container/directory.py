@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from thatch.engine.container.checksums import checksum
 from thatch.errors import IndexFileError, shown
 
-__all__ = ["ALIGNMENT", "DTYPES", "EXPECTED", "MAJOR", "Entry", "aligned", "decode", "encode", "end_mark"]
+__all__ = ["ALIGNMENT", "DTYPES", "EXPECTED", "MAJOR", "Entry", "align", "decode", "encode", "end_mark"]
 
 EXPECTED = "a saved engine"
 ALIGNMENT = 64  # a cache line, and the widest register
@@ -51,7 +51,7 @@ class Entry:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def aligned(length: int) -> int:
+def align(length: int) -> int:
     """The next place for an array."""
     return -(-length // ALIGNMENT) * ALIGNMENT
 
@@ -85,7 +85,7 @@ def encode(header: Mapping[str, Any], entries: Sequence[Entry], length: int, whe
         raise IndexFileError(f"a directory of at most {_LARGEST:,} bytes", f"{len(text):,}", where)
     start = _PREAMBLE.pack(_MAGIC, MAJOR, MINOR, len(text), 0)[:_COVERED]
     content = start + _checksum(start + text) + text
-    return content.ljust(aligned(len(content)), b"\0")
+    return content.ljust(align(len(content)), b"\0")
 
 
 def _checksum(covered: bytes) -> bytes:
@@ -98,7 +98,7 @@ def _checksum(covered: bytes) -> bytes:
 def decode(content: NDArray[np.uint8], where: str) -> tuple[dict[str, Any], list[Entry]]:
     """The header and the entries of a whole container, each known to lie inside it, apart from the others."""
     text = _text(content, where)
-    start = aligned(_PREAMBLE.size + len(text))
+    start = align(_PREAMBLE.size + len(text))
     facts = _parsed(text, where)
     header, length, listed = (facts.get(key) for key in ("header", "length", "arrays"))
     if not isinstance(header, dict) or not _is_count(length) or not isinstance(listed, list):

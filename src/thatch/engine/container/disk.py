@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from thatch.engine.container.directory import EXPECTED
 from thatch.errors import IndexFileError
 
-__all__ = ["mapped", "replacing"]
+__all__ = ["map_file", "replacing"]
 
 _WRITABLE_PLACE = "a place where a file can be written"
 
@@ -83,7 +83,7 @@ def _synchronise(folder: int, path: Path) -> None:
         raise IndexFileError(_WRITABLE_PLACE, got, str(path)) from error
 
 
-def mapped(path: Path, *, writable: bool) -> NDArray[np.uint8]:
+def map_file(path: Path, *, writable: bool) -> NDArray[np.uint8]:
     """The bytes of a file: shared and read-only, or a private copy whose pages are made when written to.
 
     Neither populating the mapping, nor advice to the kernel, nor a second thread made reading quicker, be the

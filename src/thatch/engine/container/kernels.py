@@ -6,22 +6,15 @@ lanes as wide as the processor's, and every processor can multiply 32 × 32 → 
 
 from __future__ import annotations
 
-import os
-from typing import Any
-
 import numpy as np
-from numba import njit
+
+from thatch.compiled.decorators import kernel
 
 __all__ = ["add_up"]
 
 
-def kernel(function: Any) -> Any:
-    """Compile without the GIL; cached on disk. A decorator of our own: to open a file loads no index."""
-    return njit(cache=os.environ.get("THATCH_KERNEL_CACHE", "1") == "1", nogil=True)(function)
-
-
 @kernel
-def add_up(words: Any, chunk: Any, step: Any, out_sums: Any) -> None:
+def add_up(words, chunk, step, out_sums):
     """Both sums of every chunk of words, one row of `out_sums` a chunk."""
     low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     for number in range(len(out_sums)):

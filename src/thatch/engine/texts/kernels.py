@@ -1,8 +1,8 @@
 """Kernels of the text table: a hash table over texts that lie one after another in an array of bytes.
 
-A slot holds 0 if it is empty, -1 if its text was removed, else a text's number + 1; a text stands in the first slot that
+A bucket holds 0 if it is empty, -1 if its text was removed, else a text's number + 1; a text stands in the first bucket that
 was empty from its hash on. The arrays may come from a damaged file: every number and every offset is checked before it
-is followed, and no search takes more steps than there are slots.
+is followed, and no search takes more steps than there are buckets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, short_kernel, subkernel
 
-__all__ = ["drop_text", "fill_slots", "find_text"]
+__all__ = ["drop_text", "fill_buckets", "find_text"]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -65,46 +65,46 @@ def _equals(blob, offsets, number, data, start, end):
 
 
 @short_kernel
-def find_text(blob, offsets, slots, seed, key):
-    """The number of the text whose bytes are `key`, -1 if no slot holds it."""
-    mask = len(slots) - 1
+def find_text(blob, offsets, buckets, seed, key):
+    """The number of the text whose bytes are `key`, -1 if no bucket holds it."""
+    mask = len(buckets) - 1
     place = np.int64(_hashed(key, 0, len(key), seed) & np.uint64(mask))
-    for _ in range(len(slots)):
-        slot = slots[place]
-        if slot == 0:
+    for _ in range(len(buckets)):
+        bucket = buckets[place]
+        if bucket == 0:
             return -1
-        if 0 < slot < len(offsets) and _equals(blob, offsets, slot - 1, key, 0, len(key)):
-            return slot - 1
+        if 0 < bucket < len(offsets) and _equals(blob, offsets, bucket - 1, key, 0, len(key)):
+            return bucket - 1
         place = (place + 1) & mask
     return -1
 
 
 @short_kernel
-def drop_text(blob, offsets, slots, seed, number):
-    """Mark the slot of text `number` as deleted; return whether it had one."""
+def drop_text(blob, offsets, buckets, seed, number):
+    """Mark the bucket of text `number` as deleted; return whether it had one."""
     start, end = np.int64(offsets[number]), np.int64(offsets[number + 1])
     if not 0 <= start <= end <= len(blob):
         return False
-    mask = len(slots) - 1
+    mask = len(buckets) - 1
     place = np.int64(_hashed(blob, start, end, seed) & np.uint64(mask))
-    for _ in range(len(slots)):
-        slot = slots[place]
-        if slot == 0:
+    for _ in range(len(buckets)):
+        bucket = buckets[place]
+        if bucket == 0:
             return False
-        if slot == number + 1:
-            slots[place] = -1
+        if bucket == number + 1:
+            buckets[place] = -1
             return True
         place = (place + 1) & mask
     return False
 
 
 @kernel
-def fill_slots(blob, offsets, slots, seed, first, live, out_known):
-    """Give a slot to every text from number `first` on that is live; return how many got one.
+def fill_buckets(blob, offsets, buckets, seed, first, live, out_known):
+    """Give a bucket to every text from number `first` on that is live; return how many got one.
 
-    out_known[t] = the slot of an earlier text that equals text first + t, which then gets none; -1 if there is none.
+    out_known[t] = the bucket of an earlier text that equals text first + t, which then gets none; -1 if there is none.
     """
-    mask = len(slots) - 1
+    mask = len(buckets) - 1
     filled = 0
     for turn in range(len(live)):
         out_known[turn] = -1
@@ -113,13 +113,13 @@ def fill_slots(blob, offsets, slots, seed, first, live, out_known):
         if not live[turn] or not 0 <= start <= end <= len(blob):
             continue
         place = np.int64(_hashed(blob, start, end, seed) & np.uint64(mask))
-        for _ in range(len(slots)):
-            slot = slots[place]
-            if slot == 0:  # a deleted slot is not used again, so that a refused extension can be undone
-                slots[place] = number + 1
+        for _ in range(len(buckets)):
+            bucket = buckets[place]
+            if bucket == 0:  # a deleted bucket is not used again, so that a refused extension can be undone
+                buckets[place] = number + 1
                 filled += 1
                 break
-            if 0 < slot <= number and _equals(blob, offsets, slot - 1, blob, start, end):
+            if 0 < bucket <= number and _equals(blob, offsets, bucket - 1, blob, start, end):
                 out_known[turn] = place
                 break
             place = (place + 1) & mask

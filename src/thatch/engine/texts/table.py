@@ -6,7 +6,7 @@ of few texts is nothing but these, and needs no compiled kernels.
 
     blob      s 0 s 1 s 1 0 ...      UTF-8
     offsets   0   2   4     7 ...    text n is blob[offsets[n]:offsets[n + 1]], as in an Arrow array of strings
-    slots     0 2 0 1 -1 3 0 0       number + 1 of the text that hashes there; 0 is empty, -1 deleted
+    buckets     0 2 0 1 -1 3 0 0       number + 1 of the text that hashes there; 0 is empty, -1 deleted
 
 One thread changes a table at a time. Others may read texts meanwhile: what they read is never moved or rewritten, only
 replaced as a whole, the base before the recent texts. Who reads the recent ones first and the base second misses none.
@@ -23,14 +23,26 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from thatch.engine.texts.base import Base, Bytes, Ints, capacity, checked_arrays, slots_for, with_room
-from thatch.engine.texts.incoming import Span, Texts, encoded, text_chunks, text_span
+from thatch.engine.texts.base import (
+    Base,
+    Bytes,
+    Ints,
+    Span,
+    Texts,
+    buckets_for,
+    capacity,
+    check_arrays,
+    encode,
+    text_chunks,
+    text_span,
+    with_room,
+)
 from thatch.errors import IndexFileError, SubscriptionError, shown
 
 __all__ = ["TextTable"]
 
 RECENT = 4_096  # so many texts are kept in a dictionary; folding that many costs less than a millisecond
-MOST = 2**31 - 1  # bytes of text in all, and texts: offsets and slots have 32 bits
+MOST = 2**31 - 1  # bytes of text in all, and texts: offsets and buckets have 32 bits
 _FEW_NAMES = 200  # that are quicker looked at one by one
 STR_BYTES = 56  # of a str object beside its characters
 
@@ -58,7 +70,7 @@ class TextTable:
 
     Parameters
     ----------
-    seed : 64 bits drawn at random, so that nobody can choose texts that all hash to the same slots
+    seed : 64 bits drawn at random, so that nobody can choose texts that all hash to the same buckets
 
     Notes
     -----
@@ -70,11 +82,11 @@ class TextTable:
         self._seed = np.uint64(seed & (2**64 - 1))
         self._blob: Bytes = np.zeros(0, np.uint8)  # with room at the end, like the offsets
         self._offsets: Ints = np.zeros(1, np.int32)
-        self._slots: Ints = np.zeros(slots_for(0), np.int32)
-        self._used: int | None = 0  # slots that are not empty; None if nobody has counted yet
+        self._buckets: Ints = np.zeros(buckets_for(0), np.int32)
+        self._used: int | None = 0  # buckets that are not empty; None if nobody has counted yet
         self._size = 0  # bytes of all texts, the recent ones too
         self._is_valid = True  # all bytes are known to be UTF-8
-        self._base = Base(self._blob, self._offsets, self._slots)
+        self._base = Base(self._blob, self._offsets, self._buckets)
         self._recent = _Recent(0)
         # Texts as objects, once they were asked for, and which ones were; replaced together.
         self._names: tuple[NDArray[np.object_], NDArray[np.bool_]] = (
@@ -96,7 +108,7 @@ class TextTable:
         ------
         SubscriptionError : the text is not Unicode, or the table is full
         """
-        size = len(text) if text.isascii() else len(encoded(text))
+        size = len(text) if text.isascii() else len(encode(text))
         recent = self._recent
         number = recent.start + len(recent.texts)
         if self._size + size > MOST or number + 1 >= MOST:
@@ -121,7 +133,7 @@ class TextTable:
             key = text.encode()
         except UnicodeEncodeError:
             return -1
-        found: int = _kernels().find_text(base.blob, base.offsets, base.slots, self._seed, key)
+        found: int = _kernels().find_text(base.blob, base.offsets, base.buckets, self._seed, key)
         return found
 
     def remove(self, number: int) -> None:
@@ -130,10 +142,10 @@ class TextTable:
         if not 0 <= number < len(self):
             raise IndexError(number)
         if number < recent.start:
-            if not self._slots.flags.writeable:
-                self._slots = self._slots.copy()
-                self._base = Base(self._base.blob, self._base.offsets, self._slots)
-            _kernels().drop_text(self._base.blob, self._base.offsets, self._slots, self._seed, number)
+            if not self._buckets.flags.writeable:
+                self._buckets = self._buckets.copy()
+                self._base = Base(self._base.blob, self._base.offsets, self._buckets)
+            _kernels().drop_text(self._base.blob, self._base.offsets, self._buckets, self._seed, number)
         else:
             text = recent.texts[number - recent.start]
             if recent.numbers.get(text) == number:
@@ -283,23 +295,23 @@ class TextTable:
         raise SubscriptionError(f"fewer than {MOST:,} ids or names of at most {MOST:,} bytes", got)
 
     def _append(self, spans: list[Span], live: NDArray[np.bool_], *, is_new: bool) -> NDArray[np.int64]:
-        """Put texts behind the base; return the slots of those that were known, -1 for the others.
+        """Put texts behind the base; return the buckets of those that were known, -1 for the others.
 
-        If they must be new and one is not, all is left as it was; else a later text takes the slot of an equal one.
+        If they must be new and one is not, all is left as it was; else a later text takes the bucket of an equal one.
         """
         first = self._base.count
         blob, offsets = self._with_texts(spans, len(live))
-        slots, used = self._with_slots(len(live))
-        base = Base(blob[: offsets[first + len(live)]], offsets[: first + len(live) + 1], slots)
+        buckets, used = self._with_buckets(len(live))
+        base = Base(blob[: offsets[first + len(live)]], offsets[: first + len(live) + 1], buckets)
         known = np.empty(len(live), np.int64)
-        used += _kernels().fill_slots(base.blob, base.offsets, slots, self._seed, first, live, known)
+        used += _kernels().fill_buckets(base.blob, base.offsets, buckets, self._seed, first, live, known)
         turns = np.flatnonzero(known >= 0)
         if is_new and len(turns):
-            if slots is self._slots:
-                slots[slots > first] = 0
+            if buckets is self._buckets:
+                buckets[buckets > first] = 0
             return known
-        slots[known[turns]] = first + turns + 1
-        self._blob, self._offsets, self._slots, self._used = blob, offsets, slots, used
+        buckets[known[turns]] = first + turns + 1
+        self._blob, self._offsets, self._buckets, self._used = blob, offsets, buckets, used
         self._base = base
         return known
 
@@ -315,12 +327,12 @@ class TextTable:
             count += len(bounds) - 1
         return blob, offsets
 
-    def _with_slots(self, fresh: int) -> tuple[Ints, int]:
+    def _with_buckets(self, fresh: int) -> tuple[Ints, int]:
         """Slots that can be written and are at most two thirds full with `fresh` texts more; how many are used.
 
         They are the table's own or new ones, which the caller puts in their place when all has gone well.
         """
-        old, base = self._slots, self._base
+        old, base = self._buckets, self._base
         used = int(np.count_nonzero(old)) if self._used is None else self._used
         if 3 * (used + fresh) <= 2 * len(old):
             return (old if old.flags.writeable else old.copy()), used
@@ -328,10 +340,10 @@ class TextTable:
         live = np.zeros(base.count, np.bool_)
         live[numbers] = True
         # An eighth more, so that adding and removing in turn does not come here again and again.
-        slots = np.zeros(slots_for(len(numbers) + len(numbers) // 8 + fresh), np.int32)
+        buckets = np.zeros(buckets_for(len(numbers) + len(numbers) // 8 + fresh), np.int32)
         known = np.empty(base.count, np.int64)
-        used = _kernels().fill_slots(base.blob, base.offsets, slots, self._seed, 0, live, known)
-        return slots, used
+        used = _kernels().fill_buckets(base.blob, base.offsets, buckets, self._seed, 0, live, known)
+        return buckets, used
 
     # --- arrays --------------------------------------------------------------------------------------------------
 
@@ -340,7 +352,7 @@ class TextTable:
         self.fold()
         base = self._base
         seed = np.array([self._seed], np.uint64)
-        return {"blob": base.blob, "offsets": base.offsets, "slots": base.slots, "seed": seed}
+        return {"blob": base.blob, "offsets": base.offsets, "buckets": base.buckets, "seed": seed}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> TextTable:
@@ -352,12 +364,12 @@ class TextTable:
         ------
         IndexFileError : the arrays do not fit together
         """
-        seed, blob, offsets, slots = checked_arrays(arrays)
+        seed, blob, offsets, buckets = check_arrays(arrays)
         table = cls(seed)
         table._size = len(blob)
-        table._blob, table._offsets, table._slots = blob, offsets, slots
+        table._blob, table._offsets, table._buckets = blob, offsets, buckets
         table._used, table._is_valid = None, False
-        table._base = Base(blob, offsets, slots)
+        table._base = Base(blob, offsets, buckets)
         table._recent = _Recent(table._base.count)
         return table
 
@@ -367,7 +379,7 @@ class TextTable:
         held = sys.getsizeof(recent.texts) + sys.getsizeof(recent.numbers)
         return {
             "texts": self._blob.nbytes + self._offsets.nbytes,
-            "slots": self._slots.nbytes,
+            "buckets": self._buckets.nbytes,
             "names": sum(array.nbytes for array in self._names) + self._names_size,
             "recent": held + sum(map(sys.getsizeof, recent.texts)),
         }
