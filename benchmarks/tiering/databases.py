@@ -17,7 +17,7 @@ from benchmarks.matching.rows import Row, at_least
 from thatch import Engine, parse
 from thatch.model.events import read_event
 from thatch.stores import EmbeddedPostgres, PostgresStore, SqliteStore
-from thatch.tiering.problem import Home, Subscription
+from thatch.tiering.problem import Home, StoredSubscription
 
 __all__ = ["database_rows"]
 
@@ -88,7 +88,7 @@ def _grown(kind: str, load: str, store: Any, rounds: int, seed: int, sizes: list
         note(f"{kind}, {load}: {size:,} rows")
         for start in range(done, size, _BATCH):
             some = [
-                Subscription(f"s{number}", parse(text), text, None, inf)
+                StoredSubscription(f"s{number}", parse(text), text, None, inf)
                 for number, text in zip(range(start, min(start + _BATCH, size)), texts, strict=False)
             ]
             store.put([(each, Home(0, is_cold=True)) for each in some], [])

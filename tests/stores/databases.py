@@ -10,7 +10,7 @@ import pytest
 
 from thatch import parse
 from thatch.stores import PostgresStore, SqliteStore
-from thatch.tiering.problem import ClusterRecord, Home, Subscription
+from thatch.tiering.problem import ClusterRecord, Home, StoredSubscription
 
 KINDS = [
     pytest.param("sqlite", id="sqlite"),
@@ -35,7 +35,7 @@ def opener(kind: str, request, tmp_path_factory) -> Opener:
 
 
 def made(identity: str, text: str, subscriber: str | None = None, expires: float = inf, schema=None):
-    return Subscription(identity, parse(text, schema), text, subscriber, expires)
+    return StoredSubscription(identity, parse(text, schema), text, subscriber, expires)
 
 
 def cold(number: int = 0) -> Home:

@@ -19,7 +19,7 @@ from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 from thatch.model.types import Integer
 from thatch.stores import PostgresStore, SqliteStore
-from thatch.tiering.problem import Home, Subscription
+from thatch.tiering.problem import Home, StoredSubscription
 from thatch.tiering.reference import PlainColdTier
 
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]  # examples share a store, and empty it
@@ -191,7 +191,7 @@ def test_it_answers_as_the_plain_tier_does(store, data):
             filter = Filter.of(expression)
         except ThatchError:
             continue
-        many.append((Subscription(f"s{number}", filter, str(filter), None, float("inf")), cold()))
+        many.append((StoredSubscription(f"s{number}", filter, str(filter), None, float("inf")), cold()))
     for tier in (store, plain):
         tier.put(many, [record()])
     for event in data.draw(st.lists(events, min_size=1, max_size=4)):
@@ -216,7 +216,7 @@ def test_it_answers_alike_with_a_schema(data, kind, request, tmp_path_factory):
             filter = Filter.of(expression, schema)
         except ThatchError:
             continue
-        many.append((Subscription(f"s{number}", filter, str(filter), None, float("inf")), cold()))
+        many.append((StoredSubscription(f"s{number}", filter, str(filter), None, float("inf")), cold()))
     for tier in (store, plain):
         tier.put(many, [])
     for event in data.draw(st.lists(events, min_size=1, max_size=3)):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from thatch import parse
 from thatch.tiering import clusters
 from thatch.tiering.access import AccessKeys
-from thatch.tiering.clusters import Cluster, Clusters, predicates_of
+from thatch.tiering.clusters import Clusters, TierCluster, predicates_of
 from thatch.tiering.reference import commonality
 
 TEXTS = ["x = 1 and y < 3", "x = 1 and y < 4", "x = 1", "y < 3 or z = 'a'", "z like '%b%c%' and y < 3"]
@@ -18,7 +18,7 @@ TEXTS = ["x = 1 and y < 3", "x = 1 and y < 4", "x = 1", "y < 3 or z = 'a'", "z l
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size=1, max_size=12))
 def test_counts_are_those_of_the_definition_whoever_comes_and_goes(changes):
-    cluster, members = Cluster(0, "k"), []
+    cluster, members = TierCluster(0, "k"), []
     for text, comes in changes:
         filter = parse(text)
         if comes:
@@ -34,7 +34,7 @@ def test_counts_are_those_of_the_definition_whoever_comes_and_goes(changes):
 
 
 def test_the_ratio_is_one_without_sharing_and_small_with_much():
-    apart, alike = Cluster(0, "apart"), Cluster(1, "alike")
+    apart, alike = TierCluster(0, "apart"), TierCluster(1, "alike")
     for number in range(10):
         apart.learn(predicates_of(parse(f"x = {number} and y < {number}")))
         alike.learn(predicates_of(parse("x = 1 and y < 5")))
@@ -54,7 +54,7 @@ def test_large_clusters_that_share_little_have_the_lowest_priority():
 
 
 def test_a_moved_cluster_keeps_its_counts_and_takes_new_members_as_unshared():
-    cluster = Cluster(0, "k")
+    cluster = TierCluster(0, "k")
     for _ in range(4):
         cluster.learn(predicates_of(parse("x = 1 and y < 5")))
     held = cluster.nbytes()
@@ -63,7 +63,7 @@ def test_a_moved_cluster_keeps_its_counts_and_takes_new_members_as_unshared():
     assert cluster.nbytes() < held
     cluster.learn(predicates_of(parse("x = 1")))
     assert (cluster.nodes, cluster.predicates) == (3, 9)
-    assert Cluster.of(cluster.record(is_cold=True)).weighted == cluster.weighted
+    assert TierCluster.of(cluster.record(is_cold=True)).weighted == cluster.weighted
 
 
 def test_a_full_cluster_is_followed_by_another_and_a_cold_key_stays_cold_for_new_members(monkeypatch):

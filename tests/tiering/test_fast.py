@@ -10,11 +10,11 @@ import pytest
 
 from thatch import parse
 from thatch.tiering import DiagramTier, SegmentTier
-from thatch.tiering.problem import Subscription
+from thatch.tiering.problem import StoredSubscription
 
 
-def made(number: int, text: str, subscriber: str | None = None, expires: float = inf) -> Subscription:
-    return Subscription(f"s{number}", parse(text), text, subscriber, expires)
+def made(number: int, text: str, subscriber: str | None = None, expires: float = inf) -> StoredSubscription:
+    return StoredSubscription(f"s{number}", parse(text), text, subscriber, expires)
 
 
 @pytest.fixture(params=[DiagramTier, SegmentTier])

@@ -38,7 +38,7 @@ from thatch.stores.boxes import (
     ranged_keys,
     safe,
 )
-from thatch.tiering.problem import ClusterRecord, Found, Home, Match, Subscription
+from thatch.tiering.problem import ClusterRecord, Found, Home, Match, StoredSubscription
 
 __all__ = ["SLOTS", "Change", "Connection", "RelationalStore"]
 
@@ -238,7 +238,7 @@ class RelationalStore(ABC):
         if len(identity) > _LONGEST_ID:
             raise SubscriptionError(f"an id of at most {_LONGEST_ID} characters", shown(identity))
 
-    def put(self, many: Sequence[tuple[Subscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
+    def put(self, many: Sequence[tuple[StoredSubscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
         """Remember subscriptions in place of those with their ids, and clusters."""
         for each, _ in many:
             self.check(each.identity)
@@ -272,7 +272,7 @@ class RelationalStore(ABC):
         with self._changing() as change:
             self._forget(change, identities)
 
-    def move(self, record: ClusterRecord, members: Sequence[Subscription]) -> None:
+    def move(self, record: ClusterRecord, members: Sequence[StoredSubscription]) -> None:
         """Let the tier that the record tells answer for members of a cluster, and for new ones."""
         self._make_sure()
         new = self._new_attributes(members) if record.is_cold else {}
@@ -321,7 +321,9 @@ class RelationalStore(ABC):
             ],
         )
 
-    def _keep_boxes(self, change: Change, many: list[tuple[int, Subscription]], new: dict[str, int]) -> None:
+    def _keep_boxes(
+        self, change: Change, many: list[tuple[int, StoredSubscription]], new: dict[str, int]
+    ) -> None:
         if new:
             change.run_many(
                 "INSERT INTO attributes (name, slot) VALUES (?, ?) "
@@ -337,7 +339,7 @@ class RelationalStore(ABC):
         ]
         self._insert_boxes(change, rows)
 
-    def _new_attributes(self, many: Iterable[Subscription]) -> dict[str, int]:
+    def _new_attributes(self, many: Iterable[StoredSubscription]) -> dict[str, int]:
         """Slots for attributes that come for the first time, as long as there are any."""
         new: dict[str, int] = {}
         for each in many:
@@ -429,7 +431,7 @@ class RelationalStore(ABC):
     def _found(self, row: Sequence[Any]) -> Found:
         identity, subscriber, expires, text, cluster, is_cold = row
         text = plain(text)
-        subscription = Subscription(
+        subscription = StoredSubscription(
             plain(identity),
             parse(text, self.schema),
             text,

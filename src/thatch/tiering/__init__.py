@@ -1,13 +1,12 @@
-"""Two-level matching: a fast tier in memory with a budget, and a cold one in a database (paper C, section 5.2)."""
+"""Two-level matching: a fast tier in memory with a budget, and a cold one in a database (commonality, section 5.2)."""
 
 from __future__ import annotations
 
-from thatch.tiering.answers import Answer
 from thatch.tiering.budget import Budget
 from thatch.tiering.engine import TieredEngine
 from thatch.tiering.fast import DiagramTier, SegmentTier
-from thatch.tiering.migration import Moved
-from thatch.tiering.problem import ClusterRecord, ColdTier, FastTier
+from thatch.tiering.migration import Move
+from thatch.tiering.problem import Answer, ClusterRecord, ColdTier, FastTier
 from thatch.tiering.reference import PlainColdTier
 
 __all__ = [
@@ -17,7 +16,7 @@ __all__ = [
     "ColdTier",
     "DiagramTier",
     "FastTier",
-    "Moved",
+    "Move",
     "PlainColdTier",
     "SegmentTier",
     "TieredEngine",

@@ -1,8 +1,8 @@
-"""What subscriptions of a cluster have in common: an equality that at least two hold, else their set of attributes.
+"""What the subscriptions of a cluster have in common: an equality that at least two have, else their attributes.
 
-Of several equalities the most selective is taken: by what is known of events, else the one that the fewest hold.
-How many hold each is counted with loss, so that a flood of values that never come again takes no memory: when the
-table is full, all that were seen once since are forgotten (after Manku and Motwani's lossy counting).
+Of several equalities the most selective is taken: by what is known of events, else the one that the fewest have. They
+are counted with loss, so that a flood of values that never come again takes no memory: when the table is full, those
+seen once are dropped (after Manku and Motwani's lossy counting).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["AccessKeys", "Selectivity", "wider_keys"]
 # The share of events that satisfy a predicate, by the attribute's key and its constraint.
 Selectivity: TypeAlias = Callable[[str, Constraint], float]
 
-_LONGEST = 120  # characters of a key; longer ones that begin alike are one
+_LONGEST = 120  # characters of a key; longer ones with the same beginning are one
 _ENTRY_BYTES = 104  # of a dict, an entry with a large number as key
 
 
@@ -27,7 +27,7 @@ class AccessKeys:
 
     Parameters
     ----------
-    room : equalities that are counted at most
+    room : how many equalities are counted at most
     selectivity : what is known of events
     """
 
@@ -37,7 +37,7 @@ class AccessKeys:
         self._counts: dict[int, int] = {}
 
     def key(self, filter: Filter) -> str:
-        """The key of a filter, which counts as a holder of its equalities from now on."""
+        """The key of a filter, whose equalities are counted from now on."""
         held = []
         for key, constraint in _equalities(filter):
             count = self._count(hash((key, constraint)))
@@ -56,21 +56,21 @@ class AccessKeys:
     def _count(self, predicate: int) -> int:
         if predicate not in self._counts and len(self._counts) >= self._room:
             self._counts = {each: count for each, count in self._counts.items() if count > 1}
-            if len(self._counts) > self._room // 2:  # common ones grow old too
+            if len(self._counts) > self._room // 2:  # frequent ones age too
                 self._counts = {each: count // 2 for each, count in self._counts.items() if count > 3}
         count = self._counts[predicate] = self._counts.get(predicate, 0) + 1
         return count
 
 
 def wider_keys(key: str) -> list[str]:
-    """What a small cluster of a key may be folded into, the narrowest first: any value of its attribute, then anything."""
+    """The keys that a small cluster may be folded into, narrowest first: any value of its attribute, then anything."""
     name, equals, _ = key.partition(" = ")
     wider = [f"{name} = any", "any"] if equals else ["any"]
     return wider[wider.index(key) + 1 :] if key in wider else wider
 
 
 def _equalities(filter: Filter) -> list[tuple[str, Constraint]]:
-    """The predicates that demand one value, and that every conjunction of the filter has."""
+    """The predicates that require one value, and that all conjunctions of the filter have."""
     first, *others = filter.conjunctions
     return [
         (key, constraint)

@@ -1,22 +1,36 @@
-"""Bytes that the fast tier may take, and the marks between which it moves."""
+"""The budget of the fast tier, and how to return free memory to the system.
+
+Indexes are merged by building new ones beside the old. The C library keeps the memory this frees, in pieces that may be
+too small for the next merge; a process with a budget asks for it to be returned. Large arrays are best allocated on their
+own: they go back whole. glibc stops doing so once a program has freed some, unless it is told not to; under a flood the
+process then grows half as much.
+"""
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
 
 from thatch.errors import ParameterError, shown
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "allocate_large_apart", "return_memory"]
 
-_LEAST = 64 << 10  # bytes below the low mark with which a few subscriptions can live
+_LEAST = 64 << 10  # bytes below the low mark that suffice for a few subscriptions
+_MMAP_THRESHOLD = -3  # the number of this option in glibc
+_LARGE = 128 << 10  # bytes; where glibc begins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """A budget with its water marks, as shares of it.
+    """A budget with its high and low mark, as shares of it.
 
-    Merging an index of segments takes about three times its size for a moment, which is why the marks lie well below the
-    budget; diagrams can do with higher ones.
+    Merging an index of segments takes about three times its size for a moment, so the marks lie well below the budget;
+    for diagrams they may be higher.
 
     Parameters
     ----------
@@ -42,24 +56,47 @@ class Budget:
 
     @property
     def high_mark(self) -> int:
-        """Bytes at which moving begins."""
+        """Bytes above which clusters move out."""
         return int(self.size * self.high)
 
     @property
     def low_mark(self) -> int:
-        """Bytes at which it ends."""
+        """Bytes at which they stop moving out, and below which they come back."""
         return int(self.size * self.low)
 
     def beside(self, taken: int) -> Budget:
-        """What is left for subscriptions beside bytes that are taken whatever happens, with the same marks.
+        """The budget that is left for subscriptions beside bytes that are always taken, with the same marks.
 
         Raises
         ------
         ParameterError
-            If nothing has room there.
+            If there is no room for any.
         """
         least = taken + int(_LEAST / self.low)
         if self.size < least:
             expected = f"at least {least:,} bytes, of which {taken:,} are taken before the first subscription"
             raise ParameterError(expected, f"{self.size:,}", "budget")
         return replace(self, size=self.size - taken)
+
+
+def return_memory() -> None:
+    """Return free memory to the system, where the C library can: glibc."""
+    pa.default_memory_pool().release_unused()
+    trim = _function("malloc_trim")
+    if trim is not None:
+        trim(0)
+
+
+def allocate_large_apart() -> None:
+    """From now on allocate large arrays on their own, in this whole process; glibc only."""
+    set_option = _function("mallopt")
+    if set_option is not None and _function("malloc_trim") is not None:
+        set_option(_MMAP_THRESHOLD, _LARGE)
+
+
+@cache
+def _function(name: str) -> Callable[..., Any] | None:
+    try:
+        return getattr(ctypes.CDLL(None), name, None)
+    except OSError:  # a platform without such a library
+        return None

@@ -1,8 +1,7 @@
-"""Clusters of subscriptions, and how much their members share (paper C, section 5.2).
+"""Clusters of subscriptions, and how much their members share (commonality, section 5.2).
 
-For each cluster in memory every predicate of every member is kept as a number, its hash, so that unique ones can be counted;
-two different predicates with one hash of 61 bits would count as one. Nothing is known of the members themselves: the
-cold tier remembers those.
+A cluster in memory keeps the hash of every predicate of every member, to count unique ones; two predicates with the same
+hash of 61 bits would count as one. The members themselves are in the cold tier.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from thatch.model.filters import Filter
 from thatch.tiering.access import wider_keys
 from thatch.tiering.problem import ClusterRecord
 
-__all__ = ["CLUSTER_BYTES", "LARGEST", "Cluster", "Clusters", "predicates_of"]
+__all__ = ["CLUSTER_BYTES", "LARGEST", "Clusters", "TierCluster", "predicates_of"]
 
 LARGEST = 1_000  # members; a further one begins another cluster under the same key
-CLUSTER_BYTES = 480  # an object, its entries in two dicts and a list, and its key, without predicates
+CLUSTER_BYTES = 480  # an object, its key and its entries in two dicts and a list, without predicates
 
 
 def predicates_of(filter: Filter) -> list[int]:
@@ -32,15 +31,13 @@ def predicates_of(filter: Filter) -> list[int]:
     ]
 
 
-class Cluster:
-    """Subscriptions with something in common.
+class TierCluster:
+    """Subscriptions with something in common; `is_new` until the cold tier has stored it.
 
     Parameters
     ----------
-    number, key : what it is, and what the members have in common
+    number, key : which cluster, and what the members have in common
     is_cold : the cold tier answers for it, and new members go there
-
-    `is_new` until the cold tier knows it.
     """
 
     __slots__ = ("_nodes", "_predicates", "_total", "is_cold", "is_new", "key", "members", "number")
@@ -50,19 +47,19 @@ class Cluster:
         self.is_new = True
         self.members = 0
         self._predicates = array("q")
-        self._nodes, self._total = 0, 0  # as last counted; of a cold cluster all that is known
+        self._nodes, self._total = 0, 0  # as last counted; all that is known of a cold cluster
 
     @staticmethod
-    def of(record: ClusterRecord) -> Cluster:
-        """A cluster that is remembered; its predicates, if it is not cold, have yet to be told."""
-        cluster = Cluster(record.number, record.key, is_cold=record.is_cold)
+    def of(record: ClusterRecord) -> TierCluster:
+        """A stored cluster; if it is not cold, its predicates have yet to be added."""
+        cluster = TierCluster(record.number, record.key, is_cold=record.is_cold)
         cluster.members, cluster.is_new = record.members, False
         cluster._nodes, cluster._total = record.nodes, record.predicates
         return cluster
 
     @property
     def predicates(self) -> int:
-        """How many predicates the members have, each counted as often as it comes."""
+        """How many predicates the members have, repeated ones included."""
         return self._total if self.is_cold else len(self._predicates)
 
     @property
@@ -74,16 +71,16 @@ class Cluster:
 
     @property
     def ratio(self) -> float:
-        """The commonality ratio: unique predicates ÷ all; 1 = nothing is shared, small = much is."""
+        """The commonality ratio: unique predicates ÷ all; 1 = nothing is shared, small = a lot is."""
         return self.nodes / self.predicates if self.predicates else 1.0
 
     @property
     def weighted(self) -> float:
-        """Node count × ratio. The larger it is, the lower is the priority of the cluster."""
+        """Node count × ratio: the larger, the lower the priority of the cluster."""
         return self.nodes * self.ratio
 
     def learn(self, predicates: Sequence[int]) -> None:
-        """Count the predicates of a new member. In a cold cluster nobody knows which are new: all count as such."""
+        """Count the predicates of a new member. In a cold cluster all count as new: nobody knows the others."""
         if self.is_cold:
             self._nodes += len(predicates)
             self._total += len(predicates)
@@ -92,7 +89,7 @@ class Cluster:
         self._nodes = 0
 
     def unlearn(self, predicates: Sequence[int]) -> None:
-        """Take back the predicates of a member."""
+        """Stop counting the predicates of a member."""
         if self.is_cold:
             shared = round(len(predicates) * self.ratio)
             self._nodes = max(self._nodes - shared, 0)
@@ -101,24 +98,24 @@ class Cluster:
         for each in predicates:
             try:
                 self._predicates.remove(each)
-            except ValueError:  # learned by a process that is gone
+            except ValueError:  # counted by an earlier process
                 continue
         self._nodes = 0
 
     def go(self, *, is_cold: bool) -> None:
-        """Change the tier; of a cluster that goes to the cold one only counts are kept."""
+        """Change the tier; a cluster that becomes cold keeps only its counts."""
         if is_cold and not self.is_cold:
             self._nodes, self._total = self.nodes, len(self._predicates)
         self._predicates = array("q")
         self.is_cold = is_cold
 
-    def take_in(self, other: Cluster) -> None:
-        """Count what is known of a cluster, which is cold as this one is, as known of this one."""
+    def absorb(self, other: TierCluster) -> None:
+        """Add the counts of another cluster; both are cold."""
         self._nodes += other._nodes
         self._total += other._total
 
     def record(self, *, is_cold: bool) -> ClusterRecord:
-        """What should be remembered of it."""
+        """What the cold tier should store."""
         return ClusterRecord(self.number, self.key, is_cold, self.nodes, self.predicates, self.members)
 
     def nbytes(self) -> int:
@@ -127,11 +124,14 @@ class Cluster:
 
 
 class Clusters:
-    """All clusters that have members, by number; for each key and tier the newest one takes new members."""
+    """All clusters that have members, by number. The newest of each key and tier takes new members."""
 
     def __init__(self) -> None:
-        self._by_number: dict[int, Cluster] = {}
-        self._of: tuple[dict[str, list[Cluster]], dict[str, list[Cluster]]] = ({}, {})  # in memory, and cold
+        self._by_number: dict[int, TierCluster] = {}
+        self._of: tuple[dict[str, list[TierCluster]], dict[str, list[TierCluster]]] = (
+            {},
+            {},
+        )  # in memory, and cold
         self._next = 0
         self.members = 0
         self.cold = 0  # clusters
@@ -139,74 +139,74 @@ class Clusters:
     def __len__(self) -> int:
         return len(self._by_number)
 
-    def __iter__(self) -> Iterator[Cluster]:
+    def __iter__(self) -> Iterator[TierCluster]:
         return iter(self._by_number.values())
 
-    def __getitem__(self, number: int) -> Cluster:
+    def __getitem__(self, number: int) -> TierCluster:
         return self._by_number[number]
 
     def __contains__(self, number: object) -> bool:
         return number in self._by_number
 
-    def home(self, key: str) -> Cluster:
-        """The cluster that a new member with this key belongs to; a new one if there is none, or it is full.
+    def home(self, key: str) -> TierCluster:
+        """The cluster for a new member with this key; a new one if there is none, or it is full.
 
-        As long as a cluster of this key, or what others like it were folded into, is cold, so is the home of new
-        members: what floods in flows past memory.
+        While a cluster of this key, or one that such clusters were folded into, is cold, new members go there: a flood
+        passes memory by.
         """
         cold = self._cold_key(key)
         return self.newest(key, is_cold=False) if cold is None else self.newest(cold, is_cold=True)
 
     def is_cold(self, key: str) -> bool:
-        """Whether the home of a new member with this key is cold."""
+        """Whether a new member with this key goes to the cold tier."""
         return self._cold_key(key) is not None
 
-    def newest(self, key: str, *, is_cold: bool, more: int = 1) -> Cluster:
-        """The cluster of a key and tier that has room for so many members more; a new one if there is none."""
+    def newest(self, key: str, *, is_cold: bool, more: int = 1) -> TierCluster:
+        """The cluster of a key and tier with room for `more` members; a new one if there is none."""
         some = self._of[is_cold].get(key)
         if some is None or some[-1].members + more > LARGEST:
-            newest = Cluster(self._next, key, is_cold=is_cold)
-            self.keep(newest)
+            newest = TierCluster(self._next, key, is_cold=is_cold)
+            self.add(newest)
             return newest
         return some[-1]
 
-    def keep(self, cluster: Cluster) -> None:
-        """Take in a cluster that is new, or remembered; one without members only its number."""
+    def add(self, cluster: TierCluster) -> None:
+        """Add a cluster that is new or stored; of one without members only its number counts."""
         self._next = max(self._next, cluster.number + 1)
         if cluster.members or cluster.is_new:
             self.members += cluster.members
             self._by_number[cluster.number] = cluster
             self._list(cluster)
 
-    def forget(self, cluster: Cluster) -> None:
-        """Let go of a cluster and its members."""
+    def forget(self, cluster: TierCluster) -> None:
+        """Remove a cluster and its members."""
         self.members -= cluster.members
         del self._by_number[cluster.number]
         self._unlist(cluster)
 
-    def go(self, cluster: Cluster, *, is_cold: bool) -> None:
+    def go(self, cluster: TierCluster, *, is_cold: bool) -> None:
         """Change the tier of a cluster."""
         self._unlist(cluster)
         cluster.go(is_cold=is_cold)
         self._list(cluster)
 
-    def count(self, cluster: Cluster, change: int) -> None:
-        """A cluster has so many members more; one that has none left is forgotten."""
+    def count(self, cluster: TierCluster, change: int) -> None:
+        """Add `change` to the members of a cluster, and remove it when none is left."""
         cluster.members += change
         self.members += change
         if change < 0 and not cluster.members:
             self.forget(cluster)
 
-    def fold(self, cluster: Cluster) -> Cluster:
-        """Let a small cold cluster become part of a wider one; that one."""
+    def fold(self, cluster: TierCluster) -> TierCluster:
+        """Fold a small cold cluster into a wider one; return that one."""
         into = self.newest(wider_keys(cluster.key)[0], is_cold=True, more=cluster.members)
         self.forget(cluster)
         self.count(into, cluster.members)
-        into.take_in(cluster)
+        into.absorb(cluster)
         return into
 
-    def smallest(self, most: int, *, depth: int) -> list[Cluster]:
-        """Cold clusters that are small enough to be folded, with so many wider keys each; the smallest, so many at most."""
+    def smallest(self, most: int, *, depth: int) -> list[TierCluster]:
+        """The smallest cold clusters that may be folded, at most `most`, among those with `depth` wider keys."""
         small = [
             each
             for each in self
@@ -215,22 +215,22 @@ class Clusters:
         return sorted(small, key=lambda each: (each.members, each.number))[:most]
 
     def _cold_key(self, key: str) -> str | None:
-        """The key of the cold cluster that takes new members of a key; None if one in memory does."""
+        """The key of the cold cluster for new members of a key; None if they go to memory."""
         keys = [key] if key in self._of[False] else [key, *wider_keys(key)]
         return next((each for each in keys if each in self._of[True]), None)
 
-    def _list(self, cluster: Cluster) -> None:
+    def _list(self, cluster: TierCluster) -> None:
         self._of[cluster.is_cold].setdefault(cluster.key, []).append(cluster)
         self.cold += cluster.is_cold
 
-    def _unlist(self, cluster: Cluster) -> None:
+    def _unlist(self, cluster: TierCluster) -> None:
         some = self._of[cluster.is_cold][cluster.key]
         some.remove(cluster)
         if not some:
             del self._of[cluster.is_cold][cluster.key]
         self.cold -= cluster.is_cold
 
-    def by_priority(self, *, is_cold: bool) -> list[Cluster]:
+    def by_priority(self, *, is_cold: bool) -> list[TierCluster]:
         """Clusters of one tier that have members, the lowest priority first."""
         some = [each for each in self if each.is_cold == is_cold and each.members]
         return sorted(some, key=lambda each: (-each.weighted, each.number))

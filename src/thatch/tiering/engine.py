@@ -1,8 +1,8 @@
-"""`TieredEngine`: subscriptions in memory as far as a budget allows, all others in a database (paper C, section 5.2).
+"""`TieredEngine`: subscriptions in memory as far as a budget allows, the others in a database.
 
-Deviations from the paper: an event is asked of both tiers, as it may match in both (the paper sends a message to one, by its
-class); and all subscriptions are written to the database when they come, not when they move, so that none is lost
-with the process. What is in memory is what the database says should be there.
+Deviations from commonality, section 5.2: an event is matched in both tiers, since it may match in both (the paper sends
+a message to one, by its class); and a subscription is written to the database when it arrives, not when it moves, so
+that none is lost with the process. The database decides what is in memory.
 """
 
 from __future__ import annotations
@@ -21,13 +21,20 @@ from thatch.model.filters import Filter
 from thatch.model.language import FilterSource
 from thatch.model.schema import Schema
 from thatch.tiering.access import AccessKeys, Selectivity
-from thatch.tiering.answers import Answer
-from thatch.tiering.budget import Budget
-from thatch.tiering.clusters import Cluster, Clusters, predicates_of
+from thatch.tiering.budget import Budget, allocate_large_apart
+from thatch.tiering.clusters import Clusters, TierCluster, predicates_of
 from thatch.tiering.fast import SegmentTier
-from thatch.tiering.memory import keep_large_apart
-from thatch.tiering.migration import Migration, Moved
-from thatch.tiering.problem import By, ClusterRecord, ColdTier, FastTier, Found, Home, Subscription
+from thatch.tiering.migration import Migration, Move
+from thatch.tiering.problem import (
+    Answer,
+    By,
+    ClusterRecord,
+    ColdTier,
+    FastTier,
+    Found,
+    Home,
+    StoredSubscription,
+)
 
 __all__ = ["TieredEngine"]
 
@@ -36,24 +43,24 @@ _COUNTED = 4_096  # bytes of the budget for each equality that is counted
 
 
 class TieredEngine:
-    """A set of subscriptions that tells, for every event, who wants it, and never takes more memory than it may.
+    """A set of subscriptions, for every event those that match it, within a budget of memory.
 
-    One thread at a time may change it; with segments as the fast tier answers may be asked from any. A call that raises has changed nothing, as
-    far as the database can be asked: after a lost connection it is asked again what it has of the subscriptions at hand.
+    One thread at a time may change it; with segments as the fast tier, any thread may ask. A call that raises has changed
+    nothing. If a connection was lost, the next call asks the database what became of the change.
 
     Parameters
     ----------
-    cold : the database, with all that it remembers
-    budget : bytes, or a `Budget` with water marks
-    fast : the tier in memory, empty; segments if there is none
+    cold : the database, with what it has stored
+    budget : bytes, or a `Budget` with its marks
+    fast : the tier in memory, empty; segments if not given
     schema : declared types of attributes
-    selectivity : what is known of events, by which clusters are formed
-    moved : is told of every cluster that has moved
+    selectivity : what is known of events; clusters are formed by it
+    moved : called with every move of a cluster
 
     Raises
     ------
     ParameterError
-        If the budget is too small to hold anything.
+        If the budget is too small for anything.
     StoreError
         If the database cannot be read.
 
@@ -75,9 +82,9 @@ class TieredEngine:
         fast: FastTier | None = None,
         schema: Schema | None = None,
         selectivity: Selectivity | None = None,
-        moved: Callable[[Moved], None] | None = None,
+        moved: Callable[[Move], None] | None = None,
     ) -> None:
-        keep_large_apart()
+        allocate_large_apart()
         self.schema = schema
         self.budget = budget if isinstance(budget, Budget) else Budget(size=budget)
         self._cold = cold
@@ -86,18 +93,18 @@ class TieredEngine:
         self._keys = AccessKeys(max(256, self.budget.size // _COUNTED), selectivity)
         room = self.budget.beside(cold.nbytes() + self._fast.nbytes())
         self._migration = Migration(self._fast, cold, self._clusters, self._keys, room, moved)
-        # Memory says nothing of these: the database must be asked.
-        self._doubtful: frozenset[str] = frozenset()
+        # Nobody knows whether these are stored: the database must be asked.
+        self._uncertain: frozenset[str] = frozenset()
         self._load()
 
     def _load(self) -> None:
-        """Take in what the database remembers; what has no room any more moves out again."""
+        """Load what the database has stored; what no longer fits moves out again."""
         for record in self._cold.clusters():
-            self._clusters.keep(Cluster.of(record))
+            self._clusters.add(TierCluster.of(record))
         for some in self._cold.fast():
             for each, home in some:
                 cluster = self._clusters[home.cluster]
-                if cluster.is_cold:  # it came while a move was under way that nobody saw end
+                if cluster.is_cold:  # added during a move whose end nobody saw
                     self._cold.move(cluster.record(is_cold=True), [each])
                 else:
                     cluster.learn(predicates_of(each.filter))
@@ -114,43 +121,44 @@ class TieredEngine:
         subscriber: str | None = None,
         expires: Moment | None = None,
     ) -> None:
-        """Add a subscription; a known id is replaced. Parameters as for `thatch.Engine.subscribe`.
+        """Add a subscription, or replace the one with its id; raises `StoreError` if the database cannot store it.
 
-        Raises
-        ------
-        StoreError
-            If the database cannot take it.
+        Parameters as for `thatch.Engine.subscribe`.
         """
-        identity, made, whose, when = read_subscription(
-            subscription, filter, subscriber, expires, self.schema
+        checked = read_subscription(subscription, filter, subscriber, expires, self.schema)
+        self._cold.check(checked.identity)
+        text = filter if isinstance(filter, str) else str(checked.filter)
+        self._put(
+            [StoredSubscription(checked.identity, checked.filter, text, checked.subscriber, checked.expires)]
         )
-        self._cold.check(identity)
-        text = filter if isinstance(filter, str) else str(made)
-        self._put([Subscription(identity, made, text, whose, when)])
 
     def subscribe_many(self, table: Any) -> pa.Table:
         """Add the subscriptions of a table; return the rows that were refused, with the reason.
 
-        Rows that come after a failure of the database are among those refused. Parameters as for
+        Rows after a failure of the database are among those refused. Parameters as for
         `thatch.Engine.subscribe_many`.
         """
-        intake = read_subscriptions(table, self.schema)
+        checked = read_subscriptions(table, self.schema)
         refused: dict[str, str] = {}
         many = []
-        for identity, filter, subscriber, expires in intake.accepted.values():
+        for identity, each in checked.accepted.items():
             try:
                 self._cold.check(identity)
             except SubscriptionError as error:
                 refused[identity] = str(error)
                 continue
-            many.append(Subscription(identity, filter, intake.texts[identity], subscriber, expires))
+            many.append(
+                StoredSubscription(
+                    identity, each.filter, checked.texts[identity], each.subscriber, each.expires
+                )
+            )
         for start in range(0, len(many), _BATCH):
             try:
                 self._put(many[start : start + _BATCH])
             except StoreError as error:
                 refused |= {each.identity: str(error) for each in many[start:]}
                 break
-        rejects = list(intake.rejects)
+        rejects = list(checked.rejects)
         if refused:
             ids = arrow_table(table, "subscriptions").column("subscription").to_pylist()
             row_of = {identity: row for row, identity in reversed(list(enumerate(ids)))}
@@ -161,20 +169,14 @@ class TieredEngine:
         return pa.Table.from_pylist(sorted(rejects, key=lambda each: each["row"]), schema=REJECTS)
 
     def unsubscribe(self, subscription: str) -> None:
-        """Remove a subscription.
-
-        Raises
-        ------
-        UnknownSubscriptionError
-            If there is none of that id.
-        """
+        """Remove a subscription; raises `UnknownSubscriptionError` if there is none of that id."""
         if not isinstance(subscription, str) or not self._drop([subscription]):
             raise UnknownSubscriptionError(subscription)
 
     def expire(self, now: Moment) -> list[str]:
-        """Forget what has expired by `now`; return the ids.
+        """Remove what has expired by `now`; return the ids.
 
-        If the database goes away when some are gone, those are returned; the next call has the others.
+        If the database fails after some were removed, those are returned, and the next call returns the others.
         """
         gone = self._cold.expired(seconds(now, "now"))
         for start in range(0, len(gone), _BATCH):
@@ -187,7 +189,7 @@ class TieredEngine:
         return gone
 
     def rebalance(self) -> None:
-        """Bring clusters back as far as there is room, or move some out; done now and then by itself."""
+        """Move clusters back as far as there is room, or out if there is none; also happens by itself now and then."""
         with self._cold.alone():
             self._settle()
             self._migration.make_room(0)
@@ -198,7 +200,7 @@ class TieredEngine:
     def answer(
         self, event: Mapping[str, Any], *, by: By = "subscription", now: Moment | None = None
     ) -> Answer:
-        """Who wants an event, in two parts: the fast tier's is there at once.
+        """The subscriptions that match an event, in two parts: the fast tier answers at once.
 
         Parameters
         ----------
@@ -214,8 +216,8 @@ class TieredEngine:
             self._settle()
             found = self._slow(event, by, when)
             before = arrivals
-            # What came to memory from the database in between was in neither part: then both are asked again.
-            while self._doubtful or before != self._migration.arrivals:
+            # What moved from the database to memory in between was in neither part: ask both again.
+            while self._uncertain or before != self._migration.arrivals:
                 self._settle()
                 before = self._migration.arrivals
                 found += self._fast.match(event, by, when) + self._slow(event, by, when)
@@ -224,7 +226,7 @@ class TieredEngine:
         return Answer(self._fast.match(event, by, when), ask)
 
     def _slow(self, event: Mapping[str, Any], by: By, when: float | None) -> list[str]:
-        """Who of those that the database answers for wants an event."""
+        """The subscriptions in the database that match an event."""
         return [
             each.subscriber if by == "subscriber" and each.subscriber is not None else each.identity
             for each in self._cold.match(read_event(event, self.schema), when)
@@ -233,22 +235,22 @@ class TieredEngine:
     def match(
         self, event: Mapping[str, Any], *, by: By = "subscription", now: Moment | None = None
     ) -> list[str]:
-        """Who wants an event, of both tiers: the fast tier's first, each in the order in which they came there.
+        """The subscriptions of both tiers that match an event: first the fast tier's, each in order of arrival there.
 
         Raises
         ------
         StoreError
-            If the database is away; `answer` still gives what is in memory, but nothing of subscriptions whose
-            change nobody saw end.
+            If the database is away; `answer` still gives what is in memory, except subscriptions whose last change
+            may or may not have been stored.
         """
         return list(self.answer(event, by=by, now=now))
 
     def any(self, event: Mapping[str, Any], *, now: Moment | None = None) -> bool:
-        """Whether somebody wants an event; the database is asked only if nobody in memory does."""
+        """Whether some subscription matches an event; the database is asked only if none in memory does."""
         return next(iter(self.answer(event, now=now)), None) is not None
 
     def count(self, event: Mapping[str, Any], *, now: Moment | None = None) -> int:
-        """How many subscriptions want an event."""
+        """How many subscriptions match an event."""
         return len(self.match(event, now=now))
 
     def filter(self, subscription: str) -> Filter:
@@ -259,7 +261,7 @@ class TieredEngine:
         return found[subscription].subscription.filter
 
     def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
-        """Why a subscription does or does not want an event; print the answer."""
+        """Why a subscription does or does not match an event; print the answer."""
         return self.filter(subscription).explain(event)
 
     def clusters(self) -> list[ClusterRecord]:
@@ -267,7 +269,7 @@ class TieredEngine:
         return [each.record(is_cold=each.is_cold) for each in self._clusters if each.members]
 
     def nbytes(self) -> int:
-        """Bytes that all of it takes in memory, as accounted."""
+        """Bytes that all of it takes in memory, by its own account."""
         return self._migration.nbytes() + self._cold.nbytes()
 
     def stats(self) -> dict[str, int]:
@@ -285,7 +287,7 @@ class TieredEngine:
         }
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._cold.close()
 
     def __len__(self) -> int:
@@ -302,14 +304,14 @@ class TieredEngine:
 
     # --- inside ----------------------------------------------------------------------------------------------------------
 
-    def _put(self, many: Sequence[Subscription]) -> None:
-        """Write subscriptions to the database, then to memory what belongs there."""
+    def _put(self, many: Sequence[StoredSubscription]) -> None:
+        """Write subscriptions to the database, then those that belong there to memory."""
         with self._cold.alone():
             self._settle()
             keys = [self._keys.key(each.filter) for each in many]
             self._migration.make_room(sum(not self._clusters.is_cold(key) for key in keys))
             known = self._cold.find([each.identity for each in many])
-            clusters: list[Cluster] = []
+            clusters: list[TierCluster] = []
             for key in keys:
                 clusters.append(self._clusters.home(key))
                 self._clusters.count(clusters[-1], 1)
@@ -326,26 +328,28 @@ class TieredEngine:
                 cluster.is_new = False
                 cluster.learn(predicates_of(each.filter))
 
-    def _write(self, placed: Sequence[tuple[Subscription, Cluster]], known: Mapping[str, Found]) -> None:
-        """Write subscriptions to both tiers, in place of those that are known."""
+    def _write(
+        self, placed: Sequence[tuple[StoredSubscription, TierCluster]], known: Mapping[str, Found]
+    ) -> None:
+        """Write subscriptions to both tiers, in place of the known ones."""
         unwritten = {cluster.number: cluster for _, cluster in placed if cluster.is_cold or cluster.is_new}
         fast = {each.identity: each for each, cluster in placed if not cluster.is_cold}
-        # Between the two these are in neither tier, so that who asks meanwhile must wait.
-        self._doubtful = frozenset(each for each in fast if each in known and known[each].home.is_cold)
+        # Between the two writes these are in neither tier: who asks meanwhile must wait.
+        self._uncertain = frozenset(each for each in fast if each in known and known[each].home.is_cold)
         try:
             self._cold.put(
                 [(each, Home(cluster.number, cluster.is_cold)) for each, cluster in placed],
                 [cluster.record(is_cold=cluster.is_cold) for cluster in unwritten.values()],
             )
         except BaseException:
-            self._doubt([each.identity for each, _ in placed])
+            self._mark_uncertain([each.identity for each, _ in placed])
             raise
         self._fast.put(list(fast.values()))
         self._fast.remove([identity for identity in known if identity not in fast])
-        self._sure()
+        self._clear_uncertain()
 
     def _drop(self, identities: Sequence[str]) -> bool:
-        """Forget subscriptions; whether there were any."""
+        """Remove subscriptions; whether there were any."""
         with self._cold.alone():
             self._settle()
             known = self._cold.find(identities)
@@ -354,50 +358,44 @@ class TieredEngine:
             try:
                 self._cold.remove(list(known))
             except BaseException:
-                self._doubt(list(known))
+                self._mark_uncertain(list(known))
                 raise
             self._fast.remove(list(known))
             for each, home in known.values():
                 self._leave(each, self._clusters[home.cluster])
-            self._migration.left(len(known))
+            self._migration.count_removed(len(known))
             return True
 
-    def _leave(self, subscription: Subscription, cluster: Cluster) -> None:
+    def _leave(self, subscription: StoredSubscription, cluster: TierCluster) -> None:
         self._clusters.count(cluster, -1)
         cluster.unlearn(predicates_of(subscription.filter))
 
-    def _doubt(self, identities: Sequence[str]) -> None:
-        """Nobody saw whether a change of these was made: until that is known memory tells nothing of them."""
-        self._doubtful = frozenset(identities)
+    def _mark_uncertain(self, identities: Sequence[str]) -> None:
+        """Remember that a change of these may or may not be stored, and drop them from memory until that is known."""
+        self._uncertain = frozenset(identities)
         self._fast.remove(identities)
 
-    def _sure(self) -> None:
-        """Memory has what it should; who asked it before and sees no doubt after that must see the count."""
-        if self._doubtful:
+    def _clear_uncertain(self) -> None:
+        """Memory is right again; who asked it before sees the count of arrivals change."""
+        if self._uncertain:
             self._migration.arrivals += 1
-            self._doubtful = frozenset()
+            self._uncertain = frozenset()
 
     def _settle(self) -> None:
-        """After a lost connection: see what the database has of the subscriptions that were under way.
-
-        Raises
-        ------
-        StoreError
-            If it is still away.
-        """
-        if not self._doubtful and self._migration.is_folded:
+        """After a lost connection, look up what became of the change; raises `StoreError` if it is still lost."""
+        if not self._uncertain and self._migration.is_folded:
             return
-        with self._cold.alone():  # answers, too, come here; a change that is under way ends first
-            if not self._doubtful and self._migration.is_folded:
+        with self._cold.alone():  # readers come here, too; a change under way ends first
+            if not self._uncertain and self._migration.is_folded:
                 return
-            found = self._cold.find(sorted(self._doubtful))
+            found = self._cold.find(sorted(self._uncertain))
             counted = {each.number: each for each in self._cold.clusters()}
             for cluster in list(self._clusters):
                 members = counted[cluster.number].members if cluster.number in counted else 0
                 self._clusters.count(cluster, members - cluster.members)
             for record in counted.values():
                 if record.number not in self._clusters:
-                    self._clusters.keep(Cluster.of(record))
+                    self._clusters.add(TierCluster.of(record))
             self._migration.is_folded = True
             self._fast.put([each for each, home in found.values() if not home.is_cold])
-            self._sure()
+            self._clear_uncertain()

@@ -1,8 +1,8 @@
 """Moving clusters between the tiers, so that memory stays within its budget.
 
-Out: copied and marked in the database by one transaction, then removed from memory. Back: put in memory, then marked in the
-database. In between both tiers answer for a cluster, never neither; whoever asks both drops what comes twice. When
-the process ends in between, the marks alone count.
+Out: one transaction copies and marks them in the database, then they are removed from memory. Back: they are put in
+memory, then marked in the database. In between both tiers answer for a cluster, never neither; duplicates are dropped.
+If the process ends in between, the marks decide.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from dataclasses import dataclass
 
 from thatch.errors import StoreError
 from thatch.tiering.access import AccessKeys
-from thatch.tiering.budget import Budget
-from thatch.tiering.clusters import CLUSTER_BYTES, Cluster, Clusters, predicates_of
-from thatch.tiering.memory import give_back
+from thatch.tiering.budget import Budget, return_memory
+from thatch.tiering.clusters import CLUSTER_BYTES, Clusters, TierCluster, predicates_of
 from thatch.tiering.problem import ColdTier, FastTier
 
-__all__ = ["Migration", "Moved"]
+__all__ = ["Migration", "Move"]
 
-_GUESS = 1_024  # bytes a subscription, before any is in memory
+_GUESS = 1_024  # bytes per subscription, before any is in memory
 _FEW = 1_024  # subscriptions
-_SHARE = 8  # an eighth of the low mark is for cold clusters
-_OFTEN = 8  # memory is looked at whenever an eighth of the subscriptions in it are new, or gone
+_SHARE = 8  # an eighth of the low mark is for records of cold clusters
+_OFTEN = 8  # memory is measured whenever an eighth of the subscriptions in it were added or removed
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A cluster that has moved: what it was like (paper C, figure 6), and where to."""
+class Move:
+    """A move of a cluster: what it was like (commonality, figure 6), and where it went."""
 
     number: int
     key: str
@@ -41,13 +40,13 @@ class Moved:
 
 
 class Migration:
-    """Looks after one engine's memory.
+    """Keeps the memory of one engine within its budget.
 
     Parameters
     ----------
-    fast, cold, clusters, keys : all that the engine has
+    fast, cold, clusters, keys : those of the engine
     budget : what subscriptions may take
-    moved : is told of every move
+    moved : called with every move
     """
 
     def __init__(
@@ -57,48 +56,48 @@ class Migration:
         clusters: Clusters,
         keys: AccessKeys,
         budget: Budget,
-        moved: Callable[[Moved], None] | None,
+        moved: Callable[[Move], None] | None,
     ) -> None:
         self._fast, self._cold, self._clusters, self._keys = fast, cold, clusters, keys
         self._budget = budget
         self._moved = moved
-        self._credit = 0.0  # bytes that may be added before memory is looked at
-        self._each = float(_GUESS)  # bytes a subscription
-        self._gone = 0  # removed since the fast tier was compacted
-        self._unseen = 0  # removed since clusters were last brought back
-        self._folded = 0  # cold clusters that folding left
-        self.is_folded = True  # as memory has it; if not, clusters must be read anew
+        self._credit = 0.0  # bytes that may be added before memory is measured again
+        self._each = float(_GUESS)  # bytes per subscription
+        self._removed = 0  # subscriptions removed since the fast tier was compacted
+        self._freed = 0  # subscriptions removed since clusters last came back
+        self._folded = 0  # cold clusters left by the last folding
+        self.is_folded = True  # in the database as in memory; if not, clusters must be read again
         self.departures = self.returns = 0
-        self.arrivals = 0  # times that subscriptions came to memory from the database
+        self.arrivals = 0  # how often subscriptions came to memory from the database
 
     def nbytes(self) -> int:
         """Bytes of the fast tier and of clusters."""
         return self._fast.nbytes() + self._clusters.nbytes() + self._keys.nbytes()
 
     def make_room(self, more: int) -> None:
-        """See to it that there is room for so many subscriptions more; clusters move out if there is not.
+        """Make room for `more` subscriptions, by moving clusters out if need be.
 
-        Cold clusters may have become part of others afterwards: homes that were known before are not right any more.
+        Cold clusters may have been folded into others afterwards: homes looked up before are no longer valid.
         """
         self._fold_small()
         self._credit -= 2 * self._each * max(more, 1)
         if self._credit > 0:
             return
-        taken = self._looked_at()
+        taken = self._measure()
         if taken + more * self._each > self._budget.high_mark:
             self._move_out(more)
-            taken = self._looked_at()
+            taken = self._measure()
         room = self._budget.high_mark - taken - more * self._each
         self._credit = min(room, len(self._fast) / _OFTEN * self._each)
 
-    def left(self, count: int) -> None:
-        """So many subscriptions are gone; now and then that is room for clusters to come back.
+    def count_removed(self, count: int) -> None:
+        """Take note of removed subscriptions; now and then they leave room for clusters to come back.
 
-        They are gone even if the database goes away now: then clusters come back after the next change.
+        If the database is away now, clusters come back after a later change.
         """
-        self._gone += count
-        self._unseen += count
-        if self._unseen * _OFTEN >= max(len(self._fast), _FEW):
+        self._removed += count
+        self._freed += count
+        if self._freed * _OFTEN >= max(len(self._fast), _FEW):
             with suppress(StoreError):
                 self.fill()
 
@@ -107,23 +106,23 @@ class Migration:
         waiting = self._clusters.by_priority(is_cold=True)
         if waiting:
             self._bring_back_some(waiting)
-        self._unseen = 0
+        self._freed = 0
 
     # --- inside --------------------------------------------------------------------------------------------------------
 
-    def _bring_back_some(self, waiting: Sequence[Cluster]) -> None:
-        if self._gone * _OFTEN >= max(len(self._fast), 1):
+    def _bring_back_some(self, waiting: Sequence[TierCluster]) -> None:
+        if self._removed * _OFTEN >= max(len(self._fast), 1):
             self._compact()
-        room = float(self._budget.low_mark - self._looked_at())
+        room = float(self._budget.low_mark - self._measure())
         for cluster in reversed(waiting):
             room -= cluster.members * self._each
             if room < 0:
                 break
             self._bring_back(cluster)
 
-    def _looked_at(self) -> int:
-        """Bytes that are taken; how many a subscription takes is learned by the way."""
-        give_back()
+    def _measure(self) -> int:
+        """Bytes in use; also learns how many a subscription takes."""
+        return_memory()
         taken = self.nbytes()
         count = len(self._fast)
         if count:
@@ -131,10 +130,10 @@ class Migration:
         return taken
 
     def _move_out(self, more: int) -> None:
-        """Move clusters of the lowest priority until the low mark is reached, or none is left."""
-        if self._gone * _OFTEN >= max(len(self._fast), 1):
+        """Move out clusters of the lowest priority until the low mark is reached, or none is left."""
+        if self._removed * _OFTEN >= max(len(self._fast), 1):
             self._compact()
-        while (excess := self._looked_at() + more * self._each - self._budget.low_mark) > 0:
+        while (excess := self._measure() + more * self._each - self._budget.low_mark) > 0:
             waiting = self._clusters.by_priority(is_cold=False)
             if not waiting:
                 return
@@ -146,22 +145,22 @@ class Migration:
             self._compact()
             self._fold_small()
 
-    def _move(self, cluster: Cluster) -> None:
-        """Copy, switch, delete."""
+    def _move(self, cluster: TierCluster) -> None:
+        """Move a cluster out: copy, switch, delete."""
         members = [each for each, _ in self._cold.members(cluster.number)]
-        told = _told(cluster, is_cold=True)
+        move = _move_of(cluster, is_cold=True)
         self._cold.move(cluster.record(is_cold=True), members)
         self._clusters.go(cluster, is_cold=True)
         self._fast.remove([each.identity for each in members])
         self.departures += 1
         if self._moved is not None:
-            self._moved(told)
+            self._moved(move)
 
-    def _bring_back(self, cluster: Cluster) -> None:
-        """Copy, switch; what is in the database stays there."""
+    def _bring_back(self, cluster: TierCluster) -> None:
+        """Move a cluster back: copy, switch; the database keeps its members."""
         members = [each for each, _ in self._cold.members(cluster.number)]
         self._fast.put(members)
-        # Whoever asked memory before sees the count after the database, which answers for them until the move.
+        # The database answers for them until the move; who asked memory before that sees the count change.
         self.arrivals += 1
         self._cold.move(cluster.record(is_cold=False), members)
         self.returns += 1
@@ -169,21 +168,21 @@ class Migration:
         for each in members:
             cluster.learn(predicates_of(each.filter))
         if self._moved is not None:
-            self._moved(_told(cluster, is_cold=False))
+            self._moved(_move_of(cluster, is_cold=False))
 
     def _fold_small(self) -> None:
-        """Cold clusters take memory, too: if there are too many, the smallest become part of wider ones."""
+        """Fold the smallest cold clusters into wider ones if there are too many: their records take memory, too."""
         self._folded = min(self._folded, self._clusters.cold)
         most = max(self._budget.low_mark // (_SHARE * CLUSTER_BYTES), self._folded * 5 // 4)
         if self._clusters.cold <= most:
             return
-        for depth in (2, 1):  # any value of an attribute; anything, if that is not enough
+        for depth in (2, 1):  # into any value of an attribute; if that is not enough, into anything
             if self._clusters.cold > most:
                 self._fold(self._clusters.smallest(self._clusters.cold - most // 2, depth=depth))
         self._folded = self._clusters.cold
 
-    def _fold(self, some: Sequence[Cluster]) -> None:
-        """Changes memory first: if the database fails, its clusters must be read anew."""
+    def _fold(self, some: Sequence[TierCluster]) -> None:
+        """Fold clusters in memory, then in the database; if that fails, they must be read again."""
         parts: dict[int, list[int]] = {}
         self.is_folded = False
         for each in some:
@@ -195,12 +194,12 @@ class Migration:
             each.is_new = False
 
     def _compact(self) -> None:
-        self._gone = 0
+        self._removed = 0
         self._fast.compact()
 
 
-def _told(cluster: Cluster, *, is_cold: bool) -> Moved:
-    return Moved(
+def _move_of(cluster: TierCluster, *, is_cold: bool) -> Move:
+    return Move(
         cluster.number,
         cluster.key,
         cluster.members,

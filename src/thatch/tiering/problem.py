@@ -1,13 +1,13 @@
-"""What two-level matching asks of its tiers: a fast one in memory, and a cold one that keeps every subscription.
+"""The contract of two-level matching: a fast tier in memory, a cold one that stores every subscription, and answers.
 
-The cold tier is the one that remembers. Every subscription is written there once, when it comes, with a mark that says
-which tier answers for it; the fast tier is what of them is in memory. So a move between the tiers is one transaction
-that changes marks, and whatever is lost with a process is read again from the marks.
+Every subscription is written to the cold tier when it arrives, with a mark that says which tier answers for it; the fast
+tier holds those marked as fast. So a move between the tiers is one transaction that changes marks, and what a process
+loses is read again from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
@@ -15,14 +15,16 @@ from typing import Any, Literal, NamedTuple, Protocol
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 
-__all__ = ["By", "ClusterRecord", "ColdTier", "FastTier", "Found", "Home", "Match", "Subscription"]
+__all__ = [
+    "Answer", "By", "ClusterRecord", "ColdTier", "FastTier", "Found", "Home", "Match", "StoredSubscription",
+]  # fmt: skip
 
 By = Literal["subscription", "subscriber"]
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
-    """A subscription as tiers know it; `text` parses to `filter`, `expires` is infinity for never."""
+class StoredSubscription:
+    """A subscription as tiers keep it; `text` parses to `filter`, `expires` is infinity for never."""
 
     identity: str
     filter: Filter
@@ -39,14 +41,14 @@ class Home(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A subscription that is known, with its home."""
+    """A stored subscription with its home."""
 
-    subscription: Subscription
+    subscription: StoredSubscription
     home: Home
 
 
 class Match(NamedTuple):
-    """A subscription that wants an event."""
+    """A subscription that matches an event."""
 
     identity: str
     subscriber: str | None
@@ -54,14 +56,14 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClusterRecord:
-    """What is remembered of a cluster.
+    """What the cold tier stores about a cluster.
 
     Parameters
     ----------
-    number, key : what it is, and what its members have in common; large ones have several numbers under one key
+    number, key : which cluster, and what its members have in common; large ones have several numbers under one key
     is_cold : new members go to the cold tier
-    nodes, predicates : unique predicates, and all of them, when this was last known
-    members : how many subscriptions belong to it; told by the cold tier
+    nodes, predicates : how many unique predicates, and how many in all, when last counted
+    members : how many subscriptions belong to it; counted by the cold tier
     """
 
     number: int
@@ -72,76 +74,108 @@ class ClusterRecord:
     members: int = 0
 
 
+class Answer:
+    """The subscriptions that match an event: first those of the fast tier, then those of the slow one; none twice.
+
+    Parameters
+    ----------
+    fast : what the fast tier has found
+    ask : asks the slow tier
+    """
+
+    def __init__(self, fast: list[str], ask: Callable[[], list[str]]) -> None:
+        self.fast = fast
+        self._ask = ask
+        self._slow: list[str] | None = None
+
+    def slow(self) -> list[str]:
+        """What the fast tier does not have; asked once.
+
+        Raises
+        ------
+        StoreError
+            If the database is away: `fast` is right as far as it goes, and this may be called again.
+        """
+        if self._slow is None:
+            known = set(self.fast)
+            self._slow = [each for each in dict.fromkeys(self._ask()) if each not in known]
+        return self._slow
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.fast
+        yield from self.slow()
+
+
 class ColdTier(Protocol):
     """Subscriptions in a database. Every call is one transaction: it happens whole, or raises `StoreError`.
 
-    After an error nobody knows whether the transaction happened; all calls that change may be made again.
+    After an error nobody knows whether the transaction happened; every change may be repeated.
     """
 
     def alone(self) -> AbstractContextManager[object]:
-        """Changes of several calls, in memory as well: other threads wait; who is alone may say so again."""
+        """Make other threads wait during several calls, and the changes in memory that go with them; reentrant."""
 
     def clusters(self) -> list[ClusterRecord]:
         """All clusters, with their members counted."""
 
     def fast(self) -> Iterator[list[Found]]:
-        """What the fast tier must answer for, some at a time."""
+        """What the fast tier answers for, some at a time."""
 
     def check(self, identity: str) -> None:
-        """Raise `SubscriptionError` for an id that cannot be kept here."""
+        """Raise `SubscriptionError` for an id that cannot be stored."""
 
-    def put(self, many: Sequence[tuple[Subscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
-        """Remember subscriptions, each id once, in place of those with their ids; and these clusters."""
+    def put(self, many: Sequence[tuple[StoredSubscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
+        """Store subscriptions, each id once, in place of those with their ids; and these clusters."""
 
     def remove(self, identities: Sequence[str]) -> None:
-        """Forget subscriptions; ids that are not known are left out."""
+        """Remove subscriptions; unknown ids are ignored."""
 
     def find(self, identities: Sequence[str]) -> dict[str, Found]:
-        """Those of these ids that are known."""
+        """The subscriptions with these ids, as far as they are stored."""
 
     def members(self, cluster: int) -> list[Found]:
         """All subscriptions of a cluster."""
 
-    def move(self, record: ClusterRecord, members: Sequence[Subscription]) -> None:
-        """From now on the tier that `record.is_cold` tells answers for these members, and new ones go there."""
+    def move(self, record: ClusterRecord, members: Sequence[StoredSubscription]) -> None:
+        """Let the tier that `record.is_cold` names answer for these members and for new ones."""
 
     def fold(self, folds: Sequence[tuple[ClusterRecord, Sequence[int]]]) -> None:
-        """Members of clusters with these numbers belong to the record's from now on; clusters without any are forgotten."""
+        """Move the members of clusters with these numbers to the record's; delete clusters without members."""
 
     def match(self, record: Record, now: float | None = None) -> list[Match]:
-        """Who of those that this tier answers for wants an event, each once; `now` leaves out what has expired."""
+        """The subscriptions of this tier that match an event, in order of arrival; `now` leaves out expired ones."""
 
     def expired(self, now: float) -> list[str]:
-        """Ids of all that has expired by `now`, in both tiers."""
+        """Ids of all that has expired by `now`, in both tiers, in order of arrival."""
 
     def identities(self) -> Iterator[str]:
-        """All ids, of both tiers."""
+        """All ids of both tiers, in order of arrival."""
 
     def nbytes(self) -> int:
         """Bytes of this process that the tier may take."""
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
 
 class FastTier(Protocol):
-    """Subscriptions in memory. Ids that are not known are no error here: after a failed move nobody is sure."""
+    """Subscriptions in memory. Unknown ids are no error here: after a failed move nobody is sure."""
 
     def __len__(self) -> int: ...
 
     def __contains__(self, identity: object) -> bool: ...
 
-    def put(self, many: Sequence[Subscription]) -> None:
+    def put(self, many: Sequence[StoredSubscription]) -> None:
         """Add subscriptions, each id once, in place of those with their ids."""
 
     def remove(self, identities: Sequence[str]) -> None:
-        """Forget subscriptions."""
+        """Remove subscriptions; unknown ids are ignored."""
 
     def match(self, event: Mapping[str, Any], by: By = "subscription", now: float | None = None) -> list[str]:
-        """Who wants an event, each once, in the order in which subscriptions came here."""
+        """The subscriptions that match an event, each once, in the order in which they came here."""
 
     def compact(self) -> None:
-        """Give back the memory of what was removed."""
+        """Free the memory of what was removed."""
 
     def nbytes(self) -> int:
         """Bytes that the tier takes."""

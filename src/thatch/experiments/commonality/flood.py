@@ -15,7 +15,7 @@ import numpy as np
 from thatch.experiments.trials import Row, Simulation, grid, random_of
 
 if TYPE_CHECKING:
-    from thatch.tiering import ColdTier, FastTier, Moved
+    from thatch.tiering import ColdTier, FastTier, Move
 
 __all__ = ["FLOOD", "FLOOD_FULL", "FLOOD_QUICK", "MIGRATED", "MIGRATED_FULL", "MIGRATED_QUICK", "SETTING"]
 
@@ -70,14 +70,14 @@ def _flood(
 
 def _undefended(fast: FastTier, texts: Iterator[str], budget: int, count: int, seed: int) -> list[Row]:
     from thatch import parse
-    from thatch.tiering.problem import Subscription
+    from thatch.tiering.problem import StoredSubscription
 
     rows: list[Row] = []
     rng = random_of(seed, "events")
     is_alive = True
     for number, text in enumerate(texts, start=1):
         if is_alive:
-            fast.put([Subscription(f"s{number}", parse(text), text, None, inf)])
+            fast.put([StoredSubscription(f"s{number}", parse(text), text, None, inf)])
             is_alive = number % 16 != 0 or fast.nbytes() <= budget
         if number % max(count // _MOMENTS, 1) == 0:
             shared, unshared = (
@@ -173,7 +173,7 @@ def _migrate(seed: int, *, sharing: str, store: str, count: int, budget: float) 
 
     from thatch.tiering import DiagramTier, TieredEngine
 
-    moves: list[Moved] = []
+    moves: list[Move] = []
     with _open_store(store) as cold:
         engine = TieredEngine(cold, budget=int(budget * _MEGABYTE), fast=DiagramTier(), moved=moves.append)
         texts = list(_subscriptions(random_of(seed, sharing), sharing, count))

@@ -14,7 +14,7 @@ import ctypes
 
 import numpy as np
 
-from thatch.tiering.memory import give_back, keep_large_apart
+from thatch.tiering.budget import allocate_large_apart, return_memory
 
 
 class Counted(ctypes.Structure):
@@ -23,14 +23,14 @@ class Counted(ctypes.Structure):
 
 counted = ctypes.CDLL(None).mallinfo2
 counted.restype = Counted
-keep_large_apart()
+allocate_large_apart()
 for size in (4 << 20, 1 << 20):
     before = counted().field4
     array = np.ones(size, np.uint8)
     assert counted().field4 - before >= size
     del array
     assert counted().field4 - before < size
-give_back()
+return_memory()
 print("apart")
 """
 
