@@ -12,8 +12,8 @@ from benchmarks.child import answer
 from benchmarks.pipeline.processes import cpu_seconds, descendants, private_bytes
 from benchmarks.pipeline.range_join import range_join
 from thatch import pipeline
-from thatch.pipeline.indexes import indexed, indexed_boxes
-from thatch.pipeline.transforms.partitioned import sharded
+from thatch.pipeline.indexes import build_box_index, build_index
+from thatch.pipeline.transforms.partitioned import build_shards
 
 __all__: list[str] = []
 
@@ -55,14 +55,14 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
     """What to do and count, of which the counting is part."""
     match = pipeline.match
     folder = Path(request["folder"])
-    if way in ("counts", "places", "exploded", "pairs", "parquet", "write"):
-        index = indexed(spark, request["index"])
+    if way in ("counts", "slots", "exploded", "pairs", "parquet", "write"):
+        index = build_index(spark, request["index"])
     if way == "counts":
         return lambda: match(events, index, give="counts").agg({"events": "sum"}).first()[0]
-    if way in ("places", "pairs"):
+    if way in ("slots", "pairs"):
         return lambda: _to_nothing(match(events, index, give=way))  # type: ignore[arg-type]
     if way == "exploded":
-        return lambda: _to_nothing(match(events, index, give="places").selectExpr("event", "explode(places)"))
+        return lambda: _to_nothing(match(events, index, give="slots").selectExpr("event", "explode(slots)"))
     if way == "parquet":
         return lambda: _to_parquet(match(events, index), folder / "pairs")
     if way == "write":  # the same rows, without matching: read from what was written
@@ -70,7 +70,7 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
         return lambda: _to_parquet(spark.read.parquet(str(folder / "pairs")), folder / "again")
     if way in ("mapped", "partitioned"):
         subscriptions = spark.read.parquet(request["subscriptions"])
-        return lambda: match(events, subscriptions, plan=way).count()  # type: ignore[arg-type]
+        return lambda: match(events, subscriptions, strategy=way).count()  # type: ignore[arg-type]
     if way == "load":
         table = spark.read.parquet(request["subscriptions"])
         return pipeline.load(table).accepted.count  # type: ignore[no-any-return]
@@ -81,8 +81,8 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
     if way == "boxes":
         sides = {name: (f"low {name}", f"high {name}") for name in names}
         return lambda: (
-            match(events, indexed_boxes(spark, bounds, sides), give="places")
-            .selectExpr("sum(size(places))")
+            match(events, build_box_index(spark, bounds, sides), give="slots")
+            .selectExpr("sum(size(slots))")
             .first()[0]
         )
     assert way == "join"
@@ -91,7 +91,7 @@ def _way(way: str, spark: Any, events: Any, request: dict[str, Any]) -> Callable
 
 def _visits(spark: Any, events: Any, request: dict[str, Any]) -> int:
     """Split subscriptions into shards, and count how often events visit one."""
-    shards = sharded(spark.read.parquet(request["subscriptions"]), shards=request["shards"])
+    shards = build_shards(spark.read.parquet(request["subscriptions"]), shards=request["shards"])
     try:
         return int(pipeline.match(events, shards.summaries, give="counts").agg({"events": "sum"}).first()[0])
     finally:

@@ -21,7 +21,7 @@ __all__ = ["SECTIONS", "Bench"]
 
 _WAYS = {
     "counts": "counts",
-    "places": "integer pairs, a list an event",
+    "slots": "integer pairs, a list an event",
     "exploded": "integer pairs, a row each",
     "pairs": "pairs with ids",
 }
@@ -69,7 +69,7 @@ class Bench:
 
     @cached_property
     def two(self) -> dict:
-        return self.ask("local[2]", ["counts", "places", "exploded", "pairs"])
+        return self.ask("local[2]", ["counts", "slots", "exploded", "pairs"])
 
     def row(self, what: str, ours: float, unit: str, **more: object) -> Row:
         return Row(what=what, subscriptions=self.count, ours=ours, unit=unit, **more)  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def throughput_rows(bench: Bench) -> list[Row]:
         seconds = min(seconds, time.perf_counter() - started)
     theirs = bench.events / seconds
     rows = []
-    for way in ("counts", "places", "exploded", "pairs"):
+    for way in ("counts", "slots", "exploded", "pairs"):
         found = bench.two[way]
         if way == "counts":
             assert found["rows"] == pairs, "Spark counts otherwise than the engine matches"
@@ -100,7 +100,7 @@ def throughput_rows(bench: Bench) -> list[Row]:
                 peer="match_batch on one core",
                 theirs=theirs,
                 ratio=ours / theirs,
-                goal=at_least(0.6) if way in ("counts", "places") else None,
+                goal=at_least(0.6) if way in ("counts", "slots") else None,
                 details={"seconds": found["seconds"], "session start": bench.two["started"]},
             )
         )
@@ -177,20 +177,20 @@ def join_rows(bench: Bench) -> list[Row]:
     return rows
 
 
-def plan_rows(bench: Bench) -> list[Row]:
-    """Both plans from filters as text, whole."""
+def strategy_rows(bench: Bench) -> list[Row]:
+    """Both strategies from filters as text, whole."""
     count = max(1, bench.count // 5)
     prepared = prepare("W1", count, 1, bench.seed)
-    path = bench.folder / "plans.parquet"
+    path = bench.folder / "strategies.parquet"
     texts = pa.table({"subscription": ids_of(count), "filter": prepared.workload.filter_texts()})
     pq.write_table(texts, path, row_group_size=10_000)
     found = bench.ask("local[2]", ["mapped", "partitioned"], rounds=1, warm=False, subscriptions=str(path))
-    assert found["mapped"]["rows"] == found["partitioned"]["rows"], "the plans find other pairs"
+    assert found["mapped"]["rows"] == found["partitioned"]["rows"], "the strategies find different pairs"
     ours, theirs = found["partitioned"]["seconds"], found["mapped"]["seconds"]
     return [
         Row(
-            what="W1 plan (b), subscriptions partitioned, whole", subscriptions=count, ours=ours, unit="s",
-            peer="plan (a), mapped", theirs=theirs, ratio=ours / theirs, matches=found["mapped"]["rows"] / bench.events,
+            what="W1 partitioned subscriptions, whole", subscriptions=count, ours=ours, unit="s",
+            peer="mapped index", theirs=theirs, ratio=ours / theirs, matches=found["mapped"]["rows"] / bench.events,
         )
     ]  # fmt: skip
 
@@ -248,7 +248,7 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "scaling": scaling_rows,
     "parquet": parquet_rows,
     "join": join_rows,
-    "plans": plan_rows,
+    "strategies": strategy_rows,
     "load": load_rows,
     "shards": shard_rows,
 }

@@ -127,7 +127,7 @@ def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, tim
         ),
         (["subscriptions.csv", "events.jsonl", "--spark", "--give", "hours", "--out", "new"], "`time` with"),
         (["found", "events.jsonl", "--spark", "--out", "new"], "a folder of kind load"),
-        (["subscriptions.csv", "events.jsonl", "--spark", "--out", "found"], "not there yet"),
+        (["subscriptions.csv", "events.jsonl", "--spark", "--out", "found"], "already exists"),
     ],
 )
 def test_what_cannot_be_done_ends_with_status_2_and_leaves_nothing(folder, matched, arguments, message):

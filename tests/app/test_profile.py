@@ -94,5 +94,5 @@ def test_the_report_shows_pictures_and_asks_nobody(profiled, browser):  # noqa: 
 def test_a_folder_that_is_there_is_not_replaced_unless_asked(profiled):
     ended = run(profiled[0], "events.jsonl", "--out", "profile")
     assert ended.returncode == 2
-    assert "not there yet" in ended.stderr
+    assert "already exists" in ended.stderr
     assert read_profile(profiled[0] / "profile").matches is not None

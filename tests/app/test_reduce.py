@@ -115,7 +115,7 @@ def test_errors_end_with_status_2_and_leave_nothing(reduced):
     before = sorted(folder.iterdir())
     for wrong, message in (
         (("nothing.csv", "--out", "other"), "nothing.csv"),
-        (("subscriptions.csv", "--out", "reduced"), "a folder that is not there yet"),
+        (("subscriptions.csv", "--out", "reduced"), "already exists"),
         (("subscriptions.csv", "--out", "other", "--budget", "0"), "at least 1 cell"),
     ):
         ended = run(folder, *wrong)

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from thatch.pipeline.folders import cache_folder
-from thatch.pipeline.java import find_java, home_of
+from thatch.pipeline.java import cache_folder, find_java, make_java_home
 
 PATIENCE = 300.0  # seconds for a process to say that it is there; a machine may be slow and busy
 _EXECUTOR = "CoarseGrainedExecutorBackend"
@@ -64,7 +63,7 @@ def running_cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
     home = Path(pyspark.__file__).parent
     environ = {
         **os.environ,
-        "JAVA_HOME": str(home_of(find_java(os.environ), cache_folder())),
+        "JAVA_HOME": str(make_java_home(find_java(os.environ), cache_folder())),
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder / "local"),

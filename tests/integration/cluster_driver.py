@@ -1,8 +1,8 @@
-"""The driver of a test on a cluster: matches a log by both plans, and waits in the middle for a gate to open.
+"""The driver of a test on a cluster: matches a log by a strategy, and waits in the middle for a gate to open.
 
 Afterwards it reduces the subscriptions.
 
-Called with the master's address, a folder with `events.parquet` and `subscriptions.parquet`, and the plan. Every task
+Called with the master's address, a folder with `events.parquet` and `subscriptions.parquet`, and the strategy. Every task
 leaves a file with the number of its executor's process in `reached/`, and waits there for the file `gate` if its
 part is one of the later half.
 """
@@ -40,7 +40,7 @@ class Gate:
         yield from batches
 
 
-def main(master: str, folder: str, plan: str) -> None:
+def main(master: str, folder: str, strategy: str) -> None:
     spark = pipeline.session(
         "thatch cluster test",
         master=master,
@@ -57,9 +57,9 @@ def main(master: str, folder: str, plan: str) -> None:
         events = spark.read.parquet(f"{folder}/events.parquet").repartition(parts, "id")
         gated = events.mapInArrow(Gate(folder, parts), events.schema)
         subscriptions = spark.read.parquet(f"{folder}/subscriptions.parquet")
-        found = pipeline.match(gated, subscriptions, event="id", plan=plan)  # type: ignore[arg-type]
+        found = pipeline.match(gated, subscriptions, event="id", strategy=strategy)  # type: ignore[arg-type]
         found.write.parquet(f"{folder}/pairs.parquet")
-        if plan == "mapped":  # once is enough
+        if strategy == "mapped":  # once is enough
             reduced = pipeline.reduce(subscriptions).select("subscription", "active", "proof")
             reduced.write.parquet(f"{folder}/reduced.parquet")
     finally:

@@ -8,7 +8,7 @@ import sys
 from thatch import pipeline
 from thatch.errors import SparkError
 from thatch.pipeline.adapter import is_connect
-from thatch.pipeline.sinks import folder_written
+from thatch.pipeline.folders import atomic_folder
 
 
 def main(folder: str) -> None:
@@ -20,7 +20,7 @@ def main(folder: str) -> None:
     found = pipeline.match(events, queries, event="id").toArrow()
     counted = pipeline.match(events, queries, event="id", give="counts").toArrow()
     try:
-        with folder_written(spark, folder):
+        with atomic_folder(spark, folder):
             refused = ""
     except SparkError as error:
         refused = str(error)

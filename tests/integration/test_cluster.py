@@ -63,15 +63,15 @@ def check_reduced(path: Path) -> None:
     assert all(set(row["proof"]) <= set(link.active) for row in found)
 
 
-@pytest.mark.parametrize("plan", ["mapped", "partitioned"])
-def test_the_answer_is_the_embedded_engines_though_an_executor_is_killed(cluster, tmp_path, plan):
+@pytest.mark.parametrize("strategy", ["mapped", "partitioned"])
+def test_the_answer_is_the_embedded_engines_though_an_executor_is_killed(cluster, tmp_path, strategy):
     pq.write_table(SUBSCRIPTIONS, tmp_path / "subscriptions.parquet")
     pq.write_table(EVENTS, tmp_path / "events.parquet")
     (tmp_path / "reached").mkdir()
     log = tmp_path / "driver.log"
     with log.open("wb") as told:
         driver = subprocess.Popen(
-            [sys.executable, "-m", "tests.integration.cluster_driver", cluster.url, str(tmp_path), plan],
+            [sys.executable, "-m", "tests.integration.cluster_driver", cluster.url, str(tmp_path), strategy],
             stdout=told,
             stderr=subprocess.STDOUT,
         )
@@ -99,5 +99,5 @@ def test_the_answer_is_the_embedded_engines_though_an_executor_is_killed(cluster
     assert pairs == sorted(
         zip(expected["event"].to_pylist(), expected["subscription"].to_pylist(), strict=True)
     )
-    if plan == "mapped":
+    if strategy == "mapped":
         check_reduced(tmp_path / "reduced.parquet")

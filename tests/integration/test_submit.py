@@ -10,8 +10,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from thatch.pipeline.folders import cache_folder
-from thatch.pipeline.java import find_java, home_of
+from thatch.pipeline.java import cache_folder, find_java, make_java_home
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
@@ -35,7 +34,7 @@ def test_a_submitted_program_matches_on_the_master_it_is_given(tmp_path):
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     environ = {
         **os.environ,
-        "JAVA_HOME": str(home_of(find_java(os.environ), cache_folder())),
+        "JAVA_HOME": str(make_java_home(find_java(os.environ), cache_folder())),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thatch.errors import SubscriptionError, TableError
-from thatch.pipeline import indexed_boxes, match
+from thatch.pipeline import build_box_index, match
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -27,7 +27,7 @@ def test_bounds_are_closed_and_null_is_none(spark):
         ("all", "u", None, None, None, None),
     )
     events = spark.createDataFrame([(0, 5, 3.0), (1, 6, 3.0), (2, 0, None)], "id int, x int, y double")
-    found = match(events, indexed_boxes(spark, table, SIDES), event="id").collect()
+    found = match(events, build_box_index(spark, table, SIDES), event="id").collect()
     assert sorted((row["event"], row["subscription"]) for row in found) == [
         (0, "all"), (0, "both"), (0, "half"), (1, "all"), (1, "half"), (2, "all"),
     ]  # fmt: skip
@@ -36,19 +36,19 @@ def test_bounds_are_closed_and_null_is_none(spark):
 def test_bounds_that_doubles_do_not_hold_are_refused(spark):
     table = boxes(spark, ("a", None, 1, 2**53 + 1, None, None))
     with pytest.raises(TableError, match=r"doubles hold exactly, got .* - at column `high x`"):
-        indexed_boxes(spark, table, SIDES)
+        build_box_index(spark, table, SIDES)
     with pytest.raises(TableError, match=r"a number or null, got NaN - at column `low `y``"):
-        indexed_boxes(spark, boxes(spark, ("a", None, 1, 2, float("nan"), None)), SIDES)
+        build_box_index(spark, boxes(spark, ("a", None, 1, 2, float("nan"), None)), SIDES)
 
 
 def test_columns_that_are_missing_or_no_numbers_are_named(spark):
     table = boxes(spark, ("a", None, 1, 2, 1.0, 2.0))
     with pytest.raises(TableError, match=r"a column `high z` in the table of boxes"):
-        indexed_boxes(spark, table, {"z": ("low x", "high z")})
+        build_box_index(spark, table, {"z": ("low x", "high z")})
     with pytest.raises(TableError, match=r"numbers, got string - at column `subscriber`"):
-        indexed_boxes(spark, table, {"x": ("low x", "subscriber")})
+        build_box_index(spark, table, {"x": ("low x", "subscriber")})
     with pytest.raises(TableError, match=r"text, got int - at column `subscription`"):
-        indexed_boxes(
+        build_box_index(
             spark, table.selectExpr("1 as subscription", "`low x`", "`high x`"), {"x": ("low x", "high x")}
         )
 
@@ -57,4 +57,4 @@ def test_columns_that_are_missing_or_no_numbers_are_named(spark):
 def test_ids_are_texts_and_come_once(spark, identity):
     table = boxes(spark, ("a", None, 1, 2, 1.0, 2.0), (identity, None, 1, 2, 1.0, 2.0))
     with pytest.raises(SubscriptionError):
-        indexed_boxes(spark, table, SIDES)
+        build_box_index(spark, table, SIDES)

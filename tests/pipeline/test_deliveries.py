@@ -29,7 +29,7 @@ def counted(matches, who, hours, piece):
     told = Deliveries(np.array(who, np.int32), max(who) + 1)
     told.add(pa.array(hours, pa.int32()), pieces)
     result = Counter()
-    for subscriber, hour, events in zip(*(column.to_pylist() for column in told.taken()), strict=True):
+    for subscriber, hour, events in zip(*(column.to_pylist() for column in told.take()), strict=True):
         assert (subscriber, hour) not in result
         result[subscriber, hour] = events
     return result
@@ -57,5 +57,5 @@ def test_what_was_taken_is_not_told_again():
     told = Deliveries(np.zeros(1, np.int32), 1)
     piece = pa.record_batch([pa.array([0]), pa.array([0], pa.int32())], ["event", "slot"])
     told.add(pa.array([7], pa.int32()), lambda *_: [piece])
-    assert [column.to_pylist() for column in told.taken()] == [[0], [7], [1]]
-    assert [column.to_pylist() for column in told.taken()] == [[], [], []]
+    assert [column.to_pylist() for column in told.take()] == [[0], [7], [1]]
+    assert [column.to_pylist() for column in told.take()] == [[], [], []]

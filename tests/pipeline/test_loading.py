@@ -14,8 +14,7 @@ import thatch
 from thatch.errors import TableError
 from thatch.formats.subscriptions import read_subscriptions as read_embedded
 from thatch.pipeline.sources import read_subscriptions
-from thatch.pipeline.transforms.conditions import conditions_of
-from thatch.pipeline.transforms.loading import load
+from thatch.pipeline.transforms.loading import list_conditions, load
 
 SCHEMA = thatch.Schema({"qty": thatch.Integer(0, 1000), "side": thatch.Enum("buy", "sell")})
 
@@ -159,7 +158,7 @@ def test_tables_of_the_user_need_no_numbers_and_may_hold_anything(spark):
     ],
 )
 def test_conditions_have_kinds(text, found):
-    told = conditions_of(thatch.parse(text))
+    told = list_conditions(thatch.parse(text))
     assert set(found) <= set(told)
 
 
@@ -167,5 +166,5 @@ def test_nothing_of_spark_is_imported_before_it_is_needed():
     import subprocess
     import sys
 
-    code = "import sys, thatch.pipeline.sources, thatch.pipeline.sinks, thatch.pipeline.jobs.load; sys.exit('pyspark' in sys.modules)"
+    code = "import sys, thatch.pipeline.sources, thatch.pipeline.folders, thatch.pipeline.jobs.load; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

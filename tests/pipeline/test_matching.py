@@ -13,13 +13,13 @@ import pytest
 import thatch
 from thatch.errors import IndexFileError, SparkError, SubscriptionError, TableError
 from thatch.pipeline import match
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.indexes import indexed
+from thatch.pipeline.adapter import translate_spark_errors
+from thatch.pipeline.indexes import build_index
 from thatch.pipeline.transforms import mapped as transforms_mapped
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
-PLANS = ["mapped", "partitioned"]
+STRATEGIES = ["mapped", "partitioned"]
 
 FILTERS = [
     "price < 100 and symbol = 'IBM'",
@@ -109,21 +109,21 @@ def queries(spark):
 @pytest.fixture(scope="module")
 def mapped(spark):
     """The index, built once for all tests that only use it."""
-    return indexed(spark, thatch.Engine.from_table(subscriptions()))
+    return build_index(spark, thatch.Engine.from_table(subscriptions()))
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_json_events_match_as_by_the_definition(json_log, queries, plan):
-    found = match(json_log, queries, event="id", json="body", plan=plan).toArrow()
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_json_events_match_as_by_the_definition(json_log, queries, strategy):
+    found = match(json_log, queries, event="id", json="body", strategy=strategy).toArrow()
     assert as_pairs(found) == expected_pairs(objects())
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_structs_and_lists_match_as_the_engine_matches_the_same_table(spark, queries, plan):
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_structs_and_lists_match_as_the_engine_matches_the_same_table(spark, queries, strategy):
     table = pa.Table.from_pylist(objects())
     numbered = table.append_column("id", pa.array(range(len(table)), pa.int64()))
     events = spark.createDataFrame(numbered)
-    found = match(events, queries, event="id", plan=plan).toArrow()
+    found = match(events, queries, event="id", strategy=strategy).toArrow()
     wanted = thatch.Engine.from_table(subscriptions()).match_batch(table)
     assert as_pairs(found) == as_pairs(wanted)
     assert found.num_rows > 1_000
@@ -137,18 +137,20 @@ def test_null_in_a_column_means_what_is_said(spark, mapped, nulls):
     assert as_pairs(found) == as_pairs(wanted)
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_counts_name_every_subscription_also_those_that_get_nothing(json_log, queries, plan):
-    found = match(json_log, queries, give="counts", event="id", json="body", plan=plan).toArrow()
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_counts_name_every_subscription_also_those_that_get_nothing(json_log, queries, strategy):
+    found = match(json_log, queries, give="counts", event="id", json="body", strategy=strategy).toArrow()
     counted = dict(zip(found["subscription"].to_pylist(), found["events"].to_pylist(), strict=True))
     wanted = Counter(name for _, name in expected_pairs(objects()))
     assert counted == {name: wanted[name] for name in subscriptions()["subscription"].to_pylist()}
     assert 0 in counted.values()
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_hours_count_an_event_once_a_subscriber(json_log, queries, plan):
-    found = match(json_log, queries, give="hours", event="id", json="body", time="at", plan=plan).toArrow()
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_hours_count_an_event_once_a_subscriber(json_log, queries, strategy):
+    found = match(
+        json_log, queries, give="hours", event="id", json="body", time="at", strategy=strategy
+    ).toArrow()
     table = subscriptions()
     who = dict(zip(table["subscription"].to_pylist(), table["subscriber"].to_pylist(), strict=True))
     once = {(row, who[name] or name) for row, name in expected_pairs(objects())}
@@ -158,17 +160,17 @@ def test_hours_count_an_event_once_a_subscriber(json_log, queries, plan):
     assert len(rows) == len(wanted)
 
 
-def test_places_are_numbers_in_the_index(json_log, mapped):
-    found = match(json_log, mapped, give="places", event="id", json="body").toArrow().to_pylist()
-    pairs = [(row["event"], f"s{place}") for row in found for place in row["places"]]
+def test_slots_are_numbers_in_the_index(json_log, mapped):
+    found = match(json_log, mapped, give="slots", event="id", json="body").toArrow().to_pylist()
+    pairs = [(row["event"], f"s{slot}") for row in found for slot in row["slots"]]
     assert sorted(pairs) == expected_pairs(objects())
 
 
-def test_long_lists_of_places_are_split_over_rows(spark, monkeypatch):
+def test_long_lists_of_slots_are_split_over_rows(spark, monkeypatch):
     lists = pa.array([[], list(range(5)), [9], list(range(11)), [7] * 3], pa.list_(pa.int32())).slice(1)
     monkeypatch.setattr(transforms_mapped, "_ROWS", 4)
-    batches = list(transforms_mapped._split(pa.array(["a", "b", "c", "d"]), lists))
-    rows = [(row["event"], row["places"]) for batch in batches for row in batch.to_pylist()]
+    batches = list(transforms_mapped._split_lists(pa.array(["a", "b", "c", "d"]), lists))
+    rows = [(row["event"], row["slots"]) for batch in batches for row in batch.to_pylist()]
     assert rows == [
         ("a", [0, 1, 2, 3]),
         ("a", [4]),
@@ -178,7 +180,7 @@ def test_long_lists_of_places_are_split_over_rows(spark, monkeypatch):
         ("c", [8, 9, 10]),
         ("d", [7, 7, 7]),
     ]
-    assert all(sum(map(len, batch["places"].to_pylist())) <= 4 for batch in batches)
+    assert all(sum(map(len, batch["slots"].to_pylist())) <= 4 for batch in batches)
 
 
 def test_a_saved_engine_is_taken_by_its_path(spark, json_log, tmp_path):
@@ -200,15 +202,15 @@ def test_events_without_names_are_numbered(spark, mapped):
     assert len(set(found["event"].to_pylist())) == 5
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_one_event_that_all_want_and_one_subscription_that_wants_all(spark, plan):
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_event_that_all_want_and_one_subscription_that_wants_all(spark, strategy):
     count = 20_000
     queries = spark.range(count).selectExpr(
         "concat('s', id) as subscription",
         "case when id = 0 then 'exists(x)' else concat('x > ', id) end as filter",
     )
     events = spark.range(2_000).selectExpr("id", "case when id = 7 then 1e9 else -1.0 * id end as x")
-    found = match(events, queries, event="id", plan=plan).toArrow()
+    found = match(events, queries, event="id", strategy=strategy).toArrow()
     assert found.num_rows == 2_000 + count - 1
     assert Counter(found["event"].to_pylist())[7] == count
 
@@ -225,7 +227,7 @@ def test_an_empty_log_and_an_empty_table_give_empty_answers(spark, mapped, queri
 
 def test_a_row_that_is_no_event_is_named(spark, mapped):
     log = spark.createDataFrame([(41, '{"price": 1}'), (42, "{oops")], "id long, body string")
-    with pytest.raises(TableError, match=r"an event, got .*oops.* - at event 42"), failures_told():
+    with pytest.raises(TableError, match=r"an event, got .*oops.* - at event 42"), translate_spark_errors():
         match(log, mapped, event="id", json="body").count()
     assert set(match(log, mapped, event="id", json="body", bad="skip").toArrow()["event"].to_pylist()) == {41}
 
@@ -262,7 +264,13 @@ def test_subscriptions_that_are_none_are_named(spark, rows, message):
 
 
 def test_what_cannot_be_asked_is_refused(spark, mapped):
-    for wrong in ({"give": "all"}, {"plan": "best"}, {"bad": "ignore"}, {"give": "hours"}, {"time": "at"}):
+    for wrong in (
+        {"give": "all"},
+        {"strategy": "best"},
+        {"bad": "ignore"},
+        {"give": "hours"},
+        {"time": "at"},
+    ):
         with pytest.raises(SparkError):
             match(spark.range(1), mapped, **wrong)
 
@@ -272,7 +280,7 @@ def test_an_index_deleted_while_it_is_used_is_told(spark, tmp_path):
     thatch.Engine.from_table(subscriptions()).save(path)
     found = match(spark.range(3).withColumnRenamed("id", "price"), path)
     Path(path).unlink()
-    with pytest.raises(IndexFileError, match="the index that the match began with"), failures_told():
+    with pytest.raises(IndexFileError, match="the index that the job started with"), translate_spark_errors():
         found.count()
 
 

@@ -17,16 +17,27 @@ from tests.pipeline.test_reducing import DECLARED, DERIVED, PLAIN, SCHEMA, sets_
 from thatch.engine import container
 from thatch.errors import ParameterError, SubscriptionError, TableError
 from thatch.model.selectivity import Selectivity
-from thatch.pipeline import Index, merge
-from thatch.pipeline.adapter import Carried
-from thatch.pipeline.transforms.events import KEY, Reading
-from thatch.pipeline.transforms.merging.closing import joined_text
-from thatch.pipeline.transforms.merging.confidence import fewest_trials, most_allowed, upper_bound
-from thatch.pipeline.transforms.merging.describing import Describe, joined
-from thatch.pipeline.transforms.merging.frontier import Counts, costs_of, frontier_of, order_of
-from thatch.pipeline.transforms.merging.gaps import GROUPED, TOLD, Join
-from thatch.pipeline.transforms.merging.grouping import chosen_tails, reference_tails
-from thatch.pipeline.transforms.merging.measuring import HELD, Look, Sum, added
+from thatch.pipeline import SharedIndex, merge
+from thatch.pipeline.tasks import SharedFile, load_arrays
+from thatch.pipeline.transforms.events import KEY, EventReader
+from thatch.pipeline.transforms.merging.closing import join_filters
+from thatch.pipeline.transforms.merging.describing import (
+    ROUNDS,
+    choose_tails,
+    combine_pieces,
+    describe_filters,
+)
+from thatch.pipeline.transforms.merging.frontier import (
+    GapCounts,
+    choose_gaps,
+    estimate_costs,
+    fewest_trials,
+    most_allowed,
+    order_gaps,
+    upper_bound,
+)
+from thatch.pipeline.transforms.merging.gaps import COMPONENTS, GROUPED, join_groups
+from thatch.pipeline.transforms.merging.measuring import HELD, combine_sums, look_at_events, sum_by_rank
 from thatch.pipeline.transforms.reducing.pieces import INPUT
 
 on_spark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
@@ -58,14 +69,14 @@ def told_of(filters: list[str], schema: thatch.Schema | None = None, parts: int 
         [pa.array(*each) for each in zip(columns, INPUT.types, strict=True)], schema=INPUT
     )
     dealt = [batch.take(pa.array(range(part, count, parts), pa.int64())) for part in range(parts)]
-    pieces = [piece for some in dealt for piece in Describe(schema)(iter([some]))]
-    known = joined(pieces)
+    pieces = [piece for some in dealt for piece in describe_filters(schema, iter([some]))]
+    known = combine_pieces(pa.Table.from_batches(pieces))
     assert known.rows.tolist() == list(range(count))
     order = np.lexsort((known.rows, known.groups))
     taken = batch.take(pa.array(order))
     grouped = pa.record_batch([*taken.columns, pa.array(known.groups[order])], schema=GROUPED)
-    task = Join(schema, Selectivity(None, schema, named=known.named))
-    return pa.Table.from_batches(task(iter([grouped])), TOLD).to_pylist()
+    selectivity = Selectivity(None, schema, named=known.named)
+    return pa.Table.from_batches(join_groups(schema, selectivity, iter([grouped])), COMPONENTS).to_pylist()
 
 
 def members(row: dict) -> list[str]:
@@ -102,7 +113,7 @@ def test_a_closed_gap_lets_through_what_its_filter_says_and_nothing_else(filters
     before = None
     for row in told_of(filters):
         if row["gap"] is not None:
-            both = thatch.parse(joined_text([before, row], None))
+            both = thatch.parse(join_filters([before, row], None))
             alone = [thatch.parse(each) for each in (before["filter"], row["filter"], row["gap"])]
             for event in events:
                 assert both.matches(event) == any(each.matches(event) for each in alone)
@@ -161,9 +172,30 @@ def test_rows_choose_the_tail_that_most_share_whatever_their_order(tails, random
     pairs = [(row, tail) for row, own in enumerate(tails) for tail in own]
     random.shuffle(pairs)
     owners, numbers = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
-    choice, is_grouped = chosen_tails(owners, numbers, len(tails))
+    choice, is_grouped = choose_tails(owners, numbers, len(tails))
     found = {row: int(choice[row]) for row in np.flatnonzero(is_grouped).tolist()}
     assert found == reference_tails(dict(enumerate(tails)))
+
+
+def reference_tails(tails: dict[int, list[int]]) -> dict[int, int]:
+    """What `choose_tails` chooses, by its definition: sets of rows that shrink; rows that stay single are left out."""
+    chosen: dict[int, int] = {}
+    for _ in range(ROUNDS):
+        left = {row: own for row, own in tails.items() if row not in chosen}
+        rows_of: dict[int, list[int]] = {}
+        for row, own in left.items():
+            for tail in own:
+                rows_of.setdefault(tail, []).append(row)
+        wanted: dict[int, list[int]] = {}
+        for row, own in left.items():
+            if own:
+                best = min(own, key=lambda tail: (-len(rows_of[tail]), tail))
+                if len(rows_of[best]) > 1:
+                    wanted.setdefault(best, []).append(row)
+        for tail, rows in wanted.items():
+            if len(rows) > 1:
+                chosen.update(dict.fromkeys(rows, tail))
+    return chosen
 
 
 # --- how likely values are -------------------------------------------------------------------------------------------
@@ -179,7 +211,8 @@ def test_the_values_that_subscriptions_name_do_not_depend_on_how_the_work_is_spl
 
     def named(parts: int) -> dict:
         dealt = [batch.take(pa.array(range(part, 3_000, parts))) for part in range(parts)]
-        return joined([piece for some in dealt for piece in Describe(None)(iter([some]))]).named
+        pieces = [piece for some in dealt for piece in describe_filters(None, iter([some]))]
+        return combine_pieces(pa.Table.from_batches(pieces)).named
 
     whole, split = named(1), named(3)
     for key in ("x", "t"):
@@ -228,10 +261,10 @@ def test_the_frontier_is_that_of_counting_anew_for_every_choice(inside, masses, 
     mass, rows = np.array(masses), np.arange(6)
     trained, held = ([own for half, own in inside if half == which] for which in (False, True))
     counts = np.array([sum(gap in own for own in trained) for gap in rows])
-    costs = costs_of(counts, mass, len(trained))
-    order = order_of(costs, rows)
+    costs = estimate_costs(counts, mass, len(trained))
+    order = order_gaps(costs, rows)
     halves = [by_rank(own, order) for own in (trained, held)]
-    found = frontier_of(costs[order], 10, budget, *halves)
+    found = choose_gaps(costs[order], 10, budget, *halves)
     sets = [set(order[:closed].tolist()) for closed in range(7)]
     table = found.table().to_pylist()
     for row in table:
@@ -246,10 +279,10 @@ def test_the_frontier_is_that_of_counting_anew_for_every_choice(inside, masses, 
     assert found.closed == (max(allowed) if budget else 0)
 
 
-def by_rank(events: list[set[int]], order: np.ndarray) -> Counts:
+def by_rank(events: list[set[int]], order: np.ndarray) -> GapCounts:
     ranked = [sorted(order.tolist().index(gap) for gap in own) for own in events]
     first = np.bincount([own[0] for own in ranked if own], minlength=6)
-    return Counts(len(events), first, np.bincount([each for own in ranked for each in own], minlength=6))
+    return GapCounts(len(events), first, np.bincount([each for own in ranked for each in own], minlength=6))
 
 
 def is_allowed(closed: set[int], trained: list, held: list, costs: np.ndarray, budget: float) -> bool:
@@ -271,22 +304,21 @@ def test_a_budget_is_a_share(budget):
 # --- what a log says, with the tasks' own code ------------------------------------------------------------------------
 
 
-def indexed_here(path: Path, filters: list[str]) -> Index:
+def index_here(path: Path, filters: list[str]) -> SharedIndex:
     engine = thatch.Engine()
     for number, text in enumerate(filters):
         engine.subscribe(str(number), text)
     engine.save(path)
-    return Index(Carried(path.name, str(path)), len(filters))
+    return SharedIndex(SharedFile(path.name, str(path), thatch.Engine.open), len(filters))
 
 
 def test_events_that_nobody_wants_are_counted_where_they_first_lie_in_a_closed_gap(tmp_path):
     gaps = ["x between 10 and 29", "x between 20 and 39", "x between 50 and 59", "y = 1"]
     wanted = ["x between 25 and 34"]
-    look = Look(
-        indexed_here(tmp_path / "gaps.thatch", gaps),
-        indexed_here(tmp_path / "wanted.thatch", wanted),
-        Reading(json="e", skips=True),
-    )
+    indexes = [
+        index_here(tmp_path / f"{name}.thatch", filters)
+        for name, filters in {"gaps": gaps, "wanted": wanted}.items()
+    ]
     events = [{"x": number, "y": number % 7} for number in range(70)]
     texts = [*(json.dumps(event) for event in events), "no event"]
     is_held = [number % 3 == 0 for number in range(71)]
@@ -294,8 +326,10 @@ def test_events_that_nobody_wants_are_counted_where_they_first_lie_in_a_closed_g
     batch = pa.RecordBatch.from_pydict(columns)
     ranks = np.array([2, 0, 1, 3])
     container.write(tmp_path / "ranks", {}, {"ranks": ranks})
-    pieces = look(iter([batch.slice(0, 40), batch.slice(40)]))
-    found = added(Sum(Carried("ranks", str(tmp_path / "ranks")))(pieces), 4)
+    batches = iter([batch.slice(0, 40), batch.slice(40)])
+    pieces = look_at_events(*indexes, EventReader(json="e", skips=True), batches)
+    shared = SharedFile("ranks", str(tmp_path / "ranks"), load_arrays)
+    found = combine_sums(pa.Table.from_batches(sum_by_rank(shared, pieces)), 4)
     assert (found.trained.events, found.held.events, found.refused) == (46, 24, 1)
     first = np.zeros((2, 4), np.int64)
     every = np.zeros((2, 4), np.int64)

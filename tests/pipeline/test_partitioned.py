@@ -1,4 +1,4 @@
-"""Plan (b) on real Spark: its pairs are those of the embedded engine, however subscriptions and events are spread."""
+"""The partitioned strategy on real Spark: its pairs are those of the embedded engine, however subscriptions and events are spread."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from thatch import Engine, Schema
 from thatch.errors import SubscriptionError, TableError
 from thatch.model.types import Enum, Integer
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.transforms.events import Reading, prepared
+from thatch.pipeline.adapter import translate_spark_errors
+from thatch.pipeline.transforms.events import EventReader, prepare_events
 from thatch.pipeline.transforms.partitioned import (
-    counts,
-    hours,
-    pairs,
+    build_shards,
+    match_counts,
+    match_hours,
+    match_pairs,
     routing,
-    sharded,
 )
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
@@ -76,17 +76,17 @@ def frame(spark, table):
     return spark.createDataFrame(numbered).repartition(3)
 
 
-def of_shards(transform, events, subscriptions, reading, *, schema=None, shards=None):
-    """What a transform of plan (b) finds in events that `frame` gave."""
-    log = prepared(events, reading, event="number")
-    return transform(log, sharded(subscriptions, schema, shards), reading)
+def of_shards(transform, events, subscriptions, reader, *, schema=None, shards=None):
+    """What a transform of the partitioned strategy finds in events that `frame` gave."""
+    log = prepare_events(events, reader, event="number")
+    return transform(log, build_shards(subscriptions, schema, shards), reader)
 
 
 def matched(spark, filters, table, *, shards=None, json=None, nulls="missing", schema=None, reject=False):
-    reading = Reading(json=json, nulls=nulls, skips=reject)
+    reader = EventReader(json=json, nulls=nulls, skips=reject)
     subscriptions = spark.createDataFrame(subscriptions_table(filters))
-    found = of_shards(pairs, frame(spark, table), subscriptions, reading, schema=schema, shards=shards)
-    assert found.columns == ["event", "subscription", "subscriber"]
+    found = of_shards(match_pairs, frame(spark, table), subscriptions, reader, schema=schema, shards=shards)
+    assert found.columns == ["event", "subscription"]
     assert dict(found.dtypes)["event"] == "bigint"
     return sorted((row.event, row.subscription) for row in found.collect())
 
@@ -139,22 +139,22 @@ def test_structs_and_declared_types_work(spark):
     assert matched(spark, filters, table, shards=6, schema=schema) == embedded(filters, table, schema=schema)
 
 
-def test_skew_is_spread_over_slots_and_nothing_is_lost(spark, monkeypatch):
-    monkeypatch.setattr(routing, "_FEWEST", 600)  # slots as if these were many
+def test_skew_is_spread_over_replicas_and_nothing_is_lost(spark, monkeypatch):
+    monkeypatch.setattr(routing, "_FEWEST", 600)  # replicas as if these were many
     monkeypatch.setattr(routing, "_MOST", 600)
     filters = {"all": "true", **{f"s{number}": f"a = {number} or b >= {number}" for number in range(300)}}
     rows = [{"a": number % 300, "b": -1} for number in range(900)] + [{"a": 1, "b": 1_000}]
     table = pa.Table.from_pylist(rows)
     subscriptions = spark.createDataFrame(subscriptions_table(filters))
-    reading = Reading()
-    log = prepared(frame(spark, table), reading, event="number")
-    shards = sharded(subscriptions, None, 4)
-    slots = routing.slots_of(log, shards, reading)
-    assert slots.total > shards.count
+    reader = EventReader()
+    log = prepare_events(frame(spark, table), reader, event="number")
+    shards = build_shards(subscriptions, None, 4)
+    replicas = routing.estimate_replicas(log, shards, reader)
+    assert replicas.total > shards.count
     wanted = embedded(filters, table)
-    found = of_shards(pairs, frame(spark, table), subscriptions, reading, shards=4)
+    found = of_shards(match_pairs, frame(spark, table), subscriptions, reader, shards=4)
     assert sorted((row.event, row.subscription) for row in found.collect()) == wanted
-    told = {row.subscription: row.events for row in counts(log, shards, reading).collect()}
+    told = {row.subscription: row.events for row in match_counts(log, shards, reader).collect()}
     shards.forget()
     assert told == {name: Counter(each for _, each in wanted)[name] for name in filters}
     assert told["all"] == len(rows)
@@ -163,7 +163,7 @@ def test_skew_is_spread_over_slots_and_nothing_is_lost(spark, monkeypatch):
 def test_counts_name_those_that_got_nothing_too(spark):
     table = pa.Table.from_pylist(mixed_events())
     subscriptions = spark.createDataFrame(subscriptions_table(MIXED))
-    found = of_shards(counts, frame(spark, table), subscriptions, Reading(), shards=5)
+    found = of_shards(match_counts, frame(spark, table), subscriptions, EventReader(), shards=5)
     wanted = Counter(name for _, name in embedded(MIXED, table))
     assert {row.subscription: row.events for row in found.collect()} == {name: wanted[name] for name in MIXED}
 
@@ -177,12 +177,12 @@ def test_subscribers_expiry_and_hours(spark):
     )
     times = [datetime(2026, 1, 1, number % 2, tzinfo=UTC) for number in range(12)]
     table = pa.table({"a": list(range(12)), "at": pa.array(times, pa.timestamp("us", "UTC"))})
-    reading = Reading()
-    shards = sharded(spark.createDataFrame(subscriptions), None, 3)
-    log = prepared(frame(spark, table), reading, event="number", time="at")
+    reader = EventReader()
+    shards = build_shards(spark.createDataFrame(subscriptions), None, 3)
+    log = prepare_events(frame(spark, table), reader, event="number", time="at")
     told = {
         (row.subscriber, row.hour.hour): row.events
-        for row in hours(log, shards, reading, now=200.0).collect()
+        for row in match_hours(log, shards, reader, now=200.0).collect()
     }
     shards.forget()
     assert told == {("x", 0): 6, ("x", 1): 6, ("alone", 1): 1}  # an event of two subscriptions counts once
@@ -191,12 +191,12 @@ def test_subscribers_expiry_and_hours(spark):
 def test_empty_tables_give_no_pairs(spark):
     events = pa.table({"a": pa.array([1, 2], pa.int64())})
     nobody = pa.table({"subscription": pa.array([], pa.string()), "filter": pa.array([], pa.string())})
-    found = of_shards(pairs, frame(spark, events), spark.createDataFrame(nobody), Reading())
+    found = of_shards(match_pairs, frame(spark, events), spark.createDataFrame(nobody), EventReader())
     assert found.collect() == []
     nothing = frame(spark, events).where("a > 5")
     some = spark.createDataFrame(subscriptions_table({"a": "a = 1"}))
-    assert of_shards(pairs, nothing, some, Reading()).collect() == []
-    told = of_shards(counts, nothing, some, Reading()).collect()
+    assert of_shards(match_pairs, nothing, some, EventReader()).collect() == []
+    told = of_shards(match_counts, nothing, some, EventReader()).collect()
     assert [(row.subscription, row.events) for row in told] == [("a", 0)]
 
 
@@ -220,7 +220,7 @@ def test_rows_that_are_no_events_are_left_out_or_refused(spark):
 def test_rows_that_are_no_subscriptions_are_refused_by_name(spark, rows, message):
     table = spark.createDataFrame(rows, "subscription string, filter string")
     with pytest.raises(SubscriptionError) as refused:
-        sharded(table)
+        build_shards(table)
     assert message in str(refused.value)
 
 
@@ -228,5 +228,5 @@ def test_a_bad_filter_outside_the_sample_is_refused_by_name(spark, monkeypatch):
     monkeypatch.setattr("thatch.pipeline.transforms.partitioned.shards._SAMPLE", 1)
     rows = [(f"s{number}", f"x = {number}") for number in range(40)] + [("bad", "x = = 1")]
     table = spark.createDataFrame(rows, "subscription string, filter string").coalesce(1)
-    with pytest.raises(SubscriptionError, match="subscription 'bad'"), failures_told():
-        sharded(table, None, 4)
+    with pytest.raises(SubscriptionError, match="subscription 'bad'"), translate_spark_errors():
+        build_shards(table, None, 4)

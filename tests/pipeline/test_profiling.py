@@ -19,8 +19,8 @@ from thatch.engine.tables import event_rows
 from thatch.errors import SparkError, TableError
 from thatch.model.profile import AttributeProfile, Profile
 from thatch.model.selectivity import Selectivity
-from thatch.pipeline.transforms.events import Reading
-from thatch.pipeline.transforms.profiling.flattening import EVENTS, MISFITS, REJECTED, SET, VALUE, flattened
+from thatch.pipeline.transforms.events import EventReader
+from thatch.pipeline.transforms.profiling.flattening import EVENTS, MISFITS, REJECTED, SET, VALUE, flatten
 from thatch.pipeline.transforms.profiling.profile import profile
 
 on_spark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
@@ -160,7 +160,7 @@ def assert_heavy(mine: AttributeProfile, true: Counter[Any], error: float) -> No
 # --- flattening, without Spark -----------------------------------------------------------------------------------
 
 
-def tallied(table: pa.Table, reading: Reading, schema: thatch.Schema | None = None) -> dict[str, Any]:
+def tallied(table: pa.Table, reader: EventReader, schema: thatch.Schema | None = None) -> dict[str, Any]:
     """What long rows say, added up."""
     result: dict[str, Any] = {
         "values": Counter(),
@@ -168,7 +168,7 @@ def tallied(table: pa.Table, reading: Reading, schema: thatch.Schema | None = No
         "sets": Counter(),
         "totals": Counter(),
     }
-    for batch in flattened(table, reading, schema, []):
+    for batch in flatten(table, reader, schema, []):
         for row in batch.to_pylist():
             if row["kind"] == VALUE:
                 value = row["whole"] if row["whole"] is not None else row["number"]
@@ -199,8 +199,8 @@ def expected_tally(events: list[dict[str, Any]]) -> dict[str, Any]:
     return {"values": values, "events": count.present, "sets": count.sets, "totals": totals}
 
 
-def assert_tallies(table: pa.Table, reading: Reading, events: list[dict[str, Any]]) -> None:
-    found, expected = tallied(table, reading), expected_tally(events)
+def assert_tallies(table: pa.Table, reader: EventReader, events: list[dict[str, Any]]) -> None:
+    found, expected = tallied(table, reader), expected_tally(events)
     found["totals"] = Counter({kind: count for kind, count in found["totals"].items() if count})
     for name, each in expected.items():
         assert +found[name] == +each, name
@@ -237,7 +237,7 @@ def typed_table() -> pa.Table:
 def test_columns_are_flattened_as_the_same_events_read_one_by_one(nulls):
     table = typed_table()
     events = list(event_rows(table, nulls=nulls, json_column=None))
-    assert_tallies(table, Reading(nulls=nulls, skips=True), events)
+    assert_tallies(table, EventReader(nulls=nulls, skips=True), events)
 
 
 @pytest.mark.parametrize("nulls", ["missing", "null"])
@@ -249,8 +249,8 @@ def test_lists_are_counted_by_elements_and_once_for_the_event(nulls):
     ]
     table = pa.Table.from_pylist(rows)
     events = list(event_rows(table, nulls=nulls, json_column=None))
-    assert_tallies(table, Reading(nulls=nulls, skips=True), events)
-    found = tallied(table, Reading(nulls=nulls, skips=True))
+    assert_tallies(table, EventReader(nulls=nulls, skips=True), events)
+    found = tallied(table, EventReader(nulls=nulls, skips=True))
     assert found["values"]["tags", 6, "a"] == 2
     assert found["events"]["tags"] == (1 if nulls == "missing" else 2)
 
@@ -261,16 +261,16 @@ def test_json_texts_keep_null_and_missing_apart_and_bad_ones_are_counted():
     bad = ['{"a": 1', "[1, 2]", "null", None, '{"a": 12345678901234567890}', '{"a": {"b": 1}, "a.b": 2}', ""]
     table = pa.table({"line": pa.array([*texts[:100], *bad, *texts[100:]])})
     told: list[str] = []
-    reading = Reading(json="line", skips=True)
-    rows = [row for batch in flattened(table, reading, None, told) for row in batch.to_pylist()]
+    reader = EventReader(json="line", skips=True)
+    rows = [row for batch in flatten(table, reader, None, told) for row in batch.to_pylist()]
     assert sum(row["weight"] for row in rows if row["kind"] == REJECTED) == len(bad)
     assert len(told) == 5  # of the reasons
-    assert_tallies(pa.table({"line": texts}), reading, events)
+    assert_tallies(pa.table({"line": texts}), reader, events)
 
 
 def test_a_path_given_twice_is_refused_as_everywhere():
     table = pa.table({"a": [{"b": 1}, {"b": 2}], "a.b": [None, 3]})
-    found = tallied(table, Reading(skips=True))
+    found = tallied(table, EventReader(skips=True))
     assert found["totals"][REJECTED] == 1
     assert found["totals"][EVENTS] == 1
 
@@ -279,7 +279,7 @@ def test_text_that_is_not_utf8_is_refused_row_by_row():
     column = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"a\xff")]
     )
-    found = tallied(pa.table({"t": column}), Reading(skips=True))
+    found = tallied(pa.table({"t": column}), EventReader(skips=True))
     assert found["totals"][REJECTED] == 1
     assert found["values"]["t", 6, "a"] == 1
 
@@ -287,14 +287,14 @@ def test_text_that_is_not_utf8_is_refused_row_by_row():
 def test_values_outside_their_declared_type_are_misfits():
     schema = thatch.Schema({"qty": thatch.Integer(0, 10)})
     table = pa.table({"qty": [5, 11, None], "x": [1, 2, 3]})
-    found = tallied(table, Reading(skips=True), schema)
+    found = tallied(table, EventReader(skips=True), schema)
     assert found["totals"][MISFITS] == 1
     assert found["events"] == {"qty": 1, "x": 3}
 
 
 def test_objects_without_fields_and_tables_without_columns_are_events_too():
     for table in (pa.table({"o": pa.array([{}, None], pa.struct([]))}), pa.table({"n": pa.nulls(2)})):
-        found = tallied(table, Reading(skips=True))
+        found = tallied(table, EventReader(skips=True))
         assert found["sets"] == {(): 2}
         assert not found["values"]
 

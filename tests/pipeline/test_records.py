@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from thatch.errors import TableError
 from thatch.formats.columns import parsed_csv
-from thatch.pipeline.sources.records import Layout, Run, header_line, is_open, parsed, pieces
+from thatch.pipeline.sources.records import CsvLayout, Run, cut_pieces, header_line, is_open, parse_piece
 
 BYTES = st.lists(
     st.sampled_from([b"a", b",", b'"', b"\n", b"\r", b"\r\n", b'""', b'","', b'"\n"', b"\xff", b" ", b"0"]),
@@ -37,7 +37,7 @@ def in_pieces(content: bytes, names, cuts: list[int], borders: list[int]):
     """What the pieces hold, with lines in batches that begin at `cuts`, and runs at `borders`; None if one is crossed."""
     lines = lines_of(content)
     runs = tuple(Run(first, first == 0, "x") for first in sorted({0, *borders}) if first < len(lines))
-    layout = Layout(runs, names)
+    layout = CsvLayout(runs, names)
     ends = sorted({0, *cuts, len(lines)})
     batches = [
         pa.RecordBatch.from_arrays(
@@ -47,11 +47,11 @@ def in_pieces(content: bytes, names, cuts: list[int], borders: list[int]):
         if start < len(lines)
     ]
     table, rows, rejects, done = {name: [] for name in names}, [], [], 0
-    for piece in pieces(batches, layout):
+    for piece in cut_pieces(batches, layout):
         if piece.is_open and piece.run + 1 < len(runs):
             return None
         told = []
-        part, numbers = parsed(piece, layout, lambda *each, told=told: told.append(each))
+        part, numbers = parse_piece(piece, layout, lambda *each, told=told: told.append(each))
         for name in names:
             table[name] += part.column(name).to_pylist()
         rows += [done + number for number in numbers]

@@ -17,12 +17,11 @@ from thatch.model.covering import covers
 from thatch.model.lines import above, below, point
 from thatch.pipeline import reduce
 from thatch.pipeline.transforms.reducing import deciding
-from thatch.pipeline.transforms.reducing.cuts import encoded
-from thatch.pipeline.transforms.reducing.deciding import Asking
-from thatch.pipeline.transforms.reducing.labels import labelled
-from thatch.pipeline.transforms.reducing.lists import Lists
-from thatch.pipeline.transforms.reducing.pieces import INPUT, written
-from thatch.pipeline.transforms.reducing.reduce import arranged_rows, verdicts_on
+from thatch.pipeline.transforms.reducing.arranging import NumberLists, label_cuts
+from thatch.pipeline.transforms.reducing.deciding import Decider
+from thatch.pipeline.transforms.reducing.pieces import INPUT, combine_pieces
+from thatch.pipeline.transforms.reducing.reduce import arrange_rows, decide_rows
+from thatch.pipeline.transforms.reducing.sides import encode_cut
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.covering import covered_by
 from thatch.reduction.forwarding.forwarding_set import ForwardingSet
@@ -109,7 +108,7 @@ def sets_of(conditions: st.SearchStrategy[str], schema: thatch.Schema | None = N
 
 
 def reduced(filters: list[str], schema=None, policy="exact", budget=inf, order="arrival"):
-    """Active places, and the proofs of the others, by id; and the order in which they were decided."""
+    """Active turns, and the proofs of the others, by id; and the order in which they were decided."""
     count = len(filters)
     nothing = [None] * count
     columns = [list(range(count)), [f"s{number}" for number in range(count)], nothing, filters, nothing]
@@ -117,9 +116,9 @@ def reduced(filters: list[str], schema=None, policy="exact", budget=inf, order="
         [pa.array(*each) for each in zip(columns, INPUT.types, strict=True)], schema=INPUT
     )
     halves = [batch.slice(count // 2), batch.slice(0, count // 2)]
-    found = arranged_rows(lambda task: written(task(iter(halves))), order, schema)
-    verdicts = verdicts_on(found, Asking(policy, budget), spark=None)  # too few to need one
-    ids = found.told.column("subscription").to_pylist()
+    found = arrange_rows(lambda task: combine_pieces(task(iter(halves))), order, schema)
+    verdicts = decide_rows(found, Decider(policy, budget), spark=None)  # too few to need one
+    ids = found.names.column("subscription").to_pylist()
     active = [ids[place] for place in np.flatnonzero(verdicts.is_active)]
     proofs = {
         ids[place]: [ids[each] for each in proof]
@@ -130,7 +129,7 @@ def reduced(filters: list[str], schema=None, policy="exact", budget=inf, order="
     return active, proofs, exhausted, ids
 
 
-def lists_of(lists: Lists) -> list[list[int]]:
+def lists_of(lists: NumberLists) -> list[list[int]]:
     return [each.tolist() for each in np.split(lists.items, lists.starts[1:-1])]
 
 
@@ -271,15 +270,15 @@ CUTS = st.one_of(
 def test_bytes_sort_as_cuts_do(cuts):
     for one in cuts:
         for other in cuts:
-            assert (encoded(one) < encoded(other)) == (one < other)
-            assert (encoded(one) == encoded(other)) == (one == other)
+            assert (encode_cut(one) < encode_cut(other)) == (one < other)
+            assert (encode_cut(one) == encode_cut(other)) == (one == other)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), CUTS, CUTS).filter(lambda each: each[1] < each[2]), max_size=20))
 def test_labels_keep_the_order_of_cuts_on_each_axis(sides):
     axes = np.array([axis for axis, _, _ in sides], np.int32)
-    lows, highs = (pa.array([encoded(each[end]) for each in sides], pa.large_binary()) for end in (1, 2))
-    low, high = labelled(axes, lows, highs)
+    lows, highs = (pa.array([encode_cut(each[end]) for each in sides], pa.large_binary()) for end in (1, 2))
+    low, high = label_cuts(axes, lows, highs)
     assert (low <= high).all()
     ends = [(axis, cut, label) for (axis, cut, _), label in zip(sides, low.tolist(), strict=True)]
     ends += [(axis, cut, label + 1) for (axis, _, cut), label in zip(sides, high.tolist(), strict=True)]

@@ -15,10 +15,9 @@ from tests.model.test_hulls import filters_of
 from thatch import Engine, Schema, parse
 from thatch.model.conjunctions import Conjunction
 from thatch.model.types import Integer
-from thatch.pipeline.transforms.partitioned.routing import spread
-from thatch.pipeline.transforms.partitioned.shards import SHARD, _engine_of
-from thatch.pipeline.transforms.partitioned.splitting import Branch, Leaf, split
-from thatch.pipeline.transforms.partitioned.summaries import Summary, filter_of
+from thatch.pipeline.transforms.partitioned.routing import choose_replicas
+from thatch.pipeline.transforms.partitioned.shards import SHARD, build_router
+from thatch.pipeline.transforms.partitioned.splitting import Branch, Leaf, Summary, filter_of, grow_splitting
 
 
 def shards_of(filters, splitting):
@@ -40,7 +39,7 @@ def summaries_of(held, splitting, schema, most):
 
 
 def router(summaries, schema=None):
-    return _engine_of(pa.table({SHARD: list(summaries), "summary": list(summaries.values())}), schema)
+    return build_router(pa.table({SHARD: list(summaries), "summary": list(summaries.values())}), schema)
 
 
 def wanting(held, event):
@@ -58,7 +57,7 @@ def wanting(held, event):
 def test_an_event_is_sent_to_every_shard_that_wants_it(expressions, schema, shards, most, events):
     filters = filters_of(expressions, schema)
     assume(filters)
-    splitting = split([each.conjunctions[0] for each in filters], shards, 2)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], shards, 2)
     held = shards_of(filters, splitting)
     summaries = summaries_of(held, splitting, schema, most)
     engine = router(summaries, schema)
@@ -83,7 +82,7 @@ def symbols(count, per=4):
 
 def test_an_event_with_one_symbol_visits_one_shard():
     filters = symbols(400)
-    splitting = split([each.conjunctions[0] for each in filters], 16, 4)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], 16, 4)
     held = shards_of(filters, splitting)
     engine = router(summaries_of(held, splitting, None, 512))
     visits = [engine.match({"symbol": f"S{number:04}", "price": 0}) for number in range(400)]
@@ -93,7 +92,7 @@ def test_an_event_with_one_symbol_visits_one_shard():
 
 def test_shards_are_about_as_large_as_each_other():
     filters = symbols(400)
-    splitting = split([each.conjunctions[0] for each in filters], 16, 4)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], 16, 4)
     sizes = [len(each) for each in shards_of(filters, splitting).values()]
     assert 14 <= splitting.shards <= 20
     assert max(sizes) < 1.5 * len(filters) / 16
@@ -101,7 +100,7 @@ def test_shards_are_about_as_large_as_each_other():
 
 def test_ranges_are_split_too():
     filters = [parse(f"x between {number} and {number + 3}") for number in range(0, 1_000, 2)]
-    splitting = split([each.conjunctions[0] for each in filters], 8, 2)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], 8, 2)
     engine = router(summaries_of(shards_of(filters, splitting), splitting, None, 64))
     visits = [len(engine.match({"x": number})) for number in range(1_000)]
     assert sum(visits) / len(visits) < 2.5
@@ -110,7 +109,7 @@ def test_ranges_are_split_too():
 
 def test_what_nothing_divides_is_spread_by_its_ids():
     filters = [parse("a = 1")] * 900
-    splitting = split([each.conjunctions[0] for each in filters], 6, 4)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], 6, 4)
     sizes = [len(each) for each in shards_of(filters, splitting).values()]
     assert len(sizes) == splitting.shards == 6
     assert min(sizes) > 100
@@ -118,7 +117,7 @@ def test_what_nothing_divides_is_spread_by_its_ids():
 
 def test_other_conjunctions_of_a_filter_get_boxes_of_their_own():
     filters = [parse(f"a = {number} or b = {number}") for number in range(200)]
-    splitting = split([each.conjunctions[0] for each in filters], 8, 2)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], 8, 2)
     held = shards_of(filters, splitting)
     engine = router(summaries_of(held, splitting, None, 64))
     for number in range(200):
@@ -131,7 +130,7 @@ def test_long_unions_are_coarsened_until_an_index_decides_them_itself():
     filters = [
         parse(f"a = 'a long text number {number:05}' and b != {number}") for number in range(0, 900, 3)
     ]
-    leaf = split([], 1, 1)
+    leaf = grow_splitting([], 1, 1)
     summary = Summary(0, leaf, None, 10_000)
     for each in filters:
         summary.add(each)
@@ -143,14 +142,14 @@ def test_long_unions_are_coarsened_until_an_index_decides_them_itself():
 
 
 def test_no_sample_is_one_leaf():
-    splitting = split([], 4, 4)
+    splitting = grow_splitting([], 4, 4)
     assert splitting.tree == Leaf(0, 0)
     assert splitting.shard(Conjunction(()), "any") == 0
 
 
 def test_the_tree_travels_as_a_value():
     filters = symbols(100)
-    splitting = split([each.conjunctions[0] for each in filters], 8, 4)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], 8, 4)
     assert isinstance(splitting.tree, Branch)
     assert pickle.loads(pickle.dumps(splitting)) == splitting
 
@@ -158,23 +157,23 @@ def test_the_tree_travels_as_a_value():
 def test_declared_lines_are_split_and_summed_up():
     schema = Schema({"n": Integer(0, 1_000)})
     filters = [parse(f"n > {number} and n < {number + 4}", schema) for number in range(0, 900, 3)]
-    splitting = split([each.conjunctions[0] for each in filters], 8, 2)
+    splitting = grow_splitting([each.conjunctions[0] for each in filters], 8, 2)
     held = shards_of(filters, splitting)
     engine = router(summaries_of(held, splitting, schema, 16), schema)
     for number in range(0, 1_000, 7):
         assert {str(each) for each in wanting(held, {"n": number})} <= set(engine.match({"n": number}))
 
 
-def test_hot_shards_get_several_slots():
-    slots = spread(np.array([0.0, 1_000.0, 4_000_000.0, 100_000.0]), 4)
-    assert slots.count.tolist() == [1, 1, 8, 1]
-    assert slots.first.tolist() == [0, 1, 2, 10]
-    assert list(islice(slots.pairs(), 4)) == [(0, 0), (1, 1), (2, 2), (2, 3)]
-    assert slots.total == len(slots.pairs()) == 11
+def test_hot_shards_get_several_replicas():
+    replicas = choose_replicas(np.array([0.0, 1_000.0, 4_000_000.0, 100_000.0]), 4)
+    assert replicas.count.tolist() == [1, 1, 8, 1]
+    assert replicas.first.tolist() == [0, 1, 2, 10]
+    assert list(islice(replicas.pairs(), 4)) == [(0, 0), (1, 1), (2, 2), (2, 3)]
+    assert replicas.total == len(replicas.pairs()) == 11
 
 
-def test_slots_are_never_too_many():
-    assert spread(np.full(100, 1e12), 64).total <= 20_100
+def test_replicas_are_never_too_many():
+    assert choose_replicas(np.full(100, 1e12), 64).total <= 20_100
 
 
 def test_an_engine_of_few_summaries_uses_kernels():

@@ -15,7 +15,7 @@ from thatch.errors import TableError
 from thatch.formats.events import read_events as read_embedded
 from thatch.formats.subscriptions import read_subscriptions as read_embedded_subscriptions
 from thatch.model.events import read_event
-from thatch.pipeline.sources import Source, read_events, read_subscriptions
+from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -38,7 +38,7 @@ def written(path: Path, content: bytes) -> str:
     return str(path)
 
 
-def events_of(source: Source, nulls: str = "missing") -> list[tuple[int, dict]]:
+def events_of(source: EventSource, nulls: str = "missing") -> list[tuple[int, dict]]:
     """Events by row as whoever matches reads them; JSON that holds none is left out."""
     table = source.table.toArrow().sort_by(source.row)
     rows = table.column(source.row).to_pylist()
@@ -49,7 +49,7 @@ def events_of(source: Source, nulls: str = "missing") -> list[tuple[int, dict]]:
     return list(zip(rows, event_rows(plain, nulls=nulls, json_column=None), strict=True))
 
 
-def rejects_of(source: Source) -> list[tuple[int, str]]:
+def rejects_of(source: EventSource) -> list[tuple[int, str]]:
     if source.rejects is None:
         return []
     return sorted((each["row"], each["reason"]) for each in source.rejects.collect())
@@ -257,7 +257,7 @@ def test_what_cannot_be_read_is_told_with_its_path(spark, tmp_path):
     expected = {
         "missing.jsonl": "does not exist",
         "*.nothing": "does not exist",
-        "empty": "an empty folder",
+        "empty": "no files in",
         "mixed": "files of one kind",
         "other": "a.txt",
         "cut.parquet": "cut.parquet",
@@ -281,7 +281,7 @@ def test_splits_that_changed_since_lines_were_counted_are_an_error_and_never_wro
     spark.conf.set("spark.sql.files.maxPartitionBytes", "100b")
     spark.conf.set("spark.sql.files.openCostInBytes", "0")
     try:
-        with pytest.raises(Exception, match="as they were when their lines were counted"):
+        with pytest.raises(Exception, match="changed after their lines were counted"):
             source.table.collect()
     finally:
         for key in SPLITS:

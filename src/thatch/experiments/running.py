@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 from thatch.errors import ParameterError, shown
 from thatch.experiments.store import KEY, ROW, SECONDS, SEED, ResultStore, schema_of
 from thatch.experiments.trials import Grid, Row, Simulation, Trial
-from thatch.pipeline.adapter import parallelism
-from thatch.pipeline.failures import failures_told
+from thatch.pipeline.adapter import parallelism, translate_spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -136,7 +135,7 @@ def _on_spark(spark: SparkSession, simulation: Simulation, trials: Sequence[Tria
             rows = [row for key in keys for row in run_trial(simulation, Trial.of(key))]
             yield pa.RecordBatch.from_pylist(rows, schema)
 
-    with failures_told(f"trials of {simulation.name}"):
+    with translate_spark_errors(f"trials of {simulation.name}"):
         keys = spark.createDataFrame([(trial.key,) for trial in trials], f"{KEY} string")
         spread = keys.repartition(min(len(trials), _PARTS * parallelism(spark)))
         return spread.mapInArrow(run_batches, columns).toArrow().cast(schema)

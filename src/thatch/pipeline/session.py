@@ -1,4 +1,4 @@
-"""A working Spark with nothing but pip packages."""
+"""Start Spark from pip packages alone, or use the session that is active."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from thatch.errors import MissingPackageError, SparkError
 from thatch.pipeline.adapter import is_connect
-from thatch.pipeline.folders import cache_folder
-from thatch.pipeline.java import find_java, home_of
+from thatch.pipeline.java import cache_folder, find_java, make_java_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,21 +21,21 @@ __all__ = ["session"]
 _QUIET = Path(__file__).with_name("quiet.properties")
 _HERE = "127.0.0.1"
 
-# For every session that is ours to set up. A batch is as many events as one call of a kernel gets.
+# For every session that we set up. A batch is what one call of a kernel gets.
 _SETTINGS = {
     "spark.python.daemon.module": "thatch.pipeline.daemon",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Not passed on to every stage, and then a second daemon starts and warms up beside the first.
+    # Spark does not pass this on to every stage, and would then start a second daemon beside the first.
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32768",
-    "spark.sql.session.timeZone": "UTC",  # as everywhere in Thatch where no zone is given
+    "spark.sql.session.timeZone": "UTC",  # as in all of Thatch where no zone is given
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.maxResultSize": "0",  # what the driver takes is bounded by the plans
+    "spark.driver.maxResultSize": "0",  # each strategy bounds what the driver takes
 }
 
-# For one machine: nothing listens to others, as many parts after a shuffle as there is work for, and small files are
-# split too, since to open one costs little.
+# For one machine: nothing listens on other interfaces, few partitions after a shuffle, and small files are split too,
+# since opening a local file costs little.
 _LOCAL = {
     "spark.sql.files.openCostInBytes": "262144",
     "spark.driver.host": _HERE,
@@ -49,64 +48,59 @@ _LOCAL = {
 def session(
     name: str = "thatch", *, master: str | None = None, settings: Mapping[str, Any] | None = None
 ) -> SparkSession:
-    """The Spark session at hand, or a new one.
+    """Return the active Spark session, or start one.
 
     Parameters
     ----------
     name : of the application
-    master : as Spark's own (`local[4]`, `spark://…`, `yarn`), or `sc://…` for Spark Connect. By default the session
-        that is active; else what `spark-submit`, `SPARK_REMOTE` or `MASTER` say; else all cores of this machine
-    settings : Spark's own, by name; they come before those of Thatch
+    master : as for Spark (`local[4]`, `spark://…`, `yarn`), or `sc://…` for Spark Connect. By default the active
+        session; else what `spark-submit`, `SPARK_REMOTE` or `MASTER` say; else all cores of this machine
+    settings : of Spark, by name; they override those of Thatch
 
     Raises
     ------
     MissingPackageError
         If PySpark is not installed.
     SparkError
-        If there is no Java to run it, or Spark does not start; the message tells what to do.
+        If there is no Java to run Spark, or Spark does not start; the message says what to do.
     """
     builder = _spark().builder.appName(name)
     if (active := _spark().getActiveSession()) is not None:
-        return _checked(active, master)
+        return _check_master(active, master)
     given = {key: str(value) for key, value in (settings or {}).items()}
     remote = master if master and master.startswith("sc://") else None
     if remote is None and master is None:
         remote = os.environ.get("SPARK_REMOTE")
     if remote is not None:
-        return _remote(builder.remote(remote), remote, given)
+        return _start_remote(builder.remote(remote), remote, given)
     if (
         "PYSPARK_GATEWAY_PORT" in os.environ
-    ):  # under spark-submit: Java runs already, and master is its matter
-        return _started(_set(builder, {**_SETTINGS, **given}))
+    ):  # under spark-submit, which has started Java and chosen the master
+        return _start(builder, {**_SETTINGS, **given})
     master = master or os.environ.get("MASTER") or "local[*]"
-    chosen = {
-        **_SETTINGS,
-        **(_LOCAL if master.startswith("local") else {}),
-        **_cluster_environment(),
-        **given,
-    }
+    is_local = master.startswith("local")
+    chosen = {**_SETTINGS, **(_LOCAL if is_local else {}), **_executor_environment(), **given}
     quiet = f"-Dlog4j2.configurationFile={_QUIET.as_uri()}"
     options = "spark.driver.extraJavaOptions"
     chosen[options] = " ".join(filter(None, [quiet, chosen.get(options)]))
-    is_local = master.startswith("local")
-    with _environment(_for_launch(is_local=is_local)):
-        return _started(_set(builder.master(master), chosen))
+    with _environment(_launch_environment(is_local=is_local)):
+        return _start(builder.master(master), chosen)
 
 
-def _checked(active: SparkSession, master: str | None) -> SparkSession:
-    """The active session, of which there is one a process, if it runs where it should."""
+def _check_master(active: SparkSession, master: str | None) -> SparkSession:
+    """Refuse the active session, the only one a process can have, if another master is asked for."""
     if master is not None and not is_connect(active) and active.sparkContext.master != master:
-        got = f"one on {active.sparkContext.master}, which is active (`stop()` ends it)"
-        raise SparkError(f"a session on {master}", got)
+        other = active.sparkContext.master
+        raise SparkError(f"A session on {other} is active: call its stop() before you start one on {master}")
     return active
 
 
-def _remote(builder: Any, remote: str, given: Mapping[str, str]) -> SparkSession:
-    """A session over Spark Connect; only a server that starts with it, as for `local`, can be told everything."""
+def _start_remote(builder: Any, remote: str, given: Mapping[str, str]) -> SparkSession:
+    """Start a session over Spark Connect; only a server that starts with it, as for `local`, takes our settings."""
     if remote.startswith("sc://"):
-        return _started(_set(builder, given))
-    with _environment(_for_launch(is_local=True)):
-        return _started(_set(builder, {**_SETTINGS, **_LOCAL, **given}))
+        return _start(builder, given)
+    with _environment(_launch_environment(is_local=True)):
+        return _start(builder, {**_SETTINGS, **_LOCAL, **given})
 
 
 def _spark() -> Any:
@@ -117,41 +111,38 @@ def _spark() -> Any:
     return SparkSession
 
 
-def _set(builder: Any, settings: Mapping[str, str]) -> Any:
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder
-
-
-def _started(builder: Any) -> SparkSession:
+def _start(builder: Any, settings: Mapping[str, str]) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    for key, value in settings.items():
+        builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()  # type: ignore[no-any-return]
+        started: SparkSession = builder.getOrCreate()
     except (PySparkException, Py4JError, RuntimeError, OSError) as error:
-        told = str(error).strip().splitlines()
-        raise SparkError("a Spark that starts", told[0] if told else type(error).__name__) from error
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise SparkError(f"Spark did not start: {lines[0]}") from error
+    return started
 
 
-def _for_launch(*, is_local: bool) -> dict[str, str]:
-    """What Spark's launcher and its workers read from the environment."""
-    java = home_of(find_java(os.environ), cache_folder())
+def _launch_environment(*, is_local: bool) -> dict[str, str]:
+    """The variables that Spark's launcher and workers read."""
+    java = make_java_home(find_java(os.environ), cache_folder())
     chosen = {"JAVA_HOME": str(java), "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable)}
     if is_local:
         chosen["SPARK_LOCAL_IP"] = _HERE
     return chosen
 
 
-def _cluster_environment() -> dict[str, str]:
-    """What executors should know of the environment: where kernels are kept once they are compiled."""
-    kept = os.environ.get("NUMBA_CACHE_DIR")
-    return {"spark.executorEnv.NUMBA_CACHE_DIR": kept} if kept else {}
+def _executor_environment() -> dict[str, str]:
+    """Settings that tell executors where compiled kernels are cached."""
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    return {"spark.executorEnv.NUMBA_CACHE_DIR": folder} if folder else {}
 
 
 @contextmanager
 def _environment(chosen: Mapping[str, str]) -> Iterator[None]:
-    """The environment with some variables set, as long as Spark starts."""
+    """Set some variables while Spark starts."""
     before = {name: os.environ.get(name) for name in chosen}
     os.environ.update(chosen)
     try:

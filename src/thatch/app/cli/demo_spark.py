@@ -29,9 +29,10 @@ def log_on_spark(
     events, subscriptions : the number of quotes and of alerts
     """
     from thatch.pipeline import session
-    from thatch.pipeline.jobs.match import Asked, match_files
+    from thatch.pipeline.folders import REPORT
+    from thatch.pipeline.jobs.job import JobOutput
+    from thatch.pipeline.jobs.match import MatchOptions, match_files
     from thatch.pipeline.jobs.profile import profile_files
-    from thatch.pipeline.sinks import REPORT
 
     folder.mkdir(parents=True, exist_ok=True)
     log, table = folder / "quotes.jsonl", folder / "alerts.csv"
@@ -41,26 +42,13 @@ def log_on_spark(
     note("Starting Spark (about ten seconds).")
     spark = session("thatch demo")
     with tasks("profiling") as report:
-        profile = profile_files(
-            spark,
-            str(log),
-            str(folder / "profile"),
-            subscriptions=str(table),
-            overwrite=True,
-            command=f"thatch profile {log} {table} --out {folder / 'profile'}",
-            report=report,
-        )
+        command = f"thatch profile {log} {table} --out {folder / 'profile'}"
+        output = JobOutput(str(folder / "profile"), overwrite=True, command=command, progress=report)
+        profile = profile_files(spark, str(log), output, subscriptions=str(table))
     with tasks("matching") as report:
-        facts = match_files(
-            spark,
-            str(table),
-            str(log),
-            str(folder / "matches"),
-            Asked(give="hours", time="at"),
-            overwrite=True,
-            command=f"thatch match {table} {log} --spark --give hours --time at --out {folder / 'matches'}",
-            report=report,
-        )
+        command = f"thatch match {table} {log} --spark --give hours --time at --out {folder / 'matches'}"
+        output = JobOutput(str(folder / "matches"), overwrite=True, command=command, progress=report)
+        facts = match_files(spark, str(table), str(log), MatchOptions(give="hours", time="at"), output)
     matches = profile.matches
     assert matches is not None
     say(

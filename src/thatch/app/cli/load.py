@@ -37,25 +37,18 @@ def load(
     """
     declared = load_schema(schema)
     from thatch.pipeline import session
+    from thatch.pipeline.folders import REPORT
+    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS, load_files
-    from thatch.pipeline.sinks import REPORT
 
     spark = session("thatch load", master=master)
     with tasks("loading") as report:
-        facts = load_files(
-            spark,
-            subscriptions,
-            out,
-            schema=declared,
-            with_index=index,
-            overwrite=overwrite,
-            command=command_line(),
-            report=report,
-        )
+        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
+        facts = load_files(spark, subscriptions, output, schema=declared, with_index=index)
     if facts.refused:
         note(f"{facts.refused:,} rows of {subscriptions} were refused:")
         for each in facts.reasons[:_SHOWN]:
-            note(f"  {each.rows:,} x {each.expected}; the first is row {each.first}")
+            note(f"  {each['rows']:,} x {each['expected']}; the first is row {each['first row']}")
         if len(facts.reasons) > _SHOWN:
             note("  ... and other reasons")
     say(f"{facts.accepted:,} subscriptions accepted, {facts.refused:,} refused")

@@ -16,7 +16,7 @@ from thatch.app.cli.sources import load_engine, load_schema, read_valid_events
 from thatch.errors import TableError
 
 if TYPE_CHECKING:
-    from thatch.pipeline.jobs.match import Asked
+    from thatch.pipeline.jobs.match import MatchOptions
 
 __all__ = ["match"]
 
@@ -45,7 +45,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     time: Annotated[
         str | None, typer.Option(help="With --give hours: the attribute that holds the time.")
     ] = None,
-    plan: Annotated[
+    strategy: Annotated[
         Literal["auto", "mapped", "partitioned"],
         typer.Option(help="With --spark: one index for all workers, or subscriptions partitioned too."),
     ] = "auto",
@@ -67,17 +67,19 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch match loaded events.jsonl --spark --give hours --time time --out deliveries
     """
     if spark:
-        from thatch.pipeline.jobs.match import Asked
+        from thatch.pipeline.jobs.match import MatchOptions
 
         if out is None:
             raise TableError("--spark needs an output folder: add --out FOLDER")
         if by != "subscription":
             raise TableError("--by subscriber does not work with --spark: use --give hours")
-        asked = Asked(give=give, time=time, nulls=nulls, plan=plan, schema=load_schema(schema))
-        _match_on_spark(subscriptions, events, str(out), asked, master=master, overwrite=overwrite)
+        options = MatchOptions(
+            give=give, time=time, nulls=nulls, strategy=strategy, schema=load_schema(schema)
+        )
+        _match_on_spark(subscriptions, events, str(out), options, master=master, overwrite=overwrite)
         return
-    if give != "pairs" or time or plan != "auto" or master or overwrite:
-        raise TableError("--give, --time, --plan, --master and --overwrite need --spark")
+    if give != "pairs" or time or strategy != "auto" or master or overwrite:
+        raise TableError("--give, --time, --strategy, --master and --overwrite need --spark")
     if out is not None and out.suffix not in (".parquet", ".jsonl"):
         raise TableError("a file ending in .parquet or .jsonl", str(out), "--out")
     engine = load_engine(subscriptions, load_schema(schema))
@@ -148,26 +150,19 @@ class _Sink:
 
 
 def _match_on_spark(
-    subscriptions: str, events: str, out: str, asked: Asked, *, master: str | None, overwrite: bool
+    subscriptions: str, events: str, out: str, options: MatchOptions, *, master: str | None, overwrite: bool
 ) -> None:
     """Run the job and print what it found."""
     from thatch.pipeline import session
+    from thatch.pipeline.folders import REPORT
+    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.match import MATCHES, match_files
-    from thatch.pipeline.sinks import REPORT
 
     spark = session("thatch match", master=master)
     with tasks("matching") as report:
-        facts = match_files(
-            spark,
-            subscriptions,
-            events,
-            out,
-            asked,
-            overwrite=overwrite,
-            command=command_line(),
-            report=report,
-        )
+        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
+        facts = match_files(spark, subscriptions, events, options, output)
     note_rows(f"subscriptions of {subscriptions} were refused", facts.first_rejected, facts.rejected)
     note_rows(f"rows of {events} are not events and were skipped", facts.first_refused, facts.refused)
     say(f"{facts.matches:,} matches of {facts.events:,} events; {facts.matched:,} {facts.who}s have matches")
-    say_files(out, {MATCHES: f"{asked.give}, as Parquet", REPORT: "a page with figures"})
+    say_files(out, {MATCHES: f"{options.give}, as Parquet", REPORT: "a page with figures"})

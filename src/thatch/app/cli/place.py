@@ -84,6 +84,7 @@ def place(  # noqa: PLR0913 - an option each
     """
     declared = load_schema(schema)
     from thatch.formats.loaded import is_loaded, loaded_schema
+    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.place import Inputs, place_here
     from thatch.placement.placing import PlacementOptions
 
@@ -116,10 +117,8 @@ def place(  # noqa: PLR0913 - an option each
                 filters,
                 refused,
                 inputs,
-                out,
                 wanted,
-                overwrite=overwrite,
-                command=command_line(),
+                JobOutput(out, overwrite=overwrite, command=command_line()),
                 now=time.perf_counter,
                 tell=meter.describe,
             )
@@ -130,20 +129,13 @@ def _on_spark(
     inputs: Inputs, out: str, wanted: PlacementOptions, *, master: str | None, overwrite: bool
 ) -> Placed:
     from thatch.pipeline import session
+    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.place import place_files
 
     spark = session("thatch place", master=master)
     with tasks("placing") as report:
-        return place_files(
-            spark,
-            inputs,
-            out,
-            wanted,
-            overwrite=overwrite,
-            command=command_line(),
-            now=time.perf_counter,
-            report=report,
-        )
+        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
+        return place_files(spark, inputs, wanted, output, now=time.perf_counter)
 
 
 def _print_plan(placed: Placed, inputs: Inputs, out: str) -> None:

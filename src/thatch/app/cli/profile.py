@@ -41,22 +41,20 @@ def profile(
     """
     declared = load_schema(schema)
     from thatch.pipeline import session
+    from thatch.pipeline.folders import REPORT
+    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.profile import profile_files
-    from thatch.pipeline.sinks import REPORT
 
     spark = session("thatch profile", master=master)
     with tasks("profiling") as report:
         found = profile_files(
             spark,
             events,
-            out,
+            JobOutput(out, overwrite=overwrite, command=command_line(), progress=report),
             subscriptions=subscriptions,
             nulls=nulls,
             fraction=fraction,
             schema=declared,
-            overwrite=overwrite,
-            command=command_line(),
-            report=report,
         )
     if found.rejected:
         note(f"{found.rejected:,} rows of {events} are not events:")

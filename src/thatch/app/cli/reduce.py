@@ -12,8 +12,8 @@ from thatch.app.cli.sources import load_schema
 from thatch.errors import ParameterError
 
 if TYPE_CHECKING:
-    from thatch.pipeline.jobs.merge_report import Facts as MergeFacts
-    from thatch.pipeline.jobs.reduce_report import Facts
+    from thatch.pipeline.jobs.merge_report import MergeFacts
+    from thatch.pipeline.jobs.reduce_report import ReduceFacts
 
 __all__ = ["reduce"]
 
@@ -73,31 +73,24 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
     """
     declared = load_schema(schema)
     from thatch.pipeline import session
-    from thatch.pipeline.jobs.merge import Merging, merge_files
-    from thatch.pipeline.jobs.reduce import Wanted, reduce_files
+    from thatch.pipeline.jobs.job import JobOutput
+    from thatch.pipeline.jobs.merge import MergeOptions, merge_files
+    from thatch.pipeline.jobs.reduce import ReduceOptions, reduce_files
 
     if not merge and (events is not None or profile is not None):
         raise ParameterError("--events and --profile need --merge")
-    merging = Merging(budget=budget or 0.0, events=events, profile=profile, nulls=nulls) if merge else None
+    merging = None
+    if merge:
+        merging = MergeOptions(budget=budget or 0.0, events=events, profile=profile, nulls=nulls)
     cells = None if merge or budget is None else _whole(budget)
-    wanted = Wanted(policy=policy, budget=cells, order=order, schema=declared)
+    reducing = ReduceOptions(policy=policy, budget=cells, order=order, schema=declared)
     spark = session("thatch reduce", master=master)
     with tasks("reducing") as report:
+        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
         if merging is None:
-            facts = reduce_files(
-                spark, subscriptions, out, wanted, overwrite=overwrite, command=command_line(), report=report
-            )
+            facts = reduce_files(spark, subscriptions, reducing, output)
         else:
-            found = merge_files(
-                spark,
-                subscriptions,
-                out,
-                wanted,
-                merging,
-                overwrite=overwrite,
-                command=command_line(),
-                report=report,
-            )
+            found = merge_files(spark, subscriptions, reducing, merging, output)
     if merging is None:
         _print_reduced(facts, subscriptions, out.rstrip("/"))
     else:
@@ -108,9 +101,9 @@ def _whole(budget: float) -> float:
     return int(budget) if budget.is_integer() else budget
 
 
-def _print_reduced(facts: Facts, subscriptions: str, out: str) -> None:
+def _print_reduced(facts: ReduceFacts, subscriptions: str, out: str) -> None:
+    from thatch.pipeline.folders import REPORT
     from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE
-    from thatch.pipeline.sinks import REPORT
 
     _print_covered(facts, subscriptions, out)
     say_files(
@@ -124,27 +117,27 @@ def _print_reduced(facts: Facts, subscriptions: str, out: str) -> None:
 
 
 def _print_merged(facts: MergeFacts, budget: float, subscriptions: str, out: str) -> None:
+    from thatch.pipeline.folders import REPORT
     from thatch.pipeline.jobs.merge import FRONTIER, MERGED
-    from thatch.pipeline.jobs.merge_report import remarks_on
+    from thatch.pipeline.jobs.merge_report import merge_remarks
     from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE
-    from thatch.pipeline.sinks import REPORT
 
     if facts.refused:
         note(f"{facts.refused:,} rows of the log are not events")
-    for remark in remarks_on(facts, budget):
+    for remark in merge_remarks(facts, budget):
         note(remark)
     _print_covered(facts.covering, subscriptions, out)
     say(
-        f"{facts.size:,} rows to forward: {facts.mergers:,} mergers of {facts.parts:,} subscriptions "
-        f"({facts.perfect:,} of them perfect), {facts.size - facts.mergers:,} unchanged"
+        f"{facts.frontier.size:,} rows to forward: {facts.mergers:,} mergers of {facts.parts:,} subscriptions "
+        f"({facts.perfect:,} of them perfect), {facts.frontier.size - facts.mergers:,} unchanged"
     )
-    if facts.held:
+    if facts.frontier.held.events:
         say(
-            f"false positives: {facts.measured:.4%} of {facts.held:,} held-out events, "
-            f"at most {facts.bound:.4%} with 95 % confidence, budget {budget:.4%}"
+            f"false positives: {facts.frontier.measured:.4%} of {facts.frontier.held.events:,} held-out events, "
+            f"at most {facts.frontier.upper_bound:.4%} with 95 % confidence, budget {budget:.4%}"
         )
     elif budget:
-        say(f"false positives: {facts.estimated:.4%} of events estimated, budget {budget:.4%}")
+        say(f"false positives: {facts.frontier.cost:.4%} of events estimated, budget {budget:.4%}")
     say_files(
         out,
         {
@@ -157,8 +150,8 @@ def _print_merged(facts: MergeFacts, budget: float, subscriptions: str, out: str
     )
 
 
-def _print_covered(facts: Facts, subscriptions: str, out: str) -> None:
-    from thatch.pipeline.jobs.load import REJECTS
+def _print_covered(facts: ReduceFacts, subscriptions: str, out: str) -> None:
+    from thatch.pipeline.jobs.job import REJECTS
 
     refused = f"rows of {subscriptions} were refused (all of them are in {out}/{REJECTS})"
     note_rows(refused, facts.first_refused, facts.refused)

@@ -1,1 +1,1 @@
-"""Read, transform, write: what the commands run."""
+"""The jobs that the commands run: read, transform, write, report."""

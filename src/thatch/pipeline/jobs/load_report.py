@@ -1,19 +1,19 @@
-"""What a table of subscriptions is like, once it is loaded: figures for people, and the page that shows them."""
+"""What loaded subscriptions are like: figures, and the page that shows them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from thatch.pipeline.schemas import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.pipeline.transforms.loading import BOXES, CONDITIONS, IS_AGAIN, IS_BAD, Loaded
+from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, f
+from thatch.pipeline.transforms.loading import BOXES, CONDITIONS, IS_BAD, IS_REPEATED, Loaded
 from thatch.reports import Report
 from thatch.reports.figures import PlotAxis
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
-__all__ = ["Facts", "Reason", "facts_of", "report_of"]
+__all__ = ["LoadFacts", "load_facts", "load_report"]
 
 _MOST_REASONS = 100
 _MOST_NAMES = 1_000  # attributes, the most frequent
@@ -33,28 +33,16 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A kind of reason for which rows were refused, how often, and the first of them."""
-
-    expected: str
-    rows: int
-    first: int
-    subscription: str | None
-    filter: str | None
-    reason: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class LoadFacts:
     """What was loaded.
 
     Parameters
     ----------
     accepted, refused : rows
-    subscribers : how many different ones, roughly (5 %)
+    subscribers : how many different ones, give or take 5 %
     expiring : accepted rows that expire
-    reasons : why rows were refused, the most frequent first
+    reasons : why rows were refused, the most frequent first, as rows of the page's table
     attributes, kinds : of the conditions of accepted filters: name, filters that have some, conditions
     boxes, lengths : how many accepted filters have 2^k to 2^(k+1) - 1 boxes, or characters, by k
     """
@@ -63,43 +51,40 @@ class Facts:
     refused: int
     subscribers: int
     expiring: int
-    reasons: tuple[Reason, ...]
+    reasons: tuple[dict[str, Any], ...]
     attributes: tuple[tuple[str, int, int], ...]
     kinds: tuple[tuple[str, int, int], ...]
     boxes: dict[int, int]
     lengths: dict[int, int]
 
 
-def facts_of(rows: DataFrame, loaded: Loaded) -> Facts:
-    """The figures of rows that were judged; `rows` should be kept, since they are read several times."""
-    from pyspark.sql import functions as f
-
-    is_good = ~f.col(IS_BAD) & ~f.col(IS_AGAIN)
-    counted = rows.agg(
+def load_facts(rows: DataFrame, loaded: Loaded) -> LoadFacts:
+    """Count what `check_subscriptions` gave; `rows` should be persisted, since they are read several times."""
+    is_good = ~f.col(IS_BAD) & ~f.col(IS_REPEATED)
+    counts = rows.agg(
         f.count("*").alias("rows"),
         f.count_if(is_good).alias("accepted"),
         f.approx_count_distinct(f.when(is_good, f.col(SUBSCRIBER))).alias("subscribers"),
         f.count_if(is_good & f.col(EXPIRES).isNotNull()).alias("expiring"),
     ).first()
-    assert counted is not None
-    found = _features(rows.where(is_good))
-    return Facts(
-        accepted=counted["accepted"],
-        subscribers=counted["subscribers"],
-        expiring=counted["expiring"],
-        refused=counted["rows"] - counted["accepted"],
-        reasons=_reasons(loaded.rejects) if counted["rows"] > counted["accepted"] else (),
-        attributes=_by(found, "attribute"),
-        kinds=_by(found, "kind"),
+    assert counts is not None
+    found = _count_features(rows.where(is_good))
+    return LoadFacts(
+        accepted=counts["accepted"],
+        subscribers=counts["subscribers"],
+        expiring=counts["expiring"],
+        refused=counts["rows"] - counts["accepted"],
+        reasons=_reasons(loaded.rejects) if counts["rows"] > counts["accepted"] else (),
+        attributes=_by_frequency(found, "attribute"),
+        kinds=_by_frequency(found, "kind"),
         boxes={int(name): count for name, count in found["boxes"].items()},
         lengths={int(name): count for name, count in found["length"].items()},
     )
 
 
-def _features(good: DataFrame) -> dict[str, dict[str, int]]:
-    """How many filters have each attribute, kind of condition and size, and how many conditions do, in one pass."""
+def _count_features(good: DataFrame) -> dict[str, dict[str, int]]:
+    """Count filters and conditions by attribute, kind and size, in one pass."""
     from pyspark.sql import Window
-    from pyspark.sql import functions as f
 
     kinds = f.transform(CONDITIONS, lambda each: f.substring_index(each, " ", 1))
     attributes = f.transform(CONDITIONS, lambda each: each.substr(f.locate(" ", each) + 1, f.length(each)))
@@ -108,66 +93,62 @@ def _features(good: DataFrame) -> dict[str, dict[str, int]]:
         "conditions by attribute": attributes,
         "kind": f.array_distinct(kinds),
         "conditions by kind": kinds,
-        "boxes": f.array(_step(f.col(BOXES))),
-        "length": f.array(_step(f.char_length(FILTER))),
+        "boxes": f.array(_power(f.col(BOXES))),
+        "length": f.array(_power(f.char_length(FILTER))),
     }
     features = good.select(
-        f.explode(f.concat(*(_named(what, names) for what, names in lists.items()))).alias("feature")
+        f.explode(f.concat(*(_labelled(what, names) for what, names in lists.items()))).alias("feature")
     ).select("feature.*")
     counted = features.groupBy("what", "name").agg(f.count("*").alias("number"))
-    turn = f.row_number().over(Window.partitionBy("what").orderBy(f.desc("number"), "name"))
+    rank = f.row_number().over(Window.partitionBy("what").orderBy(f.desc("number"), "name"))
     found: dict[str, dict[str, int]] = {what: {} for what in lists}
-    for each in counted.withColumn("turn", turn).where(f.col("turn") <= _MOST_NAMES).collect():
+    for each in counted.withColumn("rank", rank).where(f.col("rank") <= _MOST_NAMES).collect():
         found[each["what"]][each["name"]] = each["number"]
     return found
 
 
-def _named(what: str, names: Any) -> Any:
-    from pyspark.sql import functions as f
-
+def _labelled(what: str, names: Column) -> Column:
     return f.transform(names, lambda name: f.struct(f.lit(what).alias("what"), name.alias("name")))
 
 
-def _step(size: Any) -> Any:
-    """The power of two that a size begins with. The logarithm is exact to 2^49, and off by one at most beyond."""
-    from pyspark.sql import functions as f
-
+def _power(size: Column) -> Column:
+    """The largest power of two up to a size. The logarithm is exact to 2^49, and off by one at most beyond."""
     return f.floor(f.log2(f.greatest(size, f.lit(1)))).cast("string")
 
 
-def _by(found: dict[str, dict[str, int]], what: str) -> tuple[tuple[str, int, int], ...]:
+def _by_frequency(found: dict[str, dict[str, int]], what: str) -> tuple[tuple[str, int, int], ...]:
     """Names, filters and conditions, the most frequent first."""
     conditions = found[f"conditions by {what}"]
     rows = ((name, count, conditions.get(name, count)) for name, count in found[what].items())
     return tuple(sorted(rows, key=lambda each: (-each[1], each[0])))
 
 
-def _reasons(rejects: DataFrame) -> tuple[Reason, ...]:
-    """Reasons without what came, which differs from row to row."""
-    from pyspark.sql import functions as f
-
+def _reasons(rejects: DataFrame) -> tuple[dict[str, Any], ...]:
+    """Reasons without the values, which differ from row to row."""
     expected = f.regexp_extract(REASON, r"(?s)^(Expected .*?), got ", 1)
     expected = f.when(expected != "", expected).otherwise(f.col(REASON))
     cut = [f.substring(name, 1, _LONGEST_SHOWN).alias(name) for name in (SUBSCRIPTION, FILTER, REASON)]
-    first = f.min(f.struct(ROW, *cut)).alias("first")
     found = (
         rejects.groupBy(f.substring(expected, 1, _LONGEST_SHOWN).alias("expected"))
-        .agg(f.count("*").alias("rows"), first)
+        .agg(f.count("*").alias("rows"), f.min(f.struct(ROW, *cut)).alias("first"))
         .orderBy(f.desc("rows"), "expected")
         .limit(_MOST_REASONS)
         .collect()
     )
     return tuple(
-        Reason(
-            each["expected"],
-            each["rows"],
-            *(each["first"][name] for name in (ROW, SUBSCRIPTION, FILTER, REASON)),
-        )
+        {
+            "rows": each["rows"],
+            "expected": each["expected"],
+            "first row": each["first"][ROW],
+            "its id": each["first"][SUBSCRIPTION],
+            "its filter": each["first"][FILTER],
+            "its reason": each["first"][REASON],
+        }
         for each in found
     )
 
 
-def report_of(facts: Facts, path: str, command: str) -> Report:
+def load_report(facts: LoadFacts, path: str, command: str) -> Report:
     """The page."""
     report = Report(f"Subscriptions of {path}", command=command)
     report.facts(
@@ -180,41 +161,24 @@ def report_of(facts: Facts, path: str, command: str) -> Report:
             "attributes asked for": len(facts.attributes),
         }
     )
-    _add_reasons(report, facts)
+    if facts.refused:
+        text = "By what was expected, each with its first row. `rejects` has all of them."
+        report.section("Refused rows", text)
+        report.table(list(facts.reasons), caption="Reasons")
+    else:
+        report.section("Refused rows", "None: every row is a subscription.")
     if facts.accepted:
         _add_conditions(report, facts)
         _add_sizes(report, facts)
     return report
 
 
-def _add_reasons(report: Report, facts: Facts) -> None:
-    if not facts.refused:
-        report.section("Refused rows", "None: every row is a subscription.")
-        return
-    report.section(
-        "Refused rows", "By what was expected, each with its first row. `rejects` has all of them."
-    )
-    shown = [
-        {
-            "rows": each.rows,
-            "expected": each.expected,
-            "first row": each.first,
-            "its id": each.subscription,
-            "its filter": each.filter,
-            "its reason": each.reason,
-        }
-        for each in facts.reasons
-    ]
-    report.table(shown, caption="Reasons")
-
-
-def _add_conditions(report: Report, facts: Facts) -> None:
+def _add_conditions(report: Report, facts: LoadFacts) -> None:
     report.section("Attributes", "How many filters ask for each attribute, after normalisation.")
     names = [name for name, _, _ in facts.attributes]
     filters = [count for _, count, _ in facts.attributes]
-    report.bars(
-        names, filters, title="Filters that ask for an attribute", label="attribute", value="filters", most=30
-    )
+    title = "Filters that ask for an attribute"
+    report.bars(names, filters, title=title, label="attribute", value="filters", most=30)
     rows = [
         {"attribute": name, "filters": count, "of all": count / facts.accepted, "conditions": conditions}
         for name, count, conditions in facts.attributes
@@ -224,12 +188,11 @@ def _add_conditions(report: Report, facts: Facts) -> None:
         "Conditions", "What filters ask of attributes: one condition per attribute and alternative."
     )
     kinds = [_KINDS.get(name, name) for name, _, _ in facts.kinds]
-    report.bars(
-        kinds, [count for _, _, count in facts.kinds], title="Kinds of conditions", value="conditions"
-    )
+    conditions = [count for _, _, count in facts.kinds]
+    report.bars(kinds, conditions, title="Kinds of conditions", value="conditions")
 
 
-def _add_sizes(report: Report, facts: Facts) -> None:
+def _add_sizes(report: Report, facts: LoadFacts) -> None:
     report.section(
         "Sizes", "A box has one interval per attribute; every `in` and `or` multiplies or adds boxes."
     )
@@ -237,12 +200,7 @@ def _add_sizes(report: Report, facts: Facts) -> None:
         (facts.boxes, "Boxes of a filter", "boxes"),
         (facts.lengths, "Length of filter texts", "characters"),
     ):
-        steps = range(min(sizes), max(sizes) + 1)
-        edges = [2**step for step in (*steps, steps[-1] + 1)]
-        report.histogram(
-            edges,
-            [sizes.get(step, 0) for step in steps],
-            title=title,
-            x=PlotAxis(axis, log=True),
-            y="filters",
-        )
+        powers = range(min(sizes), max(sizes) + 1)
+        edges = [2**power for power in (*powers, powers[-1] + 1)]
+        counts = [sizes.get(power, 0) for power in powers]
+        report.histogram(edges, counts, title=title, x=PlotAxis(axis, log=True), y="filters")

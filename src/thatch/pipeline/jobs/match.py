@@ -1,140 +1,164 @@
-"""The job of `thatch match --spark`: a log and subscriptions to a folder that says who would have received what."""
+"""The job of `thatch match --spark`: match a log with subscriptions, and write who would have received what."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from thatch.errors import TableError
-from thatch.formats.manifest import MANIFEST, read_manifest
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from thatch.engine import Engine
+from thatch.formats.loaded import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
-from thatch.pipeline.adapter import Progress, watched
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS
-from thatch.pipeline.jobs.match_report import Facts, facts_of, report_of
-from thatch.pipeline.schemas import EVENT, FILTER, REASON, ROW, SUBSCRIPTION
-from thatch.pipeline.sinks import REPORT, folder_written
-from thatch.pipeline.sources import Source, read_events, read_subscriptions
-from thatch.pipeline.transforms.loading import load
-from thatch.pipeline.transforms.matching import Plan, match
-from thatch.pipeline.transforms.refusing import refused
+from thatch.pipeline.columns import EVENT, FILTER, REASON, ROW, SUBSCRIPTION, f
+from thatch.pipeline.indexes import fill_engine
+from thatch.pipeline.jobs.job import REJECTS, Job, JobOutput, run_job
+from thatch.pipeline.jobs.load import INDEX
+from thatch.pipeline.jobs.match_report import MatchFacts, match_facts, match_report
+from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
+from thatch.pipeline.transforms.events import find_refused
+from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
+from thatch.pipeline.transforms.matching import MOST_MAPPED, Strategy, match
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["MATCHES", "REFUSED", "Asked", "match_files"]
+__all__ = ["MATCHES", "REFUSED", "MatchOptions", "match_files"]
 
 MATCHES = "matches"
 REFUSED = "refused"  # rows of the log that are no events
+_REJECTS = pa.schema([(ROW, pa.int64()), *((name, pa.string()) for name in (SUBSCRIPTION, FILTER, REASON))])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is asked of the log; as for `match`."""
+class MatchOptions:
+    """How a log is matched; as for `match`."""
 
     give: Literal["pairs", "counts", "hours"] = "pairs"
     time: str | None = None
     nulls: Literal["missing", "null"] = "missing"
-    plan: Plan = "auto"
+    strategy: Strategy = "auto"
     schema: Schema | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """Subscriptions as `match` takes them, and the rows that are none, if that is not known from `thatch load`."""
+
+    accepted: DataFrame | Engine | Path
+    rejects: DataFrame | None = None
+
+
 def match_files(
-    spark: SparkSession,
-    subscriptions: str,
-    events: str,
-    out: str,
-    asked: Asked,
-    *,
-    overwrite: bool = False,
-    command: str = "",
-    report: Progress | None = None,
-) -> Facts:
-    """Match a log, and write what was found to a folder that appears when all of it is whole.
+    spark: SparkSession, subscriptions: str, events: str, options: MatchOptions, output: JobOutput
+) -> MatchFacts:
+    """Match a log of files.
+
+    Every filter is parsed once. The log is read once to match it; files of text once more before, to number their rows,
+    and a log with rows that are no events once more after, to list these.
 
     Parameters
     ----------
-    subscriptions : files of subscriptions, a folder that `thatch load` has written, or a saved engine (`.thatch`)
+    subscriptions : files of subscriptions, a folder of `thatch load`, or a saved engine (`.thatch`)
     events : files of events
-    out : the folder: Parquet `matches`; `refused`, rows of the log that are no events; `rejects`, subscriptions that
-        cannot be accepted; `report.html`; `manifest.json`
-    overwrite : whether to replace a folder that a job has written
-    command : the command line, for the report and the manifest
-    report : is told how many of Spark's tasks are done of those known
+    output : the folder gets Parquet `matches`; `refused`, rows of the log that are no events; `rejects`, subscriptions
+        that cannot be accepted; `report.html`; `manifest.json`
     """
-    with (
-        folder_written(spark, out, overwrite=overwrite) as folder,
-        watched(spark, report),
-        failures_told(f"matching {events}"),
-    ):
+    with run_job(spark, output, f"matching {events}") as job:
         log = read_events(spark, events)
-        queries, rejects = _queries(spark, subscriptions, asked.schema, asked.plan)
-        found = match(
-            log.table,
-            queries,
-            give=asked.give,
-            event=log.row,
-            json=log.json,
-            nulls=asked.nulls,
-            time=asked.time,
-            schema=asked.schema,
-            plan=asked.plan,
-            bad="skip",
+        with _read_queries(spark, subscriptions, options) as queries:
+            has_rejects = queries.rejects is not None
+            if queries.rejects is not None:
+                job.write(REJECTS, queries.rejects)
+            _write_matches(job, log, queries, options)
+        facts = match_facts(
+            options.give,
+            job.read(MATCHES),
+            rows=log.count,
+            are_refused_rows=log.json is not None,
+            refused=job.read(REFUSED),
+            rejects=job.read(REJECTS) if has_rejects else None,
         )
-        found.write.parquet(folder / MATCHES)
-        _refused(spark, log).orderBy(ROW).write.parquet(folder / REFUSED)
-        if rejects is not None:
-            rejects.orderBy(ROW).write.parquet(folder / REJECTS)
-        facts = facts_of(
-            asked.give,
-            spark.read.parquet(folder / MATCHES),
-            events=log.table.count(),
-            refused=spark.read.parquet(folder / REFUSED),
-            rejects=spark.read.parquet(folder / REJECTS) if rejects is not None else None,
+        job.finish(
+            "match",
+            page=match_report(facts, events, output.command),
+            parameters={"subscriptions": subscriptions, "events": events, **_parameters(options)},
+            rows={MATCHES: facts.rows, REFUSED: facts.refused, REJECTS: facts.rejected},
         )
-        folder.put(REPORT, report_of(facts, events, command).html())
-        parameters = {
-            "subscriptions": subscriptions,
-            "events": events,
-            "give": asked.give,
-            "time": asked.time,
-            "nulls": asked.nulls,
-            "plan": asked.plan,
-            "schema": asked.schema.describe() if asked.schema is not None else None,
-        }
-        told = {MATCHES: facts.rows, REFUSED: facts.refused, REJECTS: facts.rejected}
-        folder.describe("match", command=command, parameters=parameters, rows=told)
     return facts
 
 
-def _queries(
-    spark: SparkSession, path: str, schema: Schema | None, plan: Plan
-) -> tuple[DataFrame | Path, DataFrame | None]:
-    """The subscriptions, and those of them that were refused if that is not known yet."""
+def _parameters(options: MatchOptions) -> dict[str, object]:
+    return {name: getattr(options, name) for name in MatchOptions.__dataclass_fields__}
+
+
+@contextmanager
+def _read_queries(spark: SparkSession, path: str, options: MatchOptions) -> Iterator[_Queries]:
+    """Read the subscriptions, and keep what is persisted of them until the block ends."""
     local = Path(path).resolve()  # Spark may have been started in another folder
     if local.suffix == ".thatch":
-        return local, None
-    if (local / MANIFEST).is_file():
-        if schema is not None:
-            raise TableError("no schema beside subscriptions that were loaded with theirs", "one", path)
-        read_manifest(local, "load")
-        if (local / INDEX).is_file() and plan != "partitioned":
-            return local / INDEX, None
-        return spark.read.parquet(str(local / SUBSCRIPTIONS)), None
-    loaded = load(read_subscriptions(spark, path), schema=schema)
-    # Parsed once more by whoever builds the index; the texts are all that has to be kept.
-    return loaded.accepted.orderBy(ROW).drop(ROW), loaded.rejects.select(ROW, SUBSCRIPTION, FILTER, REASON)
+        yield _Queries(local)
+    elif is_loaded(path):
+        loaded_schema(path, options.schema)  # refuses another schema and a damaged folder
+        if (local / INDEX).is_file() and options.strategy != "partitioned":
+            yield _Queries(local / INDEX)
+        else:
+            yield _Queries(spark.read.parquet(str(local / SUBSCRIPTIONS)))
+    else:
+        table = read_subscriptions(spark, path).persist()
+        try:
+            if options.strategy == "partitioned" or (
+                options.strategy == "auto" and table.count() > MOST_MAPPED
+            ):
+                rows = check_subscriptions(table, schema=options.schema).persist()
+                loaded = split_checked(rows)
+                yield _Queries(loaded.accepted.drop(ROW), loaded.rejects)
+                rows.unpersist()
+            else:
+                yield _parse_here(table, options.schema)
+        finally:
+            table.unpersist()
 
 
-def _refused(spark: SparkSession, log: Source) -> DataFrame:
-    """Rows of the log that are no events: `row`, `reason`."""
-    from pyspark.sql import functions as f
+def _parse_here(table: DataFrame, schema: Schema | None) -> _Queries:
+    """Parse subscriptions in this process, which has to build the index anyway."""
+    rows = table.toArrow().sort_by(ROW)
+    is_read = pc.is_null(rows.column(REASON))
+    good = rows.filter(is_read)
+    engine, refused = fill_engine(good.drop_columns([ROW, REASON]), schema)
+    rejects = good.take(pa.array([row for row, _ in refused], pa.int64()))
+    reasons = pa.chunked_array([pa.array([reason for _, reason in refused], pa.string())])
+    rejects = rejects.set_column(rejects.column_names.index(REASON), REASON, reasons)
+    together = pa.concat_tables([rows.filter(pc.invert(is_read)), rejects]).select(_REJECTS.names)
+    return _Queries(engine, table.sparkSession.createDataFrame(together.cast(_REJECTS)))
 
-    found = log.rejects
-    if found is None:
-        found = spark.createDataFrame([], f"{ROW} bigint, {REASON} string")
-    found = found.select(f.col(ROW).cast("bigint"), REASON)
-    if log.json is not None:
-        found = found.union(refused(log.table, event=log.row, json=log.json).select(f.col(EVENT), REASON))
-    return found
+
+def _write_matches(job: Job, log: EventSource, queries: _Queries, options: MatchOptions) -> None:
+    """Write the matches, and the rows of the log that are no events."""
+    skipped = job.spark.sparkContext.accumulator(0)
+    found = match(
+        log.table,
+        queries.accepted,
+        give=options.give,
+        event=log.row,
+        json=log.json,
+        nulls=options.nulls,
+        time=options.time,
+        schema=options.schema,
+        strategy=options.strategy,
+        bad="skip",
+        skipped=skipped,
+    )
+    job.write(MATCHES, found, order=None)
+    refused = log.rejects_found()
+    if refused is None:
+        refused = job.spark.createDataFrame([], f"{ROW} bigint, {REASON} string")
+    refused = refused.select(f.col(ROW).cast("bigint"), REASON)
+    if log.json is not None and skipped.value:
+        bad = find_refused(log.table, event=log.row, json=log.json)
+        refused = refused.union(bad.select(f.col(EVENT), REASON))
+    job.write(REFUSED, refused)

@@ -1,4 +1,4 @@
-"""The job of `thatch reduce --merge`: files of subscriptions to a folder with what may be forwarded in their place."""
+"""The job of `thatch reduce --merge`: write what may be forwarded in place of all subscriptions."""
 
 from __future__ import annotations
 
@@ -6,42 +6,38 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Literal
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.formats.profile import read_profile
 from thatch.model.profile import Profile
-from thatch.pipeline.adapter import Progress, watched
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.jobs.load import REJECTS
-from thatch.pipeline.jobs.merge_report import Facts, facts_of, report_of
-from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE, Reduced, Wanted, reducing, write_passive
-from thatch.pipeline.jobs.reduce_report import facts_of as reduce_facts_of
-from thatch.pipeline.schemas import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.pipeline.sinks import REPORT, Folder, folder_written
-from thatch.pipeline.sources import Source, read_events
+from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, f
+from thatch.pipeline.jobs.job import REJECTS, Job, JobOutput, run_job
+from thatch.pipeline.jobs.merge_report import MergeFacts, merge_facts, merge_report
+from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE, Reduced, ReduceOptions, reduce_rows, write_passive
+from thatch.pipeline.jobs.reduce_report import reduce_facts
+from thatch.pipeline.sources import EventSource, read_events
 from thatch.pipeline.transforms.merging.gaps import PARTS
-from thatch.pipeline.transforms.merging.merge import Merged, checked_share, merge
+from thatch.pipeline.transforms.merging.merge import MergedTable, check_budget, merge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["FRONTIER", "MERGED", "MERGER", "Merging", "merge_files"]
+__all__ = ["FRONTIER", "MERGED", "MERGER", "MergeOptions", "merge_files"]
 
-MERGED = "merged"  # the folder of subscriptions that are parts of mergers
+MERGED = "merged"  # the table of subscriptions that are parts of mergers
 MERGER = "merger"  # the id of the merger that a subscription is part of
 FRONTIER = "frontier.parquet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merging:
-    """How what is left is merged; as for `merge`, and refused as there, before anything is read.
+class MergeOptions:
+    """How subscriptions are merged; as for `merge`, and checked before anything is read.
 
     Parameters
     ----------
-    budget : most that may be let through in vain, as a share of all events
+    budget : the largest share of all events that may pass although nobody wants them
     events : files of logged events
-    profile : a folder that `thatch profile` has written
+    profile : a folder of `thatch profile`
     nulls : what empty fields of events are
     """
 
@@ -51,62 +47,56 @@ class Merging:
     nulls: Literal["missing", "null"] = "missing"
 
     def __post_init__(self) -> None:
-        checked_share(self.budget)
+        check_budget(self.budget)
 
 
 def merge_files(
-    spark: SparkSession,
-    path: str,
-    out: str,
-    wanted: Wanted,
-    merging: Merging,
-    *,
-    overwrite: bool = False,
-    command: str = "",
-    report: Progress | None = None,
-) -> Facts:
-    """Reduce and merge the subscriptions of files, and write what is forwarded to a folder that appears when it is whole.
+    spark: SparkSession, path: str, reducing: ReduceOptions, merging: MergeOptions, output: JobOutput
+) -> MergeFacts:
+    """Reduce and then merge the subscriptions of files.
 
     Parameters
     ----------
-    path, wanted, overwrite, command, report : as for `reduce_files`
-    out : the folder: Parquet `active`, what is forwarded, mergers among them with their `parts`; `merged`, the parts
+    path, reducing : as for `reduce_files`
+    output : the folder gets Parquet `active`, what is forwarded, mergers among it with their `parts`; `merged`, the parts
         as they were given, each with its `merger`; `passive` and `rejects` as `reduce_files` writes them;
-        `frontier.parquet`, which table sizes can be had for which false positives; `report.html`; `manifest.json`
+        `frontier.parquet`, which table sizes cost how many false positives; `report.html`; `manifest.json`
     """
-    with (
-        folder_written(spark, out, overwrite=overwrite) as folder,
-        watched(spark, report),
-        failures_told(f"reducing {path}"),
-    ):
-        # Read first, so that what cannot be read is told before there is work.
+    with run_job(spark, output, f"reducing {path}") as job:
+        # First, so that files that cannot be read are reported before any work.
         profile = None if merging.profile is None else read_profile(merging.profile)
         log = None if merging.events is None else read_events(spark, merging.events)
-        with reducing(spark, folder, path, wanted) as reduced:
-            write_passive(folder, reduced)
-            merged = _merged(reduced, merging, log, profile)
+        with reduce_rows(job, path, reducing) as reduced:
+            write_passive(job, reduced)
+            merged = _merge(reduced, merging, log, profile)
             try:
-                _write(folder, merged, reduced.joined())
-                covering = reduce_facts_of(reduced.found, spark.read.parquet(folder / REJECTS))
-                facts = facts_of(merged, covering)
+                _write(job, merged, reduced.joined())
+                facts = merge_facts(merged, reduce_facts(reduced.found, job.read(REJECTS)))
             finally:
                 merged.forwarded.unpersist()
-        _put_table(folder, FRONTIER, facts.frontier)
-        folder.put(REPORT, report_of(facts, merging.budget, path, command).html())
+        sink = BytesIO()
+        frontier = facts.frontier.table()
+        pq.write_table(frontier, sink)
+        job.folder.put(FRONTIER, sink.getvalue())
         asked = {"events": merging.events, "profile": merging.profile, "nulls": merging.nulls}
-        parameters = {**reduced.parameters, "merge": True, "budget": merging.budget, **asked}
-        told = {
-            ACTIVE: facts.size,
-            MERGED: facts.parts,
-            PASSIVE: covering.passive,
-            REJECTS: covering.refused,
-            FRONTIER: facts.frontier.num_rows,
-        }
-        folder.describe("reduce", command=command, parameters=parameters, rows=told)
+        job.finish(
+            "reduce",
+            page=merge_report(facts, merging.budget, path, output.command),
+            parameters={**reduced.parameters, "merge": True, "budget": merging.budget, **asked},
+            rows={
+                ACTIVE: facts.frontier.size,
+                MERGED: facts.parts,
+                PASSIVE: facts.covering.passive,
+                REJECTS: facts.covering.refused,
+                FRONTIER: frontier.num_rows,
+            },
+        )
     return facts
 
 
-def _merged(reduced: Reduced, merging: Merging, log: Source | None, profile: Profile | None) -> Merged:
+def _merge(
+    reduced: Reduced, merging: MergeOptions, log: EventSource | None, profile: Profile | None
+) -> MergedTable:
     active = reduced.joined().where(ACTIVE).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
     merged = merge(
         active,
@@ -119,28 +109,15 @@ def _merged(reduced: Reduced, merging: Merging, log: Source | None, profile: Pro
         profile=profile,
         schema=reduced.schema,
     )
-    unread = log.rejects.count() if log is not None and log.rejects is not None else 0
-    return replace(merged, refused=merged.refused + unread)
+    rejects = None if log is None else log.rejects
+    return merged if rejects is None else replace(merged, refused=merged.refused + rejects.count())
 
 
-def _write(folder: Folder, merged: Merged, given: DataFrame) -> None:
-    """Write what is forwarded, and the subscriptions that are part of it."""
-    from pyspark.sql import functions as f
-
-    expires = given.select(SUBSCRIPTION, EXPIRES)
-    forwarded = merged.forwarded.join(expires, SUBSCRIPTION, "left")
-    others = [
-        name for name in merged.forwarded.columns if name not in (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
-    ]
-    forwarded = forwarded.select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES, *others)
-    forwarded.orderBy(ROW).write.parquet(folder / ACTIVE)
+def _write(job: Job, merged: MergedTable, given: DataFrame) -> None:
+    """Write what is forwarded, and the subscriptions that are parts of mergers."""
+    first = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
+    others = [name for name in merged.forwarded.columns if name not in first]
+    forwarded = merged.forwarded.join(given.select(SUBSCRIPTION, EXPIRES), SUBSCRIPTION, "left")
+    job.write(ACTIVE, forwarded.select(*first, EXPIRES, *others))
     parts = merged.forwarded.select(f.explode(PARTS).alias(SUBSCRIPTION), f.col(SUBSCRIPTION).alias(MERGER))
-    parts = parts.join(given, SUBSCRIPTION)
-    parts = parts.select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES, MERGER)
-    parts.orderBy(ROW).write.parquet(folder / MERGED)
-
-
-def _put_table(folder: Folder, name: str, table: pa.Table) -> None:
-    sink = BytesIO()
-    pq.write_table(table, sink)
-    folder.put(name, sink.getvalue())
+    job.write(MERGED, parts.join(given, SUBSCRIPTION).select(*first, EXPIRES, MERGER))

@@ -1,29 +1,30 @@
-"""The job of `thatch place`: subscriptions, locations and a broker tree to a plan folder, here or on Spark."""
+"""The job of `thatch place`: place subscribers at the brokers of a tree, in this process or on Spark."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
+from thatch.engine import Engine
+from thatch.errors import EventError
 from thatch.formats.broker_tree import read_broker_tree
+from thatch.formats.events import read_events as read_events_here
 from thatch.formats.locations import read_locations
 from thatch.formats.plan import KIND, write_plan, write_plan_tables
 from thatch.formats.profile import read_profile
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
-from thatch.pipeline.adapter import Progress, watched
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.folders import work_folder
-from thatch.pipeline.jobs.load import read_loaded
-from thatch.pipeline.jobs.place_report import report_of
-from thatch.pipeline.jobs.place_traffic import counted_here, counted_on_spark
-from thatch.pipeline.schemas import REASON, ROW
-from thatch.pipeline.sinks import REPORT, Folder, folder_written
-from thatch.pipeline.transforms.loading import apart, judged
-from thatch.pipeline.transforms.placing.place import place as place_on_spark
+from thatch.pipeline.columns import EVENTS, REASON, ROW, SUBSCRIPTION
+from thatch.pipeline.jobs.job import JobOutput, read_files_or_loaded, run_job, scratch_folder
+from thatch.pipeline.jobs.place_report import place_report
+from thatch.pipeline.sources import read_events
+from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
+from thatch.pipeline.transforms.matching import match
+from thatch.pipeline.transforms.placing import place as place_on_spark
 from thatch.placement.placing import PlacementOptions, place
 from thatch.placement.plan import PlacementPlan
 from thatch.placement.sites import Homes, Sites
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Inputs", "Placed", "place_files", "place_here"]
 
 Refused = Sequence[tuple[int, str]]  # rows that are no subscriptions, with the reasons
+
+_EVERY = "every"  # the id of a filter that holds on all events; those of brokers are numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +52,8 @@ class Inputs:
     profile : a folder of `thatch profile`, None for no profile
     events : files of events in which the traffic of the plan is counted, None for none
     schema : declared types of attributes
-    boxes : most in the filter of a broker that says nothing else
-    map : two attributes in which the report draws filters
+    boxes : the most boxes in a broker's filter, unless the tree says otherwise
+    map : two attributes in which the page draws filters
     """
 
     subscriptions: str
@@ -63,16 +66,16 @@ class Inputs:
     map: tuple[str, ...] = ()
 
     def read(self) -> tuple[Sites, Homes, Profile | None]:
-        """The brokers, the homes of subscribers, and the profile."""
+        """Read the brokers, the locations of subscribers, and the profile."""
         sites = read_broker_tree(self.tree, complexity=self.boxes)
         profile = None if self.profile is None else read_profile(self.profile)
         return sites, read_locations(self.locations, sites.tree), profile
 
     def parameters(self, wanted: PlacementOptions) -> dict[str, Any]:
         """All of it for a manifest."""
-        schema = self.schema.describe() if self.schema is not None else None
         names = ("subscriptions", "tree", "locations", "profile", "events", "boxes")
         files = {name: getattr(self, name) for name in names}
+        schema = None if self.schema is None else self.schema.describe()
         return {**files, **asdict(wanted), "schema": schema}
 
 
@@ -84,24 +87,22 @@ class Placed:
     refused: Refused
 
 
-def place_here(  # noqa: PLR0913 - what can be told to it
+def place_here(
     subscriptions: Sequence[tuple[str, Filter]],
     refused: Refused,
     inputs: Inputs,
-    out: str,
     wanted: PlacementOptions,
+    output: JobOutput,
     *,
-    overwrite: bool = False,
-    command: str = "",
     now: Callable[[], float] | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Placed:
-    """Place the subscribers of filters that are in this process, and write the plan; no Spark is needed.
+    """Place the subscribers of filters in this process, without Spark, and write the plan.
 
     Parameters
     ----------
     subscriptions, refused : what the file of subscriptions held
-    out : the folder; see `thatch.formats.plan`
+    output : the folder; see `thatch.formats.plan`
     """
     sites, homes, profile = inputs.read()
     found = place(
@@ -115,15 +116,15 @@ def place_here(  # noqa: PLR0913 - what can be told to it
         on_progress=tell,
     )
     if inputs.events is not None:
-        found = counted_here(found, inputs.events, inputs.schema)
-    page = report_of(found, inputs.subscriptions, command, attributes=inputs.map, refused=refused)
+        found = _count_traffic_here(found, inputs.events, inputs.schema)
+    page = place_report(found, inputs.subscriptions, output.command, attributes=inputs.map, refused=refused)
     write_plan(
-        out,
+        output.folder,
         found,
         report=page.html(),
-        command=command,
+        command=output.command,
         parameters=inputs.parameters(wanted),
-        overwrite=overwrite,
+        overwrite=output.overwrite,
     )
     return Placed(found, refused)
 
@@ -131,59 +132,80 @@ def place_here(  # noqa: PLR0913 - what can be told to it
 def place_files(
     spark: SparkSession,
     inputs: Inputs,
-    out: str,
     wanted: PlacementOptions,
+    output: JobOutput,
     *,
-    overwrite: bool = False,
-    command: str = "",
     now: Callable[[], float] | None = None,
-    report: Progress | None = None,
 ) -> Placed:
-    """Place the subscribers of files on Spark, and write the plan to a folder that appears when all of it is whole.
+    """Place the subscribers of files on Spark, and write the plan.
 
     Parameters
     ----------
-    out : the folder; see `thatch.formats.plan`
-    report : is told how many of Spark's tasks are done of those known
+    output : the folder; see `thatch.formats.plan`
     """
     sites, homes, profile = inputs.read()
-    with (
-        folder_written(spark, out, overwrite=overwrite) as folder,
-        watched(spark, report),
-        failures_told(f"placing the subscribers of {inputs.subscriptions}"),
-    ):
-        table, schema = read_loaded(spark, inputs.subscriptions, inputs.schema)
-        # Kept, since it is read three times.
-        rows = judged(table, schema=schema).persist()
+    with run_job(spark, output, f"placing the subscribers of {inputs.subscriptions}") as job:
+        table, schema = read_files_or_loaded(spark, inputs.subscriptions, inputs.schema)
+        rows = check_subscriptions(table, schema=schema).persist()  # read three times
         try:
-            loaded = apart(rows)
+            loaded = split_checked(rows)
             found = place_on_spark(
-                loaded.accepted,
-                sites,
-                homes,
-                wanted,
-                profile=profile,
-                schema=schema,
-                now=now,
+                loaded.accepted, sites, homes, wanted, profile=profile, schema=schema, now=now
             )
             rejects = loaded.rejects.select(ROW, REASON).orderBy(ROW).toArrow().to_pylist()
         finally:
             rows.unpersist()
         if inputs.events is not None:
-            found = counted_on_spark(spark, found, inputs.events, schema)
+            found = _count_traffic(spark, found, inputs.events, schema)
         refused = [(each[ROW], each[REASON]) for each in rejects]
-        page = report_of(found, inputs.subscriptions, command, attributes=inputs.map, refused=refused)
-        folder.put(REPORT, page.html())
-        told = _written(folder, found)
-        parameters = replace(inputs, schema=schema).parameters(wanted)
-        folder.describe(KIND, command=command, parameters=parameters, rows=told)
+        folder = scratch_folder()
+        counts = write_plan_tables(folder, found)
+        job.put_files(folder)
+        job.finish(
+            KIND,
+            page=place_report(
+                found, inputs.subscriptions, output.command, attributes=inputs.map, refused=refused
+            ),
+            parameters=replace(inputs, schema=schema).parameters(wanted),
+            rows=counts,
+        )
     return Placed(found, refused)
 
 
-def _written(folder: Folder, plan: PlacementPlan) -> dict[str, int]:
-    made = work_folder() / uuid4().hex
-    made.mkdir()
-    rows = write_plan_tables(made, plan)
-    for name in rows:
-        folder.put(f"{name}.parquet", made / f"{name}.parquet")
-    return rows
+# --- traffic ---------------------------------------------------------------------------------------------------------
+
+
+def _count_traffic_here(plan: PlacementPlan, path: str, schema: Schema | None) -> PlacementPlan:
+    """Count how many events of a file each broker would get; rows that are no events are left out."""
+    engine = _broker_filters(plan, schema)
+    counts: Counter[str] = Counter()
+    for _, event in read_events_here(path, lambda *_: None):
+        with suppress(EventError):
+            counts.update(engine.match(event))
+    return _add_traffic(plan, counts)
+
+
+def _count_traffic(
+    spark: SparkSession, plan: PlacementPlan, path: str, schema: Schema | None
+) -> PlacementPlan:
+    """The same on Spark, for files of any size."""
+    log = read_events(spark, path, with_numbers=False)
+    engine = _broker_filters(plan, schema)
+    found = match(log.table, engine, give="counts", event=log.row, json=log.json, bad="skip").toArrow()
+    names, events = (found.column(name).to_pylist() for name in (SUBSCRIPTION, EVENTS))
+    return _add_traffic(plan, Counter(dict(zip(names, events, strict=True))))
+
+
+def _broker_filters(plan: PlacementPlan, schema: Schema | None) -> Engine:
+    """An engine of the filters of brokers, by their numbers, and of a filter that counts all events."""
+    engine = Engine(schema)
+    engine.subscribe(_EVERY, "true")
+    for node, filter in enumerate(plan.filters):
+        if filter is not None:
+            engine.subscribe(str(node), str(filter))
+    return engine
+
+
+def _add_traffic(plan: PlacementPlan, counts: Counter[str]) -> PlacementPlan:
+    passing = {name: counts[str(node)] for node, name in enumerate(plan.tree.names)}
+    return plan.with_counts(counts[_EVERY], passing)

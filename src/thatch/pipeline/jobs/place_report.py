@@ -1,4 +1,4 @@
-"""Who is served by whom, to look at: figures of a plan, and the page that shows them."""
+"""The page of a plan: who is served by whom, and what it costs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from zlib import crc32
 import numpy as np
 
 from thatch.errors import ParameterError, shown
+from thatch.pipeline.jobs.job import add_first_rows
 from thatch.placement.arrays import Ints
 from thatch.placement.plan import PlacementPlan, Statistics
 from thatch.reports import Report
 
-__all__ = ["checked_map", "report_of"]
+__all__ = ["choose_map", "place_report"]
 
 _MOST = 200  # brokers, in a table
 _MAPPED = 40  # boxes, in a map
@@ -24,15 +25,15 @@ _CORNERS = {  # of the triangle: statistics, and what they are called
 }
 
 
-def checked_map(attributes: Sequence[str], axes: Sequence[str]) -> tuple[str, ...]:
-    """Two attributes to draw filters in: those asked for, or else the first two axes; one if there is only one."""
+def choose_map(attributes: Sequence[str], axes: Sequence[str]) -> tuple[str, ...]:
+    """Choose two attributes to draw filters in: those asked for, else the first two axes, or the only one."""
     for each in attributes:
         if each not in axes:
             raise ParameterError(f"attributes of {', '.join(axes)}", shown(each), "map")
     return tuple(attributes)[:2] or tuple(axes)[:2]
 
 
-def report_of(
+def place_report(
     plan: PlacementPlan,
     path: str,
     command: str,
@@ -44,24 +45,24 @@ def report_of(
 
     Parameters
     ----------
-    path : the subscriptions, as they were named
-    attributes : two axes in which filters are drawn
+    path : of the subscriptions, as it was given
+    attributes : the two axes in which filters are drawn
     refused : rows that are no subscriptions, with the reasons
     """
     report = Report(f"A placement of the subscribers of {path}", command=command)
-    told = plan.statistics
+    statistics = plan.statistics
     report.facts(
         {
-            "subscribers": told["subscribers"],
+            "subscribers": statistics["subscribers"],
             "brokers that take them": len(plan.loads),
-            "status": told["status"],
-            "events sent to brokers, for each published": told["bandwidth"],
-            "at least": told["rigorous_bound"],
-            **({} if plan.counted is None else {"counted in the log": told["counted_bandwidth"]}),
-            "shares of events": told["density"],
-            "load factor": told["load_factor"],
-            "largest delay": told["largest_delay"],
-            "limits broken": told["broken_limits"],
+            "status": statistics["status"],
+            "events sent to brokers, for each published": statistics["bandwidth"],
+            "at least": statistics["rigorous_bound"],
+            **({} if plan.counted is None else {"counted in the log": statistics["counted_bandwidth"]}),
+            "shares of events": statistics["density"],
+            "load factor": statistics["load_factor"],
+            "largest delay": statistics["largest_delay"],
+            "limits broken": statistics["broken_limits"],
             "rows refused": len(refused),
         },
         formats={"largest delay": "percent"},
@@ -69,12 +70,9 @@ def report_of(
     _add_triangle(report, plan)
     _add_loads(report, plan)
     _add_delays(report, plan)
-    _add_map(report, plan, checked_map(attributes, plan.axes))
+    _add_map(report, plan, choose_map(attributes, plan.axes))
     _add_filters(report, plan)
-    if refused:
-        report.section("Rows that are no subscriptions")
-        rows = [{"row": row, "reason": reason} for row, reason in refused[:_MOST]]
-        report.table(rows, caption="The first of them", total=len(refused))
+    add_first_rows(report, "Rows that are no subscriptions", tuple(refused[:_MOST]), len(refused))
     return report
 
 
@@ -104,8 +102,8 @@ def _add_triangle(report: Report, plan: PlacementPlan) -> None:
     report.table(rows, caption="This plan beside simpler ones")
 
 
-def _value(told: Statistics, name: str) -> float:
-    value = told[name]
+def _value(statistics: Statistics, name: str) -> float:
+    value = statistics[name]
     return float(value) if isinstance(value, (int, float)) and np.isfinite(value) else 0.0
 
 
@@ -113,11 +111,11 @@ def _add_loads(report: Report, plan: PlacementPlan) -> None:
     report.section("Loads", "How many subscribers each broker serves, and how many it should at most.")
     names = [plan.tree.names[leaf] for leaf in plan.tree.leaves.tolist()]
     beta = _value(plan.statistics, "beta")
-    wanted = np.floor(beta * plan.shares * len(plan.subscribers) + 1e-9).astype(np.int64)
+    allowed = np.floor(beta * plan.shares * len(plan.subscribers) + 1e-9).astype(np.int64)
     order = np.argsort(-plan.loads, kind="stable")[:50]
     report.bars(
         [names[each] for each in order],
-        {"serves": plan.loads[order].tolist(), "should at most": wanted[order].tolist()},
+        {"serves": plan.loads[order].tolist(), "should at most": allowed[order].tolist()},
         title="Subscribers by broker",
         label="broker",
         value="subscribers",
@@ -135,13 +133,9 @@ def _add_delays(report: Report, plan: PlacementPlan) -> None:
         edges.tolist(), counts.tolist(), title="Subscribers by delay", x="delay", y="subscribers"
     )
     some = _sample(plan)
+    shortest = plan.distances[some] / (1 + plan.delays[some])
     report.scatter(
-        {
-            "subscribers": (
-                (plan.distances[some] / (1 + plan.delays[some])).tolist(),
-                plan.delays[some].tolist(),
-            )
-        },
+        {"subscribers": (shortest.tolist(), plan.delays[some].tolist())},
         title="Who waits: those near the publisher have few brokers to choose from",
         x="shortest way",
         y="delay",
@@ -149,7 +143,7 @@ def _add_delays(report: Report, plan: PlacementPlan) -> None:
 
 
 def _sample(plan: PlacementPlan) -> Ints:
-    """Some subscribers, chosen by their names, whatever their order."""
+    """Choose some subscribers by their names, whatever their order."""
     if len(plan.subscribers) <= _SAMPLED:
         return np.flatnonzero(np.isfinite(plan.delays))
     hashes = np.array([crc32(name.encode()) for name in plan.subscribers])

@@ -1,4 +1,4 @@
-"""The page of a profile: what the traffic looks like, and what the subscriptions ask of it."""
+"""The page of a profile: what events look like, and what subscriptions ask of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thatch.model.selectivity import Selectivity
 from thatch.reports import Report
 from thatch.reports.figures import PlotAxis
 
-__all__ = ["report_of"]
+__all__ = ["profile_report"]
 
 _DRAWN = 12  # attributes whose distribution is drawn
 _PAIRED = 20  # attributes of the heat map
@@ -19,15 +19,15 @@ _BINS = 40
 _TOP = 15  # frequent values of an attribute that are drawn
 _FEW = 20  # different numbers that are drawn one by one
 _SHOWN = 3  # frequent values that the table names
-_DECADES = 7  # of selectivities that are told apart
+_DECADES = 7  # of selectivities, in the histogram
 
 
-def report_of(profile: Profile, events: str, subscriptions: str | None, command: str) -> Report:
+def profile_report(profile: Profile, events: str, subscriptions: str | None, command: str) -> Report:
     """The page.
 
     Parameters
     ----------
-    events, subscriptions : where they came from
+    events, subscriptions : the paths, as they were given
     """
     report = Report(f"Profile of {events}", command=command)
     _add_facts(report, profile)
@@ -65,21 +65,24 @@ def _add_facts(report: Report, profile: Profile) -> None:
 def _add_bounds(report: Report, profile: Profile) -> None:
     bounds = profile.bounds
     exact = "Counts of events, types, sets and pairs of attributes, predicates and matches are exact."
-    told = [exact, f"Numbers of distinct values have a relative standard error of {bounds.distinct:.2%}."]
-    told.append(
+    sentences = [
+        exact,
+        f"Numbers of distinct values have a relative standard error of {bounds.distinct:.2%}.",
+    ]
+    sentences.append(
         f"Quantiles of numbers are off by at most {bounds.quantiles:.3%} of them in rank; those of texts by at most "
         f"{bounds.text_quantiles:.1%} in 95 of 100 cases."
     )
-    told.append(
+    sentences.append(
         f"Counts of frequent values are off by at most {bounds.heavy:.3%} of an attribute's values; texts are cut after "
         f"{bounds.text_length} characters."
     )
     if bounds.fraction < 1:
-        told.append(
+        sentences.append(
             f"All of it is of a sample of {bounds.fraction:.3g} of the events, so a share is off by at most "
             f"{profile.sampling_error():.2%} in 95 of 100 cases."
         )
-    report.note(" ".join(told))
+    report.note(" ".join(sentences))
 
 
 def _add_rejects(report: Report, profile: Profile) -> None:
@@ -108,14 +111,14 @@ def _add_attributes(report: Report, profile: Profile) -> None:
     )
     shares = {"present": "percent", "null": "percent"}
     report.table(
-        [_row(each, profile.events) for each in profile.attributes],
+        [_attribute_row(each, profile.events) for each in profile.attributes],
         caption="Attributes",
         total=profile.attribute_count,
         formats=shares,  # type: ignore[arg-type]
     )
 
 
-def _row(each: AttributeProfile, events: int) -> dict[str, object]:
+def _attribute_row(each: AttributeProfile, events: int) -> dict[str, object]:
     numbers, texts = each.quantiles, each.text_quantiles
 
     def at(share: float) -> object:
@@ -162,7 +165,7 @@ def _add_distributions(report: Report, profile: Profile) -> None:
 
 
 def _add_histogram(report: Report, profile: Profile, each: AttributeProfile) -> None:
-    """Between the first and the last hundredth, so that a few far values do not hide the others."""
+    """Draw the values between the first and the last percentile, so that a few outliers do not hide the others."""
     last = len(each.quantiles) - 1
     low, high = each.quantiles[round(0.01 * last)], each.quantiles[round(0.99 * last)]
     width = (high - low) / _BINS
@@ -253,7 +256,7 @@ def _add_predicates(report: Report, profile: Profile) -> None:
     if not profile.predicates or not profile.events:
         report.note("There is none to measure.")
         return
-    edges, counts = _by_decade(profile.predicates, profile.events)
+    edges, counts = _histogram_of_selectivity(profile.predicates, profile.events)
     never = sum(1 for each in profile.predicates if not each.events)
     report.histogram(
         edges,
@@ -282,8 +285,10 @@ def _add_predicates(report: Report, profile: Profile) -> None:
         )
 
 
-def _by_decade(predicates: tuple[Predicate, ...], events: int) -> tuple[list[float], list[int]]:
-    """How many predicates have which selectivity, two bins to a power of ten; those that never hold left out."""
+def _histogram_of_selectivity(
+    predicates: tuple[Predicate, ...], events: int
+) -> tuple[list[float], list[int]]:
+    """Count predicates by selectivity, two bins to a power of ten; those that never hold are left out."""
     edges = [10 ** (-step / 2) for step in range(2 * _DECADES, -1, -1)]
     counts = [0] * (len(edges) - 1)
     for each in predicates:
@@ -319,7 +324,7 @@ def _add_matches(report: Report, profile: Profile, matches: MatchCounts, subscri
         f"Of {matches.subscriptions:,} subscriptions of `{subscriptions}` {matches.never:,} ({share:.1%}) never matched."
         + refused,
     )
-    points = _at_least(matches)
+    points = _survival_curve(matches)
     if points[0]:
         report.lines(
             {"subscriptions": points},
@@ -334,8 +339,8 @@ def _add_matches(report: Report, profile: Profile, matches: MatchCounts, subscri
     report.table(rows, caption="The heaviest subscriptions", most=50, formats={"of all": "percent"})
 
 
-def _at_least(matches: MatchCounts) -> tuple[list[int], list[int]]:
-    """Numbers of events, and how many subscriptions want at least so many."""
+def _survival_curve(matches: MatchCounts) -> tuple[list[int], list[int]]:
+    """For each number of events, how many subscriptions want at least that many."""
     xs, ys, total = [], [], 0
     for events, count in reversed(matches.distribution):
         total += count

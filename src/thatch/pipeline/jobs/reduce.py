@@ -1,4 +1,4 @@
-"""The job of `thatch reduce`: files of subscriptions to a folder that says which of them are enough, and why."""
+"""The job of `thatch reduce`: write which subscriptions are enough, and what covers the others."""
 
 from __future__ import annotations
 
@@ -8,30 +8,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from thatch.model.schema import Schema
-from thatch.pipeline.adapter import Progress, watched
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.jobs.load import REJECTS, read_loaded
-from thatch.pipeline.jobs.reduce_report import Facts, facts_of, report_of
-from thatch.pipeline.schemas import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.pipeline.sinks import REPORT, Folder, folder_written
-from thatch.pipeline.transforms.loading import apart, judged
-from thatch.pipeline.transforms.reducing.arranged import Order
+from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
+from thatch.pipeline.jobs.job import REJECTS, Job, JobOutput, read_files_or_loaded, run_job
+from thatch.pipeline.jobs.reduce_report import ReduceFacts, reduce_facts, reduce_report
+from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
+from thatch.pipeline.transforms.reducing.arranging import Order
 from thatch.pipeline.transforms.reducing.deciding import PolicyName
-from thatch.pipeline.transforms.reducing.reduce import checked_limit, reduce
-from thatch.pipeline.transforms.reducing.telling import ACTIVE, EXHAUSTED, PROOF
+from thatch.pipeline.transforms.reducing.reduce import check_limits, reduce
+from thatch.pipeline.transforms.reducing.verdicts import ACTIVE, EXHAUSTED, PROOF
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["ACTIVE", "PASSIVE", "Reduced", "Wanted", "reduce_files", "reducing", "write_passive"]
+__all__ = ["ACTIVE", "PASSIVE", "ReduceOptions", "Reduced", "reduce_files", "reduce_rows", "write_passive"]
 
 PASSIVE = "passive"
 _GIVEN = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """How subscriptions are reduced; as for `reduce`, and refused as there, before anything is read."""
+class ReduceOptions:
+    """How subscriptions are reduced; as for `reduce`, and checked before anything is read."""
 
     policy: PolicyName = "exact"
     budget: float | None = None
@@ -39,42 +36,29 @@ class Wanted:
     schema: Schema | None = None
 
     def __post_init__(self) -> None:
-        checked_limit(self.policy, self.budget, self.order)
+        check_limits(self.policy, self.budget, self.order)
 
 
-def reduce_files(
-    spark: SparkSession,
-    path: str,
-    out: str,
-    wanted: Wanted,
-    *,
-    overwrite: bool = False,
-    command: str = "",
-    report: Progress | None = None,
-) -> Facts:
-    """Reduce the subscriptions of files, and write what was found to a folder that appears when all of it is whole.
+def reduce_files(spark: SparkSession, path: str, options: ReduceOptions, output: JobOutput) -> ReduceFacts:
+    """Reduce the subscriptions of files.
 
     Parameters
     ----------
-    path : files of subscriptions, or a folder that `thatch load` has written, with the schema that it was loaded with
-    out : the folder: Parquet `active` and `passive`, the latter with proofs, and `rejects`, rows that are no
-        subscriptions, all in order of `row`; `report.html`; `manifest.json`
-    overwrite : whether to replace a folder that a job has written
-    command : the command line, for the report and the manifest
-    report : is told how many of Spark's tasks are done of those known
+    path : files of subscriptions, or a folder of `thatch load`, which has its own schema
+    output : the folder gets Parquet `active`, `passive` with proofs, and `rejects`, rows that are no subscriptions, all in
+        the order of `row`; `report.html`; `manifest.json`
     """
-    with (
-        folder_written(spark, out, overwrite=overwrite) as folder,
-        watched(spark, report),
-        failures_told(f"reducing {path}"),
-    ):
-        with reducing(spark, folder, path, wanted) as reduced:
-            _write_active(folder, reduced)
-            write_passive(folder, reduced)
-        facts = facts_of(reduced.found, spark.read.parquet(folder / REJECTS))
-        folder.put(REPORT, report_of(facts, path, command).html())
-        told = {ACTIVE: facts.active, PASSIVE: facts.passive, REJECTS: facts.refused}
-        folder.describe("reduce", command=command, parameters=reduced.parameters, rows=told)
+    with run_job(spark, output, f"reducing {path}") as job:
+        with reduce_rows(job, path, options) as reduced:
+            job.write(ACTIVE, reduced.joined().where(ACTIVE).drop(ACTIVE, PROOF))
+            write_passive(job, reduced)
+        facts = reduce_facts(reduced.found, job.read(REJECTS))
+        job.finish(
+            "reduce",
+            page=reduce_report(facts, path, output.command),
+            parameters=reduced.parameters,
+            rows={ACTIVE: facts.active, PASSIVE: facts.passive, REJECTS: facts.refused},
+        )
     return facts
 
 
@@ -84,8 +68,8 @@ class Reduced:
 
     Parameters
     ----------
-    found : what `reduce` gave
-    accepted : the subscriptions, as they were given
+    found : the result of `reduce`
+    accepted : the subscriptions as they were given
     schema : their declared types
     parameters : what was asked, for the manifest
     """
@@ -96,42 +80,35 @@ class Reduced:
     parameters: dict[str, Any]
 
     def joined(self) -> DataFrame:
-        """The subscriptions as they were given, with what was found of them."""
+        """The subscriptions as they were given, with the result for each."""
         joined = self.found.join(self.accepted.select(ROW, FILTER, EXPIRES), ROW)
         return joined.select(*_GIVEN, *(name for name in self.found.columns if name not in _GIVEN))
 
 
 @contextmanager
-def reducing(spark: SparkSession, folder: Folder, path: str, wanted: Wanted) -> Iterator[Reduced]:
-    """Read subscriptions, write what are none of them to `rejects`, and reduce the others."""
-    table, schema = read_loaded(spark, path, wanted.schema)
-    # Kept, since several passes and tables need it.
-    rows = judged(table, schema=schema).persist()
+def reduce_rows(job: Job, path: str, options: ReduceOptions) -> Iterator[Reduced]:
+    """Read subscriptions, write the rows that are none to `rejects`, and reduce the others."""
+    table, schema = read_files_or_loaded(job.spark, path, options.schema)
+    # Persisted: several passes and tables need it.
+    rows = check_subscriptions(table, schema=schema).persist()
     try:
-        loaded = apart(rows)
-        loaded.rejects.orderBy(ROW).write.parquet(folder / REJECTS)
+        loaded = split_checked(rows)
+        job.write(REJECTS, loaded.rejects)
         found = reduce(
-            loaded.accepted, policy=wanted.policy, budget=wanted.budget, order=wanted.order, schema=schema
+            loaded.accepted, policy=options.policy, budget=options.budget, order=options.order, schema=schema
         )
         parameters = {
             "subscriptions": path,
-            "policy": wanted.policy,
-            "budget": wanted.budget,
-            "order": wanted.order,
-            "schema": schema.describe() if schema is not None else None,
+            "policy": options.policy,
+            "budget": options.budget,
+            "order": options.order,
+            "schema": schema,
         }
         yield Reduced(found, loaded.accepted, schema, parameters)
     finally:
         rows.unpersist()
 
 
-def _write_active(folder: Folder, reduced: Reduced) -> None:
-    """Write those that are enough."""
-    active = reduced.joined().where(ACTIVE).drop(ACTIVE, PROOF)
-    active.orderBy(ROW).write.parquet(folder / ACTIVE)
-
-
-def write_passive(folder: Folder, reduced: Reduced) -> None:
-    """Write those that others cover."""
-    passive = reduced.joined().where(f"not {ACTIVE}").drop(ACTIVE, EXHAUSTED)
-    passive.orderBy(ROW).write.parquet(folder / PASSIVE)
+def write_passive(job: Job, reduced: Reduced) -> None:
+    """Write the subscriptions that others cover."""
+    job.write(PASSIVE, reduced.joined().where(f"not {ACTIVE}").drop(ACTIVE, EXHAUSTED))

@@ -1,64 +1,44 @@
-"""How much smaller a set of subscriptions could be: figures for people, and the page that shows them."""
+"""How much smaller a set of subscriptions could be: figures, and the page that shows them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thatch.pipeline.schemas import REASON, ROW, SUBSCRIPTION
+from thatch.pipeline.columns import ROW, SUBSCRIPTION, f
+from thatch.pipeline.jobs.job import FirstRows, add_first_rows, first_rows
 from thatch.pipeline.transforms.reducing.pieces import ATTRIBUTES
-from thatch.pipeline.transforms.reducing.telling import ACTIVE, BOXES, EXHAUSTED, NODES, PROOF, ROUNDS
+from thatch.pipeline.transforms.reducing.verdicts import ACTIVE, BOXES, EXHAUSTED, NODES, PROOF, ROUNDS
 from thatch.reports import Report
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Coverer", "Facts", "Mask", "add_sections", "facts_of", "report_of"]
+__all__ = ["ReduceFacts", "add_sections", "reduce_facts", "reduce_report"]
 
 _MOST = 200  # masks, coverers and rows, in a table
 _POINTS = 200  # of a curve
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
-    """Subscriptions that constrain the same attributes: how many, how many are active, covered by one or by several."""
-
-    attributes: str
-    subscriptions: int
-    active: int
-    single: int
-    several: int
-
-
-@dataclass(frozen=True, slots=True)
-class Coverer:
-    """An active subscription, how many passive ones lean on it, and for how many of them it is enough alone."""
-
-    subscription: str
-    attributes: str
-    leaning: int
-    alone: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ReduceFacts:
     """What was found.
 
     Parameters
     ----------
     active, single, several : subscriptions that are enough, and those that one or several of them cover
     exhausted, large : active ones that were not decided within the budget, or have too many boxes to be decided
-    refused, first_refused : rows that are no subscriptions, and the first of them: row, reason
+    refused, first_refused : rows that are no subscriptions, and the first of them
     nodes, rounds : cells that searches looked at, and how often they asked for another subscription
     hardest : row, id and cells of the searches that took most
     first_exhausted : row and id
-    masks : by attributes, the most frequent first
-    coverers : those on which most lean first
-    sizes : passive ones by the number of those that their proof names
-    curve : how many had come, and how many of them were active
+    masks : counts by set of attributes, the most frequent first
+    coverers : active subscriptions by how many others they cover, alone and with others
+    sizes : passive subscriptions by the size of their proofs
+    curve : how many had arrived, and how many of them were active
     """
 
     active: int
@@ -69,17 +49,17 @@ class Facts:
     refused: int
     nodes: int
     rounds: int
-    first_refused: tuple[tuple[int, str], ...] = ()
+    first_refused: FirstRows = ()
     first_exhausted: tuple[tuple[int, str], ...] = ()
     hardest: tuple[tuple[int, str, int], ...] = ()
-    masks: tuple[Mask, ...] = ()
-    coverers: tuple[Coverer, ...] = ()
+    masks: tuple[dict[str, Any], ...] = ()
+    coverers: tuple[dict[str, Any], ...] = ()
     sizes: tuple[tuple[int, int], ...] = ()
     curve: tuple[tuple[int, int], ...] = ()
 
     @property
     def passive(self) -> int:
-        """How many are covered."""
+        """How many others cover."""
         return self.single + self.several
 
     @property
@@ -88,57 +68,58 @@ class Facts:
         return self.active + self.passive
 
 
-def facts_of(found: DataFrame, rejects: DataFrame) -> Facts:
-    """The figures of what `reduce` gave."""
-    from pyspark.sql import functions as f
-
-    names = f.size(PROOF)
+def reduce_facts(found: DataFrame, rejects: DataFrame) -> ReduceFacts:
+    """Count what `reduce` found."""
+    proof_size = f.size(PROOF)
     columns = {
         "active": f.count_if(f.col(ACTIVE)),
-        "single": f.count_if(names == 1),
-        "several": f.count_if(names > 1),
+        "single": f.count_if(proof_size == 1),
+        "several": f.count_if(proof_size > 1),
     }
-    counted = found.agg(
+    counts = found.agg(
         *(column.alias(name) for name, column in columns.items()),
         f.count_if(EXHAUSTED).alias("exhausted"),
         f.count_if(f.col(BOXES).isNull()).alias("large"),
         f.coalesce(f.sum(NODES), f.lit(0)).alias("nodes"),
         f.coalesce(f.sum(ROUNDS), f.lit(0)).alias("rounds"),
     ).first()
-    assert counted is not None
+    assert counts is not None
     by_mask = found.groupBy(ATTRIBUTES).agg(
-        f.count("*").alias("subscriptions"), *(column.alias(name) for name, column in columns.items())
+        f.count("*").alias("subscriptions"),
+        columns["active"].alias("enough"),
+        (columns["active"] / f.count("*")).alias("of them"),
+        columns["single"].alias("covered by one"),
+        columns["several"].alias("by several"),
     )
     masks = by_mask.orderBy(f.desc("subscriptions"), ATTRIBUTES).limit(_MOST).collect()
-    sizes = found.where(~f.col(ACTIVE)).groupBy(names.alias("names")).count().orderBy("names").collect()
+    sizes = found.where(~f.col(ACTIVE)).groupBy(proof_size.alias("names")).count().orderBy("names").collect()
     exhausted = found.where(EXHAUSTED).orderBy(ROW).limit(_MOST).collect()
     hardest = found.where(f.col(NODES) > 0).orderBy(f.desc(NODES), ROW).limit(_SHOWN).collect()
-    refused = rejects.orderBy(ROW).limit(_SHOWN).collect()
-    return Facts(
-        **counted.asDict(),
-        refused=rejects.count(),
-        first_refused=tuple((each[ROW], each[REASON]) for each in refused),
+    refused, first_refused = first_rows(rejects)
+    return ReduceFacts(
+        **counts.asDict(),
+        refused=refused,
+        first_refused=first_refused,
         first_exhausted=tuple((each[ROW], each[SUBSCRIPTION]) for each in exhausted),
         hardest=tuple((each[ROW], each[SUBSCRIPTION], each[NODES]) for each in hardest),
-        masks=tuple(Mask(*each) for each in masks),
+        masks=tuple(each.asDict() for each in masks),
         coverers=_coverers(found),
         sizes=tuple((each["names"], each["count"]) for each in sizes),
         curve=_curve(found),
     )
 
 
-def _coverers(found: DataFrame) -> tuple[Coverer, ...]:
-    from pyspark.sql import functions as f
-
+def _coverers(found: DataFrame) -> tuple[dict[str, Any], ...]:
     named = found.select(f.explode(PROOF).alias(SUBSCRIPTION), (f.size(PROOF) == 1).alias("is_alone"))
-    counted = named.groupBy(SUBSCRIPTION).agg(
-        f.count("*").alias("leaning"), f.count_if("is_alone").alias("alone")
+    counts = named.groupBy(SUBSCRIPTION).agg(
+        f.count("*").alias("covers"), f.count_if("is_alone").alias("alone")
     )
-    first = counted.orderBy(f.desc("leaning"), SUBSCRIPTION).limit(_MOST)
-    told = first.join(found.select(SUBSCRIPTION, ATTRIBUTES), SUBSCRIPTION)
-    rows = told.select(SUBSCRIPTION, ATTRIBUTES, "leaning", "alone").collect()
+    first = counts.orderBy(f.desc("covers"), SUBSCRIPTION).limit(_MOST)
+    joined = first.join(found.select(SUBSCRIPTION, ATTRIBUTES), SUBSCRIPTION)
+    others = (f.col("covers") - f.col("alone")).alias("with others")
+    rows = joined.select(SUBSCRIPTION, ATTRIBUTES, "covers", "alone", others).collect()
     return tuple(
-        sorted((Coverer(*each) for each in rows), key=lambda each: (-each.leaning, each.subscription))
+        sorted((each.asDict() for each in rows), key=lambda row: (-row["covers"], row[SUBSCRIPTION]))
     )
 
 
@@ -149,7 +130,7 @@ def _curve(found: DataFrame) -> tuple[tuple[int, int], ...]:
     return tuple(zip(seen.tolist(), active[seen - 1].tolist(), strict=True))
 
 
-def report_of(facts: Facts, path: str, command: str) -> Report:
+def reduce_report(facts: ReduceFacts, path: str, command: str) -> Report:
     """The page."""
     report = Report(f"What is enough of {path}", command=command)
     total = max(facts.subscriptions, 1)
@@ -170,8 +151,8 @@ def report_of(facts: Facts, path: str, command: str) -> Report:
     return report
 
 
-def add_sections(report: Report, facts: Facts) -> None:
-    """What there is to tell beyond the figures."""
+def add_sections(report: Report, facts: ReduceFacts) -> None:
+    """Add all but the figures."""
     if facts.subscriptions:
         _add_sizes(report, facts)
         _add_masks(report, facts)
@@ -179,13 +160,10 @@ def add_sections(report: Report, facts: Facts) -> None:
         _add_coverers(report, facts)
     if facts.subscriptions:
         _add_work(report, facts)
-    if facts.refused:
-        report.section("Rows that are no subscriptions")
-        rows = [{"row": row, "reason": reason} for row, reason in facts.first_refused]
-        report.table(rows, caption="The first of them", total=facts.refused)
+    add_first_rows(report, "Rows that are no subscriptions", facts.first_refused, facts.refused)
 
 
-def _add_sizes(report: Report, facts: Facts) -> None:
+def _add_sizes(report: Report, facts: ReduceFacts) -> None:
     report.section(
         "Before and after", "As subscriptions come in: how many there are, and how many of them are enough."
     )
@@ -206,50 +184,29 @@ def _add_sizes(report: Report, facts: Facts) -> None:
         )
 
 
-def _add_masks(report: Report, facts: Facts) -> None:
+def _add_masks(report: Report, facts: ReduceFacts) -> None:
     report.section(
         "By attributes", "Subscriptions that ask for the same attributes, and what is left of them."
     )
     first = facts.masks[:20]
     report.bars(
-        [each.attributes or "(all events)" for each in first],
-        {"all": [each.subscriptions for each in first], "enough": [each.active for each in first]},
+        [each["attributes"] or "(all events)" for each in first],
+        {"all": [each["subscriptions"] for each in first], "enough": [each["enough"] for each in first]},
         title="The most frequent sets of attributes",
         label="attributes",
         value="subscriptions",
     )
-    rows = [
-        {
-            "attributes": each.attributes,
-            "subscriptions": each.subscriptions,
-            "enough": each.active,
-            "of them": each.active / each.subscriptions,
-            "covered by one": each.single,
-            "by several": each.several,
-        }
-        for each in facts.masks
-    ]
-    report.table(rows, caption="Sets of attributes", formats={"of them": "percent"})
+    report.table(list(facts.masks), caption="Sets of attributes", formats={"of them": "percent"})
 
 
-def _add_coverers(report: Report, facts: Facts) -> None:
+def _add_coverers(report: Report, facts: ReduceFacts) -> None:
     report.section(
         "What covers what", "On how many proofs each active subscription stands; `passive` has all proofs."
     )
-    rows = [
-        {
-            "subscription": each.subscription,
-            "attributes": each.attributes,
-            "covers": each.leaning,
-            "alone": each.alone,
-            "with others": each.leaning - each.alone,
-        }
-        for each in facts.coverers
-    ]
-    report.table(rows, caption="Those that cover most")
+    report.table(list(facts.coverers), caption="Those that cover most")
 
 
-def _add_work(report: Report, facts: Facts) -> None:
+def _add_work(report: Report, facts: ReduceFacts) -> None:
     report.section(
         "Work", "What the exact search took, beyond looking for one subscription that contains another."
     )

@@ -1,13 +1,14 @@
-"""CSV files on Spark: rows numbered, columns typed over all files, bad rows apart.
+"""Read CSV files on Spark: number rows, find column types over all files, separate bad rows.
 
-One pass counts the rows of each run of lines and finds the types. Splits of files are runs, and are parsed side by side,
-as long as no record crosses from one into the next; else whole files are, each by one task.
+One pass counts the rows of each run of lines and finds the types. The splits of files are runs, and are parsed in
+parallel, unless a record crosses from one split into the next; then whole files are runs, each parsed by one task.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,17 +16,18 @@ import pyarrow.compute as pc
 
 from thatch.errors import TableError
 from thatch.formats.columns import parsed_csv, typed
-from thatch.pipeline.schemas import REASON, ROW
-from thatch.pipeline.sources.files import Files, reading_told
-from thatch.pipeline.sources.lines import FILE, LINE, Lines, Split, numbered_lines
-from thatch.pipeline.sources.records import Layout, Piece, Run, is_open, parsed, pieces
+from thatch.pipeline.columns import REASON, ROW, f, spark_schema
+from thatch.pipeline.sources.files import Files, translate_read_errors
+from thatch.pipeline.sources.lines import FILE, LINE, FileSplit, Lines, numbered_lines
+from thatch.pipeline.sources.records import CsvLayout, Piece, Run, cut_pieces, is_open, parse_piece
+from thatch.pipeline.tasks import Batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Delimited", "numbered_pieces", "read_delimited"]
+__all__ = ["Delimited", "parse_pieces", "read_delimited"]
 
-# A column that also holds the text has the type, if and only if the type holds all that the column has.
+# With this text added, a column gets the type if and only if the type holds all its values.
 _PROBES = {"long": "1", "double": "0.5", "boolean": "true"}
 _KINDS = {"long": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(), "string": pa.string()}
 _LONGEST_HEADER = 1_000  # lines
@@ -37,38 +39,32 @@ class Delimited:
 
     Parameters
     ----------
-    lines : numbers and texts of lines, the lines of one run together and in order
-    layout : the runs, and the names of the columns
-    firsts : the number of each run's first row
-    kinds : the type of each column
-    rejects : how many rows are none
+    lines : numbers and texts of lines, those of one run together and in order
+    layout : the runs and the columns
+    count, reject_count : how many rows there are, and how many of them are rejects
     """
 
     lines: DataFrame
-    layout: Layout
-    firsts: tuple[int, ...]
-    kinds: tuple[str, ...]
-    rejects: int
+    layout: CsvLayout
+    count: int
+    reject_count: int
 
     def rows(self, numbered_by: str) -> DataFrame:
-        """All good rows, in types."""
+        """All good rows, typed."""
         from pyspark.sql.types import StructType
 
         schema = StructType().add(numbered_by, "long")
-        for name, kind in zip(self.layout.names, self.kinds, strict=True):
+        for name, kind in zip(self.layout.names, self.layout.kinds, strict=True):
             schema = schema.add(name, kind)
-        return self.lines.mapInArrow(_Rows(self.layout, self.firsts, self.kinds, numbered_by), schema)
+        return self.lines.mapInArrow(partial(_make_rows, self.layout, numbered_by), schema)
 
-    def refused(self) -> DataFrame:
+    def rejects(self) -> DataFrame:
         """The rows that have the wrong number of fields or are not UTF-8, with the reason."""
-        schema = f"{ROW} bigint, {REASON} string"
-        if not self.rejects:
-            return self.lines.sparkSession.createDataFrame([], schema)
-        return self.lines.mapInArrow(_Refused(self.layout, self.firsts), schema)
+        return self.lines.mapInArrow(partial(_list_rejects, self.layout), f"{ROW} bigint, {REASON} string")
 
 
 def read_delimited(spark: SparkSession, files: Files, *, is_typed: bool) -> Delimited:
-    """CSV files, counted.
+    """Read CSV files, and count their rows.
 
     Parameters
     ----------
@@ -77,29 +73,29 @@ def read_delimited(spark: SparkSession, files: Files, *, is_typed: bool) -> Deli
     lines = numbered_lines(spark, files, heads=True)
     names = _names(lines, files)
     runs = tuple(Run(each.first, each.start == 0, each.file) for each in lines.splits)
-    table, layout = lines.table.select(ROW, LINE), Layout(runs, names)
-    with reading_told(files.given):
-        counted = _counted_apart(table, layout, is_typed=is_typed)
+    table, layout = lines.table.select(ROW, LINE), CsvLayout(runs, names)
+    with translate_read_errors(files.given):
+        counted = _count_splits(table, layout, is_typed=is_typed)
         if counted is None:
             table = lines.table.repartition(FILE).sortWithinPartitions(ROW).select(ROW, LINE)
-            layout = Layout(tuple(run for run in runs if run.begins_file), names)
-            counted = _counted(table, layout, is_typed=is_typed)
+            layout = CsvLayout(tuple(run for run in runs if run.begins_file), names)
+            counted = _count(table, layout, is_typed=is_typed)
     firsts, total = [], 0
     for each in counted:
         firsts.append(total)
         total += each["rows"]
+    kinds = _kinds([each["kinds"] for each in counted], len(names), is_typed=is_typed)
     return Delimited(
         lines=table,
-        layout=layout,
-        firsts=tuple(firsts),
-        kinds=_kinds([each["kinds"] for each in counted], len(names), is_typed=is_typed),
-        rejects=sum(each["rejects"] for each in counted),
+        layout=replace(layout, kinds=kinds, firsts=tuple(firsts)),
+        count=total,
+        reject_count=sum(each["rejects"] for each in counted),
     )
 
 
 def _names(lines: Lines, files: Files) -> tuple[str, ...]:
-    """The names of the columns, which all files must share."""
-    heads = [_whole_head(lines, each) for each in lines.splits if each.start == 0 and each.head is not None]
+    """Read the names of the columns, which all files must share."""
+    heads = [_read_head(lines, each) for each in lines.splits if each.start == 0 and each.head is not None]
     if not heads:
         raise TableError("a CSV file whose first line names the columns", "an empty file", files.given)
     first = heads[0]
@@ -111,10 +107,8 @@ def _names(lines: Lines, files: Files) -> tuple[str, ...]:
     return first[1]
 
 
-def _whole_head(lines: Lines, split: Split) -> tuple[str, tuple[str, ...]]:
-    """The file that a split begins, and the names in its header."""
-    from pyspark.sql import functions as f
-
+def _read_head(lines: Lines, split: FileSplit) -> tuple[str, tuple[str, ...]]:
+    """The file that begins with a split, and the names in its header."""
     head = split.head or ""
     if is_open(head):
         first = lines.table.where(f.col(ROW).between(split.first, split.first + _LONGEST_HEADER - 1))
@@ -124,33 +118,33 @@ def _whole_head(lines: Lines, split: Split) -> tuple[str, tuple[str, ...]]:
     return split.file, tuple(table.column_names)
 
 
-def _counted_apart(table: DataFrame, layout: Layout, *, is_typed: bool) -> list[dict[str, Any]] | None:
-    """What each split has, or None if splits cannot be read apart."""
+def _count_splits(table: DataFrame, layout: CsvLayout, *, is_typed: bool) -> list[dict[str, Any]] | None:
+    """Count the rows of each split; None if splits cannot be parsed on their own."""
     try:
-        counted = _counted(table, layout, is_typed=is_typed)
+        counted = _count(table, layout, is_typed=is_typed)
     except TableError:
         if all(run.begins_file for run in layout.runs):
             raise
-        return None  # the rest of a record that began before a split may be no CSV
-    return None if _crossed(counted, layout) else counted
+        return None  # a split may begin with the rest of a record, which need not be CSV
+    return None if _is_crossed(counted, layout) else counted
 
 
-def _crossed(counted: list[dict[str, Any]], layout: Layout) -> bool:
+def _is_crossed(counted: list[dict[str, Any]], layout: CsvLayout) -> bool:
     """Whether a record begins in one split and ends in another."""
     ends = [run.begins_file for run in layout.runs[1:]] + [True]
     return any(each["is_open"] and not end for each, end in zip(counted, ends, strict=True))
 
 
-def _counted(table: DataFrame, layout: Layout, *, is_typed: bool) -> list[dict[str, Any]]:
-    """What each run has, in order of the runs."""
-    found = table.mapInArrow(_Counts(layout, is_typed), _COUNTS).collect()
+def _count(table: DataFrame, layout: CsvLayout, *, is_typed: bool) -> list[dict[str, Any]]:
+    """Count the rows of each run, in the order of the runs."""
+    found = table.mapInArrow(partial(_count_runs, layout, is_typed), spark_schema(_COUNTS)).collect()
     by_run = {each["run"]: each.asDict() for each in found}
     nothing = {"rows": 0, "rejects": 0, "is_open": False, "kinds": None}
     return [by_run.get(number, nothing) for number in range(len(layout.runs))]
 
 
 def _kinds(found: list[list[list[str]] | None], count: int, *, is_typed: bool) -> tuple[str, ...]:
-    """The first type that every run allows, of each column."""
+    """For each column the first type that every run allows."""
     if not is_typed:
         return ("string",) * count
     allowed = [each for each in found if each is not None]
@@ -160,43 +154,37 @@ def _kinds(found: list[list[list[str]] | None], count: int, *, is_typed: bool) -
     )
 
 
-_COUNTS = "run int, rows bigint, rejects bigint, is_open boolean, kinds array<array<string>>"
+_COUNTS = pa.schema(
+    [
+        ("run", pa.int32()),
+        ("rows", pa.int64()),
+        ("rejects", pa.int64()),
+        ("is_open", pa.bool_()),
+        ("kinds", pa.list_(pa.list_(pa.string()))),
+    ]
+)
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Counts the rows of runs and finds types that hold them, in a worker."""
+def _count_runs(layout: CsvLayout, is_typed: bool, batches: Batches) -> Batches:  # noqa: FBT001 - bound by `partial`
+    """Count the rows of runs and find the types that hold them, in a worker."""
+    found: dict[int, dict[str, Any]] = {}
+    for piece in cut_pieces(batches, layout):
+        kinds = [list(_PROBES) if is_typed else [] for _ in layout.names]
+        start = {"run": piece.run, "rows": 0, "rejects": 0, "is_open": False, "kinds": kinds}
+        _count_piece(piece, layout, found.setdefault(piece.run, start))
+    yield pa.RecordBatch.from_pylist(list(found.values()), _COUNTS)
 
-    layout: Layout
-    is_typed: bool
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found: dict[int, dict[str, Any]] = {}
-        for piece in pieces(batches, self.layout):
-            kinds = [list(_PROBES) if self.is_typed else [] for _ in self.layout.names]
-            start = {"run": piece.run, "rows": 0, "rejects": 0, "is_open": False, "kinds": kinds}
-            self._add(piece, found.setdefault(piece.run, start))
-        schema = pa.schema(
-            [
-                ("run", pa.int32()),
-                ("rows", pa.int64()),
-                ("rejects", pa.int64()),
-                ("is_open", pa.bool_()),
-                ("kinds", pa.list_(pa.list_(pa.string()))),
-            ]
-        )
-        yield pa.RecordBatch.from_pylist(list(found.values()), schema)
-
-    def _add(self, piece: Piece, run: dict[str, Any]) -> None:
-        rejects: list[int] = []
-        table, rows = parsed(piece, self.layout, lambda row, _: rejects.append(row))
-        run["rows"] += len(rows) + len(rejects)
-        run["rejects"] += len(rejects)
-        run["is_open"] = piece.is_open
-        run["kinds"] = [
-            [kind for kind in kinds if _allows(column, kind)]
-            for kinds, column in zip(run["kinds"], table.columns, strict=True)
-        ]
+def _count_piece(piece: Piece, layout: CsvLayout, run: dict[str, Any]) -> None:
+    rejects: list[int] = []
+    table, rows = parse_piece(piece, layout, lambda row, _: rejects.append(row))
+    run["rows"] += len(rows) + len(rejects)
+    run["rejects"] += len(rejects)
+    run["is_open"] = piece.is_open
+    run["kinds"] = [
+        [kind for kind in kinds if _allows(column, kind)]
+        for kinds, column in zip(run["kinds"], table.columns, strict=True)
+    ]
 
 
 def _allows(column: pa.ChunkedArray, kind: str) -> bool:
@@ -204,46 +192,32 @@ def _allows(column: pa.ChunkedArray, kind: str) -> bool:
     return bool(typed(pa.table({"x": probed})).column("x").type == _KINDS[kind])
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Makes typed rows of lines, in a worker."""
-
-    layout: Layout
-    firsts: tuple[int, ...]
-    kinds: tuple[str, ...]
-    numbered_by: str
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for first, table, rows, _ in numbered_pieces(batches, self.layout, self.firsts):
-            numbers = pc.add(pa.array(rows, pa.int64()), first)
-            columns = [
-                pc.cast(column, _KINDS[kind]) for column, kind in zip(table.columns, self.kinds, strict=True)
-            ]
-            whole = pa.table([numbers, *columns], names=[self.numbered_by, *self.layout.names])
-            yield from whole.combine_chunks().to_batches()
+def _make_rows(layout: CsvLayout, numbered_by: str, batches: Batches) -> Batches:
+    """Make typed rows of lines, in a worker."""
+    for first, table, rows, _ in parse_pieces(batches, layout):
+        numbers = pc.add(pa.array(rows, pa.int64()), first)
+        columns = [
+            pc.cast(column, _KINDS[kind]) for column, kind in zip(table.columns, layout.kinds, strict=True)
+        ]
+        whole = pa.table([numbers, *columns], names=[numbered_by, *layout.names])
+        yield from whole.combine_chunks().to_batches()
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """Tells which rows are none, in a worker."""
-
-    layout: Layout
-    firsts: tuple[int, ...]
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for first, _, _, rejects in numbered_pieces(batches, self.layout, self.firsts):
-            numbers = pa.array([first + row for row, _ in rejects], pa.int64())
-            reasons = pa.array([reason for _, reason in rejects], pa.string())
-            yield pa.RecordBatch.from_arrays([numbers, reasons], names=[ROW, REASON])
+def _list_rejects(layout: CsvLayout, batches: Batches) -> Batches:
+    """List the rows that are none, in a worker."""
+    for first, _, _, rejects in parse_pieces(batches, layout):
+        numbers = pa.array([first + row for row, _ in rejects], pa.int64())
+        reasons = pa.array([reason for _, reason in rejects], pa.string())
+        yield pa.RecordBatch.from_arrays([numbers, reasons], names=[ROW, REASON])
 
 
-def numbered_pieces(
-    batches: Iterator[pa.RecordBatch], layout: Layout, firsts: tuple[int, ...]
+def parse_pieces(
+    batches: Batches, layout: CsvLayout
 ) -> Iterator[tuple[int, pa.Table, list[int], list[tuple[int, str]]]]:
-    """For each piece the number of its first row, its good rows and their numbers from there, and the others."""
-    done = dict(enumerate(firsts))
-    for piece in pieces(batches, layout):
+    """Parse lines piece by piece: the number of the first row, the good rows and their numbers from there, the rejects."""
+    done = dict(enumerate(layout.firsts))
+    for piece in cut_pieces(batches, layout):
         rejects: list[tuple[int, str]] = []
-        table, rows = parsed(piece, layout, lambda *each, told=rejects: told.append(each))
+        table, rows = parse_piece(piece, layout, lambda *each, found=rejects: found.append(each))
         yield done[piece.run], table, rows, rejects
         done[piece.run] += len(rows) + len(rejects)

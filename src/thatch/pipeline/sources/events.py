@@ -1,4 +1,4 @@
-"""Event logs on Spark."""
+"""Read event logs on Spark."""
 
 from __future__ import annotations
 
@@ -6,51 +6,65 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thatch.errors import TableError
-from thatch.pipeline.schemas import ROW
+from thatch.pipeline.adapter import is_connect
+from thatch.pipeline.columns import ROW, f
 from thatch.pipeline.sources.delimited import read_delimited
 from thatch.pipeline.sources.files import Files, find_files
-from thatch.pipeline.sources.lines import LINE, numbered_lines, spread
-from thatch.pipeline.sources.parquet import apart, check_types, numbered_rows, read_parquet
+from thatch.pipeline.sources.lines import LINE, is_not_blank, numbered_lines, plain_lines, spread
+from thatch.pipeline.sources.parquet import check_types, number_rows, read_parquet, split_invalid_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
-__all__ = ["Source", "read_events"]
-
-# What `str.strip` takes away: a line of nothing else holds no event.
-_WHITE = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-_WHITE += "\u2028\u2029\u202f\u205f\u3000"
+__all__ = ["EventSource", "read_events"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class EventSource:
     """Events on Spark.
 
     Parameters
     ----------
-    table : the events, a row each
+    table : the events, one a row
     json : the column that holds each event as JSON text; None if each attribute has its column
     row : the column that numbers the rows: `row`, unless an attribute has that name
+    count : how many rows `table` and `rejects` have together; 0 for JSON lines that are not numbered
     rejects : rows of the files that are no rows of a table, as `row` and `reason`; None if there can be none. Lines
-        that hold no JSON object are not among them: they are found by whoever reads the JSON
+        that hold no JSON object are not among them: whoever reads the JSON finds those
+    invalid : counts the rejects while `table` is read
     """
 
     table: DataFrame
     json: str | None
     row: str = ROW
+    count: int
     rejects: DataFrame | None = None
+    invalid: Observation | None = None
+
+    def rejects_found(self) -> DataFrame | None:
+        """The rejects, None if there are none; to be called after an action has read the whole table."""
+        if self.invalid is not None and self.count and not self.invalid.get["invalid"]:
+            return None
+        return self.rejects
 
 
-def read_events(spark: SparkSession, path: str, *, format: str | None = None) -> Source:  # noqa: A002 - as Spark calls it
-    """The events of a file, a folder of files or a glob, each with the number of its row.
+def read_events(
+    spark: SparkSession,
+    path: str,
+    *,
+    format: str | None = None,  # noqa: A002 - as in Spark
+    with_numbers: bool = True,
+) -> EventSource:
+    """Read the events of a file, a folder of files or a glob.
 
-    Rows are counted as the embedded reader counts them: from 0, in JSON lines every line, in CSV every record but the
-    header and empty lines. Numbers go on from file to file in the order of their names.
+    Rows are numbered as the embedded reader numbers them: from 0, in JSON lines every line, in CSV every record but the
+    header and empty lines; on from file to file in the order of their names.
 
     Parameters
     ----------
     path : of files ending in `.jsonl`, `.csv` or `.parquet`; `.gz` may follow the first two. Anything Spark can read
-    format : `jsonl`, `csv` or `parquet` for files whose ending does not tell
+    format : `jsonl`, `csv` or `parquet` for files with other endings
+    with_numbers : whether rows need their numbers; JSON lines are read once more for them
 
     Raises
     ------
@@ -59,43 +73,53 @@ def read_events(spark: SparkSession, path: str, *, format: str | None = None) ->
     """
     files = find_files(spark, path, format)
     if files.kind == "jsonl":
-        return _from_lines(spark, files)
-    return _from_csv(spark, files) if files.kind == "csv" else _from_parquet(spark, files)
+        return _read_lines(spark, files, with_numbers=with_numbers)
+    return _read_csv(spark, files) if files.kind == "csv" else _read_parquet(spark, files)
 
 
-def _from_lines(spark: SparkSession, files: Files) -> Source:
-    from pyspark.sql import functions as f
+def _read_lines(spark: SparkSession, files: Files, *, with_numbers: bool) -> EventSource:
+    count = 0
+    if with_numbers:
+        lines = numbered_lines(spark, files)
+        table, count = lines.table, sum(split.filled for split in lines.splits)
+    else:
+        table = plain_lines(spark, files)
+    table = table.select(ROW, LINE).where(is_not_blank(f.col(LINE)))
+    return EventSource(table=spread(spark, table, files, ROW), json=LINE, count=count)
 
-    lines = numbered_lines(spark, files).table.select(ROW, LINE)
-    held = lines.where(f.btrim(LINE, f.lit(_WHITE)) != "")
-    return Source(table=spread(spark, held, files, ROW), json=LINE)
 
-
-def _from_csv(spark: SparkSession, files: Files) -> Source:
+def _read_csv(spark: SparkSession, files: Files) -> EventSource:
     found = read_delimited(spark, files, is_typed=True)
     row = _row_name(spark, found.layout.names, files.given)
     table = spread(spark, found.rows(row), files, row)
-    return Source(table=table, json=None, row=row, rejects=found.refused() if found.rejects else None)
+    rejects = found.rejects() if found.reject_count else None
+    return EventSource(table=table, json=None, row=row, count=found.count, rejects=rejects)
 
 
-def _from_parquet(spark: SparkSession, files: Files) -> Source:
+def _read_parquet(spark: SparkSession, files: Files) -> EventSource:
+    from pyspark.sql import Observation
+
     table = read_parquet(spark, files)
     check_types(table, files.given)
     row = _row_name(spark, tuple(table.columns), files.given)
-    good, rejects = apart(numbered_rows(spark, table, files, row), row)
-    return Source(table=good, json=None, row=row, rejects=rejects)
+    numbered, count = number_rows(spark, table, files, row)
+    invalid = None if is_connect(spark) else Observation()
+    good, rejects = split_invalid_text(numbered, row, invalid)
+    if rejects is None:
+        invalid = None
+    return EventSource(table=good, json=None, row=row, count=count, rejects=rejects, invalid=invalid)
 
 
 def _row_name(spark: SparkSession, names: tuple[str, ...], path: str) -> str:
-    """A name for the column of numbers that no attribute has."""
+    """Choose a name for the column of numbers that no attribute has."""
     taken = {name.lower() for name in names}
     if len(taken) < len(names) and spark.conf.get("spark.sql.caseSensitive", "false") == "false":
         raise TableError(
-            "names of columns that differ in more than case (or Spark with spark.sql.caseSensitive=true)",
+            "column names that differ in more than case (or Spark with spark.sql.caseSensitive=true)",
             ", ".join(names),
             path,
         )
-    count = 1
-    while (name := ROW if count == 1 else f"{ROW}_{count}") in taken:
-        count += 1
+    number = 1
+    while (name := ROW if number == 1 else f"{ROW}_{number}") in taken:
+        number += 1
     return name

@@ -1,4 +1,4 @@
-"""Which files a path names, what kind they are, and what is told of those that cannot be read."""
+"""Find the files of a path and their kind, and translate Spark's errors on reading them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from urllib.parse import unquote
 
 from thatch.errors import SparkError, TableError, shown
 from thatch.formats.files import kind_of
-from thatch.pipeline.adapter import is_local
-from thatch.pipeline.failures import failures_told
+from thatch.pipeline.adapter import is_local, translate_spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Files", "find_files", "plain_path", "reading_told"]
+__all__ = ["Files", "find_files", "plain_path", "translate_read_errors"]
 
 _KINDS = ("jsonl", "csv", "parquet")
 _GLOB = re.compile(r"([\[\]{}*?\\])")
@@ -32,10 +31,10 @@ class Files:
 
     Parameters
     ----------
-    given : the path as the caller gave it
+    given : the path as it was given
     path : the same as Spark takes it
     kind : `jsonl`, `csv` or `parquet`
-    names : of the files, in order
+    names : the paths of the files, in order
     """
 
     given: str
@@ -45,16 +44,16 @@ class Files:
 
     @property
     def is_packed(self) -> bool:
-        """Whether some of the files are read by one task each."""
+        """Whether some files are compressed, so that one task reads each of them."""
         return any(name.lower().endswith(".gz") for name in self.names)
 
 
-def find_files(spark: SparkSession, path: str, format: str | None = None) -> Files:  # noqa: A002 - as Spark calls it
-    """The files of a path: one file, a folder of files, or a glob.
+def find_files(spark: SparkSession, path: str, format: str | None = None) -> Files:  # noqa: A002 - as in Spark
+    """Find the files of a path: one file, a folder of files, or a glob.
 
     Parameters
     ----------
-    format : `jsonl`, `csv` or `parquet` for files whose ending does not tell
+    format : `jsonl`, `csv` or `parquet` for files with other endings
 
     Raises
     ------
@@ -64,14 +63,14 @@ def find_files(spark: SparkSession, path: str, format: str | None = None) -> Fil
     if format is not None and format not in _KINDS:
         raise TableError(f"a format of {', '.join(_KINDS)}", shown(format))
     if not path:
-        raise TableError("a path", "none")
+        raise TableError("Give the path of a file, a folder of files or a glob")
     whole = _for_spark(path, is_here=is_local(spark))
-    with reading_told(path):
-        # The one reader that lists files and looks at none of them.
+    with translate_read_errors(path):
+        # This reader lists files without opening them.
         listed = spark.read.format("binaryFile").load(whole).inputFiles()
     names = sorted(plain_path(each) for each in listed)
     if not names:
-        raise TableError("files", "an empty folder", path)
+        raise TableError(f"There are no files in {path}")
     if format is not None:
         return Files(given=path, path=whole, kind=format, names=tuple(names))
     kinds: dict[str, str] = {}
@@ -83,7 +82,7 @@ def find_files(spark: SparkSession, path: str, format: str | None = None) -> Fil
 
 
 def _for_spark(path: str, *, is_here: bool) -> str:
-    """A path as Spark takes it: of a file of this process whole, since Java's folder is where it was started."""
+    """A path as Spark takes it; local ones are made absolute, since Java may run in another folder."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", path) or not is_here:
         return path
     whole = str(Path(path).absolute())
@@ -91,27 +90,29 @@ def _for_spark(path: str, *, is_here: bool) -> str:
 
 
 def plain_path(uri: str) -> str:
-    """A file of Spark's as people write it."""
+    """Turn a URI of Spark into a path as people write it."""
     path = unquote(uri)
     return re.sub(r"^file:/+", "/", path)
 
 
 @contextmanager
-def reading_told(path: str) -> Iterator[None]:
-    """Raise a `TableError` that names the file for what Spark raises on reading it."""
+def translate_read_errors(path: str) -> Iterator[None]:
+    """Raise a `TableError` that names the file for what Spark raises when it reads it."""
     try:
-        with failures_told():
+        with translate_spark_errors():
             yield
     except SparkError as error:
         text = str(error.__cause__ or error)
         found = _FILE.search(text)
         causes = _CAUSE.findall(text)
         where = plain_path(found[1]) if found else path
-        raise TableError("files that can be read", _short(causes[-1] if causes else text), where) from error
+        raise TableError(
+            "files that can be read", _first_line(causes[-1] if causes else text), where
+        ) from error
 
 
-def _short(text: str) -> str:
-    """The first line of what Spark says, without its codes."""
-    line = next((line for line in text.splitlines() if line.strip()), "nothing")
+def _first_line(text: str) -> str:
+    """The first line of a message of Spark, without its codes."""
+    line = next((line for line in text.splitlines() if line.strip()), "no reason given")
     line = re.sub(r"^\[[A-Z_.]+\] ", "", line)
     return re.sub(r"\s*SQLSTATE: \w+$", "", line)[:300].rstrip(" .")

@@ -1,4 +1,4 @@
-"""Parquet files on Spark: rows numbered, types checked before anything runs, text that is not UTF-8 apart."""
+"""Read Parquet files on Spark: number rows, check types before anything runs, separate text that is not UTF-8."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import pyarrow.types as pt
 
 from thatch.errors import TableError
 from thatch.pipeline.adapter import is_local
-from thatch.pipeline.schemas import REASON
-from thatch.pipeline.sources.files import Files, plain_path, reading_told
+from thatch.pipeline.columns import REASON, f, quoted
+from thatch.pipeline.sources.files import Files, plain_path, translate_read_errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import DataType
 
-__all__ = ["apart", "check_types", "numbered_rows", "read_parquet"]
+__all__ = ["check_types", "number_rows", "read_parquet", "split_invalid_text"]
 
 _AS_NUMBERS = "spark.sql.legacy.parquet.nanosAsLong"
 
 
 def read_parquet(spark: SparkSession, files: Files) -> DataFrame:
-    """Parquet files as one table: a column that only some files have is null in the others."""
+    """Read Parquet files as one table; a column that only some files have is null in the others."""
     if is_local(spark) and spark.conf.get(_AS_NUMBERS, "false") == "true":
         return _with_nanoseconds(spark, files)
     try:
@@ -36,17 +36,15 @@ def read_parquet(spark: SparkSession, files: Files) -> DataFrame:
 
 
 def _read(spark: SparkSession, files: Files) -> DataFrame:
-    with reading_told(files.given):
+    with translate_read_errors(files.given):
         return spark.read.option("mergeSchema", "true").parquet(files.path)
 
 
 def _with_nanoseconds(spark: SparkSession, files: Files) -> DataFrame:
-    """Files with timestamps in nanoseconds, as pandas writes them, cut to microseconds.
+    """Read files with timestamps in nanoseconds, as pandas writes them, and cut them to microseconds.
 
-    Spark reads such columns only as numbers, and then does not tell which they are: the files must.
+    Spark reads such columns only as numbers, and does not say which they are: the files do.
     """
-    from pyspark.sql import functions as f
-
     if not is_local(spark):
         raise TableError("timestamps in microseconds", "nanoseconds, which Spark cannot read", files.given)
     fine: set[str] = set()
@@ -56,15 +54,15 @@ def _with_nanoseconds(spark: SparkSession, files: Files) -> DataFrame:
                 fine.add(field.name)
             elif pt.is_nested(field.type) and "timestamp[ns" in str(field.type):
                 raise TableError(
-                    "timestamps in microseconds inside of lists and objects",
+                    "timestamps in microseconds in lists and objects",
                     "nanoseconds",
                     f"{name}, column `{field.name}`",
                 )
     if fine:
-        spark.conf.set(_AS_NUMBERS, "true")  # for good: it must hold whenever the files are read
+        spark.conf.set(_AS_NUMBERS, "true")  # for good, since the files may be read at any later time
     table = _read(spark, files)
-    micros = {name: f.timestamp_micros(f.expr(f"{_quoted(name)} div 1000")) for name in fine}
-    return table.select(*(micros.get(each, table[_quoted(each)]).alias(each) for each in table.columns))
+    micros = {name: f.timestamp_micros(f.expr(f"{quoted(name)} div 1000")) for name in fine}
+    return table.select(*(micros.get(each, table[quoted(each)]).alias(each) for each in table.columns))
 
 
 def _schema_of(name: str) -> pa.Schema:
@@ -75,7 +73,7 @@ def _schema_of(name: str) -> pa.Schema:
 
 
 def check_types(table: DataFrame, path: str) -> None:
-    """Refuse columns that cannot be attributes of events."""
+    """Refuse columns whose type events cannot have."""
     for field in table.schema.fields:
         _check_type(field.dataType, f"{path}, column `{field.name}`")
 
@@ -104,53 +102,52 @@ def _check_type(kind: DataType, where: str) -> None:
         raise TableError("a type of JSON-like values", kind.simpleString(), where)
 
 
-def numbered_rows(spark: SparkSession, table: DataFrame, files: Files, name: str) -> DataFrame:
-    """The table with the number of each row as its first column; numbers go on from file to file."""
-    from pyspark.sql import functions as f
-
-    row, columns = f.col("_metadata.row_index"), [table[_quoted(each)] for each in table.columns]
+def number_rows(spark: SparkSession, table: DataFrame, files: Files, name: str) -> tuple[DataFrame, int]:
+    """Add the number of each row as the first column, on from file to file; and how many rows there are."""
+    row, columns = f.col("_metadata.row_index"), [table[quoted(each)] for each in table.columns]
     if len(files.names) == 1:
-        return table.select(row.alias(name), *columns)
+        with translate_read_errors(files.given):
+            return table.select(row.alias(name), *columns), table.count()  # Spark counts by the file's footer
     file = f.xxhash64("_metadata.file_path")
-    with reading_told(files.given):
+    with translate_read_errors(files.given):
         counted = (
-            table.groupBy(f.col("_metadata.file_path").alias("path"), file.alias("file")).count().collect()
+            table.groupBy(file.alias("file"), f.col("_metadata.file_path").alias("path")).count().collect()
         )
     counted.sort(key=lambda each: plain_path(each["path"]))
-    firsts, total = [], 0
-    for each in counted:
-        firsts.append(total)
-        total += each["count"]
+    counts = [each["count"] for each in counted]
+    firsts = [sum(counts[:position]) for position in range(len(counts))]
+    hashes = pa.array([each["file"] for each in counted], pa.int64())
     known = spark.createDataFrame(
-        pa.table({"thatch_file": [each["file"] for each in counted], "thatch_first": firsts})
-        if counted
-        else pa.table({"thatch_file": pa.array([], pa.int64()), "thatch_first": pa.array([], pa.int64())})
+        pa.table({"thatch_file": hashes, "thatch_first": pa.array(firsts, pa.int64())})
     )
     hashed = table.select(row.alias("thatch_row"), file.alias("thatch_file"), *columns)
     joined = hashed.join(f.broadcast(known), "thatch_file", "left")
     number = (f.col("thatch_row") + f.col("thatch_first")).alias(name)
-    return joined.select(number, *(joined[_quoted(each)] for each in table.columns))
+    return joined.select(number, *(joined[quoted(each)] for each in table.columns)), sum(counts)
 
 
-def apart(table: DataFrame, row: str) -> tuple[DataFrame, DataFrame | None]:
-    """The rows whose texts are UTF-8, and the others as `row` and `reason`; None if there are no texts."""
-    from pyspark.sql import functions as f
+def split_invalid_text(
+    table: DataFrame, row: str, invalid: Observation | None = None
+) -> tuple[DataFrame, DataFrame | None]:
+    """Separate the rows whose texts are UTF-8 from the others, as `row` and `reason`; None if there are no texts.
+
+    Parameters
+    ----------
+    invalid : counts the others as `invalid` while the good rows are read
+    """
     from pyspark.sql.types import StringType
 
     texts = [each.name for each in table.schema.fields if isinstance(each.dataType, StringType)]
     if not texts:
         return table, None
     reasons: Any = f
-    for name in reversed(texts):  # the last one is told, as the embedded reader does
-        told = f"Expected UTF-8 text in column `{name}`"
-        reasons = reasons.when(~f.is_valid_utf8(table[_quoted(name)]), told)
+    for name in reversed(texts):  # the reason names the last one, as that of the embedded reader does
+        text = f"Expected UTF-8 text in column `{name}`"
+        reasons = reasons.when(~f.is_valid_utf8(table[quoted(name)]), text)
     is_good = reduce(
         lambda all_good, each: all_good & each,
-        [f.coalesce(f.is_valid_utf8(table[_quoted(name)]), f.lit(True)) for name in texts],  # noqa: FBT003
+        [f.coalesce(f.is_valid_utf8(table[quoted(name)]), f.lit(True)) for name in texts],  # noqa: FBT003 - a literal
     )
-    refused = table.where(~is_good).select(table[_quoted(row)].alias("row"), reasons.alias(REASON))
-    return table.where(is_good), refused
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    rejects = table.where(~is_good).select(table[quoted(row)].alias("row"), reasons.alias(REASON))
+    observed = table if invalid is None else table.observe(invalid, f.count_if(~is_good).alias("invalid"))
+    return observed.where(is_good), rejects

@@ -1,7 +1,7 @@
-"""The records of CSV files, piece by piece: which lines belong together, and what they hold. Knows no Spark.
+"""Cut the lines of CSV files into pieces of whole records, and parse these. Does not need Spark.
 
-A field in quotes may hold line feeds, so that a record is one line or several. What a line leaves open depends only on
-whether it begins inside of quotes; both answers are regular expressions, so most lines are never looked at one by one.
+A quoted field may hold line feeds, so that a record is one line or several. Whether a line ends inside quotes depends only
+on whether it begins inside quotes; a regular expression answers each case, so that most lines are not looked at one by one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from thatch.formats.columns import parsed_csv
 from thatch.formats.lines import Reject
 
-__all__ = ["Layout", "Piece", "Run", "header_line", "is_open", "parsed", "pieces"]
+__all__ = ["CsvLayout", "Piece", "Run", "cut_pieces", "header_line", "is_open", "parse_piece"]
 
-# As Arrow's parser reads: quotes count at the beginning of a field only; after the closing one comes plain text.
+# As Arrow's parser reads: quotes count only at the beginning of a field; after the closing one comes plain text.
 _REST = r'(?:[^",\r\n][^,\r\n]*)?'
 _FIELD = rf'(?:[^",\r\n][^,\r\n]*|"(?:[^"]|"")*"{_REST})?'
 _TAIL = rf'(?:{_FIELD}[,\r\n])*"(?:[^"]|"")*'
@@ -31,7 +31,7 @@ _BLANK = r"^\r*$"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Lines that come in order and hold whole records: a split of a file, or a file.
+    """Consecutive lines that hold whole records: a split of a file, or a file.
 
     Parameters
     ----------
@@ -46,20 +46,22 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """The runs of files by number of their first lines, and the names of the columns."""
+class CsvLayout:
+    """The runs of files in the order of their lines, the names and types of the columns, and each run's first row."""
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+    firsts: tuple[int, ...] = ()
 
     def run_of(self, line: int) -> int:
-        """The number of the run that has a line."""
+        """The number of the run of a line."""
         return bisect_right(self.runs, line, key=lambda run: run.first) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some records of a run: their bytes, whether the header is the first, and whether quotes are left open."""
+    """Some records of a run: their bytes, whether the first is the header, and whether the last has open quotes."""
 
     run: int
     content: bytes
@@ -68,17 +70,17 @@ class Piece:
 
 
 def is_open(text: str) -> bool:
-    """Whether a field in quotes goes on after these lines."""
+    """Whether a quoted field continues after these lines."""
     return bool(pc.match_substring_regex(pa.array([text.encode()], pa.binary()), _OPENS)[0].as_py())
 
 
 def header_line(names: Iterable[str]) -> bytes:
-    """Names of columns as the first line of a CSV file."""
+    """Write column names as the first line of a CSV file."""
     return ",".join('"' + name.replace('"', '""') + '"' for name in names).encode() + b"\n"
 
 
-def pieces(batches: Iterable[pa.RecordBatch], layout: Layout) -> Iterator[Piece]:
-    """Pieces of whole records, of lines that come as batches of numbers and texts, each run from its beginning."""
+def cut_pieces(batches: Iterable[pa.RecordBatch], layout: CsvLayout) -> Iterator[Piece]:
+    """Cut lines, which come as batches of numbers and texts and each run from its beginning, into whole records."""
     at, run = -1, None
     for batch in batches:
         numbers = batch.column(0).to_numpy()
@@ -89,16 +91,16 @@ def pieces(batches: Iterable[pa.RecordBatch], layout: Layout) -> Iterator[Piece]
             if run is None or number != at:
                 if run is not None:
                     yield from run.rest()
-                at, run = number, _Reader(number, begins_file=layout.runs[number].begins_file)
+                at, run = number, _RunCutter(number, begins_file=layout.runs[number].begins_file)
             end = layout.runs[at + 1].first if at + 1 < len(layout.runs) else np.iinfo(np.int64).max
             stop = int(np.searchsorted(numbers[done:], end)) + done
-            yield from run.taken(lines.slice(done, stop - done))
+            yield from run.cut(lines.slice(done, stop - done))
             done = stop
     if run is not None:
         yield from run.rest()
 
 
-class _Reader:
+class _RunCutter:
     """Cuts the lines of one run between records."""
 
     def __init__(self, number: int, *, begins_file: bool) -> None:
@@ -107,7 +109,7 @@ class _Reader:
         self._is_open = False
         self._held: list[pa.Array] = []  # lines of a record that has not ended
 
-    def taken(self, lines: pa.Array) -> Iterator[Piece]:
+    def cut(self, lines: pa.Array) -> Iterator[Piece]:
         if self._waits_for_header:
             is_blank = pc.match_substring_regex(lines, _BLANK)
             first = pc.index(is_blank, pa.scalar(value=False)).as_py()
@@ -122,16 +124,16 @@ class _Reader:
             self._held.append(lines.slice(cut))
 
     def rest(self) -> Iterator[Piece]:
-        """What is left at the end of the run: a record whose quotes never close."""
+        """The rest at the end of the run: a record whose quotes never close."""
         if self._held:
             yield self._piece(self._held, is_open=True)
 
     def _piece(self, lines: list[pa.Array], *, is_open: bool) -> Piece:
         has_header, self._waits_for_header = self._waits_for_header, False
-        return Piece(self._number, b"".join(map(_joined, lines)), has_header, is_open)
+        return Piece(self._number, b"".join(map(_join, lines)), has_header, is_open)
 
     def _last_end(self, lines: pa.Array) -> int:
-        """How many of the lines come before the last record's end; takes the state to the end of them."""
+        """How many of the lines belong to finished records; moves the state to the end of all lines."""
         if not self._is_open and not pc.any(pc.match_substring(lines, '"')).as_py():
             return len(lines)
         opens = _where(lines, _OPENS)
@@ -142,10 +144,10 @@ class _Reader:
         at, begun = 0, 0
         while True:
             turns = closes if self._is_open else opens
-            place = int(np.searchsorted(turns, at))
-            if place == len(turns):
+            turn = int(np.searchsorted(turns, at))
+            if turn == len(turns):
                 return begun if self._is_open else len(lines)
-            at = int(turns[place])
+            at = int(turns[turn])
             self._is_open = not self._is_open
             begun = at if self._is_open else begun
             at += 1
@@ -155,12 +157,12 @@ def _where(lines: pa.Array, expression: str) -> npt.NDArray[np.int64]:
     return np.flatnonzero(pc.match_substring_regex(lines, expression).to_numpy(zero_copy_only=False))
 
 
-def _joined(lines: pa.Array) -> bytes:
+def _join(lines: pa.Array) -> bytes:
     whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
     return bytes(pc.binary_join(whole, b"\n")[0].as_buffer()) + b"\n"
 
 
-def parsed(piece: Piece, layout: Layout, reject: Reject) -> tuple[pa.Table, list[int]]:
-    """The rows of a piece as texts, and their numbers in it; rejects are counted with them."""
+def parse_piece(piece: Piece, layout: CsvLayout, reject: Reject) -> tuple[pa.Table, list[int]]:
+    """Parse a piece: its rows as texts, and their numbers in it; rejects count, too."""
     head = b"" if piece.has_header else header_line(layout.names)
     return parsed_csv(head + piece.content, layout.runs[piece.run].file, reject)

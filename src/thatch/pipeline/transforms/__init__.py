@@ -1,1 +1,1 @@
-"""Functions from DataFrames to DataFrames; they read and write nothing."""
+"""Functions from DataFrames to DataFrames; they read and write no files of the user."""

@@ -1,4 +1,4 @@
-"""Events per subscriber and hour: an event that several subscriptions of one subscriber want is delivered once."""
+"""Count deliveries by subscriber and hour; an event counts once a subscriber, however many subscriptions want it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from thatch.pipeline.schemas import EVENT, PLACE
+from thatch.pipeline.columns import EVENT, SLOT
 
 __all__ = ["Deliveries"]
 
@@ -21,12 +21,12 @@ Pieces = Callable[[int, int], Iterable[pa.RecordBatch]]
 
 
 class Deliveries:
-    """Counts of deliveries.
+    """Counts deliveries.
 
     Parameters
     ----------
-    who : the number of the subscriber of each place
-    subscribers : how many there are
+    who : the number of the subscriber of each slot
+    subscribers : how many subscribers there are
     """
 
     def __init__(self, who: npt.NDArray[np.int32], subscribers: int) -> None:
@@ -41,8 +41,8 @@ class Deliveries:
 
         Parameters
         ----------
-        hours : of its events; null where there is none
-        pieces : called with a first event and a number of events, gives the matches of these
+        hours : of its events; null for an event without a time
+        pieces : given a first event and a number of events, returns their matches
         """
         hour = hours.cast(pa.int64()).fill_null(_NO_HOUR).to_numpy(zero_copy_only=False)
         start = 0
@@ -54,7 +54,7 @@ class Deliveries:
                 continue
             if keys is not None:
                 self._slice = min(2 * count, 8_192) if len(keys) < _MOST // 4 else self._slice
-            else:  # one event for more subscribers than are held at once
+            else:  # more subscribers want this event than are held at once
                 keys = self._deliveries(pieces(start, count), most=self._subscribers)
                 assert keys is not None
             self._count(hour[start : start + count], keys)
@@ -64,8 +64,8 @@ class Deliveries:
         """Each pair of event and subscriber once, as one number; None if there are too many to hold."""
         kept, held = [np.zeros(0, np.int64)], 0
         for piece in pieces:
-            events, places = (piece.column(name).to_numpy() for name in (EVENT, PLACE))
-            kept.append(np.unique(events * self._subscribers + self._who[places]))
+            events, slots = (piece.column(name).to_numpy() for name in (EVENT, SLOT))
+            kept.append(np.unique(events * self._subscribers + self._who[slots]))
             held += len(kept[-1])
             if held > most:
                 kept = [np.unique(np.concatenate(kept))]
@@ -76,15 +76,15 @@ class Deliveries:
 
     def _count(self, hour: Keys, keys: Keys) -> None:
         event, who = np.divmod(keys, self._subscribers)
-        # The hour above, the subscriber below: one number again, which sorts.
+        # One number again, which sorts: the hour in the high bits, the subscriber in the low ones.
         key, count = np.unique(hour[event] * (1 << 32) + who, return_counts=True)
         self._keys.append(key)
         self._counts.append(count)
         self._held += len(key)
         if self._held > _LARGE:
-            self._join()
+            self._combine()
 
-    def _join(self) -> None:
+    def _combine(self) -> None:
         if not self._keys:
             return
         key, inverse = np.unique(np.concatenate(self._keys), return_inverse=True)
@@ -94,12 +94,12 @@ class Deliveries:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is time to take what was counted."""
+        """Whether it is time to take the counts."""
         return self._held > _LARGE
 
-    def taken(self) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """Subscribers, hours and counts so far, which are forgotten here."""
-        self._join()
+    def take(self) -> tuple[pa.Array, pa.Array, pa.Array]:
+        """Return subscribers, hours and counts so far, and start anew."""
+        self._combine()
         if not self._keys:
             return pa.array([], pa.int64()), pa.array([], pa.int32()), pa.array([], pa.int64())
         (keys,), (counts,) = self._keys, self._counts

@@ -1,43 +1,74 @@
-"""Subscriptions from text, in parallel: every row is accepted, or refused with the reason that the engine gives."""
+"""Parse tables of subscriptions in parallel; every row is accepted, or refused with the engine's reason."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, SubscriptionError, ThatchError, shown
+from thatch.model.filters import Filter
+from thatch.model.lines import (
+    MISSING,
+    NULL,
+    NUMBERS,
+    PRESENT,
+    TEXTS,
+    Constraint,
+    intervals,
+    is_single,
+    prefix_interval,
+)
+from thatch.model.residuals import WildcardCheck
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
-from thatch.pipeline.indexes import subscription_columns
-from thatch.pipeline.schemas import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.pipeline.transforms.conditions import conditions_of
+from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, f, spark_schema
+from thatch.pipeline.indexes import input_table
+from thatch.pipeline.tasks import Batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["BOXES", "CONDITIONS", "Loaded", "apart", "judged", "load"]
+__all__ = [
+    "BOXES",
+    "CONDITIONS",
+    "IS_BAD",
+    "IS_REPEATED",
+    "Loaded",
+    "check_subscriptions",
+    "list_conditions",
+    "load",
+    "split_checked",
+]
 
 BOXES = "boxes"  # how many an accepted filter has
-CONDITIONS = "conditions"  # of an accepted filter: for each its kind, a blank, and its attribute
+CONDITIONS = "conditions"  # of an accepted filter, as `list_conditions` gives them
 UNREAD = "unread"  # why a row could not be read
 IS_BAD = "is_bad"
-IS_AGAIN = "is_again"  # whether a good row before this one has its id
+IS_REPEATED = "is_repeated"  # whether a good row before this one has its id
 
-_INPUT = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES, UNREAD)
-_JUDGED = (
-    f"{ROW} bigint, {SUBSCRIPTION} string, {SUBSCRIBER} string, {FILTER} string, {EXPIRES} double, {UNREAD} string, "
-    f"{REASON} string, {BOXES} bigint, {CONDITIONS} array<string>"
+_CHECKED = pa.schema(
+    [
+        (ROW, pa.int64()),
+        (SUBSCRIPTION, pa.string()),
+        (SUBSCRIBER, pa.string()),
+        (FILTER, pa.string()),
+        (EXPIRES, pa.float64()),
+        (UNREAD, pa.string()),
+        (REASON, pa.string()),
+        (BOXES, pa.int64()),
+        (CONDITIONS, pa.list_(pa.string())),
+    ]
 )
 _REJECTS = f"{ROW} bigint, {SUBSCRIPTION} string, {FILTER} string, {REASON} string"
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Subscriptions that are good, and the rows that are not.
+    """The rows that are subscriptions, and those that are not.
 
     Parameters
     ----------
@@ -50,14 +81,14 @@ class Loaded:
 
 
 def load(table: DataFrame, *, schema: Schema | None = None) -> Loaded:
-    """Parse and check every subscription of a table. Each of its rows is in one of the two results.
+    """Parse and check every subscription of a table. Each row is in one of the two results.
 
-    Of several good rows with one id the first is accepted. No row is ever fatal.
+    Of several good rows with one id the first is accepted. No row makes the load fail.
 
     Parameters
     ----------
-    table : `subscription` and `filter`, and if there are any `subscriber`, `expires`, `row` (numbers the rows; else they
-        are numbered as they come) and `reason` (why a row could not be read), as `read_subscriptions` gives them
+    table : `subscription` and `filter`, and optionally `subscriber`, `expires`, `row` (numbers the rows; else they are
+        numbered as they come) and `reason` (why a row could not be read), as `read_subscriptions` gives them
     schema : declared types of attributes
 
     Raises
@@ -67,121 +98,145 @@ def load(table: DataFrame, *, schema: Schema | None = None) -> Loaded:
 
     Notes
     -----
-    Both results parse the table: keep `judged` where both are used.
+    Each result parses the table: to use both, persist `check_subscriptions` and split that.
     """
-    return apart(judged(table, schema=schema))
+    return split_checked(check_subscriptions(table, schema=schema))
 
 
-def judged(table: DataFrame, *, schema: Schema | None = None, is_counted: bool = False) -> DataFrame:
-    """The rows of a table, each with a verdict; `apart` tells accepted and refused ones apart.
+def check_subscriptions(
+    table: DataFrame, *, schema: Schema | None = None, with_conditions: bool = False
+) -> DataFrame:
+    """Parse every row of a table and note whether it is a subscription; `split_checked` separates the two kinds.
 
     Parameters
     ----------
-    is_counted : whether to tell the boxes and conditions of every filter
+    with_conditions : whether to add the boxes and conditions of every filter
     """
     from pyspark.sql import Window
-    from pyspark.sql import functions as f
 
-    rows = _rows(table).mapInArrow(_Judge(schema, is_counted), _JUDGED)
-    # A row that has no id to share is alone, so that no task gets all of them.
+    task = partial(_check_batches, schema, with_conditions)
+    rows = input_table(table).mapInArrow(task, spark_schema(_CHECKED))
+    # Rows without an id each get a key of their own, so that no task gets all of them.
     has_id = f.col(UNREAD).isNull() & f.col(SUBSCRIPTION).isNotNull()
     rows = rows.withColumn(IS_BAD, f.col(REASON).isNotNull())
     same = Window.partitionBy(f.when(has_id, f.col(SUBSCRIPTION)), f.when(~has_id, f.col(ROW)))
     by_row = same.orderBy(IS_BAD, ROW)
-    is_again = (
+    is_repeated = (
         ~f.first(IS_BAD).over(by_row)
         & (f.row_number().over(by_row) > 1)
         & (f.col(ROW) >= f.first(ROW).over(by_row))
     )
-    return rows.withColumn(IS_AGAIN, is_again)
+    return rows.withColumn(IS_REPEATED, is_repeated)
 
 
-def apart(rows: DataFrame) -> Loaded:
-    """Accepted and refused rows, of rows with verdicts."""
-    from pyspark.sql import functions as f
-
-    is_good = ~f.col(IS_BAD) & ~f.col(IS_AGAIN)
-    refused = rows.where(~is_good).select(ROW, SUBSCRIPTION, FILTER, UNREAD, REASON, IS_AGAIN)
+def split_checked(rows: DataFrame) -> Loaded:
+    """Separate accepted and refused rows of what `check_subscriptions` gave."""
+    is_good = ~f.col(IS_BAD) & ~f.col(IS_REPEATED)
+    refused = rows.where(~is_good).select(ROW, SUBSCRIPTION, FILTER, UNREAD, REASON, IS_REPEATED)
     return Loaded(
         accepted=rows.where(is_good).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES),
-        rejects=refused.mapInArrow(_with_reasons, _REJECTS),
+        rejects=refused.mapInArrow(_add_reasons, _REJECTS),
     )
 
 
-def _rows(table: DataFrame) -> DataFrame:
-    """The columns that matter, all of them there."""
-    from pyspark.sql import functions as f
+def _check_batches(schema: Schema | None, with_conditions: bool, batches: Batches) -> Batches:  # noqa: FBT001 - for `partial`
+    """Parse subscriptions as the engine does, in a worker."""
+    for batch in batches:
+        found = [
+            _check(schema, with_conditions, *each)
+            for each in zip(*map(_values, batch.columns[1:]), strict=True)
+        ]
+        reasons, boxes, conditions = zip(*found, strict=True) if found else ((), (), ())
+        columns = [
+            *batch.columns,
+            pa.array(reasons, pa.string()),
+            pa.array(boxes, pa.int64()),
+            pa.array(conditions, pa.list_(pa.string())),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=_CHECKED)
 
-    chosen = table.select(
-        (f.col(ROW) if ROW in table.columns else f.monotonically_increasing_id()).cast("bigint").alias(ROW),
-        (f.col(REASON) if REASON in table.columns else f.lit(None)).cast("string").alias(UNREAD),
-        *subscription_columns(table),
-    )
-    for name, kind in ((SUBSCRIBER, "string"), (EXPIRES, "double")):
-        if name not in chosen.columns:
-            chosen = chosen.withColumn(name, f.lit(None).cast(kind))
-    return chosen.select(*_INPUT)
 
-
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    """Reads subscriptions as the engine does, in a worker."""
-
-    schema: Schema | None
-    is_counted: bool
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            verdicts = [self._verdict(*each) for each in zip(*map(_values, batch.columns[1:]), strict=True)]
-            reasons, boxes, conditions = zip(*verdicts, strict=True) if verdicts else ((), (), ())
-            told = [
-                pa.array(reasons, pa.string()),
-                pa.array(boxes, pa.int64()),
-                pa.array(conditions, pa.list_(pa.string())),
-            ]
-            columns = [*batch.columns, *told]
-            yield pa.RecordBatch.from_arrays(columns, names=[*_INPUT, REASON, BOXES, CONDITIONS])
-
-    def _verdict(
-        self, identity: Any, subscriber: Any, text: Any, expires: Any, unread: str | None
-    ) -> tuple[str | None, int | None, list[str] | None]:
-        """The reason for which a row is refused, or else what its filter has."""
-        if unread is not None:
-            return unread, None, None
-        try:
-            if text is None:
-                raise FilterError("filter text", "null")
-            if not is_text(text):
-                raise FilterError("UTF-8 text as filter", shown(text))
-            filter = read_subscription(identity, text, subscriber, expires, self.schema)[1]
-        except ThatchError as error:
-            return str(error), None, None
-        if not self.is_counted:
-            return None, None, None
-        return None, min(filter.box_count(), 2**63 - 1), conditions_of(filter)
+def _check(
+    schema: Schema | None,
+    with_conditions: bool,  # noqa: FBT001 - for `partial`
+    identity: Any,
+    subscriber: Any,
+    text: Any,
+    expires: Any,
+    unread: str | None,
+) -> tuple[str | None, int | None, list[str] | None]:
+    """The reason why a row is refused, or else the boxes and conditions of its filter."""
+    if unread is not None:
+        return unread, None, None
+    try:
+        if text is None:
+            raise FilterError("filter text", "null")
+        if not is_text(text):
+            raise FilterError("UTF-8 text as filter", shown(text))
+        filter = read_subscription(identity, text, subscriber, expires, schema)[1]
+    except ThatchError as error:
+        return str(error), None, None
+    if not with_conditions:
+        return None, None, None
+    return None, min(filter.box_count(), 2**63 - 1), list_conditions(filter)
 
 
 def _values(column: pa.Array) -> list[Any]:
     try:
-        return column.to_pylist()  # type: ignore[no-any-return]
-    except UnicodeDecodeError:  # lone surrogates then, which nobody takes for text
+        return list(column.to_pylist())
+    except UnicodeDecodeError:  # becomes lone surrogates, which are refused as text
         content = column.cast(pa.binary()).to_pylist()
         return [each if each is None else each.decode("utf-8", "surrogateescape") for each in content]
 
 
-def _with_reasons(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rejects with the reason that counts first, in a worker."""
+def _add_reasons(batches: Batches) -> Batches:
+    """Choose the reason of each reject, in a worker."""
     for batch in batches:
-        row, identity, filter, unread, reason, is_again = batch.columns
-        told = [
-            first or (_again(name) if again else second)
-            for name, first, second, again in zip(
-                _values(identity), unread.to_pylist(), reason.to_pylist(), is_again.to_pylist(), strict=True
+        row, identity, filter, unread, reason, is_repeated = batch.columns
+        reasons = [
+            first or (_repeated(name) if is_again else second)
+            for name, first, second, is_again in zip(
+                _values(identity),
+                unread.to_pylist(),
+                reason.to_pylist(),
+                is_repeated.to_pylist(),
+                strict=True,
             )
         ]
-        columns = [row, identity, filter, pa.array(told, pa.string())]
+        columns = [row, identity, filter, pa.array(reasons, pa.string())]
         yield pa.RecordBatch.from_arrays(columns, names=[ROW, SUBSCRIPTION, FILTER, REASON])
 
 
-def _again(identity: str) -> str:
+def _repeated(identity: str) -> str:
     return str(SubscriptionError("each id once in the table", f"{shown(identity)} again"))
+
+
+# --- conditions ------------------------------------------------------------------------------------------------------
+
+_NAMED = {MISSING: "missing", NULL: "null", PRESENT: "present"}
+_ENDS = {NUMBERS[0], NUMBERS[1], TEXTS[0], TEXTS[1]}
+
+
+def list_conditions(filter: Filter) -> list[str]:
+    """List the conditions of a filter in normal form: for each its kind, a blank, and its attribute."""
+    found = []
+    for conjunction in filter.conjunctions:
+        found += [f"{_kind(constraint)} {key}" for key, constraint in conjunction.constraints]
+        for check in conjunction.residuals:
+            kind = "wildcard" if isinstance(check, WildcardCheck) else "within"
+            found.append(f"{kind} {', '.join(check.keys)}")
+    return found
+
+
+def _kind(constraint: Constraint) -> str:
+    """One word for the kind of a constraint."""
+    if (name := _NAMED.get(constraint)) is not None:
+        return name
+    if len(constraint) > 2:
+        return "in" if all(is_single(*each) for each in intervals(constraint)) else "intervals"
+    low, high = constraint
+    if is_single(low, high):
+        return "equal"
+    if len(low) == 3 and isinstance(low[1], str) and prefix_interval(low[1]) == constraint:
+        return "prefix"
+    return "one-sided" if low in _ENDS or high in _ENDS else "between"

@@ -1,1 +1,1 @@
-"""One filter around several, for large tables, under a budget of events that pass in vain (paper L, section 5)."""
+"""Merge the filters of large tables, under a budget of false positives (li2005, section 5)."""

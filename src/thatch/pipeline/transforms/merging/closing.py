@@ -1,37 +1,31 @@
-"""Last pass: components with closed gaps between them become one filter, and everything that is forwarded is told."""
+"""Last pass of merging: join components across closed gaps, and list everything that is forwarded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from thatch.engine import container
 from thatch.model.conjunctions import close
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import Constraint, union
 from thatch.model.schema import Schema, line_of, tighten
-from thatch.pipeline.adapter import Carried, carry
-from thatch.pipeline.folders import work_folder
-from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
+from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, spark_schema
+from thatch.pipeline.tasks import Arrays, Batches, SharedFile, share_arrays
 from thatch.pipeline.transforms.merging.gaps import KEY, PARTS
 from thatch.reduction.boxes import Ints
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-__all__ = ["IN_VAIN", "forwarded", "joined_text"]
+__all__ = ["IN_VAIN", "close_gaps", "join_filters"]
 
-IN_VAIN = "in_vain"  # the share of events that a row lets through though nobody wants them
+IN_VAIN = "in_vain"  # the share of events that a row lets through although nobody wants them
 
 _FORWARDED = pa.schema(
     [
@@ -44,76 +38,58 @@ _FORWARDED = pa.schema(
         (IN_VAIN, pa.float64()),
     ]
 )
-_DDL = (
-    f"{ROW} bigint, {SUBSCRIPTION} string, {SUBSCRIBER} string, {FILTER} string, {PARTS} array<string>, "
-    f"{KEY} string, {IN_VAIN} double"
-)
-
-Batches = Iterator[pa.RecordBatch]
 Floats = npt.NDArray[np.float64]
 
 
-def forwarded(
-    spark: SparkSession,
-    found: DataFrame,
-    *,
-    closed: Ints,
-    costs: Floats,
-    prefix: str,
-    schema: Schema | None,
+def close_gaps(
+    found: DataFrame, *, closed: Ints, costs: Floats, prefix: str, schema: Schema | None
 ) -> DataFrame:
-    """What is forwarded: subscriptions that are alone, and mergers.
+    """List what is forwarded: single subscriptions, and mergers.
 
     Parameters
     ----------
-    found : as `gaps_between` gives it
-    closed, costs : the rows of components before which the gap is closed, rising, and what each costs
-    prefix : what the ids of mergers begin with
+    found : as `find_gaps` gives it
+    closed, costs : the rows of components before which the gap is closed, rising, and the cost of each
+    prefix : of the ids of mergers
     """
-    path = work_folder() / f"{uuid4().hex}.closed"
-    container.write(path, {}, {"closed": closed, "costs": costs})
-    return found.mapInArrow(_Close(carry(spark, path), prefix, schema), _DDL)
+    shared = share_arrays(found.sparkSession, {"closed": closed, "costs": costs})
+    return found.mapInArrow(partial(_close, shared, prefix, schema), spark_schema(_FORWARDED))
 
 
-@dataclass(frozen=True, slots=True)
-class _Close:
-    """Closes gaps between components, which come in the order of their line, in a worker."""
-
-    file: Carried
-    prefix: str
-    schema: Schema | None
-
-    def __call__(self, batches: Batches) -> Batches:
-        closed = _closed(self.file.here())
-        run: list[dict[str, Any]] = []
-        for batch in batches:
-            told = []
-            for row in batch.to_pylist():
-                row[IN_VAIN] = closed.get(row[ROW], 0.0)
-                if run and row[ROW] not in closed:
-                    told.append(self._told(run))
-                    run = []
-                run.append(row)
-            yield _batch(told)
-        yield _batch([self._told(run)] if run else [])
-
-    def _told(self, run: list[dict[str, Any]]) -> dict[str, Any]:
-        if len(run) == 1 and not run[0][PARTS]:
-            return {**run[0], KEY: None}
-        first = min(each[ROW] for each in run)
-        return {
-            ROW: first,
-            SUBSCRIPTION: f"{self.prefix}{first}",
-            SUBSCRIBER: None,
-            FILTER: run[0][FILTER] if len(run) == 1 else joined_text(run, self.schema),
-            PARTS: [part for each in run for part in (each[PARTS] or [each[SUBSCRIPTION]])],
-            KEY: run[0][KEY],
-            IN_VAIN: sum(each[IN_VAIN] for each in run),
-        }
+def _close(shared: SharedFile[Arrays], prefix: str, schema: Schema | None, batches: Batches) -> Batches:
+    """Close gaps between components, which arrive in the order of their lines, in a worker."""
+    arrays = shared.open()
+    costs = dict(zip(arrays["closed"].tolist(), arrays["costs"].tolist(), strict=True))
+    run: list[dict[str, Any]] = []
+    for batch in batches:
+        rows = []
+        for row in batch.to_pylist():
+            row[IN_VAIN] = costs.get(row[ROW], 0.0)
+            if run and row[ROW] not in costs:
+                rows.append(_join(run, prefix, schema))
+                run = []
+            run.append(row)
+        yield pa.RecordBatch.from_pylist(rows, _FORWARDED)
+    yield pa.RecordBatch.from_pylist([_join(run, prefix, schema)] if run else [], _FORWARDED)
 
 
-def joined_text(run: list[dict[str, Any]], schema: Schema | None) -> str:
-    """The filter around components of one line and the gaps between them.
+def _join(run: list[dict[str, Any]], prefix: str, schema: Schema | None) -> dict[str, Any]:
+    if len(run) == 1 and not run[0][PARTS]:
+        return {**run[0], KEY: None}
+    first = min(each[ROW] for each in run)
+    return {
+        ROW: first,
+        SUBSCRIPTION: f"{prefix}{first}",
+        SUBSCRIBER: None,
+        FILTER: run[0][FILTER] if len(run) == 1 else join_filters(run, schema),
+        PARTS: [part for each in run for part in (each[PARTS] or [each[SUBSCRIPTION]])],
+        KEY: run[0][KEY],
+        IN_VAIN: sum(each[IN_VAIN] for each in run),
+    }
+
+
+def join_filters(run: list[dict[str, Any]], schema: Schema | None) -> str:
+    """Join components of one line and the gaps between them into one filter.
 
     Parameters
     ----------
@@ -126,13 +102,3 @@ def joined_text(run: list[dict[str, Any]], schema: Schema | None) -> str:
     sides = dict(filters[0].conjunctions[0].constraints)
     sides[key] = tighten(union((*own, *gaps)), line_of(key, schema))
     return str(Filter((close(sides, filters[0].conjunctions[0].residuals, schema),), schema, ()))
-
-
-def _batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist(rows, schema=_FORWARDED)
-
-
-@lru_cache(maxsize=2)
-def _closed(path: Path) -> dict[int, float]:
-    _, arrays = container.read(path)
-    return dict(zip(arrays["closed"].tolist(), arrays["costs"].tolist(), strict=True))

@@ -1,48 +1,48 @@
-"""What a log says of gaps: which events that nobody wants lie in which of them.
+"""Find in a log which events that nobody wants lie in which gaps.
 
-The log is matched once. An event is looked at in two indexes that every worker maps: that of the gaps, and if it lies in
-one, that of all components, which want what all subscriptions want. What is kept of a batch of events is one value, with
-the gaps of each event that lies in one in vain.
+The log is matched once. Every worker maps two indexes: that of the gaps, and for events that lie in one, that of all
+components, which want what all subscriptions want. Each batch of events yields one value: the gaps of its unwanted events.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.engine import Engine, container
-from thatch.pipeline.adapter import Carried, carry
-from thatch.pipeline.folders import work_folder
-from thatch.pipeline.indexes import Index
-from thatch.pipeline.schemas import EVENT, PLACE
-from thatch.pipeline.transforms.events import KEY, Reading
-from thatch.pipeline.transforms.merging.frontier import Counts
+from thatch.pipeline.columns import EVENT, SLOT, f
+from thatch.pipeline.indexes import SharedIndex
+from thatch.pipeline.tasks import Arrays, Batches, SharedFile, binary_row, share_arrays
+from thatch.pipeline.transforms.events import KEY, EventReader
+from thatch.pipeline.transforms.merging.frontier import GapCounts
 from thatch.reduction.boxes import Ints
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-__all__ = ["HELD", "Look", "Measured", "Sum", "added", "counted", "measured", "split"]
+__all__ = [
+    "HELD",
+    "LogCounts",
+    "combine_sums",
+    "count_by_rank",
+    "find_false_positives",
+    "look_at_events",
+    "split_log",
+    "sum_by_rank",
+]
 
 HELD = "thatch held"  # whether an event is in the second half of the log
-_PIECE = "found binary"
-_SUMS = "held boolean, ranks binary, first binary, every binary, events bigint, refused bigint"
 _HALVES = (False, True)
-
-Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What was found of a log.
+class LogCounts:
+    """What was counted in a log.
 
     Parameters
     ----------
@@ -50,133 +50,123 @@ class Measured:
     refused : rows that are no events
     """
 
-    trained: Counts
-    held: Counts
+    trained: GapCounts
+    held: GapCounts
     refused: int
 
 
-def split(events: DataFrame) -> DataFrame:
-    """Events with `HELD`: which half of the log each is in, by what names it."""
-    from pyspark.sql import functions as f
-
+def split_log(events: DataFrame) -> DataFrame:
+    """Add `HELD`: which half of the log each event is in, by a hash of its name."""
     return events.withColumn(HELD, f.pmod(f.xxhash64(f"`{KEY}`"), f.lit(2)) == 1)
 
 
-def measured(events: DataFrame, gaps: Index, wanted: Index, reading: Reading) -> DataFrame:
-    """The gaps that events lie in although nobody wants them, for `counted`; to be kept, since it is asked twice.
+def find_false_positives(
+    events: DataFrame, gaps: SharedIndex, wanted: SharedIndex, reader: EventReader
+) -> DataFrame:
+    """Find the gaps that unwanted events lie in, for `count_by_rank`.
 
     Parameters
     ----------
-    events : as `prepared` and then `split` give them
-    gaps, wanted : what is looked at
+    events : as `prepare_events` and then `split_log` give them
+    gaps, wanted : indexes of the gaps, and of all that subscriptions want
     """
-    return events.mapInArrow(Look(gaps, wanted, reading), _PIECE)
+    return events.mapInArrow(partial(look_at_events, gaps, wanted, reader), "found binary")
 
 
-def counted(spark: SparkSession, found: DataFrame, ranks: Ints) -> Measured:
-    """How many events lie in each gap in vain, by the rank of the gap.
+def count_by_rank(found: DataFrame, ranks: Ints) -> LogCounts:
+    """Count the unwanted events in each gap, by the rank of the gap.
 
     Parameters
     ----------
-    found : as `measured` gives it
+    found : as `find_false_positives` gives it
     ranks : of each gap, its turn to be closed
     """
-    path = work_folder() / f"{uuid4().hex}.ranks"
-    container.write(path, {}, {"ranks": ranks})
-    return added(found.mapInArrow(Sum(carry(spark, path)), _SUMS).toArrow().to_batches(), len(ranks))
+    task = partial(sum_by_rank, share_arrays(found.sparkSession, {"ranks": ranks}))
+    return combine_sums(found.mapInArrow(task, "sums binary").toArrow(), len(ranks))
 
 
-def added(sums: Iterable[pa.RecordBatch], gaps: int) -> Measured:
-    """What tasks have summed up, brought together."""
-    halves = {is_held: Counts.none(gaps) for is_held in _HALVES}
-    events = dict.fromkeys(_HALVES, 0)
+def combine_sums(sums: pa.Table, gaps: int) -> LogCounts:
+    """Combine the sums of all tasks."""
+    first, every = (np.zeros((2, gaps), np.int64) for _ in range(2))
+    events = np.zeros(2, np.int64)
     refused = 0
-    for row in (row for batch in sums for row in batch.to_pylist()):
-        half = halves[row["held"]]
-        places = np.frombuffer(row["ranks"], np.int64)
-        half.first[places] += np.frombuffer(row["first"], np.int64)
-        half.every[places] += np.frombuffer(row["every"], np.int64)
-        events[row["held"]] += row["events"]
-        refused += row["refused"]
-    trained, held = (Counts(events[each], halves[each].first, halves[each].every) for each in _HALVES)
-    return Measured(trained, held, refused)
+    for each in sums.column(0):
+        arrays = container.loads(each.as_buffer())[1]
+        first[:, arrays["ranks"]] += arrays["first"]
+        every[:, arrays["ranks"]] += arrays["every"]
+        events += arrays["events"]
+        refused += int(arrays["refused"][0])
+    trained, held = (GapCounts(int(events[half]), first[half], every[half]) for half in (0, 1))
+    return LogCounts(trained, held, refused)
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Looks at events, in a worker."""
-
-    gaps: Index
-    wanted: Index
-    reading: Reading
-
-    def __call__(self, batches: Batches) -> Batches:
-        gaps, wanted = self.gaps.open(), self.wanted.open()
-        for batch in batches:
-            is_held = batch.column(HELD).to_numpy(zero_copy_only=False)
-            events = batch.drop_columns([HELD])
-            refused: set[int] = set()
-            event, place = self._pairs(gaps, events, refused)
-            # Only what lies in a gap may be in vain.
-            inside = np.unique(event)
-            some = events.take(pa.array(inside))
-            is_wanted = np.zeros(len(batch), np.bool_)
-            is_wanted[inside[self._pairs(wanted, some, set())[0]]] = True
-            in_vain = ~is_wanted[event]
-            is_good = np.ones(len(batch), np.bool_)
-            is_good[list(refused)] = False
-            halves = [int((is_good & (is_held == each)).sum()) for each in _HALVES]
-            arrays = {
-                "event": event[in_vain],
-                "place": place[in_vain],
-                "held": is_held[event[in_vain]],
-                "events": np.array(halves, np.int64),
-                "refused": np.array([len(refused)], np.int64),
-            }
-            told = pa.array([container.dumps({}, arrays)], pa.binary())
-            yield pa.RecordBatch.from_arrays([told], ["found"])
-
-    def _pairs(self, engine: Engine, batch: pa.RecordBatch, refused: set[int]) -> tuple[Ints, Ints]:
-        """Who wants which event of a batch, and in `refused` the rows that are none."""
-        refuse = self.reading.refuse(batch.column(KEY))
-
-        def reject(row: int, reason: str) -> None:
-            refuse(row, reason)
-            refused.add(row)
-
-        found = [np.empty((0, 2), np.int64)]
-        for piece in engine.match_pieces(
-            self.reading.attributes(batch), nulls=self.reading.nulls, json=self.reading.json, reject=reject
-        ):
-            pair = [piece.column(name).to_numpy().astype(np.int64) for name in (EVENT, PLACE)]
-            found.append(np.stack(pair, axis=1))
-        pairs = np.concatenate(found)
-        return pairs[:, 0], pairs[:, 1]
+def look_at_events(gaps: SharedIndex, wanted: SharedIndex, reader: EventReader, batches: Batches) -> Batches:
+    """Find the gaps of unwanted events, in a worker."""
+    gap_engine, wanted_engine = gaps.open(), wanted.open()
+    for batch in batches:
+        is_held = batch.column(HELD).to_numpy(zero_copy_only=False)
+        events = batch.drop_columns([HELD])
+        refused: set[int] = set()
+        event, gap = _match(gap_engine, events, reader, refused)
+        # Only an event that lies in a gap can be a false positive.
+        inside = np.unique(event)
+        some = events.take(pa.array(inside))
+        is_wanted = np.zeros(len(batch), np.bool_)
+        is_wanted[inside[_match(wanted_engine, some, reader, set())[0]]] = True
+        in_vain = ~is_wanted[event]
+        is_good = np.ones(len(batch), np.bool_)
+        is_good[list(refused)] = False
+        halves = [int((is_good & (is_held == each)).sum()) for each in _HALVES]
+        arrays = {
+            "event": event[in_vain],
+            "gap": gap[in_vain],
+            "held": is_held[event[in_vain]],
+            "events": np.array(halves, np.int64),
+            "refused": np.array([len(refused)], np.int64),
+        }
+        yield binary_row(found=container.dumps({}, arrays))
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """Adds up what was found, gap by gap, in a worker."""
+def _match(
+    engine: Engine, batch: pa.RecordBatch, reader: EventReader, refused: set[int]
+) -> tuple[Ints, Ints]:
+    """Match a batch: events and slots; adds the rows that are no events to `refused`."""
+    reject_row = reader.reject(batch.column(KEY))
 
-    file: Carried
+    def reject(row: int, reason: str) -> None:
+        reject_row(row, reason)
+        refused.add(row)
 
-    def __call__(self, batches: Batches) -> Batches:
-        ranks = _ranks(self.file.here())
-        first, every = (np.zeros((2, len(ranks)), np.int64) for _ in range(2))
-        events = np.zeros(2, np.int64)
-        refused = 0
-        for batch in batches:
-            for told in batch.column(0):
-                arrays = container.loads(told.as_buffer())[1]
-                _add(arrays, ranks, first, every)
-                events += arrays["events"]
-                refused += int(arrays["refused"][0])
-        yield _sums(first, every, events, refused)
+    found = [np.empty((0, 2), np.int64)]
+    for piece in engine.match_pieces(
+        reader.attributes(batch), nulls=reader.nulls, json=reader.json, reject=reject
+    ):
+        pair = [piece.column(name).to_numpy().astype(np.int64) for name in (EVENT, SLOT)]
+        found.append(np.stack(pair, axis=1))
+    pairs = np.concatenate(found)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def sum_by_rank(shared: SharedFile[Arrays], batches: Batches) -> Batches:
+    """Add up the unwanted events by the rank of their gaps, in a worker."""
+    ranks = shared.open()["ranks"]
+    first, every = (np.zeros((2, len(ranks)), np.int64) for _ in range(2))
+    events = np.zeros(2, np.int64)
+    refused = 0
+    for batch in batches:
+        for each in batch.column(0):
+            arrays = container.loads(each.as_buffer())[1]
+            _add(arrays, ranks, first, every)
+            events += arrays["events"]
+            refused += int(arrays["refused"][0])
+    used = np.flatnonzero(every.any(axis=0))
+    sums = {"ranks": used, "first": first[:, used], "every": every[:, used], "events": events}
+    yield binary_row(sums=container.dumps({}, {**sums, "refused": np.array([refused], np.int64)}))
 
 
 def _add(arrays: dict[str, npt.NDArray[Any]], ranks: Ints, first: Ints, every: Ints) -> None:
-    """Count the gaps of one batch, and of each event the one that is closed first."""
-    rank, half = ranks[arrays["place"]], arrays["held"].astype(np.int64)
+    """Count the gaps of one batch, and for each event the gap that is closed first."""
+    rank, half = ranks[arrays["gap"]], arrays["held"].astype(np.int64)
     np.add.at(every, (half, rank), 1)
     order = np.lexsort((rank, arrays["event"]))
     event = arrays["event"][order]
@@ -184,26 +174,3 @@ def _add(arrays: dict[str, npt.NDArray[Any]], ranks: Ints, first: Ints, every: I
     is_first[1:] = event[1:] != event[:-1]
     chosen = order[is_first]
     np.add.at(first, (half[chosen], rank[chosen]), 1)
-
-
-def _sums(first: Ints, every: Ints, events: Ints, refused: int) -> pa.RecordBatch:
-    rows = []
-    for half, is_held in enumerate(_HALVES):
-        places = np.flatnonzero(every[half])
-        rows.append(
-            {
-                "held": is_held,
-                "ranks": places.tobytes(),
-                "first": first[half, places].tobytes(),
-                "every": every[half, places].tobytes(),
-                "events": int(events[half]),
-                "refused": 0 if is_held else refused,
-            }
-        )
-    return pa.RecordBatch.from_pylist(rows)
-
-
-@lru_cache(maxsize=2)
-def _ranks(path: Path) -> Ints:
-    ranks: Ints = container.read(path)[1]["ranks"]
-    return ranks

@@ -1,10 +1,10 @@
-"""`merge`: one filter around several, wherever that lets through few events that nobody wants (paper L, section 5).
+"""The public `merge`: one filter in place of several, where that lets through few unwanted events (li2005, section 5).
 
-Subscriptions that differ in one attribute only come together in one task. There, those that touch become one without
-any loss; and every gap between the others may be closed, which saves a row, and costs the events in it that no
-subscription wants. What gaps cost is measured on half of a log, or estimated; the cheapest are closed, as many as the
-budget allows; the other half of the log must confirm it. This process sees of subscriptions only numbers: their tails,
-the costs of gaps, and which of them are closed. Work grows with the rows, and with the log times what it matches.
+Subscriptions that differ in one attribute only meet in one task. Those that touch there become one without loss; every
+gap between the others may be closed, which saves a row and costs the events in the gap that no subscription wants. Costs
+are measured on half of a log, or estimated; the cheapest gaps are closed, as many as the budget allows; the other half of
+the log must confirm it. This process sees only numbers: tails, costs of gaps, and which gaps are closed. Work grows with
+the rows, and with the log times what it matches.
 """
 
 from __future__ import annotations
@@ -18,38 +18,49 @@ from thatch.errors import ParameterError, shown
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.model.selectivity import Selectivity
-from thatch.pipeline.adapter import parallelism
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.indexes import indexed
-from thatch.pipeline.schemas import FILTER, ROW, SUBSCRIPTION
-from thatch.pipeline.transforms.events import Reading, prepared
-from thatch.pipeline.transforms.merging.closing import forwarded
-from thatch.pipeline.transforms.merging.describing import carried_choices, described
-from thatch.pipeline.transforms.merging.frontier import Counts, Frontier, costs_of, frontier_of, order_of
-from thatch.pipeline.transforms.merging.gaps import GAP, MASS, gaps_between
-from thatch.pipeline.transforms.merging.measuring import Measured, counted, measured, split
-from thatch.pipeline.transforms.reducing.pieces import input_rows
+from thatch.pipeline.adapter import parallelism, translate_spark_errors
+from thatch.pipeline.columns import FILTER, ROW, SUBSCRIPTION, f
+from thatch.pipeline.indexes import build_index
+from thatch.pipeline.tasks import share_arrays
+from thatch.pipeline.transforms.events import EventReader, prepare_events
+from thatch.pipeline.transforms.merging.closing import close_gaps
+from thatch.pipeline.transforms.merging.describing import describe_rows
+from thatch.pipeline.transforms.merging.frontier import (
+    Frontier,
+    GapCounts,
+    choose_gaps,
+    estimate_costs,
+    order_gaps,
+)
+from thatch.pipeline.transforms.merging.gaps import GAP, MASS, find_gaps
+from thatch.pipeline.transforms.merging.measuring import (
+    LogCounts,
+    count_by_rank,
+    find_false_positives,
+    split_log,
+)
+from thatch.pipeline.transforms.reducing.pieces import input_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Merged", "checked_share", "merge"]
+__all__ = ["MergedTable", "check_budget", "merge"]
 
-_PARTITIONS = 4  # for each task that runs at a time: groups are of different sizes
+_PARTITIONS = 4  # for each task that runs at a time, since groups differ in size
 _FEW = 5_000  # rows that are not worth two tasks
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """What is forwarded instead of all subscriptions.
+class MergedTable:
+    """What is forwarded in place of all subscriptions.
 
     Parameters
     ----------
-    forwarded : `row` (of a merger the least of its parts), `subscription` (of a merger a new id), `subscriber` (null of
-        a merger), `filter`, `parts` (ids of what was merged; none if the row is a subscription as it was given),
-        `merged_on` (the attribute in which they differ), `in_vain` (the share of events that it is thought to let
-        through although nobody wants them)
-    frontier : what could be chosen, and what was
+    forwarded : `row` (of a merger the least of its parts), `subscription` (a new id for a merger), `subscriber` (null for
+        a merger), `filter`, `parts` (ids of the merged subscriptions; none if the row is a subscription as it was given),
+        `merged_on` (the attribute in which they differ), `in_vain` (the estimated share of events that it lets through
+        although nobody wants them)
+    frontier : all choices, and the one that was made
     refused : rows of the log that are no events
     """
 
@@ -59,14 +70,14 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """Events that were logged, as `prepared` gives them, and how they are read."""
+class _Log:
+    """Events as `prepare_events` gives them, and how they are read."""
 
     events: DataFrame
-    reading: Reading
+    reader: EventReader
 
 
-def merge(  # noqa: PLR0913 - what is merged, what is known of events, how they are read
+def merge(  # noqa: PLR0913 - all options of a merge
     subscriptions: DataFrame,
     *,
     budget: float = 0.0,
@@ -77,20 +88,20 @@ def merge(  # noqa: PLR0913 - what is merged, what is known of events, how they 
     bad: Literal["raise", "skip"] = "raise",
     profile: Profile | None = None,
     schema: Schema | None = None,
-) -> Merged:
-    """Merge subscriptions: what is forwarded matches every event that any of them matches, and few more.
+) -> MergedTable:
+    """Merge subscriptions: what is forwarded matches every event that any of them matches, and few others.
 
-    Those that others cover are merged too; `reduce` finds them first, and leaves fewer.
+    Subscriptions that others cover are merged, too; `reduce` removes these first.
 
     Parameters
     ----------
-    subscriptions : as for `reduce`: `subscription` and `filter`, of which every row must be good, and if there are any
+    subscriptions : as for `reduce`: `subscription` and `filter`, in which every row must be a subscription, and optionally
         `subscriber` and `row`; it is read several times
-    budget : most that may be let through in vain, as a share of all events; 0 for perfect mergers only
-    events : a log that tells what merging costs; without one, attributes are taken as independent of each other
-    event, json, nulls, bad : how the log is read, as for `match`; `event` also decides which half of the log an event
-        is in, and if it is given the result does not depend on how the work is split
-    profile : of events, which counts where the log is silent; without one values are taken as spread evenly between
+    budget : the largest share of all events that may pass although nobody wants them; 0 for perfect mergers only
+    events : a log to measure the cost of merging; without one, attributes are assumed to be independent
+    event, json, nulls, bad : how the log is read, as for `match`; `event` also decides which half of the log an event is in,
+        and if it is given the result does not depend on partitions
+    profile : of events, for estimates where the log has no answer; without one values are assumed to be uniform between
         declared bounds, or else between the least and the greatest that subscriptions name
     schema : declared types of attributes
 
@@ -111,76 +122,72 @@ def merge(  # noqa: PLR0913 - what is merged, what is known of events, how they 
 
     Notes
     -----
-    Deviations from the paper: any attribute may be the one that differs, not only the topmost; gaps are closed in the
-    order of what they cost for the whole set, not filter by filter under a threshold for each; an event that another
-    subscription wants is no false positive.
+    Deviations from li2005: any attribute may be the one that differs, not only the topmost; gaps are closed in the order
+    of their cost in the whole set, not filter by filter under a threshold for each; an event that another subscription
+    wants is no false positive.
     """
-    share = checked_share(budget)
+    share = check_budget(budget)
     log = None
     if events is not None and share:
-        reading = Reading(json=json, nulls=nulls, skips=bad == "skip")
-        log = Log(prepared(events, reading, event=event), reading)
+        reader = EventReader(json=json, nulls=nulls, skips=bad == "skip")
+        log = _Log(prepare_events(events, reader, event=event), reader)
     spark = subscriptions.sparkSession
-    rows = input_rows(subscriptions)
-    known = described(rows, schema)
+    rows = input_columns(subscriptions)
+    known = describe_rows(rows, schema)
     selectivity = Selectivity(profile, schema, named=known.named)
     partitions = min(-(-len(known.rows) // _FEW) or 1, _PARTITIONS * parallelism(spark))
-    # Kept, since the gaps, the indexes and the last pass need it.
-    found = gaps_between(rows, carried_choices(spark, known), selectivity, schema, partitions).persist()
+    groups = share_arrays(spark, {"rows": known.rows, "groups": known.groups})
+    # Persisted: the gaps, the indexes and the last pass need it.
+    found = find_gaps(rows, groups, selectivity, schema, partitions).persist()
     try:
-        with failures_told("merging subscriptions"):
-            return _merged(found, log, share, known.prefix, schema)
+        with translate_spark_errors("merging subscriptions"):
+            return _merge(found, log, share, known.prefix, schema)
     finally:
         found.unpersist()
 
 
-def checked_share(budget: float) -> float:
-    """The budget, if it is a share of events."""
+def check_budget(budget: float) -> float:
+    """Refuse a budget that is no share of events."""
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 <= budget <= 1:
         raise ParameterError("a share of events between 0 and 1", shown(budget), "budget")
     return float(budget)
 
 
-def _merged(found: DataFrame, log: Log | None, budget: float, prefix: str, schema: Schema | None) -> Merged:
-    """Choose which gaps are closed, and merge."""
-    spark = found.sparkSession
+def _merge(
+    found: DataFrame, log: _Log | None, budget: float, prefix: str, schema: Schema | None
+) -> MergedTable:
+    """Choose which gaps to close, and merge."""
     gaps = found.where(f"{MASS} is not null").select(ROW, MASS).toArrow().sort_by(ROW)
     row, mass = (gaps.column(name).to_numpy() for name in (ROW, MASS))
-    counts, says = np.zeros(len(row), np.int64), None
+    counts, in_gaps = np.zeros(len(row), np.int64), None
     if log is not None and len(row):
-        says = _measured(found, log, schema).persist()
+        in_gaps = _find_false_positives(found, log, schema).persist()  # counted twice
     try:
         events = 0
-        if says is not None:
-            trained = counted(spark, says, np.arange(len(row))).trained
+        if in_gaps is not None:
+            trained = count_by_rank(in_gaps, np.arange(len(row))).trained
             counts, events = trained.every, trained.events
-        costs = costs_of(counts, mass, events)
-        order = order_of(costs, row)
-        seen = Measured(Counts.none(len(row)), Counts.none(len(row)), 0)
-        if says is not None:
+        costs = estimate_costs(counts, mass, events)
+        order = order_gaps(costs, row)
+        seen = LogCounts(GapCounts.none(len(row)), GapCounts.none(len(row)), 0)
+        if in_gaps is not None:
             ranks = np.empty(len(row), np.int64)
             ranks[order] = np.arange(len(row))
-            seen = counted(spark, says, ranks)
+            seen = count_by_rank(in_gaps, ranks)
     finally:
-        if says is not None:
-            says.unpersist()
-    frontier = frontier_of(costs[order], found.count(), budget, seen.trained, seen.held)
+        if in_gaps is not None:
+            in_gaps.unpersist()
+    frontier = choose_gaps(costs[order], found.count(), budget, seen.trained, seen.held)
     closed = np.sort(order[: frontier.closed])
-    kept = forwarded(
-        spark, found, closed=row[closed], costs=costs[closed], prefix=prefix, schema=schema
-    ).persist()
-    kept.count()
-    return Merged(kept, frontier, seen.refused)
+    forwarded = close_gaps(found, closed=row[closed], costs=costs[closed], prefix=prefix, schema=schema)
+    forwarded = forwarded.persist()
+    forwarded.count()
+    return MergedTable(forwarded, frontier, seen.refused)
 
 
-def _measured(found: DataFrame, log: Log, schema: Schema | None) -> DataFrame:
-    """What the log says of the gaps."""
-    from pyspark.sql import functions as f
-
+def _find_false_positives(found: DataFrame, log: _Log, schema: Schema | None) -> DataFrame:
     spark = found.sparkSession
     number = f.col(ROW).cast("string").alias(SUBSCRIPTION)
     gaps = found.where(f"{GAP} is not null").orderBy(ROW).select(number, f.col(GAP).alias(FILTER))
-    wanted = found.select(number, FILTER)
-    return measured(
-        split(log.events), indexed(spark, gaps, schema), indexed(spark, wanted, schema), log.reading
-    )
+    in_gaps, wanted = (build_index(spark, each, schema) for each in (gaps, found.select(number, FILTER)))
+    return find_false_positives(split_log(log.events), in_gaps, wanted, log.reader)

@@ -1,40 +1,47 @@
-"""Which shard a subscription belongs to: a small tree, grown on a sample.
+"""Decide which shard a subscription belongs to, by a small tree grown on a sample, and summarise each shard.
 
-A branch asks for one attribute whether a conjunction lies wholly below a cut, wholly above it, or neither, as it does
-where it does not constrain the attribute. So what lies below and what lies above have no event in common there. A leaf
-is a cluster of similar conjunctions; a few neighbouring leaves are a shard, and a leaf that nothing divides is several.
+A branch asks of one attribute whether a conjunction lies wholly below a cut, wholly above it, or neither; neither also if
+it does not constrain the attribute. No event satisfies both a conjunction below and one above. A leaf is a cluster of
+similar conjunctions; a few neighbouring leaves are a shard, and a leaf that nothing divides is several shards.
 
-Any assignment is correct, since every shard tells what it really holds: the tree only decides how much is visited.
+Any assignment is correct, since every shard summarises what it really holds; the tree only decides how often shards are
+visited. A summary is a filter of a few boxes that holds on every event that a subscription of the shard wants, so that
+finding the shards of an event is matching again.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 from zlib import crc32
 
+from thatch.matching.segments.parts import MOST_SIDES
 from thatch.model.conjunctions import Conjunction
+from thatch.model.filters import Filter
+from thatch.model.hulls import Hull, coarsened
+from thatch.model.language import parse
 from thatch.model.lines import Constraint, Cut
+from thatch.model.schema import Schema
 
-__all__ = ["Branch", "Leaf", "Splitting", "split"]
+__all__ = ["Branch", "Leaf", "Splitting", "Summary", "filter_of", "grow_splitting"]
 
 _DEEPEST = 48
 _FEWEST = 8  # conjunctions of the sample that are worth dividing
-_ATTRIBUTES = 12  # that are looked at for a branch: those that most conjunctions constrain
-_CUTS = 32  # of each that are tried
-_GAIN = 0.95  # what is visited of a branch, at most, for it to be worth while
-_FULL = 1.15  # of its share, that a shard holds at most, where leaves allow it
+_ATTRIBUTES = 12  # tried for a branch: those that most conjunctions constrain
+_CUTS = 32  # tried of each attribute
+_GAIN = 0.95  # a branch pays if an event visits at most this share of it
+_FULL = 1.15  # a shard holds at most this much of its share, where leaves allow it
 
 Sides: TypeAlias = Mapping[str, Constraint]
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A cluster of conjunctions: its number, its first shard and how many share it."""
+    """A cluster of conjunctions: its number, its first shard, and how many shards it has."""
 
     number: int
     shard: int
@@ -54,7 +61,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """The tree and how many shards it tells apart."""
+    """The tree, and its number of shards."""
 
     tree: Branch | Leaf
     shards: int
@@ -81,29 +88,27 @@ class Splitting:
         return leaf.shard + crc32(subscription.encode("utf-8", "surrogatepass")) % leaf.shards
 
 
-def split(sample: Sequence[Conjunction], shards: int, leaves: int) -> Splitting:
-    """A tree for subscriptions like those of a sample.
+def grow_splitting(sample: Sequence[Conjunction], shards: int, leaves: int) -> Splitting:
+    """Grow a tree for subscriptions like those of a sample.
 
     Parameters
     ----------
     sample : the first conjunction of each
     shards : how many there should be, about
-    leaves : how many a shard should have, about
+    leaves : of a shard, about
     """
-    grown = _grown([dict(each.constraints) for each in sample], shards * leaves, 0)
+    grown = _grow([dict(each.constraints) for each in sample], shards * leaves, 0)
     packing = _Packing(share=max(1, len(sample)) / shards)
-    tree = packing.packed(grown)
+    tree = packing.pack(grown)
     return Splitting(tree, packing.shard + 1)
 
 
 # --- growing -----------------------------------------------------------------------------------------------------------
 
-_Grown: TypeAlias = (
-    "tuple[str, Cut, _Grown, _Grown, _Grown] | int"  # at its end the number of members of a leaf
-)
+_Grown: TypeAlias = "tuple[str, Cut, _Grown, _Grown, _Grown] | int"  # a leaf is the number of its members
 
 
-def _grown(members: list[Sides], leaves: int, depth: int) -> _Grown:
+def _grow(members: list[Sides], leaves: int, depth: int) -> _Grown:
     if leaves < 2 or len(members) < _FEWEST or depth == _DEEPEST:
         return len(members)
     found = _best(members)
@@ -121,13 +126,13 @@ def _grown(members: list[Sides], leaves: int, depth: int) -> _Grown:
         else:
             (above if constraint[0] >= cut else across).append(each)
     first, second, third = (
-        _grown(each, round(leaves * len(each) / len(members)), depth + 1) for each in parts
+        _grow(each, round(leaves * len(each) / len(members)), depth + 1) for each in parts
     )
     return (key, cut, first, second, third)
 
 
 def _best(members: list[Sides]) -> tuple[str, Cut] | None:
-    """The attribute and the cut by which least is visited, None if that is nearly all."""
+    """Find the attribute and the cut by which an event visits least; None if that is nearly all."""
     often = Counter(key for each in members for key in each)
     best, found = _GAIN, None
     for key, _ in often.most_common(_ATTRIBUTES):
@@ -136,7 +141,7 @@ def _best(members: list[Sides]) -> tuple[str, Cut] | None:
         ends = sorted(cut for cut in (*lows, *highs) if len(cut) == 3)  # where values are named
         for cut in _candidates(ends):
             below, above = bisect_right(highs, cut), len(lows) - bisect_left(lows, cut)
-            # Events are taken to lie where subscriptions name values.
+            # Assume that events lie where subscriptions name values.
             lie_below = bisect_left(ends, cut) / len(ends)
             across = len(members) - below - above
             visited = (across + below * lie_below + above * (1 - lie_below)) / len(members)
@@ -153,16 +158,16 @@ def _candidates(cuts: list[Cut]) -> set[Cut]:
 
 
 class _Packing:
-    """Leaves, in order, become shards of about the same share of the members."""
+    """Packs leaves, in order, into shards of about the same number of members."""
 
     def __init__(self, share: float) -> None:
         self._share, self._held, self._number = share, 0.0, count()
         self.shard = 0
 
-    def packed(self, grown: _Grown) -> Branch | Leaf:
+    def pack(self, grown: _Grown) -> Branch | Leaf:
         if isinstance(grown, tuple):
             key, cut, *parts = grown
-            below, above, across = (self.packed(each) for each in parts)
+            below, above, across = (self.pack(each) for each in parts)
             return Branch(key, cut, below, above, across)
         shares = grown / self._share
         if self._held and self._held + shares > _FULL:
@@ -174,3 +179,63 @@ class _Packing:
             return Leaf(number, shard, shards)
         self._held += shares
         return Leaf(number, shard)
+
+
+# --- summaries -------------------------------------------------------------------------------------------------------
+
+_OWN = 8  # the most boxes for conjunctions in the leaves of the shard
+_STRAY = 4  # the most boxes for other conjunctions of its subscriptions
+
+
+class Summary:
+    """The summary of a shard: a hull around each leaf, or around a few similar ones.
+
+    Parameters
+    ----------
+    most : intervals that a hull keeps of one attribute
+    """
+
+    def __init__(self, shard: int, splitting: Splitting, schema: Schema | None, most: int) -> None:
+        self._shard, self._splitting, self._schema, self._most = shard, splitting, schema, most
+        self._of_leaf: dict[int, Hull] = {}
+        self._own: list[Hull] = []
+        self._stray: list[Hull] = []
+
+    def add(self, filter: Filter) -> None:
+        """Widen the summary so that it covers a filter."""
+        for conjunction in filter.conjunctions:
+            leaf = self._splitting.leaf(conjunction)
+            hull = self._of_leaf.get(leaf.number)
+            if hull is None:
+                is_own = leaf.shard <= self._shard < leaf.shard + leaf.shards
+                hulls, most = (self._own, _OWN) if is_own else (self._stray, _STRAY)
+                hull = self._of_leaf[leaf.number] = self._choose_hull(conjunction, hulls, most)
+            hull.add(conjunction)
+
+    def _choose_hull(self, conjunction: Conjunction, hulls: list[Hull], most: int) -> Hull:
+        """A new hull while there is room, else the one that grows least."""
+        if len(hulls) < most:
+            hulls.append(Hull(conjunction, self._most))
+            return hulls[-1]
+        return min(hulls, key=lambda hull: (hull.lost(conjunction), len(hull)))
+
+    def boxes(self) -> list[str]:
+        """The summary as texts, one a box; `filter_of` turns them into a filter again."""
+        hulls = (hull.conjunction(self._schema) for hull in (*self._own, *self._stray))
+        return [str(Filter((_limit_sides(each),), self._schema, ())) for each in hulls]
+
+
+def filter_of(boxes: Iterable[str], schema: Schema | None) -> Filter:
+    """The filter of a summary. Its boxes are not merged: one long union costs more than several short ones."""
+    return Filter(tuple(each for box in boxes for each in parse(box, schema).conjunctions), schema, ())
+
+
+def _limit_sides(hull: Conjunction) -> Conjunction:
+    """Coarsen a hull until an index decides it alone: it then has no more intervals than a box may have."""
+    constraints = dict(hull.constraints)
+    while sum(len(each) // 2 for each in constraints.values()) > MOST_SIDES:
+        longest = max(constraints, key=lambda key: len(constraints[key]))
+        if len(constraints[longest]) == 2:
+            break
+        constraints[longest] = coarsened(constraints[longest], len(constraints[longest]) // 4)
+    return Conjunction(tuple(constraints.items()))

@@ -1,1 +1,1 @@
-"""What a log of events looks like: one pass over the events for their attributes, one for what filters ask of them."""
+"""Profile a log: one pass over the events for their attributes, one for what filters ask of them."""

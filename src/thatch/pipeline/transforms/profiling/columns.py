@@ -1,4 +1,4 @@
-"""Plain columns of events as values on the line, without an object per event."""
+"""Read plain columns of events as values on the line, without a Python object for every event."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from thatch.model.lines import RANK_NUMBER, RANK_TEXT
 from thatch.model.names import key_of
 from thatch.model.values import read_scalar
 
-__all__ = ["Column", "plain_columns", "present_sets"]
+__all__ = ["ValueColumn", "count_sets", "read_columns"]
 
 _EXACT = 2**53
 _NULL, _FALSE, _NAN = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """The values of one attribute, those that are missing left out, and how many events have it.
+class ValueColumn:
+    """The values of one attribute without the missing ones, and how many events have it.
 
-    `has` tells which rows of the table have it, if that is known.
+    `has` says which rows of the table have it, if that is known.
     """
 
     key: str
@@ -39,28 +39,26 @@ class Column:
     has: npt.NDArray[np.bool_] | None = None
 
 
-def plain_columns(table: pa.Table, nulls: str) -> list[Column] | None:
-    """The columns of a table, None if it has to be read row by row: lists, doubled paths, what is no event."""
+def read_columns(table: pa.Table, nulls: str) -> list[ValueColumn] | None:
+    """Read the columns of a table; None if it must be read row by row: lists, doubled paths, rows that are no events."""
     check_events(table, nulls)
-    if (
-        nulls == "missing"
-    ):  # then an object that is null has no fields, and one that is not is no value itself
+    if nulls == "missing":  # a null object then has no fields, and another is no value itself
         while any(pt.is_struct(field.type) for field in table.schema):
-            table = _opened(table)
+            table = _flatten_objects(table)
     names = table.column_names
     if len(set(names)) < len(names):
         return None
     columns = []
     for name in names:
-        column = _column(key_of(name), table.column(name), nulls)
+        column = _read_column(key_of(name), table.column(name), nulls)
         if column is None:
             return None
         columns.append(column)
     return columns
 
 
-def _opened(table: pa.Table) -> pa.Table:
-    """The table with the fields of its objects as columns, a null object giving null fields."""
+def _flatten_objects(table: pa.Table) -> pa.Table:
+    """Turn the fields of objects into columns; a null object gives null fields."""
     arrays: list[Any] = []
     names: list[str] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -75,7 +73,7 @@ def _opened(table: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(arrays, names)
 
 
-def _column(key: str, column: pa.ChunkedArray, nulls: str) -> Column | None:
+def _read_column(key: str, column: pa.ChunkedArray, nulls: str) -> ValueColumn | None:
     kind = column.type
     if pt.is_dictionary(kind):
         column = pa.chunked_array(
@@ -92,7 +90,7 @@ def _column(key: str, column: pa.ChunkedArray, nulls: str) -> Column | None:
     if read is None:
         return None
     rank, number, whole, text = read
-    return Column(key, int(has.sum()), rank, number, whole, text, has)
+    return ValueColumn(key, int(has.sum()), rank, number, whole, text, has)
 
 
 Parts = tuple[pa.Array, pa.Array, pa.Array, pa.Array]
@@ -138,7 +136,7 @@ def _integers(array: Any) -> Parts:
     exact = np.asarray(array.cast(pa.int64()).fill_null(0))
     near = exact.astype(np.float64)
     is_wide = np.abs(near) >= _EXACT
-    if is_wide.any():  # 2^63 itself, to which the greatest are rounded, fits no integer
+    if is_wide.any():  # the greatest are rounded to 2^63, which fits no integer
         back = np.where(near < 2.0**63, near, 0.0).astype(np.int64)
         is_wide &= (back != exact) & ~is_null
     return _parts(
@@ -160,21 +158,21 @@ def _texts(array: Any) -> Parts | None:
     try:
         texts = array.cast(pa.string())
         texts.validate(full=True)
-    except pa.ArrowInvalid:  # not UTF-8: the way row by row tells where
+    except pa.ArrowInvalid:  # not UTF-8: reading row by row says where
         return None
     ranks = np.where(np.asarray(array.is_null()), _NULL, RANK_TEXT).astype(np.int8)
     return _parts(ranks, text=texts)
 
 
 def _distinct(array: Any) -> Parts | None:
-    """Decimals, dates and times, worked out once for every distinct value."""
+    """Decimals, dates and times, converted once for every distinct value."""
     if pt.is_timestamp(array.type) and array.type.unit == "ns":
         array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
     encoded = array.dictionary_encode()
     try:
         values = [read_scalar(value, "") for value in encoded.dictionary.to_pylist()]
     except (EventError, pa.ArrowException, OverflowError, ValueError, LookupError):
-        return None  # the way row by row tells where
+        return None  # reading row by row says where
     is_text = bool(values) and isinstance(values[0], str)
     is_wide = [type(value) is int and float(value) != value for value in values]
     ranks = np.where(np.asarray(array.is_null()), _NULL, RANK_TEXT if is_text else RANK_NUMBER).astype(
@@ -189,8 +187,8 @@ def _distinct(array: Any) -> Parts | None:
     return _parts(ranks, near.take(encoded.indices), exact.take(encoded.indices))
 
 
-def present_sets(columns: list[Column], rows: int) -> list[tuple[tuple[str, ...], int]]:
-    """Which attributes the rows have, and how many rows have just these."""
+def count_sets(columns: list[ValueColumn], rows: int) -> list[tuple[tuple[str, ...], int]]:
+    """Count rows by the set of attributes that they have."""
     if not rows:
         return []
     keys = np.array([column.key for column in columns], object)

@@ -1,4 +1,4 @@
-"""Events as long rows, one a value, which Spark's own sketches then take attribute by attribute.
+"""Flatten events into long rows, one a value, for Spark's sketches.
 
 ======== ============ ======== ====== ======== ======= ======
 kind     key          weight   rank   number   whole   text
@@ -10,17 +10,16 @@ REJECTED reason       rows
 MISFITS               values
 ======== ============ ======== ====== ======== ======= ======
 
-`weight` of a value is 0 but for one row of an attribute and batch, which has the number of events that have the
-attribute; `rank` is that of the line; `whole` is the number itself if no double equals it. Plain columns are taken as
-they are, column by column; other events are read as everywhere, one by one.
+The `weight` of a value is 0, except in one row of each attribute and batch, which has the number of events that have the
+attribute; `rank` is that of the line; `whole` is the number itself if no double equals it. Plain columns are flattened
+column by column; other events are read one by one, as in the rest of Thatch.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -31,16 +30,15 @@ from thatch.model.events import read_event
 from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Cut
 from thatch.model.profile.counting import REASON, REASONS, values_in
 from thatch.model.schema import Schema
-from thatch.pipeline.transforms.events import Reading
-from thatch.pipeline.transforms.profiling.columns import Column, plain_columns, present_sets
+from thatch.pipeline.tasks import Batches
+from thatch.pipeline.transforms.events import EventReader
+from thatch.pipeline.transforms.profiling.columns import ValueColumn, count_sets, read_columns
 
-__all__ = ["EVENTS", "LONG", "MISFITS", "REJECTED", "SET", "VALUE", "Flatten", "flattened"]
+__all__ = ["EVENTS", "LONG", "MISFITS", "REJECTED", "SET", "VALUE", "flatten", "flatten_batches"]
 
 VALUE, SET, EVENTS, REJECTED, MISFITS = range(5)
 
-# As Spark and as Arrow write it.
-LONG = "kind tinyint, key string, weight bigint, rank tinyint, number double, whole bigint, text string"
-_LONG = pa.schema(
+LONG = pa.schema(
     [
         ("kind", pa.int8()),
         ("key", pa.string()),
@@ -51,96 +49,87 @@ _LONG = pa.schema(
         ("text", pa.string()),
     ]
 )
-_EVENTS_AT_ONCE = 8_192  # that are read one by one and held as Python objects
+_EVENTS_AT_ONCE = 8_192  # that are Python objects at the same time
 
 
-@dataclass(frozen=True, slots=True)
-class Flatten:
-    """Batches of events to batches of long rows, for `mapInArrow`."""
-
-    reading: Reading
-    schema: Schema | None = None
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        told: list[str] = []
-        for batch in batches:
-            yield from flattened(self.reading.attributes(batch), self.reading, self.schema, told)
+def flatten_batches(reader: EventReader, schema: Schema | None, batches: Batches) -> Batches:
+    """Flatten batches of events, in a worker."""
+    reasons: list[str] = []
+    for batch in batches:
+        yield from flatten(reader.attributes(batch), reader, schema, reasons)
 
 
-def flattened(
-    table: pa.Table, reading: Reading, schema: Schema | None, told: list[str]
-) -> Iterator[pa.RecordBatch]:
-    """The long rows of a table of events.
+def flatten(table: pa.Table, reader: EventReader, schema: Schema | None, reasons: list[str]) -> Batches:
+    """Flatten a table of events into long rows.
 
     Parameters
     ----------
-    told : reasons why rows were refused so far, which grows
+    reasons : why rows were refused so far; grows
     """
-    columns = plain_columns(table, reading.nulls) if reading.json is None and schema is None else None
+    columns = read_columns(table, reader.nulls) if reader.json is None and schema is None else None
     if columns is not None:
         for column in columns:
             if len(column.rank):
-                yield _values(column)
-        sets, events = present_sets(columns, table.num_rows), table.num_rows
-        yield _others([(SET, _set_key(keys), count) for keys, count in sets] + [(EVENTS, "", events)])
+                yield _value_rows(column)
+        sets, events = count_sets(columns, table.num_rows), table.num_rows
+        yield _other_rows([(SET, _set_key(keys), count) for keys, count in sets] + [(EVENTS, "", events)])
         return
-    check_table(table, reading.nulls, reading.json)
+    check_table(table, reader.nulls, reader.json)
     for start in range(0, table.num_rows, _EVENTS_AT_ONCE):
-        yield from _read_one_by_one(table.slice(start, _EVENTS_AT_ONCE), reading, schema, told)
+        yield from _flatten_one_by_one(table.slice(start, _EVENTS_AT_ONCE), reader, schema, reasons)
 
 
-def _read_one_by_one(
-    table: pa.Table, reading: Reading, schema: Schema | None, told: list[str]
-) -> Iterator[pa.RecordBatch]:
-    places: dict[str, list[Cut]] = {}
+def _flatten_one_by_one(
+    table: pa.Table, reader: EventReader, schema: Schema | None, reasons: list[str]
+) -> Batches:
+    values: dict[str, list[Cut]] = {}
     sets: Counter[tuple[str, ...]] = Counter()
     refused: Counter[str] = Counter()
     misfits = 0
-    refuse = _refusing(refused, told)
-    for row, event in numbered_rows(table, nulls=reading.nulls, json_column=reading.json, reject=refuse):
+    reject = _count_reasons(refused, reasons)
+    for row, event in numbered_rows(table, nulls=reader.nulls, json_column=reader.json, reject=reject):
         try:
             record = read_event(event, schema)
         except EventError as error:
-            refuse(row, str(error))
+            reject(row, str(error))
             continue
         misfits += record.misfits
         keys = set()
-        for key, place in values_in(record):
-            known = places.get(key)
-            if known is None:
-                known = places[key] = []
-            known.append(place)
+        for key, value in values_in(record):
+            values.setdefault(key, []).append(value)
             keys.add(key)
         sets[tuple(sorted(keys))] += 1
     present: Counter[str] = Counter()
     for each, count in sets.items():
         present.update(dict.fromkeys(each, count))
-    rows = [_values(_column(key, found, present[key])) for key, found in places.items()]
+    rows = [_value_rows(_column(key, found, present[key])) for key, found in values.items()]
     if rows:
         yield from pa.Table.from_batches(rows).combine_chunks().to_batches()
-    yield _others(
+    yield _other_rows(
         [(SET, _set_key(keys), count) for keys, count in sets.items()]
         + [(REJECTED, reason, count) for reason, count in refused.items()]
         + [(EVENTS, "", sets.total()), (MISFITS, "", misfits)]
     )
 
 
-def _refusing(refused: Counter[str], told: list[str]) -> Callable[[int, str], None]:
-    def refuse(_: int, reason: str) -> None:
+def _count_reasons(refused: Counter[str], reasons: list[str]) -> Callable[[int, str], None]:
+    """Count refused rows by reason; reasons beyond the first few are counted as the empty one."""
+
+    def reject(_: int, reason: str) -> None:
         reason = reason[:REASON]
-        if reason not in told and len(told) < REASONS:
-            told.append(reason)
-        refused[reason if reason in told else ""] += 1
+        if reason not in reasons and len(reasons) < REASONS:
+            reasons.append(reason)
+        refused[reason if reason in reasons else ""] += 1
 
-    return refuse
+    return reject
 
 
-def _column(key: str, places: list[Cut], events: int) -> Column:
-    """The values of one attribute that was read one by one."""
-    ranks = [place[0] for place in places]
-    numbers = [place[1] if place[0] == RANK_NUMBER else None for place in places]
-    texts = [place[1] if place[0] == RANK_TEXT else None for place in places]
-    return Column(
+def _column(key: str, values: list[Cut], events: int) -> ValueColumn:
+    """The values of one attribute that were read one by one."""
+    ranks = [value[0] for value in values]
+    numbers = [value[1] if value[0] == RANK_NUMBER else None for value in values]
+    texts = [value[1] if value[0] == RANK_TEXT else None for value in values]
+    return ValueColumn(
         key,
         events,
         pa.array(ranks, pa.int8()),
@@ -155,21 +144,21 @@ def _is_wide(number: Any) -> bool:
     return type(number) is int and float(number) != number
 
 
-def _values(column: Column) -> pa.RecordBatch:
+def _value_rows(column: ValueColumn) -> pa.RecordBatch:
     size = len(column.rank)
     weights = pa.array([column.events] + [0] * (size - 1), pa.int64())
     kinds, keys = pa.repeat(pa.scalar(VALUE, pa.int8()), size), pa.repeat(column.key, size)
     return pa.RecordBatch.from_arrays(
-        [kinds, keys, weights, column.rank, column.number, column.whole, column.text], schema=_LONG
+        [kinds, keys, weights, column.rank, column.number, column.whole, column.text], schema=LONG
     )
 
 
-def _others(rows: list[tuple[int, str, int]]) -> pa.RecordBatch:
-    nothing = [pa.nulls(len(rows), field.type) for field in list(_LONG)[3:]]
+def _other_rows(rows: list[tuple[int, str, int]]) -> pa.RecordBatch:
+    nothing = [pa.nulls(len(rows), field.type) for field in list(LONG)[3:]]
     kinds, keys, weights = zip(*rows, strict=True)
     return pa.RecordBatch.from_arrays(
         [pa.array(kinds, pa.int8()), pa.array(keys, pa.string()), pa.array(weights, pa.int64()), *nothing],
-        schema=_LONG,
+        schema=LONG,
     )
 
 

@@ -1,4 +1,4 @@
-"""What does my traffic look like? The public `profile`."""
+"""The public `profile`: what a log of events looks like, and what subscriptions ask of it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from thatch.model.profile import AttributePair, AttributeProfile, AttributeSet, 
 from thatch.model.profile.counting import HEAVY, PAIRED, REASONS, SETS
 from thatch.model.schema import Schema
 from thatch.model.values import canonical_number
-from thatch.pipeline.failures import failures_told
-from thatch.pipeline.transforms.events import Reading, prepared
-from thatch.pipeline.transforms.loading import apart, judged
+from thatch.pipeline.adapter import translate_spark_errors
+from thatch.pipeline.columns import f
+from thatch.pipeline.transforms.events import EventReader, prepare_events
+from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
 from thatch.pipeline.transforms.profiling.flattening import EVENTS, MISFITS, REJECTED, SET, VALUE
-from thatch.pipeline.transforms.profiling.measuring import Measured, asked, measured
-from thatch.pipeline.transforms.profiling.summaries import BOUNDS, attribute_pairs, summarised
+from thatch.pipeline.transforms.profiling.measuring import FilterCounts, collect_predicates, count_matches
+from thatch.pipeline.transforms.profiling.summaries import BOUNDS, attribute_pairs, summarise
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,16 +37,16 @@ def profile(
     schema: Schema | None = None,
     fraction: float = 1.0,
 ) -> Profile:
-    """What a log of events looks like, and what subscriptions ask of it.
+    """Profile a log of events, and what subscriptions ask of it.
 
-    Two passes over the events at most: one for their attributes, one for the subscriptions if there are any. Rows that
-    are no events are counted and left out, and so are rows that are no subscriptions.
+    Reads the events once for their attributes, and once more if there are subscriptions. Rows that are no events, or no
+    subscriptions, are counted and left out.
 
     Parameters
     ----------
     events : a column per attribute (structs are nested objects), or one column of JSON texts
-    subscriptions : a table with `subscription` and `filter`; when they expire does not matter here
-    event : a column that names or numbers events and is no attribute
+    subscriptions : a table with `subscription` and `filter`; whether they have expired does not matter
+    event : a column that names or numbers events, and is no attribute
     json : the column that holds each event as JSON text, which keeps null and missing apart
     nulls : whether null in a column means that the attribute is missing, or null
     schema : declared types; a value outside its type counts as missing
@@ -53,30 +54,28 @@ def profile(
 
     Notes
     -----
-    Counts are exact but for `Profile.bounds`, which the module `summaries` explains. The 2,000 most frequent attributes
-    and 1,000 most frequent sets of attributes are kept, and pairs of the 50 most frequent attributes.
+    Counts are exact up to `Profile.bounds`, which the module `summaries` explains. Kept are the 2,000 most frequent
+    attributes, the 1,000 most frequent sets of attributes, and pairs of the 50 most frequent attributes.
     """
     if not isinstance(fraction, (int, float)) or not 0 < fraction <= 1:
         raise SparkError("a fraction above 0 and up to 1", shown(fraction))
-    reading = Reading(json=json, nulls=nulls, skips=True)
-    log = prepared(events, reading, event=event)
+    reader = EventReader(json=json, nulls=nulls, skips=True)
+    log = prepare_events(events, reader, event=event)
     if fraction < 1:
         log = log.sample(fraction=float(fraction), seed=_SEED)
-    found = _seen(log, reading, schema)
+    found = _profile_attributes(log, reader, schema)
     found = replace(found, bounds=replace(BOUNDS, fraction=float(fraction)))
     if subscriptions is None:
         return found
-    told = _asked_of(log, reading, subscriptions, schema)
-    return replace(found, predicates=told.predicates, predicate_pairs=told.pairs, matches=told.matches)
+    counts = _count_filters(log, reader, subscriptions, schema)
+    return replace(found, predicates=counts.predicates, predicate_pairs=counts.pairs, matches=counts.matches)
 
 
-def _seen(log: DataFrame, reading: Reading, schema: Schema | None) -> Profile:
-    """The first pass: attributes and sets of them."""
-    from pyspark.sql import functions as f
-
-    summary = summarised(log, reading, schema).persist()  # several questions are asked of it
+def _profile_attributes(log: DataFrame, reader: EventReader, schema: Schema | None) -> Profile:
+    """The first pass: attributes and sets of attributes."""
+    summary = summarise(log, reader, schema).persist()  # used several times
     try:
-        with failures_told("profiling the events"):
+        with translate_spark_errors("profiling the events"):
             by_kind = summary.groupBy("kind").agg(
                 f.sum("events").alias("events"), f.count("key").alias("keys")
             )
@@ -90,7 +89,7 @@ def _seen(log: DataFrame, reading: Reading, schema: Schema | None) -> Profile:
             reasons = summary.where((f.col("kind") == REJECTED) & (f.col("key") != "")).select(
                 "key", "events"
             )
-            told = reasons.orderBy(*order).limit(REASONS).collect()
+            first_reasons = reasons.orderBy(*order).limit(REASONS).collect()
             attributes = tuple(_attribute(row) for row in values.to_pylist())
             paired = [each.key for each in attributes[:PAIRED]]
             pairs = attribute_pairs(summary, paired).collect() if len(paired) > 1 else []
@@ -103,7 +102,7 @@ def _seen(log: DataFrame, reading: Reading, schema: Schema | None) -> Profile:
     return Profile(
         events=total(EVENTS),
         rejected=total(REJECTED),
-        reasons=tuple((row["key"], row["events"]) for row in told),
+        reasons=tuple((row["key"], row["events"]) for row in first_reasons),
         misfits=total(MISFITS),
         attributes=attributes,
         attribute_count=total(VALUE, "keys"),
@@ -131,7 +130,7 @@ def _attribute(row: dict[str, Any]) -> AttributeProfile:
     return AttributeProfile(
         key=row["key"],
         **{name: row[name] for name in _COUNTS},
-        # The sketch may say more than there are values.
+        # The estimate may exceed the number of values.
         distinct=min(row["distinct"], row["values"]),
         quantiles=tuple(row["quantiles"] or ()),
         text_quantiles=quantiles,
@@ -142,15 +141,19 @@ def _attribute(row: dict[str, Any]) -> AttributeProfile:
     )
 
 
-def _asked_of(log: DataFrame, reading: Reading, subscriptions: DataFrame, schema: Schema | None) -> Measured:
-    """The second pass: what the subscriptions ask."""
-    verdicts = judged(subscriptions, schema=schema).persist()  # accepted and refused rows are both asked for
+def _count_filters(
+    log: DataFrame, reader: EventReader, subscriptions: DataFrame, schema: Schema | None
+) -> FilterCounts:
+    """The second pass: what subscriptions ask."""
+    checked = check_subscriptions(
+        subscriptions, schema=schema
+    ).persist()  # accepted and refused rows are used
     try:
-        loaded = apart(verdicts)
-        with failures_told("reading the subscriptions"):
+        loaded = split_checked(checked)
+        with translate_spark_errors("reading the subscriptions"):
             rejected = loaded.rejects.count()
-        what = asked(loaded.accepted, schema)
+        what = collect_predicates(loaded.accepted, schema)
     finally:
-        verdicts.unpersist()
-    found = measured(log, reading, what, schema)
+        checked.unpersist()
+    found = count_matches(log, reader, what, schema)
     return replace(found, matches=replace(found.matches, rejected=rejected))

@@ -1,4 +1,4 @@
-"""Long rows to one row an attribute, by Spark's own sketches; and from the sets of attributes, pairs of them.
+"""Summarise long rows, one row an attribute, by Spark's own sketches; and count pairs of attributes.
 
 What is not exact, and how far off it may be:
 
@@ -7,26 +7,28 @@ What is not exact, and how far off it may be:
 - quantiles of texts: of a uniform sample of 2,000, ranks off by at most 3 % in 95 of 100 cases; exact up to 2,000 texts;
 - frequent values: a frequent-items sketch, counts off by at most 0.043 %; exact up to about 6,000 distinct values.
 
-All else is counted. A sketch has a bounded size, and from the 129th attribute on Spark aggregates attribute by
-attribute, so that thousands of attributes need no more memory than hundreds.
+All else is counted exactly. A sketch has a bounded size, and from the 129th attribute on Spark aggregates one attribute
+after the other, so that thousands of attributes need no more memory than hundreds.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from thatch.model.profile import STEPS, ErrorBounds
 from thatch.model.profile.counting import HEAVY
 from thatch.model.schema import Schema
-from thatch.pipeline.transforms.events import Reading
-from thatch.pipeline.transforms.profiling.flattening import LONG, SET, Flatten
+from thatch.pipeline.columns import f, spark_schema
+from thatch.pipeline.transforms.events import EventReader
+from thatch.pipeline.transforms.profiling.flattening import LONG, SET, flatten_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["BOUNDS", "attribute_pairs", "summarised"]
+__all__ = ["BOUNDS", "attribute_pairs", "summarise"]
 
 _ACCURACY = 10_000  # of percentile_approx: ranks are off by at most one part in so many
 _REGISTERS = 14  # the logarithm of the size of the sketch of distinct values
@@ -44,11 +46,9 @@ BOUNDS = ErrorBounds(
 )
 
 
-def summarised(events: DataFrame, reading: Reading, schema: Schema | None = None) -> DataFrame:
-    """One row for each attribute, each set of attributes, and each of the other kinds of long rows."""
-    from pyspark.sql import functions as f
-
-    rows = events.mapInArrow(Flatten(reading, schema), LONG)
+def summarise(events: DataFrame, reader: EventReader, schema: Schema | None = None) -> DataFrame:
+    """Summarise events in one row for each attribute, each set of attributes, and each other kind of long row."""
+    rows = events.mapInArrow(partial(flatten_batches, reader, schema), spark_schema(LONG))
     rows = rows.withColumns(
         {
             "short": f.substring("text", 1, _CHARACTERS),
@@ -61,8 +61,6 @@ def summarised(events: DataFrame, reading: Reading, schema: Schema | None = None
 
 
 def _aggregates() -> list[Column]:
-    from pyspark.sql import functions as f
-
     ranks = {"nulls": 1, "falses": 2, "trues": 3, "nans": 4, "numbers": 5, "texts": 6}
     steps = ", ".join(f"{step / STEPS}D" for step in range(STEPS + 1))
     return [
@@ -84,10 +82,8 @@ def _aggregates() -> list[Column]:
 
 
 def _at_steps(name: str) -> Column:
-    """Of a sample, the text at every step of its order; the same rule as where all are counted."""
-    from pyspark.sql import functions as f
-
-    # The inner list gives the sorted sample a name; written out, it would be sorted at every step.
+    """The quantiles of a sample of texts, by the same rule as where all are counted."""
+    # The outer transform sorts the sample once and names it; written inline it would be sorted at every step.
     at = f"greatest(cast(ceil(step * size(sorted) / {STEPS}) as int), 1) - 1"
     steps = f"transform(sequence(0, {STEPS}), step -> sorted[{at}])"
     return f.expr(
@@ -96,9 +92,7 @@ def _at_steps(name: str) -> Column:
 
 
 def attribute_pairs(summary: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """How many events have both of two attributes, of those given: `first`, `second`, `events`."""
-    from pyspark.sql import functions as f
-
+    """Count how many events have both of two attributes, of those given: `first`, `second`, `events`."""
     sets = summary.where(f.col("kind") == SET)
     chosen = f.array(*(f.lit(key) for key in keys))
     present = f.array_sort(f.array_intersect(f.from_json("key", "array<string>"), chosen))

@@ -1,1 +1,1 @@
-"""Which subscriptions of a large table are enough: each decided by a task of its own, against all that came before."""
+"""Find which subscriptions of a large table are enough: each is decided on its own, against all that came before it."""

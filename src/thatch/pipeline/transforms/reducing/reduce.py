@@ -1,10 +1,10 @@
-"""`reduce`: which subscriptions of a table are enough, and by what the others are covered.
+"""The public `reduce`: which subscriptions of a table are enough, and which of them cover the others.
 
-A subscription is redundant exactly if it lies in the union of all that came before it, kept or not: what was left out is
-covered by what was kept. So each is decided on its own, in parallel, in three passes. The first looks for a single
-earlier one that contains it, which is cheap and finds most. What is left has the same union as all, so that the second
-decides each of the left by the earlier of them together. By now it is known who is active; the third looks again at those
-whose proof names a passive one.
+A subscription is redundant exactly if it lies in the union of all that came before it, kept or not, since those kept cover
+those left out. So each is decided on its own, in parallel, in three passes. The first looks for a single earlier
+subscription that contains it, which is cheap and finds most. The remaining ones have the same union as all, so that the
+second pass decides each of them by the earlier ones among them together. Now it is known which are active; the third pass
+decides those again whose proof names a passive one.
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
-from thatch.pipeline.transforms.reducing.arranged import Arranged, Order, arranged
-from thatch.pipeline.transforms.reducing.deciding import Asking, Decisions, PolicyName, decide
-from thatch.pipeline.transforms.reducing.labels import volumes_of
-from thatch.pipeline.transforms.reducing.pieces import Gather, gatherer, questions_of, rows_of
-from thatch.pipeline.transforms.reducing.telling import told
-from thatch.pipeline.transforms.reducing.verdicts import Verdicts
+from thatch.pipeline.transforms.reducing.arranging import Arranged, Order, arrange, log_volumes
+from thatch.pipeline.transforms.reducing.deciding import Decider, Decisions, PolicyName, decide_all
+from thatch.pipeline.transforms.reducing.pieces import Gather, make_gather, write_questions, write_rows
+from thatch.pipeline.transforms.reducing.verdicts import Verdicts, make_frame
 from thatch.reduction.boxes import Ints
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arranged_rows", "checked_limit", "reduce", "verdicts_on"]
+__all__ = ["arrange_rows", "check_limits", "decide_rows", "reduce"]
 
 _MANY = 10_000  # subscriptions that no single other covers
 _LARGEST = 10  # one in so many is among the largest
@@ -44,19 +42,19 @@ def reduce(
     order: Order = "arrival",
     schema: Schema | None = None,
 ) -> DataFrame:
-    """Tell active subscriptions, which together match every event that any matches, from those that they cover.
+    """Find the active subscriptions, which together match every event that any matches, and those that they cover.
 
     The active ones are those of a `ForwardingSet` to which the rows are added one after the other.
 
     Parameters
     ----------
-    subscriptions : `subscription` and `filter`, of which every row must be good (`load` tells the bad ones apart), and
-        if there are any `subscriber` and `row` (numbers the rows, and is the order of arrival; else they are numbered
-        as they come); it is read twice if filters have derived attributes or wildcards
-    policy : whether all earlier ones together may cover one, "exact", or only a single one, "pairwise"
-    budget : most cells that the exact search may look at for one box, None for no limit; what is not decided by then is
-        active and `exhausted`
-    order : who comes first: as in `row`, or by "volume" the largest, which leaves fewer of them
+    subscriptions : `subscription` and `filter`, in which every row must be a subscription (`load` separates the others),
+        and optionally `subscriber` and `row` (numbers the rows, and is the order of arrival; else they are numbered as
+        they come); it is read twice if filters have derived attributes or wildcards
+    policy : whether earlier subscriptions may cover one together, "exact", or only a single one, "pairwise"
+    budget : the most cells that the exact search may look at for one box, None for no limit; what is not decided by then
+        is active and `exhausted`
+    order : as in `row`, or by "volume" the largest first, which leaves fewer active
     schema : declared types of attributes
 
     Returns
@@ -79,16 +77,16 @@ def reduce(
     -----
     The work is done when this is called; the DataFrame reads what was found from a file that lives as long as this
     process. All boxes pass through this process, as numbers: some 200 bytes for a subscription of four attributes.
-    `expires` plays no part: when an active one goes, those whose proof names it are to be decided again.
+    `expires` is ignored: when an active subscription expires, decide those again whose proof names it.
     """
-    asking = Asking(policy, checked_limit(policy, budget, order))
+    decider = Decider(policy, check_limits(policy, budget, order))
     spark = subscriptions.sparkSession
-    found = arranged_rows(gatherer(subscriptions), order, schema)
-    return told(spark, found, verdicts_on(found, asking, spark), policy)
+    found = arrange_rows(make_gather(subscriptions), order, schema)
+    return make_frame(spark, found, decide_rows(found, decider, spark), policy)
 
 
-def checked_limit(policy: str, budget: float | None, order: str) -> float:
-    """The budget as a number, if all three are such that `reduce` can work with them."""
+def check_limits(policy: str, budget: float | None, order: str) -> float:
+    """Refuse options that `reduce` does not know; return the budget as a number."""
     for value, known, where in ((policy, _POLICIES, "policy"), (order, _ORDERS, "order")):
         if value not in known:
             raise ParameterError(" or ".join(f'"{each}"' for each in known), shown(value), where)
@@ -99,35 +97,35 @@ def checked_limit(policy: str, budget: float | None, order: str) -> float:
     return budget
 
 
-def arranged_rows(gather: Gather, order: Order, schema: Schema | None) -> Arranged:
-    """Subscriptions with their boxes, in the order in which they are decided."""
-    rows = rows_of(gather, schema)
+def arrange_rows(gather: Gather, order: Order, schema: Schema | None) -> Arranged:
+    """Collect subscriptions with their boxes, in the order in which they are decided."""
+    rows = write_rows(gather, schema)
     axes = rows.sides.column("axis").combine_chunks().dictionary.to_pylist()
     questions = None
     if any(axis[-1] == ")" or axis in rows.checks for axis in axes):
-        questions = questions_of(gather, schema, (rows.checks.get(axis, axis) for axis in axes))
-    return arranged(rows, questions, order)
+        questions = write_questions(gather, schema, (rows.checks.get(axis, axis) for axis in axes))
+    return arrange(rows, questions, order)
 
 
-def verdicts_on(found: Arranged, asking: Asking, spark: SparkSession) -> Verdicts:
-    """Who is active, and what covers the others; by tasks where there is much to decide."""
+def decide_rows(found: Arranged, decider: Decider, spark: SparkSession) -> Verdicts:
+    """Find which subscriptions are active, and what covers the others; in tasks if there is much to decide."""
 
-    def asked(asking: Asking, places: Ints, known: Ints) -> Decisions:
-        """What is found about some places by others."""
-        rows, questions = found.rows.take(known), found.questions.take(places)
-        return decide(spark, asking, rows, known, questions, places)
+    def decide(decider: Decider, turns: Ints, known: Ints) -> Decisions:
+        """Decide some turns by others."""
+        rows, questions = found.rows.take(known), found.questions.take(turns)
+        return decide_all(spark, decider, rows, known, questions, turns)
 
     every = np.arange(len(found.rows))
-    verdicts = Verdicts(asked(Asking("pairwise", inf), every, every))
-    if asking.policy == "exact":
+    verdicts = Verdicts(decide(Decider("pairwise", inf), every, every))
+    if decider.policy == "exact":
         left = verdicts.active()
         if len(left) > _MANY:
-            # The largest, which take little time, cover much of the others; then fewer are left to decide, and by fewer.
-            largest = left[np.argsort(-volumes_of(found.rows.take(left)), kind="stable")]
-            verdicts.revise(left, asked(asking, left, np.sort(largest[: len(left) // _LARGEST])))
+            # The largest cover many of the others in little time; then fewer are left to decide, and by fewer.
+            largest = left[np.argsort(-log_volumes(found.rows.take(left)), kind="stable")]
+            verdicts.revise(left, decide(decider, left, np.sort(largest[: len(left) // _LARGEST])))
             left = verdicts.active()
-        verdicts.revise(left, asked(asking, left, left))
+        verdicts.revise(left, decide(decider, left, left))
     again = verdicts.unproved()
-    unexpected = verdicts.revise(again, asked(asking, again, verdicts.active()))
-    verdicts.settle(unexpected, found, asking)
+    unexpected = verdicts.revise(again, decide(decider, again, verdicts.active()))
+    verdicts.settle(unexpected, found, decider)
     return verdicts

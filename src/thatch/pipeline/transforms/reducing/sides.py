@@ -1,46 +1,64 @@
-"""Filters as boxes in writing: for every side the name of its axis and its two cuts as bytes.
+"""Write filters as boxes: for every side the name of its axis and its two cuts as bytes.
 
-Axes and labels need to know all filters; what is here needs one at a time, so that tasks can do it. An axis is named by
-the key of its attribute, or for a residual check by the check's text after a zero, which no key begins with. A check and
-its opposite share an axis, as in `thatch.reduction.coordinates`: negated checks lie below the cut (1,), others above.
+Tasks write one filter at a time; numbering axes and cuts takes all filters, see `arranging`. An axis is named by the key of
+its attribute, or for a residual check by the text of the check after a zero byte, with which no key begins. A check and its
+opposite share an axis, as in `thatch.reduction.coordinates`: negated checks lie below the cut (1,), others above.
+
+Cuts become bytes that sort as the cuts do, so that Arrow can rank millions of them without a Python object for each::
+
+    (r,)            the rank, one byte
+    (5, v, side)    5, the greatest double that is not above v (8 bytes), what v exceeds it by (2 bytes), the side
+    (6, s, side)    6, the UTF-8 bytes of s with 00 written as 00 ff, then 00 and the side
+
+Doubles are written so that their bytes rise with them: negative ones with every bit flipped, the others with the sign bit
+flipped. An integer of 64 bits exceeds the double below it by less than 1,024. UTF-8 sorts as code points do, and no text
+can end in 00 and a side, so that none is a prefix of another.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from itertools import product
-from math import prod
+from math import inf, nextafter, prod
 
 import numpy as np
 import pyarrow as pa
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.lines import BOTTOM, TOP, WHOLE, Constraint
+from thatch.model.lines import BOTTOM, RANK_TEXT, TOP, WHOLE, Constraint, Cut
 from thatch.model.residuals import Residual
-from thatch.pipeline.transforms.reducing.cuts import encoded
 from thatch.reduction.coordinates.coordinates import MOST_BOXES
 from thatch.reduction.coordinates.implications import Implications
 
-__all__ = ["Sides", "Writer", "attributes_of", "axis_of", "question_of", "row_of"]
+__all__ = [
+    "BoxWriter",
+    "ConjunctionSides",
+    "axis_of",
+    "encode_cut",
+    "list_attributes",
+    "write_question",
+    "write_row",
+]
 
 Interval = tuple[bytes, bytes]
-Sides = dict[str, list[Interval]]  # by axis: what one conjunction allows there
+ConjunctionSides = dict[str, list[Interval]]  # by axis: the intervals that one conjunction allows
 
 _HALF = {True: (BOTTOM, (1,)), False: ((1,), TOP)}  # by whether a check is negated
 
 
-def row_of(filter: Filter) -> list[Sides] | None:
-    """A filter as a row, which covers others: exactly what satisfies it; None if it has too many boxes."""
+def write_row(filter: Filter) -> list[ConjunctionSides] | None:
+    """Write a filter as a row, which may cover others: exactly what satisfies it; None if it has too many boxes."""
     if filter.box_count() > MOST_BOXES:
         return None
     return [_own(each) for each in filter.conjunctions]
 
 
-def question_of(filter: Filter, implications: Implications) -> list[Sides] | None:
-    """A filter as a question, which is to be covered, with all that its conditions imply for what rows constrain.
+def write_question(filter: Filter, implications: Implications) -> list[ConjunctionSides] | None:
+    """Write a filter as a question, which may be covered, with all that its conditions imply on the axes of rows.
 
-    Where that makes too many boxes, what is only implied is told as one interval; None if there are still too many.
+    If that makes too many boxes, what is only implied becomes one interval; None if there are still too many.
     """
     found = []
     count = 0
@@ -59,7 +77,7 @@ def question_of(filter: Filter, implications: Implications) -> list[Sides] | Non
     return found
 
 
-def _own(conjunction: Conjunction) -> Sides:
+def _own(conjunction: Conjunction) -> ConjunctionSides:
     sides = {key: _intervals(constraint) for key, constraint in conjunction.constraints}
     for check in conjunction.residuals:
         sides[axis_of(check)] = _intervals(_HALF[check.negated])
@@ -67,11 +85,11 @@ def _own(conjunction: Conjunction) -> Sides:
 
 
 def _intervals(constraint: Constraint) -> list[Interval]:
-    ends = map(encoded, constraint)
+    ends = map(encode_cut, constraint)
     return list(zip(ends, ends, strict=True))
 
 
-def _size(sides: Sides) -> int:
+def _size(sides: ConjunctionSides) -> int:
     return prod(map(len, sides.values()))
 
 
@@ -80,15 +98,15 @@ def axis_of(check: Residual) -> str:
     return f"\0{check.opposite() if check.negated else check!r}"
 
 
-def attributes_of(filter: Filter) -> str:
-    """The keys that a filter constrains, as text: its mask."""
+def list_attributes(filter: Filter) -> str:
+    """The keys that a filter constrains, as text."""
     keys = {key for each in filter.conjunctions for key, _ in each.constraints}
     keys.update(key for each in filter.conjunctions for check in each.residuals for key in check.keys)
     return ", ".join(sorted(keys))
 
 
-class Writer:
-    """Boxes of many filters, gathered as columns."""
+class BoxWriter:
+    """Gathers the boxes of many filters as columns."""
 
     def __init__(self) -> None:
         self._axes: dict[str, int] = {}
@@ -98,8 +116,8 @@ class Writer:
         self._ends: list[int] = [0]  # of boxes, in sides
         self._filters: list[int] = [0]  # ends of filters, in boxes
 
-    def add(self, conjunctions: Iterable[Sides]) -> None:
-        """The next filter."""
+    def add(self, conjunctions: Iterable[ConjunctionSides]) -> None:
+        """Add the next filter."""
         for sides in conjunctions:
             axes = [self._axes.setdefault(each, len(self._axes)) for each in sides]
             for chosen in product(*sides.values()):
@@ -117,6 +135,35 @@ class Writer:
         return pa.table({"axis": axis, "low": ends[0], "high": ends[1]})
 
     def sizes(self) -> pa.LargeListArray:
-        """For every filter how many sides each of its boxes has."""
+        """For every filter the number of sides of each of its boxes."""
         sizes = np.diff(np.array(self._ends, np.int64)).astype(np.int32)
         return pa.LargeListArray.from_arrays(pa.array(self._filters, pa.int64()), pa.array(sizes))
+
+
+# --- cuts ------------------------------------------------------------------------------------------------------------
+
+_DOUBLE = struct.Struct(">d")
+_BITS = struct.Struct(">Q")
+_NUMBER = struct.Struct(">BQHB")
+_SIGN = 1 << 63
+_ALL = (1 << 64) - 1
+_EXACT = 2**53  # integers up to here are doubles
+_TEXT = bytes([RANK_TEXT])
+_ENDS = (b"\0\0", b"\0\1")
+
+
+def encode_cut(cut: Cut) -> bytes:
+    """Encode a cut; `encode_cut(a) < encode_cut(b)` exactly if `a < b`."""
+    if len(cut) == 1:
+        return bytes(cut)
+    rank, value, side = cut
+    if rank == RANK_TEXT:
+        text: bytes = value.encode()
+        return _TEXT + text.replace(b"\0", b"\0\xff") + _ENDS[side]
+    double, rest = float(value), 0
+    if isinstance(value, int) and not -_EXACT <= value <= _EXACT:
+        if double > value:
+            double = nextafter(double, -inf)
+        rest = value - int(double)
+    (bits,) = _BITS.unpack(_DOUBLE.pack(double + 0.0))  # -0.0 is 0.0
+    return _NUMBER.pack(rank, bits ^ (_ALL if bits & _SIGN else _SIGN), rest, side)

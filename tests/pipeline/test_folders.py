@@ -9,10 +9,8 @@ import pytest
 
 from thatch.errors import SparkError, TableError
 from thatch.formats.manifest import MANIFEST, read_manifest
-from thatch.pipeline import filesystems
 from thatch.pipeline.adapter import file_system
-from thatch.pipeline.filesystems import HadoopFiles
-from thatch.pipeline.sinks import folder_written
+from thatch.pipeline.folders import HadoopFiles, LocalFiles, atomic_folder, find_file_system
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -26,19 +24,19 @@ def place(request, spark, tmp_path, monkeypatch):
             system, path_of = file_system(spark, path)
             return HadoopFiles(system, path_of), str(system.makeQualified(path_of(path)))
 
-        monkeypatch.setattr("thatch.pipeline.sinks.files_of", found)
+        monkeypatch.setattr("thatch.pipeline.folders.find_file_system", found)
     return tmp_path / "a b"
 
 
 def write(spark, path, content="x", **options):
-    with folder_written(spark, str(path), **options) as folder:
+    with atomic_folder(spark, str(path), **options) as folder:
         folder.put("note.txt", content)
         spark.range(5).write.parquet(folder / "numbers")
-        folder.describe("test", command="thatch test", parameters={"a": 1}, rows={"numbers": 5})
+        folder.put_manifest("test", command="thatch test", parameters={"a": 1}, rows={"numbers": 5})
 
 
 def write_and_fail(spark, path, **options):
-    with folder_written(spark, str(path), **options) as folder:
+    with atomic_folder(spark, str(path), **options) as folder:
         folder.put("note.txt", "half")
         spark.range(5).write.parquet(folder / "numbers")
         raise ZeroDivisionError
@@ -50,12 +48,12 @@ def names(folder: Path) -> list[str]:
 
 def test_a_folder_appears_whole_with_its_manifest(spark, place):
     place.mkdir()
-    with folder_written(spark, str(place / "out")) as folder:
+    with atomic_folder(spark, str(place / "out")) as folder:
         folder.put("note.txt", "é")
         assert not (place / "out").exists()
         assert [name[:5] for name in names(place)] == [".out."]
         spark.range(5).write.parquet(folder / "numbers")
-        folder.describe("test", command="thatch test", parameters={"a": 1}, rows={"numbers": 5})
+        folder.put_manifest("test", command="thatch test", parameters={"a": 1}, rows={"numbers": 5})
     assert names(place) == ["out"]
     assert spark.read.parquet(str(place / "out" / "numbers")).count() == 5
     manifest = read_manifest(place / "out", "test")
@@ -75,7 +73,7 @@ def test_a_failure_leaves_nothing(spark, place):
 
 def test_an_older_folder_is_replaced_only_when_asked_for_and_only_by_a_whole_one(spark, place):
     write(spark, place / "out", "old")
-    with pytest.raises(TableError, match="not there yet"):
+    with pytest.raises(TableError, match="already exists"):
         write(spark, place / "out", "new")
     with pytest.raises(ZeroDivisionError):
         write_and_fail(spark, place / "out", overwrite=True)
@@ -90,7 +88,7 @@ def test_what_no_job_has_written_is_never_removed(spark, place):
     (place / "mine" / "letters.txt").touch()
     (place / "file").touch()
     (place / "empty").mkdir()
-    for name, reason in (("mine", MANIFEST), ("file", "a file of that name")):
+    for name, reason in (("mine", MANIFEST), ("file", "is a file")):
         with pytest.raises(TableError, match=reason):
             write(spark, place / name, overwrite=True)
     write(spark, place / "empty", overwrite=True)
@@ -100,12 +98,12 @@ def test_what_no_job_has_written_is_never_removed(spark, place):
 
 def test_somebody_who_was_quicker_is_not_overwritten(spark, place):
     def slow():
-        with folder_written(spark, str(place / "out")) as folder:
+        with atomic_folder(spark, str(place / "out")) as folder:
             folder.put("note.txt", "slow")
             (place / "out").mkdir()
             (place / "out" / "note.txt").write_text("quick")
 
-    with pytest.raises(TableError, match="not there yet"):
+    with pytest.raises(TableError, match="already exists"):
         slow()
     assert (place / "out" / "note.txt").read_text() == "quick"
     assert names(place) == ["out"]
@@ -113,9 +111,9 @@ def test_somebody_who_was_quicker_is_not_overwritten(spark, place):
 
 def test_a_place_where_nothing_can_be_written_is_told(spark, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(TableError, match="can be written"), folder_written(spark, f"{tmp_path}/file/out"):
+    with pytest.raises(TableError, match="can be written"), atomic_folder(spark, f"{tmp_path}/file/out"):
         pytest.fail("there is no such folder")
-    with pytest.raises(TableError, match="path of a folder"), folder_written(spark, "/"):
+    with pytest.raises(TableError, match="path of a folder"), atomic_folder(spark, "/"):
         pytest.fail("there is no such folder")
 
 
@@ -140,12 +138,12 @@ def test_a_folder_that_was_changed_is_told_by_its_manifest(spark, tmp_path):
 
 def test_files_of_this_machine_are_not_reached_through_hadoop(spark, tmp_path):
     for path in (str(tmp_path / "a"), f"file://{tmp_path}/a", f"{tmp_path}/b/../a/"):
-        files, whole = filesystems.files_of(spark, path)
-        assert isinstance(files, filesystems.LocalFiles)
+        files, whole = find_file_system(spark, path)
+        assert isinstance(files, LocalFiles)
         assert whole == str(tmp_path / "a")
 
 
 def test_spark_connect_is_told_what_it_cannot_do(tmp_path):
     remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
-    with pytest.raises(SparkError, match="appears whole"), folder_written(remote, str(tmp_path / "out")):
+    with pytest.raises(SparkError, match="atomically"), atomic_folder(remote, str(tmp_path / "out")):
         pytest.fail("it cannot")

@@ -1,0 +1,76 @@
+"""Names, types and functions of the columns that the pipeline reads and writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+if TYPE_CHECKING:
+    from pyspark.sql import functions as f
+else:
+
+    class _Functions:
+        """`pyspark.sql.functions`, imported on first use: importing Thatch must not import PySpark."""
+
+        def __getattr__(self, name: str) -> Any:
+            from pyspark.sql import functions
+
+            return getattr(functions, name)
+
+    f = _Functions()
+
+__all__ = [
+    "EVENT",
+    "EVENTS",
+    "EXPIRES",
+    "FILTER",
+    "HOUR",
+    "REASON",
+    "ROW",
+    "SLOT",
+    "SLOTS",
+    "SUBSCRIBER",
+    "SUBSCRIPTION",
+    "f",
+    "quoted",
+    "spark_schema",
+]
+
+EVENT = "event"  # names an event: a number that we assign, or a column of the user
+SUBSCRIPTION = "subscription"
+SUBSCRIBER = "subscriber"
+FILTER = "filter"
+EXPIRES = "expires"
+SLOT = "slot"  # the number of a subscription in its index
+SLOTS = "slots"
+EVENTS = "events"  # a count
+HOUR = "hour"  # its beginning, in UTC
+ROW = "row"  # the number of a row in its file or files
+REASON = "reason"  # why a row was refused
+
+
+def quoted(name: str) -> str:
+    """Quote a column name for Spark, whatever characters it has."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def spark_schema(schema: pa.Schema) -> str:
+    """Write an Arrow schema in Spark's DDL."""
+    return ", ".join(f"{quoted(field.name)} {_spark_type(field.type)}" for field in schema)
+
+
+_TYPES = {
+    pa.bool_(): "boolean",
+    pa.int8(): "tinyint",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.string(): "string",
+    pa.binary(): "binary",
+}
+
+
+def _spark_type(kind: pa.DataType) -> str:
+    return f"array<{_spark_type(kind.value_type)}>" if pt.is_list(kind) else _TYPES[kind]
