@@ -177,13 +177,10 @@ def test_subscribers_expiry_and_hours(spark):
     )
     times = [datetime(2026, 1, 1, number % 2, tzinfo=UTC) for number in range(12)]
     table = pa.table({"a": list(range(12)), "at": pa.array(times, pa.timestamp("us", "UTC"))})
-    reader = EventReader()
+    reader = EventReader(now=200.0)
     shards = build_shards(spark.createDataFrame(subscriptions), None, 3)
     log = prepare_events(frame(spark, table), reader, event="number", time="at")
-    told = {
-        (row.subscriber, row.hour.hour): row.events
-        for row in match_hours(log, shards, reader, now=200.0).collect()
-    }
+    told = {(row.subscriber, row.hour.hour): row.events for row in match_hours(log, shards, reader).collect()}
     shards.forget()
     assert told == {("x", 0): 6, ("x", 1): 6, ("alone", 1): 1}  # an event of two subscriptions counts once
 
