@@ -98,7 +98,7 @@ def place(
         schema=schema,
         executor=SparkExecutor(subscriptions.sparkSession),
         now=now,
-        tell=tell,
+        on_progress=tell,
     )
 
 
