@@ -41,10 +41,11 @@ _log = logging.getLogger(__name__)
 
 
 class LoopState:
-    """What all tasks of one network share: the event loop, the clock, and the number of stimuli in flight."""
+    """What all tasks of one network share: the event loop, the clock, client names, and stimuli in flight."""
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None  # None unless the network runs
+        self.client_names: set[str] = set()
         self._in_flight = 0
         self._one_handled = asyncio.Event()
         self._last = 0.0
@@ -277,6 +278,7 @@ class ClientConnection:
         if state.loop is not None:
             await self._task.ask(ClientDisconnected(now=state.now(), client=self._client, for_good=True))
             self._task.connections.pop(self._client, None)
+            state.client_names.discard(self._client)
 
     def end(self) -> None:
         """Close all queues: the network has ended, or the client leaves."""

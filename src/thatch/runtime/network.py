@@ -113,8 +113,9 @@ class Network:
         task = self._task(broker)
         if not isinstance(name, str) or not name:
             raise ParameterError("a client's name: text that is not empty", shown(name))
-        if any(name in each.connections for each in self._brokers.values()):
+        if name in self._state.client_names:
             raise ParameterError("a client's name that is free", shown(name))
+        self._state.client_names.add(name)
         connection = task.connections[name] = ClientConnection(task, name)
         await task.ask(ClientConnected(now=self._state.now(), client=name))
         return Client(name, broker, self.schema, connection)

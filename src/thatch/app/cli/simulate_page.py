@@ -26,7 +26,7 @@ def summarize(played: Played) -> dict[str, int | float]:
     return {
         "brokers": len(played.network.brokers),
         "diameter": played.scenario.topology.diameter,
-        "subscriptions": len(played.network.needs),
+        "subscriptions": len(played.network.oracle),
         "subscription messages": records.messages(Subscribe, Unsubscribe),
         "largest table": max(tables.values(), default=0),
         "mean table": float(np.mean(list(tables.values()) or [0])),

@@ -1,4 +1,4 @@
-"""A network of brokers in virtual time: one seed gives the same run again, with all that went wrong in it."""
+"""A network of brokers in virtual time: the same seed gives the same run, with the same faults."""
 
 from __future__ import annotations
 

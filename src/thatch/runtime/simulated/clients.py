@@ -1,4 +1,4 @@
-"""Clients in virtual time: what they say is heard at once, what they are told is kept."""
+"""Clients in virtual time: a broker handles their messages at once, and what they receive is kept."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from thatch.errors import ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.runtime.simulated.needs import Needs
+from thatch.runtime.simulated.oracle import DeliveryOracle
 
-__all__ = ["Received", "SimulatedClient", "Surroundings"]
+__all__ = ["ClientHost", "Received", "SimulatedClient"]
 
 
-class Surroundings(Protocol):
-    """What a client needs of the network that it is on."""
+class ClientHost(Protocol):
+    """What a client needs of its network."""
 
     schema: Schema | None
-    needs: Needs
+    oracle: DeliveryOracle
 
     @property
     def now(self) -> float:
         """The time, in seconds."""
 
-    def hear(self, client: SimulatedClient, message: Message) -> None:
-        """A client says something to its broker."""
+    def send(self, client: SimulatedClient, message: Message) -> None:
+        """Send a message of a client to its broker."""
 
     def disconnect(self, client: SimulatedClient, *, for_good: bool) -> None:
-        """A client goes away."""
+        """Disconnect a client."""
 
     def reconnect(self, client: SimulatedClient) -> None:
-        """A client comes back to its broker."""
+        """Connect a client to its broker again."""
 
 
 class Received(NamedTuple):
-    """An event as a client got it."""
+    """An event as a client received it."""
 
     publication: str
     event: Mapping[str, Any]
@@ -53,12 +53,12 @@ class Received(NamedTuple):
 
 
 class SimulatedClient:
-    """Somebody at a broker. Made by `SimulatedNetwork.connect`.
+    """A client of a broker. Made by `SimulatedNetwork.connect`.
 
-    What its broker refuses is raised: an `EventError` for a publication, else a `SubscriptionError`.
+    What its broker refuses is raised: an `EventError` for a publication, a `SubscriptionError` otherwise.
     """
 
-    def __init__(self, network: Surroundings, broker: str, name: str) -> None:
+    def __init__(self, host: ClientHost, broker: str, name: str) -> None:
         self.name = name
         self.broker = broker
         self.is_connected = True
@@ -66,8 +66,8 @@ class SimulatedClient:
         self.advertisements: dict[str, Advertise] = {}
         self.received: list[Received] = []
         self.refused: list[Refuse] = []
-        self.confirmed: list[str] = []  # unsubscriptions that are done everywhere, by their request
-        self._network = network
+        self.confirmed: list[str] = []  # requests of unsubscriptions that are done everywhere
+        self._host = host
         self._number = 0
 
     def subscribe(
@@ -77,20 +77,20 @@ class SimulatedClient:
         *,
         expires: float | None = None,
     ) -> str:
-        """Want events; the id of the subscription."""
+        """Subscribe to events; returns the id of the subscription."""
         identity = self._new_id() if subscription is None else subscription
-        message = Subscribe(subscription=identity, filter=self._parsed(filter), expires=expires)
-        self._say(message)
+        message = Subscribe(subscription=identity, filter=self._parse(filter), expires=expires)
+        self._send(message)
         self.subscriptions[identity] = message
-        self._network.needs.add(identity, message.filter, self.name, self.broker, expires)
+        self._host.oracle.add(identity, message.filter, self.name, self.broker, expires)
         return identity
 
     def unsubscribe(self, subscription: str) -> str:
-        """Want them no more; the request, which is in `confirmed` once that is known everywhere."""
+        """Unsubscribe; returns the request, which is in `confirmed` once it is done everywhere."""
         request = self._new_id()
-        self._say(Unsubscribe(subscription, request))
+        self._send(Unsubscribe(subscription, request))
         if self.subscriptions.pop(subscription, None) is not None:
-            self._network.needs.remove(subscription)
+            self._host.oracle.remove(subscription)
         return request
 
     def advertise(
@@ -101,52 +101,52 @@ class SimulatedClient:
         closed: bool = False,
         expires: float | None = None,
     ) -> str:
-        """Announce that events like these may be published from here; the id of the advertisement."""
+        """Announce events that may be published here; returns the id of the advertisement."""
         identity = self._new_id() if advertisement is None else advertisement
-        parsed = self._parsed(filter)
+        parsed = self._parse(filter)
         message = Advertise(advertisement=identity, filter=parsed, closed=closed, expires=expires)
-        self._say(message)
+        self._send(message)
         self.advertisements[identity] = message
         return identity
 
     def unadvertise(self, advertisement: str) -> None:
         """Withdraw an advertisement."""
-        self._say(Unadvertise(advertisement))
+        self._send(Unadvertise(advertisement))
         self.advertisements.pop(advertisement, None)
 
     def publish(self, event: Mapping[str, Any], publication: str | None = None) -> str:
-        """Publish an event; the id of the publication."""
+        """Publish an event; returns the id of the publication."""
         identity = self._new_id() if publication is None else publication
-        self._say(Publish(identity, event))
+        self._send(Publish(identity, event))
         return identity
 
     def disconnect(self, *, for_good: bool = False) -> None:
-        """Go away; for good ends all that this client subscribed to and advertised."""
-        self._network.disconnect(self, for_good=for_good)
+        """Disconnect; `for_good` ends all subscriptions and advertisements of this client."""
+        self._host.disconnect(self, for_good=for_good)
 
     def reconnect(self) -> None:
-        """Come back after going away, or after the broker was gone."""
-        self._network.reconnect(self)
+        """Connect again, after a disconnection or a crash of the broker."""
+        self._host.reconnect(self)
 
-    def say_all_again(self) -> None:
-        """Subscribe and advertise anew what the broker may have forgotten, unless it has ended."""
-        said: list[Advertise | Subscribe] = [*self.advertisements.values(), *self.subscriptions.values()]
-        for message in said:
-            if message.expires is None or message.expires > self._network.now:
-                self._say(message)
+    def repeat_all(self) -> None:
+        """Send all subscriptions and advertisements again that have not expired."""
+        sent: list[Advertise | Subscribe] = [*self.advertisements.values(), *self.subscriptions.values()]
+        for message in sent:
+            if message.expires is None or message.expires > self._host.now:
+                self._send(message)
 
-    def _say(self, message: Message) -> None:
+    def _send(self, message: Message) -> None:
         if not self.is_connected:
             raise ParameterError("a client that is connected", f"{shown(self.name)}, which is not")
         before = len(self.refused)
-        self._network.hear(self, message)
+        self._host.send(self, message)
         for refused in self.refused[before:]:
             error = refused.error_for(message)
             if error is not None:
                 raise error
 
-    def _parsed(self, filter: Filter | str | Mapping[str, Any]) -> Filter:
-        return filter if isinstance(filter, Filter) else parse(filter, schema=self._network.schema)
+    def _parse(self, filter: Filter | str | Mapping[str, Any]) -> Filter:
+        return filter if isinstance(filter, Filter) else parse(filter, schema=self._host.schema)
 
     def _new_id(self) -> str:
         self._number += 1

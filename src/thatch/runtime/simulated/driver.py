@@ -1,42 +1,71 @@
-"""What moves a simulated network: each stimulus of a broker is one step, and its effects become deeds.
+"""What moves a simulated network: each stimulus of a broker is one step, whose effects are carried out.
 
-A step is on disk, all of it, before anything of it is sent, as in `thatch.broker.effects`; so a broker that crashes
-and comes back has done all of a step or nothing.
+All of a step is on disk before anything of it is sent, as `thatch.broker.effects` asks; so a broker that crashes and is
+restarted has done all of a step or nothing.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Callable
+from typing import Any, assert_never
 
 import numpy as np
 
-from thatch.broker.effects import (
-    CancelTimer,
-    CloseLink,
-    Confirm,
-    Deliver,
-    Effect,
-    Ignored,
-    NeighbourFailed,
-    Persist,
-    Refuse,
-    SendFrame,
-    SetTimer,
+from thatch.broker import Broker, effects
+from thatch.broker.effects import Effect, Persist, SendFrame
+from thatch.broker.messages import Message, Publish
+from thatch.broker.stimuli import (
+    ClientConnected,
+    ClientDisconnected,
+    Frame,
+    FrameReceived,
+    LinkDown,
+    LinkUp,
+    MessageReceived,
+    Stimulus,
+    TimerFired,
 )
-from thatch.broker.messages import Publish
-from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp, Stimulus, TimerFired
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 from thatch.model.topology import Link
-from thatch.runtime.simulated.agenda import Agenda
-from thatch.runtime.simulated.clients import Received
-from thatch.runtime.simulated.needs import Needs
+from thatch.runtime.simulated.clients import Received, SimulatedClient
+from thatch.runtime.simulated.oracle import DeliveryOracle
 from thatch.runtime.simulated.records import Delivery, Records
-from thatch.runtime.simulated.site import Site
-from thatch.runtime.simulated.sizes import Sizes
-from thatch.runtime.simulated.wires import Faults, Wire
+from thatch.runtime.simulated.schedule import Schedule, VirtualTimers
+from thatch.runtime.simulated.wires import Faults, FrameSizes, Wire
 
-__all__ = ["Driver"]
+__all__ = ["BrokerSite", "Driver"]
+
+
+class BrokerSite:
+    """Where a broker runs: its disk, timers, wires and clients, which outlive the broker itself.
+
+    Parameters
+    ----------
+    fire : called with the site and the name of a timer that expired
+    """
+
+    __slots__ = ("broker", "clients", "crashes_in_step", "disk", "name", "routing", "timers", "wires")
+
+    def __init__(self, name: str, broker: Broker, fire: Callable[[BrokerSite, str], None]) -> None:
+        self.name = name
+        self.routing = broker.routing  # the last one; a broker does not leave it on disk
+        self.broker: Broker | None = broker
+        self.disk: dict[tuple[str, ...], Any] = {}
+        self.timers = VirtualTimers(lambda timer: fire(self, timer))
+        self.wires: dict[str, Wire] = {}  # to neighbours
+        self.clients: dict[str, SimulatedClient] = {}
+        self.crashes_in_step = False  # whether the next step ends in a crash, after it is on disk
+
+    def persist(self, effects: list[Effect]) -> None:
+        """Write all that one step leaves behind."""
+        disk = self.disk
+        for effect in effects:
+            if type(effect) is Persist:
+                if effect.value is None:
+                    disk.pop(effect.key, None)
+                else:
+                    disk[effect.key] = effect.value
 
 
 class Driver:
@@ -44,84 +73,86 @@ class Driver:
 
     Parameters
     ----------
-    schema : declared types of attributes, as brokers have them
-    faults : how often frames are lost or doubled
-    seed : of those
+    schema : declared types of attributes, the same for all brokers
+    faults : how likely frames are lost or duplicated
+    seed : of the faults
     """
 
     def __init__(self, schema: Schema | None, faults: Faults, seed: int) -> None:
+        self.schema = schema
         self.faults = faults
-        self.agenda = Agenda()
+        self.schedule = Schedule()
         self.records = Records()
-        self.needs = Needs(schema)
-        self.sizes = Sizes()
-        self.sites: dict[str, Site] = {}
-        self.published: dict[str, float] = {}  # when what may be under way was published
+        self.oracle = DeliveryOracle(schema)
+        self.sizes = FrameSizes()
+        self.sites: dict[str, BrokerSite] = {}
+        self.client_names: set[str] = set()
+        self.published: dict[str, float] = {}  # when events that may be under way were published
         self._rng = np.random.default_rng(seed)
 
     @property
     def now(self) -> float:
         """The time, in seconds."""
-        return self.agenda.now
+        return self.schedule.now
 
     def forget_publications(self) -> None:
-        """Nothing is under way: forget what is known of events that were."""
+        """Forget events that were under way, since nothing is any more."""
         self.published.clear()
-        self.needs.forget_publications()
+        self.oracle.forget_publications()
         self.sizes.forget_events()
 
     # --- steps --------------------------------------------------------------------------------------------------
 
-    def handle(self, site: Site, stimulus: Stimulus) -> None:
-        """One step of a broker; nothing if it does not run."""
+    def handle(self, site: BrokerSite, stimulus: Stimulus) -> None:
+        """Run one step of a broker; nothing if it does not run."""
         if site.broker is None:
             return
-        effects = site.broker.handle(stimulus)
-        site.keep(effects)
-        if site.stumbles:
+        step = site.broker.handle(stimulus)
+        site.persist(step)
+        if site.crashes_in_step:
             self.crash(site)
             return
-        for effect in effects:
+        for effect in step:
             if type(effect) is SendFrame:
                 self._send(site, effect)
             elif type(effect) is not Persist:
                 self._do(site, effect)
 
-    def _do(self, site: Site, effect: Effect) -> None:
+    def _do(self, site: BrokerSite, effect: Effect) -> None:
         match effect:
-            case SetTimer():
-                self.agenda.set_timer(site.timers, effect.timer, effect.at)
-            case CancelTimer():
+            case effects.SetTimer():
+                self.schedule.set_timer(site.timers, effect.timer, effect.at)
+            case effects.CancelTimer():
                 site.timers.due.pop(effect.timer, None)
-            case Deliver():
+            case effects.Deliver():
                 self._deliver(site, effect)
-            case Refuse():
+            case effects.Refuse():
                 if effect.client in site.clients:
                     site.clients[effect.client].refused.append(effect)
-            case Ignored():
+            case effects.Ignored():
                 self.records.ignored[effect.reason] += 1
-            case NeighbourFailed():
+            case effects.NeighbourFailed():
                 self.records.failures[site.name, effect.neighbour] += 1
-            case Confirm():
+            case effects.Confirm():
                 if effect.client in site.clients:
                     site.clients[effect.client].confirmed.append(effect.request)
-            case CloseLink():
+            case effects.CloseLink():
                 self._close(site, effect)
-            case SendFrame() | Persist():  # done before
+            case SendFrame() | Persist():  # done already
                 pass
             case _:
                 assert_never(effect)
 
-    def _send(self, site: Site, effect: SendFrame) -> None:
+    def _send(self, site: BrokerSite, effect: SendFrame) -> None:
         wire = site.wires.get(effect.neighbour)
-        if wire is None:  # the link is no more
+        if wire is None:  # the link was removed
             self.records.lost += 1
             return
-        frame, records, now = effect.frame, self.records, self.agenda.now
+        frame, records, now = effect.frame, self.records, self.schedule.now
         size = self.sizes.frame(frame)
         wire.count(type(frame.message), size)
         if type(frame.message) is Publish:
-            if self.needs.is_needed(frame.message.publication, wire.source, wire.target):
+            if self.oracle.is_needed(frame.message.publication, wire.source, wire.target):
                 records.needed += 1
             else:
                 records.superfluous += 1
@@ -130,17 +161,17 @@ class Driver:
         if wire.is_cut or (faults.loss and self._rng.random() < faults.loss):
             records.lost += 1
             return
-        self.agenda.put(arrival, self._arrive, wire, wire.cuts, frame)
+        self.schedule.put(arrival, self._arrive, wire, wire.cuts, frame)
         if faults.duplication and self._rng.random() < faults.duplication:
-            records.doubled += 1
-            self.agenda.put(arrival, self._arrive, wire, wire.cuts, frame)
+            records.duplicated += 1
+            self.schedule.put(arrival, self._arrive, wire, wire.cuts, frame)
 
     def _arrive(self, wire: Wire, cuts: int, frame: Frame) -> None:
         if wire.cuts == cuts:
-            stimulus = FrameReceived(now=self.agenda.now, neighbour=wire.source, frame=frame)
+            stimulus = FrameReceived(now=self.schedule.now, neighbour=wire.source, frame=frame)
             self.handle(self.sites[wire.target], stimulus)
 
-    def _deliver(self, site: Site, effect: Deliver) -> None:
+    def _deliver(self, site: BrokerSite, effect: effects.Deliver) -> None:
         client = site.clients.get(effect.client)
         if client is None or not client.is_connected:
             return
@@ -149,22 +180,22 @@ class Driver:
         delay = now - self.published.get(effect.publication, now)
         self.records.deliveries.append(Delivery(effect.publication, client.name, now, delay))
 
-    def _close(self, site: Site, effect: CloseLink) -> None:
-        """Take away a link that a broker will not have; the other end hears of it."""
+    def _close(self, site: BrokerSite, effect: effects.CloseLink) -> None:
+        """Remove a link that a broker has closed, and tell the other end."""
         self.records.closed[site.name, effect.neighbour, effect.reason] += 1
         if effect.neighbour in site.wires:
             self.remove_wires(site.name, effect.neighbour)
             other = self.sites[effect.neighbour]
             self.handle(other, LinkDown(now=self.now, neighbour=site.name, for_good=True))
 
-    def fire(self, site: Site, timer: str) -> None:
-        """A timer of a broker ran out."""
+    def fire(self, site: BrokerSite, timer: str) -> None:
+        """Tell a broker that its timer expired."""
         self.handle(site, TimerFired(now=self.now, timer=timer))
 
-    def crash(self, site: Site) -> None:
-        """End a broker; what is under way from it and to it is lost, as when connections break."""
+    def crash(self, site: BrokerSite) -> None:
+        """Stop a broker; frames from it and to it are lost, as when connections break."""
         site.broker = None
-        site.stumbles = False
+        site.crashes_in_step = False
         site.timers.clear()
         for client in site.clients.values():
             client.is_connected = False
@@ -174,10 +205,40 @@ class Driver:
             if not wire.is_cut:
                 self.handle(self.sites[neighbour], LinkDown(now=self.now, neighbour=site.name))
 
+    # --- clients -------------------------------------------------------------------------------------------------
+
+    def send(self, client: SimulatedClient, message: Message) -> None:
+        """Send a message of a client to its broker."""
+        site = self.site(client.broker)
+        if isinstance(message, Publish):
+            self.published[message.publication] = self.now
+            self.records.published += 1
+            self.records.wanted += self.oracle.publish(
+                message.publication, message.event, site.name, self.now
+            )
+        self.handle(site, MessageReceived(now=self.now, client=client.name, message=message))
+
+    def disconnect(self, client: SimulatedClient, *, for_good: bool) -> None:
+        """Disconnect a client."""
+        site = self.site(client.broker)
+        client.is_connected = False
+        if for_good:
+            del site.clients[client.name]
+            self.client_names.discard(client.name)
+            for subscription in client.subscriptions:
+                self.oracle.remove(subscription)
+        self.handle(site, ClientDisconnected(now=self.now, client=client.name, for_good=for_good))
+
+    def reconnect(self, client: SimulatedClient) -> None:
+        """Connect a client to its broker again."""
+        self.broker(client.broker)
+        client.is_connected = True
+        self.handle(self.site(client.broker), ClientConnected(now=self.now, client=client.name))
+
     # --- sites and wires ---------------------------------------------------------------------------------------
 
     def add_wires(self, link: Link) -> None:
-        """Lay a link."""
+        """Add a link."""
         one, other = (self.site(name) for name in link.ends)
         if other.name in one.wires:
             raise ParameterError(
@@ -188,35 +249,42 @@ class Driver:
         self.records.wires += (one.wires[other.name], other.wires[one.name])
 
     def remove_wires(self, one: str, other: str) -> None:
-        """Take a link away."""
+        """Remove a link."""
         for wire in (self.wire(one, other), self.wire(other, one)):
             wire.cut()
             del self.sites[wire.source].wires[wire.target]
-        self.connect_needs()
+        self.update_oracle()
 
-    def connect_needs(self) -> None:
-        """Links have changed: so have the ways that events need."""
-        self.needs.connect({name: site.wires for name, site in self.sites.items()})
+    def update_oracle(self) -> None:
+        """Tell the oracle that links have changed."""
+        self.oracle.connect({name: site.wires for name, site in self.sites.items()})
 
     def tell_up(self, one: str, other: str) -> None:
-        """Tell both ends of a link that it can be used, if both run."""
+        """Tell both ends of a link that it is up, if both run."""
         if self.site(one).broker is not None and self.site(other).broker is not None:
             self.handle(self.sites[one], LinkUp(now=self.now, neighbour=other))
             self.handle(self.sites[other], LinkUp(now=self.now, neighbour=one))
 
     def tell_down(self, one: str, other: str) -> None:
-        """Tell both ends of a link that it cannot be used."""
+        """Tell both ends of a link that it is down."""
         self.handle(self.sites[one], LinkDown(now=self.now, neighbour=other))
         self.handle(self.sites[other], LinkDown(now=self.now, neighbour=one))
 
-    def site(self, name: str) -> Site:
-        """The site of a broker, which must be there."""
+    def broker(self, name: str) -> Broker:
+        """The core of a broker that runs."""
+        broker = self.site(name).broker
+        if broker is None:
+            raise ParameterError("a broker that runs", f"{shown(name)}, which crashed")
+        return broker
+
+    def site(self, name: str) -> BrokerSite:
+        """The site of a broker that exists."""
         if name not in self.sites:
             raise ParameterError("the name of a broker", shown(name))
         return self.sites[name]
 
     def wire(self, one: str, other: str) -> Wire:
-        """The wire from one neighbour to another, which must be there."""
+        """The wire from one neighbour to another."""
         wire = self.site(one).wires.get(other)
         if wire is None:
             raise ParameterError("two brokers that are linked", f"{shown(one)} and {shown(other)}")

@@ -1,4 +1,4 @@
-"""The network in virtual time, as who simulates sees it. Clients are at their broker: what they say takes no time."""
+"""A network of brokers in virtual time. Clients are beside their broker: their messages take no time."""
 
 from __future__ import annotations
 
@@ -7,22 +7,18 @@ from math import inf
 from typing import Any
 
 from thatch.broker.broker import Broker
-from thatch.broker.messages import Message, Publish
 from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import (
     ClientConnected,
-    ClientDisconnected,
     LinkDown,
-    MessageReceived,
     RoutingSwitched,
 )
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 from thatch.model.topology import Link, Topology
 from thatch.runtime.simulated.clients import SimulatedClient
-from thatch.runtime.simulated.driver import Driver
-from thatch.runtime.simulated.records import Sample
-from thatch.runtime.simulated.site import Site
+from thatch.runtime.simulated.driver import BrokerSite, Driver
+from thatch.runtime.simulated.records import TableSizes
 from thatch.runtime.simulated.wires import NO_FAULTS, Faults
 
 __all__ = ["SimulatedNetwork"]
@@ -33,11 +29,11 @@ class SimulatedNetwork:
 
     Parameters
     ----------
-    topology : where it begins; brokers and links may come and go
-    routing, timing, schema : as every broker has them
-    faults : how often frames are lost or doubled
-    seed : of those; the same calls with the same seed give the same run
-    trusts_topology : let brokers believe that links form trees, which saves telling each who else is there
+    topology : at the start; brokers and links may come and go
+    routing, timing, schema : the same for all brokers
+    faults : how likely frames are lost or duplicated
+    seed : of the faults; the same calls with the same seed give the same run
+    trusts_topology : let brokers believe that links form trees, which saves telling each other who is there
 
     Examples
     --------
@@ -68,26 +64,25 @@ class SimulatedNetwork:
         self.trusts_topology = trusts_topology
         self._driver = Driver(schema, faults, seed)
         self.records = self._driver.records
-        self.needs = self._driver.needs
-        self._clients: set[str] = set()
+        self.oracle = self._driver.oracle
         for name in topology.brokers:
             self._add_site(name)
         for link in topology.links:
             self._driver.add_wires(link)
-        self._driver.connect_needs()
+        self._driver.update_oracle()
         for link in topology.links:
             self._driver.tell_up(*link.ends)
 
-    # --- what is there ------------------------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------------
 
     @property
     def now(self) -> float:
         """The time, in seconds."""
-        return self._driver.agenda.now
+        return self._driver.schedule.now
 
     @property
     def faults(self) -> Faults:
-        """How often frames are lost or doubled; may be set at any time."""
+        """How likely frames are lost or duplicated; may be set at any time."""
         return self._driver.faults
 
     @faults.setter
@@ -101,10 +96,7 @@ class SimulatedNetwork:
 
     def broker(self, name: str) -> Broker:
         """The core of a broker that runs."""
-        broker = self._driver.site(name).broker
-        if broker is None:
-            raise ParameterError("a broker that runs", f"{shown(name)}, which crashed")
-        return broker
+        return self._driver.broker(name)
 
     def is_running(self, name: str) -> bool:
         """Whether a broker runs."""
@@ -124,53 +116,53 @@ class SimulatedNetwork:
     # --- time ---------------------------------------------------------------------------------------------------
 
     def run(self, until: float) -> None:
-        """Let time pass until a moment."""
-        while self._driver.agenda.step(until):
+        """Run until a time."""
+        while self._driver.schedule.step(until):
             pass
-        self._driver.agenda.now = max(self._driver.agenda.now, until)
+        self._driver.schedule.now = max(self._driver.schedule.now, until)
 
     def run_until_quiet(self, most: float = 100_000.0) -> None:
-        """Let time pass until no frame is under way and no timer runs out within `Timing.failure`.
+        """Run until no frame is under way and no timer expires within `Timing.failure`.
 
-        A lease that ends sooner than that ends here; later ones are left alone.
+        Subscriptions that expire sooner than that end here; later ones stay.
 
         Raises
         ------
         ParameterError
-            If there is no end to it within `most` seconds.
+            If the network is not quiet within `most` seconds.
         """
-        agenda = self._driver.agenda
-        end = agenda.now + most
-        while agenda.next_work < inf or agenda.next_timer() <= agenda.now + self.timing.failure:
-            if not agenda.step(end):
-                raise ParameterError(f"a network that is quiet within {most:,g} seconds", "one that is not")
+        schedule = self._driver.schedule
+        end = schedule.now + most
+        while schedule.next_work < inf or schedule.next_timer() <= schedule.now + self.timing.failure:
+            if not schedule.step(end):
+                raise ParameterError(f"The network is not quiet after {most:,g} seconds")
         self._driver.forget_publications()
 
-    def at(self, moment: float, deed: Callable[[], Any]) -> None:
-        """Do something at a moment: a client's work, a fault."""
-        if not moment >= self.now:
-            raise ParameterError(f"a moment from now ({self.now:g}) on", shown(moment))
-        self._driver.agenda.put(moment, lambda: deed() and None)
+    def at(self, time: float, action: Callable[[], Any]) -> None:
+        """Schedule an action: a client's work, a fault."""
+        if not time >= self.now:
+            raise ParameterError(f"a time from now ({self.now:g}) on", shown(time))
+        self._driver.schedule.put(time, lambda: action() and None)
 
     def sample(self) -> None:
-        """Record how large all tables are now."""
+        """Record the sizes of all tables."""
         for site in self._driver.sites.values():
             if site.broker is not None:
-                self.records.samples.append(Sample(self.now, site.name, *_sizes_of(site.broker)))
+                self.records.samples.append(TableSizes(self.now, site.name, *_sizes_of(site.broker)))
 
     # --- brokers and links -----------------------------------------------------------------------------------------
 
     def add_broker(self, name: str) -> None:
-        """A broker that has no link yet."""
+        """Add a broker without links."""
         if name in self._driver.sites:
             raise ParameterError("a name that is free", shown(name))
         self._add_site(name)
-        self._driver.connect_needs()
+        self._driver.update_oracle()
 
     def add_link(self, link: Link) -> None:
-        """Link two brokers; whether that would be a cycle is for them to find out."""
+        """Link two brokers; they find out by themselves if that closes a cycle."""
         self._driver.add_wires(link)
-        self._driver.connect_needs()
+        self._driver.update_oracle()
         self._driver.tell_up(*link.ends)
 
     def remove_link(self, one: str, other: str) -> None:
@@ -182,11 +174,11 @@ class SimulatedNetwork:
             )
 
     def cut(self, one: str, other: str, *, silently: bool = False) -> None:
-        """Let a link lose everything.
+        """Cut a link: it loses everything.
 
         Parameters
         ----------
-        silently : without telling the brokers, which find out when nothing is acknowledged
+        silently : do not tell the brokers, which notice when nothing is acknowledged
         """
         for wire in (self._driver.wire(one, other), self._driver.wire(other, one)):
             wire.cut()
@@ -194,31 +186,31 @@ class SimulatedNetwork:
             self._driver.tell_down(one, other)
 
     def heal(self, one: str, other: str) -> None:
-        """Mend a link."""
+        """Repair a link."""
         for wire in (self._driver.wire(one, other), self._driver.wire(other, one)):
             wire.is_cut = False
         self._driver.tell_up(one, other)
 
     def crash(self, name: str, *, in_step: bool = False) -> None:
-        """Stop a broker, which loses all but what is on its disk.
+        """Stop a broker; it loses everything that is not on its disk.
 
         Parameters
         ----------
-        in_step : not now, but in the middle of its next step: that is on disk then, and nothing of it is sent
+        in_step : not now, but in the middle of its next step, which is then on disk while nothing of it is sent
         """
         site = self._driver.site(name)
         self.broker(name)
         if in_step:
-            site.stumbles = True
+            site.crashes_in_step = True
         else:
             self._driver.crash(site)
 
     def restart(self, name: str, *, forget: bool = False) -> None:
-        """Start a broker that crashed, with what is on its disk; its clients come back.
+        """Start a broker that crashed, with what is on its disk; its clients connect again.
 
         Parameters
         ----------
-        forget : with an empty disk; its clients say again what they want
+        forget : start with an empty disk; clients repeat their subscriptions and advertisements
         """
         site = self._driver.site(name)
         if site.broker is not None:
@@ -230,12 +222,12 @@ class SimulatedNetwork:
             if not wire.is_cut:
                 self._driver.tell_up(name, neighbour)
         for client in [each for each in site.clients.values() if not each.is_connected]:
-            self.reconnect(client)
+            client.reconnect()
             if forget:
-                client.say_all_again()
+                client.repeat_all()
 
     def switch(self, routing: Routing, *brokers: str) -> None:
-        """Let all brokers, or some, route in another way."""
+        """Change the routing of all brokers, or of some."""
         if not brokers:
             self.routing = routing
         for site in [self._driver.site(name) for name in brokers or tuple(self._driver.sites)]:
@@ -245,47 +237,19 @@ class SimulatedNetwork:
     # --- clients ------------------------------------------------------------------------------------------------
 
     def connect(self, broker: str, name: str) -> SimulatedClient:
-        """A new client at a broker."""
+        """Connect a new client to a broker."""
         site = self._driver.site(broker)
         self.broker(broker)
-        if name in self._clients:
+        if name in self._driver.client_names:
             raise ParameterError("a client's name that is free", shown(name))
-        self._clients.add(name)
-        client = site.clients[name] = SimulatedClient(self, broker, name)
+        self._driver.client_names.add(name)
+        client = site.clients[name] = SimulatedClient(self._driver, broker, name)
         self._driver.handle(site, ClientConnected(now=self.now, client=name))
         return client
 
-    def disconnect(self, client: SimulatedClient, *, for_good: bool) -> None:
-        """A client goes away."""
-        site = self._driver.site(client.broker)
-        client.is_connected = False
-        if for_good:
-            del site.clients[client.name]
-            self._clients.discard(client.name)
-            for subscription in client.subscriptions:
-                self.needs.remove(subscription)
-        self._driver.handle(site, ClientDisconnected(now=self.now, client=client.name, for_good=for_good))
-
-    def reconnect(self, client: SimulatedClient) -> None:
-        """A client comes back to its broker."""
-        self.broker(client.broker)
-        client.is_connected = True
-        self._driver.handle(
-            self._driver.site(client.broker), ClientConnected(now=self.now, client=client.name)
-        )
-
-    def hear(self, client: SimulatedClient, message: Message) -> None:
-        """A client says something to its broker."""
-        site = self._driver.site(client.broker)
-        if isinstance(message, Publish):
-            self._driver.published[message.publication] = self.now
-            self.records.published += 1
-            self.records.wanted += self.needs.publish(message.publication, message.event, site.name, self.now)
-        self._driver.handle(site, MessageReceived(now=self.now, client=client.name, message=message))
-
     def _add_site(self, name: str) -> None:
         broker = self._new_broker(name, {}, self.routing)
-        self._driver.sites[name] = Site(name, broker, self._driver.fire)
+        self._driver.sites[name] = BrokerSite(name, broker, self._driver.fire)
 
     def _new_broker(self, name: str, disk: Mapping[tuple[str, ...], Any], routing: Routing) -> Broker:
         return Broker.restored(

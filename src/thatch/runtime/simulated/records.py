@@ -1,4 +1,4 @@
-"""What a run left behind: traffic, table sizes, deliveries and their delay, and what went wrong."""
+"""What was recorded in a run: traffic, table sizes, deliveries and their delay, and faults."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import NamedTuple
 from thatch.broker.messages import Publish
 from thatch.runtime.simulated.wires import Wire
 
-__all__ = ["Delivery", "Records", "Sample", "Traffic"]
+__all__ = ["Delivery", "LinkTraffic", "Records", "TableSizes"]
 
-_KIND_OF_NOTHING = "acknowledge"  # a frame without a message only acknowledges
+_ACKNOWLEDGE = "acknowledge"  # a frame without a message only acknowledges
 
 
 class Delivery(NamedTuple):
@@ -24,8 +24,8 @@ class Delivery(NamedTuple):
     delay: float  # seconds since it was published
 
 
-class Traffic(NamedTuple):
-    """What was sent from one broker to a neighbour, of one kind of message."""
+class LinkTraffic(NamedTuple):
+    """The messages of one kind that one broker sent to a neighbour."""
 
     source: str
     target: str
@@ -34,7 +34,7 @@ class Traffic(NamedTuple):
     bytes: int
 
 
-class Sample(NamedTuple):
+class TableSizes(NamedTuple):
     """How large the tables of a broker were at a time."""
 
     at: float
@@ -46,43 +46,43 @@ class Sample(NamedTuple):
 
 @dataclass(slots=True)
 class Records:
-    """Everything that is counted; `traffic` is on the wires themselves.
+    """Everything that is counted; traffic is counted by the wires.
 
     Parameters
     ----------
     published : events
-    wanted : deliveries that there would be if every event reached at once all who want it
-    lost, doubled : frames
+    wanted : deliveries if every event reached all who want it at once
+    lost, duplicated : frames
     needed, superfluous : publications sent to a neighbour beyond which somebody, or nobody, wanted them
-    ignored : what brokers found of no use, by reason
-    failures : neighbours that brokers gave up for a while, by the broker and its neighbour
-    closed : links that brokers asked to be closed, by the broker, its neighbour and the reason
+    ignored : what brokers ignored, by reason
+    failures : neighbours that brokers reported as failed, by broker and neighbour
+    closed : links that brokers asked to be closed, by broker, neighbour and reason
     """
 
     deliveries: list[Delivery] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[TableSizes] = field(default_factory=list)
     published: int = 0
     wanted: int = 0
     lost: int = 0
-    doubled: int = 0
+    duplicated: int = 0
     needed: int = 0
     superfluous: int = 0
     ignored: Counter[str] = field(default_factory=Counter)
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     closed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    wires: list[Wire] = field(default_factory=list)  # also of links that are no more
+    wires: list[Wire] = field(default_factory=list)  # also of links that were removed
 
-    def traffic(self) -> list[Traffic]:
-        """What was sent, by wire and kind, losses and repetitions included."""
+    def traffic(self) -> list[LinkTraffic]:
+        """What was sent, by wire and kind, including lost and repeated frames."""
         return [
-            Traffic(wire.source, wire.target, _name(kind), *counted)
+            LinkTraffic(wire.source, wire.target, _name(kind), *counted)
             for wire in self.wires
             for kind, counted in wire.traffic.items()
         ]
 
     def by_kind(self) -> dict[str, tuple[int, int]]:
         """Messages and bytes by kind of message."""
-        return {name: (messages, size) for name, (messages, size) in _summed(self.wires).items()}
+        return {name: (messages, size) for name, (messages, size) in _sum_by_kind(self.wires).items()}
 
     def messages(self, *kinds: type) -> int:
         """How many messages of some kinds were sent."""
@@ -94,7 +94,7 @@ class Records:
         return self.messages(Publish)
 
 
-def _summed(wires: Iterable[Wire]) -> dict[str, list[int]]:
+def _sum_by_kind(wires: Iterable[Wire]) -> dict[str, list[int]]:
     sums: dict[str, list[int]] = {}
     for wire in wires:
         for kind, (messages, size) in wire.traffic.items():
@@ -105,4 +105,4 @@ def _summed(wires: Iterable[Wire]) -> dict[str, list[int]]:
 
 
 def _name(kind: type) -> str:
-    return _KIND_OF_NOTHING if kind is type(None) else kind.__name__.lower()
+    return _ACKNOWLEDGE if kind is type(None) else kind.__name__.lower()

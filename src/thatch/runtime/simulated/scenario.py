@@ -1,4 +1,4 @@
-"""A whole run: subscribers and publishers at random brokers, subscriptions, then events; and what it cost."""
+"""A whole run: clients at random brokers subscribe, then events are published; and what that cost."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from thatch.runtime.simulated.network import SimulatedNetwork
 from thatch.runtime.simulated.records import Records
 from thatch.runtime.simulated.wires import NO_FAULTS, Faults
 
-__all__ = ["Growth", "Interest", "Played", "Scenario", "play"]
+__all__ = ["GrowthStage", "Interest", "Played", "Scenario", "play"]
 
 
 class Interest(NamedTuple):
-    """A subscription before anybody knows it."""
+    """A subscription that is yet to be made."""
 
     subscription: str
     subscriber: str
     filter: Filter
 
 
-class Growth(NamedTuple):
-    """How far the network had come when so many had subscribed."""
+class GrowthStage(NamedTuple):
+    """The state of the network after some subscriptions."""
 
     subscriptions: int
     messages: int  # about subscriptions, so far
@@ -42,15 +42,15 @@ class Growth(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What is to happen.
+    """What happens in a run.
 
     Parameters
     ----------
-    interests : subscriptions, in the order in which they come; a subscriber is one client at one broker
-    events : in the order in which they are published, `rate` a second
-    publishers : clients who publish, each at a random broker; where advertisements guide, they advertise anything
-    stages : how often the growth of tables is looked at while subscriptions come
-    seed : of brokers for clients, publishers for events, and faults
+    interests : subscriptions, in order; a subscriber is one client at one broker
+    events : in the order of publication, `rate` a second
+    publishers : how many clients publish, each at a random broker; where advertisements guide, they advertise anything
+    stages : how often the growth of tables is recorded
+    seed : of the brokers of clients, the publishers of events, and faults
     """
 
     topology: Topology
@@ -75,16 +75,16 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """What came of it."""
+    """The result of a run."""
 
     scenario: Scenario
     network: SimulatedNetwork
-    growth: tuple[Growth, ...]
+    growth: tuple[GrowthStage, ...]
     refused: int  # subscriptions and events that a broker refused
 
     @property
     def records(self) -> Records:
-        """All that was counted."""
+        """All that was recorded."""
         return self.network.records
 
     @property
@@ -94,11 +94,11 @@ class Played:
 
 
 def play(scenario: Scenario, report: Callable[[int], None] = lambda _: None) -> Played:
-    """Let it happen.
+    """Run a scenario.
 
     Parameters
     ----------
-    report : called with how many more subscriptions and events are done
+    report : called with the number of subscriptions and events that were done since the last call
     """
     rng = np.random.default_rng(scenario.seed)
     network = SimulatedNetwork(
@@ -124,7 +124,7 @@ def _publishers(
     anything = parse("true", schema=scenario.schema)
     publishers = []
     for number in range(scenario.publishers):
-        client = network.connect(_drawn(network.brokers, rng), f"publisher-{number + 1}")
+        client = network.connect(_draw(network.brokers, rng), f"publisher-{number + 1}")
         if scenario.routing.way == "advertisements":
             client.advertise(anything)
         publishers.append(client)
@@ -136,7 +136,7 @@ def _subscribe(
     scenario: Scenario,
     rng: np.random.Generator,
     report: Callable[[int], None],
-) -> tuple[tuple[Growth, ...], int]:
+) -> tuple[tuple[GrowthStage, ...], int]:
     clients: dict[str, SimulatedClient] = {}
     growth = []
     refused = 0
@@ -144,10 +144,10 @@ def _subscribe(
         for each in part:
             client = clients.get(each.subscriber)
             if client is None:
-                # A subscriber may be called as a publisher is.
+                # A subscriber may have the name of a publisher.
                 name = f"subscriber {each.subscriber}"
-                client = clients[each.subscriber] = network.connect(_drawn(network.brokers, rng), name)
-            refused += not _accepted(lambda: client.subscribe(each.filter, each.subscription))  # noqa: B023 - called at once
+                client = clients[each.subscriber] = network.connect(_draw(network.brokers, rng), name)
+            refused += not _is_accepted(lambda: client.subscribe(each.filter, each.subscription))  # noqa: B023 - called at once
             report(1)
         network.run_until_quiet()
         network.sample()
@@ -166,47 +166,47 @@ def _publish(
 
     def publish(client: SimulatedClient, event: Mapping[str, Any]) -> None:
         nonlocal refused
-        refused += not _accepted(lambda: client.publish(event))
+        refused += not _is_accepted(lambda: client.publish(event))
         report(1)
 
     for part in _parts(scenario.events, scenario.stages):
         start = network.now
         for number, event in enumerate(part):
             client = publishers[int(rng.integers(len(publishers)))]
-            network.at(start + number / scenario.rate, _deed(publish, client, event))
+            network.at(start + number / scenario.rate, _bind(publish, client, event))
         network.run_until_quiet()
     return refused
 
 
-def _deed(
+def _bind(
     publish: Callable[..., None], client: SimulatedClient, event: Mapping[str, Any]
 ) -> Callable[[], None]:
     return lambda: publish(client, event)
 
 
-def _accepted(deed: Callable[[], Any]) -> bool:
+def _is_accepted(action: Callable[[], Any]) -> bool:
     try:
-        deed()
+        action()
     except ThatchError:
         return False
     return True
 
 
-def _growth(network: SimulatedNetwork) -> Growth:
+def _growth(network: SimulatedNetwork) -> GrowthStage:
     tables = [each.subscriptions for each in network.records.samples[-len(network.brokers) :]]
-    return Growth(
-        len(network.needs),
+    return GrowthStage(
+        len(network.oracle),
         network.records.messages(Subscribe, Unsubscribe),
         max(tables, default=0),
         sum(tables) / max(len(tables), 1),
     )
 
 
-def _drawn(names: Sequence[str], rng: np.random.Generator) -> str:
+def _draw(names: Sequence[str], rng: np.random.Generator) -> str:
     return names[int(rng.integers(len(names)))]
 
 
 def _parts(whole: Sequence[Any], count: int) -> list[Sequence[Any]]:
-    """A sequence in so many parts of about the same size, none of them empty."""
+    """Split a sequence into parts of about the same size, none of them empty."""
     size = max(1, -(-len(whole) // count))
     return [whole[start : start + size] for start in range(0, len(whole), size)]

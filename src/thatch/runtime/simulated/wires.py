@@ -1,19 +1,39 @@
-"""One direction of a link: a pipe that frames leave in the order in which they entered it, if they leave it at all."""
+"""One direction of a link, which delivers frames in order or loses them; and how large frames are.
+
+Nothing is written, so sizes are estimated from texts and counts.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
+from thatch.broker.messages import (
+    Advertise,
+    BucketRequest,
+    Digest,
+    Entries,
+    Joined,
+    Message,
+    Publish,
+    Subscribe,
+)
+from thatch.broker.stimuli import Frame
 from thatch.errors import ParameterError, shown
+from thatch.model.filters import Filter
 from thatch.model.topology import Link
 
-__all__ = ["NO_FAULTS", "Faults", "Wire"]
+__all__ = ["NO_FAULTS", "Faults", "FrameSizes", "Wire"]
+
+_FRAME = 32  # bytes of sessions, numbers and lengths
+_NUMBER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """How often a frame is lost, and how often it comes twice: probabilities below 1."""
+    """How likely a frame is lost, and how likely it is delivered twice: probabilities below 1."""
 
     loss: float = 0.0
     duplication: float = 0.0
@@ -44,20 +64,20 @@ class Wire:
         self.link = link
         self.latency = link.latency
         self.bandwidth = link.bandwidth
-        self.free_at = 0.0  # when the last frame will have entered it
+        self.free_at = 0.0  # when the last frame will have been sent
         self.is_cut = False
-        self.cuts = 0  # what was sent before a cut does not arrive after it
+        self.cuts = 0  # frames that were sent before a cut do not arrive after it
         self.traffic: dict[type, list[int]] = {}  # by kind of message: how many, and their bytes
 
     def arrival(self, now: float, size: int) -> float:
-        """When a frame that is sent now arrives: it enters after those before it, and takes time for its bytes."""
+        """When a frame that is sent now arrives: it waits for those before it, and takes time for its bytes."""
         if self.bandwidth == inf:
             return now + self.latency
         self.free_at = max(now, self.free_at) + size / self.bandwidth
         return self.free_at + self.latency
 
     def cut(self) -> None:
-        """Lose what is under way and what will be sent."""
+        """Lose frames under way and frames to come."""
         self.is_cut = True
         self.cuts += 1
         self.free_at = 0.0
@@ -70,3 +90,56 @@ class Wire:
         else:
             counted[0] += 1
             counted[1] += size
+
+
+class FrameSizes:
+    """Estimates how many bytes frames would have; texts of filters and events are measured once each."""
+
+    def __init__(self) -> None:
+        self._filters: dict[Filter, int] = {}
+        self._events: dict[str, int] = {}
+
+    def frame(self, frame: Frame) -> int:
+        """The bytes of a frame."""
+        return _FRAME + (0 if frame.message is None else self.message(frame.message))
+
+    def message(self, message: Message) -> int:
+        """The bytes of a message."""
+        match message:
+            case Subscribe():
+                return len(message.subscription) + _NUMBER + self._filter(message.filter)
+            case Advertise():
+                return len(message.advertisement) + _NUMBER + 1 + self._filter(message.filter)
+            case Publish():
+                return len(message.publication) + self._event(message)
+            case Joined():
+                return sum(len(name) + len(before) for name, before in message.routes)
+            case Digest():
+                return 2 * _NUMBER * (len(message.subscriptions) + len(message.advertisements))
+            case BucketRequest():
+                return _NUMBER * (len(message.subscriptions) + len(message.advertisements))
+            case Entries():
+                held: list[Message] = [message.buckets, *message.subscriptions, *message.advertisements]
+                return sum(self.message(each) for each in held)
+            case _:  # a few ids
+                return sum(len(str(getattr(message, name))) for name in type(message).__slots__)
+
+    def forget_events(self) -> None:
+        """Forget the sizes of events, which will hardly be needed again."""
+        self._events.clear()
+
+    def _filter(self, filter: Filter) -> int:
+        size = self._filters.get(filter)
+        if size is None:
+            size = self._filters[filter] = len(str(filter))
+        return size
+
+    def _event(self, message: Publish) -> int:
+        size = self._events.get(message.publication)
+        if size is None:
+            size = self._events[message.publication] = _json_size(message.event)
+        return size
+
+
+def _json_size(event: Any) -> int:
+    return len(json.dumps(event, default=str, separators=(",", ":")))

@@ -5,60 +5,60 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thatch.runtime.simulated.agenda import Agenda, Timers
+from thatch.runtime.simulated.schedule import Schedule, VirtualTimers
 
 
-def drained(agenda: Agenda) -> None:
-    while agenda.step():
+def drained(schedule: Schedule) -> None:
+    while schedule.step():
         pass
 
 
 def test_work_is_done_in_the_order_of_time_and_then_of_putting():
-    agenda, done = Agenda(), []
+    schedule, done = Schedule(), []
     for at, name in ((2.0, "c"), (1.0, "a"), (1.0, "b")):
-        agenda.put(at, done.append, name)
-    drained(agenda)
+        schedule.put(at, done.append, name)
+    drained(schedule)
     assert done == ["a", "b", "c"]
-    assert agenda.now == 2.0
+    assert schedule.now == 2.0
 
 
 def test_nothing_happens_beyond_the_time_that_is_asked_for():
-    agenda, done = Agenda(), []
-    agenda.put(2.0, done.append, "late")
-    assert not agenda.step(1.0)
+    schedule, done = Schedule(), []
+    schedule.put(2.0, done.append, "late")
+    assert not schedule.step(1.0)
     assert done == []
-    assert agenda.step(2.0)
+    assert schedule.step(2.0)
 
 
 def test_a_timer_that_is_set_anew_fires_once_at_the_new_time():
-    agenda, fired = Agenda(), []
-    timers = Timers(lambda name: fired.append((name, agenda.now)))
-    agenda.set_timer(timers, "resend", 1.0)
-    agenda.set_timer(timers, "resend", 5.0)
-    drained(agenda)
-    agenda.set_timer(timers, "resend", 9.0)
-    agenda.set_timer(timers, "resend", 7.0)
-    drained(agenda)
+    schedule, fired = Schedule(), []
+    timers = VirtualTimers(lambda name: fired.append((name, schedule.now)))
+    schedule.set_timer(timers, "resend", 1.0)
+    schedule.set_timer(timers, "resend", 5.0)
+    drained(schedule)
+    schedule.set_timer(timers, "resend", 9.0)
+    schedule.set_timer(timers, "resend", 7.0)
+    drained(schedule)
     assert fired == [("resend", 5.0), ("resend", 7.0)]
 
 
 def test_a_timer_that_was_cancelled_does_not_fire():
-    agenda, fired = Agenda(), []
-    timers = Timers(fired.append)
-    agenda.set_timer(timers, "resend", 1.0)
+    schedule, fired = Schedule(), []
+    timers = VirtualTimers(fired.append)
+    schedule.set_timer(timers, "resend", 1.0)
     timers.due.pop("resend")
-    assert agenda.next_timer() == float("inf")
-    drained(agenda)
+    assert schedule.next_timer() == float("inf")
+    drained(schedule)
     assert fired == []
 
 
 def test_a_timer_in_the_past_fires_now():
-    agenda, fired = Agenda(), []
-    timers = Timers(lambda name: fired.append(agenda.now))
-    agenda.put(3.0, lambda: None)
-    drained(agenda)
-    agenda.set_timer(timers, "lease", 1.0)
-    drained(agenda)
+    schedule, fired = Schedule(), []
+    timers = VirtualTimers(lambda name: fired.append(schedule.now))
+    schedule.put(3.0, lambda: None)
+    drained(schedule)
+    schedule.set_timer(timers, "lease", 1.0)
+    drained(schedule)
     assert fired == [3.0]
 
 
@@ -75,8 +75,8 @@ MOVES = st.lists(
 
 @given(moves=MOVES)
 def test_timers_fire_as_if_each_had_one_time_only(moves):
-    agenda, fired, expected = Agenda(), [], []
-    timers = Timers(lambda name: fired.append((agenda.now, name)))
+    schedule, fired, expected = Schedule(), [], []
+    timers = VirtualTimers(lambda name: fired.append((schedule.now, name)))
     due: dict[str, float] = {}
     clock = 0.0
 
@@ -88,7 +88,7 @@ def test_timers_fire_as_if_each_had_one_time_only(moves):
     for kind, name, number in moves:
         if kind == "set":
             due[name] = clock + number - 1  # sometimes in the past
-            agenda.set_timer(timers, name, due[name])
+            schedule.set_timer(timers, name, due[name])
         elif kind == "cancel":
             due.pop(name, None)
             timers.due.pop(name, None)
@@ -97,8 +97,8 @@ def test_timers_fire_as_if_each_had_one_time_only(moves):
             timers.clear()
         else:
             pass_time(clock + number)
-            while agenda.step(clock + number):
+            while schedule.step(clock + number):
                 pass
-            clock = agenda.now = clock + number
+            clock = schedule.now = clock + number
     assert sorted(fired) == sorted(expected)
     assert [at for at, _ in fired] == [at for at, _ in expected]

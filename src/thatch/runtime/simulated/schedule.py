@@ -1,7 +1,7 @@
 """What happens when, in virtual time: frames and other work on one heap, timers on another.
 
-They are apart because a network is quiet when no work is left, although timers such as those of leases go on. Of what
-happens at the same time, that which was put first comes first, so that a run is the same again.
+They are separate because a network is quiet when no work is left, even if timers, such as those of expiries, are set. Of
+work at the same time, what was put first comes first, so that a run can be repeated exactly.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-__all__ = ["Agenda", "Timers"]
+__all__ = ["Schedule", "VirtualTimers"]
 
 
-class Timers:
-    """The timers of one broker, each with one entry on the heap however often it is set anew.
+class VirtualTimers:
+    """The timers of one broker, each with at most one entry on the heap, however often it is reset.
 
-    A broker sets its resend timer at every frame and cancels it at every acknowledgement: an entry that comes too early
+    A broker sets its resend timer at every frame and cancels it at every acknowledgement. An entry that comes too early
     is put back for the time that was set last.
     """
 
@@ -26,37 +26,37 @@ class Timers:
     def __init__(self, fire: Callable[[str], None]) -> None:
         self.fire = fire
         self.due: dict[str, float] = {}
-        self.armed: dict[str, float] = {}  # when the entry on the heap comes
+        self.armed: dict[str, float] = {}  # when the entry on the heap is due
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Cancel all of them."""
         self.due.clear()
         self.armed.clear()
 
 
-class Agenda:
+class Schedule:
     """Work and timers by time."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self._work: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._timers: list[tuple[float, int, Timers, str]] = []
+        self._timers: list[tuple[float, int, VirtualTimers, str]] = []
         self._number = 0
 
-    def put(self, at: float, deed: Callable[..., None], *arguments: Any) -> None:
-        """Do something at a time."""
+    def put(self, at: float, action: Callable[..., None], *arguments: Any) -> None:
+        """Schedule a call at a time."""
         self._number += 1
-        heappush(self._work, (at, self._number, deed, arguments))
+        heappush(self._work, (at, self._number, action, arguments))
 
-    def set_timer(self, timers: Timers, name: str, at: float) -> None:
-        """Let a timer of a broker run out at a time, or now if that is past."""
+    def set_timer(self, timers: VirtualTimers, name: str, at: float) -> None:
+        """Set a timer of a broker for a time, or for now if that is past."""
         timers.due[name] = at
         armed = timers.armed.get(name)
         if armed is None or armed > at:
             self._arm(timers, name, max(at, self.now))
 
     def step(self, until: float = inf) -> bool:
-        """Do what comes next, if it comes by then; whether there was anything."""
+        """Do what comes next, if it is due by then; returns whether there was anything to do."""
         work = self._work[0][0] if self._work else inf
         timer = self.next_timer()
         at = min(work, timer)
@@ -64,8 +64,8 @@ class Agenda:
             return False
         self.now = max(self.now, at)
         if work <= timer:
-            _, _, deed, arguments = heappop(self._work)
-            deed(*arguments)
+            _, _, action, arguments = heappop(self._work)
+            action(*arguments)
         else:
             _, _, timers, name = heappop(self._timers)
             del timers.armed[name], timers.due[name]
@@ -78,7 +78,7 @@ class Agenda:
         return self._work[0][0] if self._work else inf
 
     def next_timer(self) -> float:
-        """When the next timer runs out, infinite if there is none."""
+        """When the next timer expires, infinite if there is none."""
         heap = self._timers
         while heap:
             at, _, timers, name = heap[0]
@@ -92,7 +92,7 @@ class Agenda:
                     self._arm(timers, name, due)
         return inf
 
-    def _arm(self, timers: Timers, name: str, at: float) -> None:
+    def _arm(self, timers: VirtualTimers, name: str, at: float) -> None:
         self._number += 1
         timers.armed[name] = at
         heappush(self._timers, (at, self._number, timers, name))
