@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import shlex
-import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -40,15 +39,12 @@ def test_a_program_prints_what_the_guide_says(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
-def test_a_command_prints_what_the_guide_says(
-    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_prints_what_the_guide_says(number: int, tmp_path: Path) -> None:
     command, printed = COMMANDS[number]
     for name, content in FILES.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     command, _, given = command.partition(" < ")
-    monkeypatch.setattr(sys, "stdin", io.StringIO(FILES[given] if given else ""))
-    ran = run_here(tmp_path, *shlex.split(command))
+    ran = run_here(tmp_path, *shlex.split(command), stdin=FILES[given] if given else "")
     assert ran.returncode == 0, ran.stderr
     told = iter(ran.stdout.splitlines())
     for line in printed.splitlines():
