@@ -1,1 +1,1 @@
-"""How figures move with the number of subscriptions, of attributes, of conditions, and with the match rate."""
+"""How speed and memory change with the number of subscriptions, attributes and conditions, and with the match rate."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.curves`: a table, JSON, and a page of plots beside it."""
+"""`python -m benchmarks.curves`: a table, JSON, and a page of plots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from benchmarks.console import figure, note, table_text
 from benchmarks.curves.page import write_page
-from benchmarks.curves.points import Point, measured
+from benchmarks.curves.points import Point, measure
 from benchmarks.curves.shapes import curves
 from benchmarks.machine import machine
 from benchmarks.store import STORE, keep
@@ -20,13 +20,13 @@ _MOST = 1_000_000
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Point]:
-    """Measure all curves, print them, keep them; the points."""
+    """Measure all curves, print and store them; the points."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.curves", description=__doc__)
-    parser.add_argument("--count", type=int, help=f"most subscriptions, {_MOST:,} by default")
+    parser.add_argument("--count", type=int, help=f"largest number of subscriptions, {_MOST:,} by default")
     parser.add_argument("--events", type=int, default=256, help="different events")
     parser.add_argument("--seed", type=int, default=1, help="of the workloads")
     parser.add_argument(
-        "--quick", action="store_true", help="small sizes and one round, to see that all runs"
+        "--quick", action="store_true", help="small sizes and one round, to check that everything runs"
     )
     given = parser.parse_args(arguments)
     most = given.count or (10_000 if given.quick else _MOST)
@@ -35,14 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> list[Point]:
     for curve in curves(most, events, given.seed):
         for value in curve.values:
             note(f"{curve.name} {value:,g}")
-            points.append(measured(curve.name, value, curve.made(value), rounds=rounds, floor=floor))
+            points.append(measure(curve.name, value, curve.make(value), rounds=rounds, floor=floor))
     print(machine())
     print(table_text(_HEAD, [_cells(point) for point in points]))
-    name = "curves" if most == _MOST else "curves-part"  # a short run must not hide a full one
+    name = "curves" if most == _MOST else "curves-part"  # a short run must not overwrite a full one
     path = keep(name, [asdict(point) for point in points])
     page = STORE / f"{name}.html"
     write_page(page, points, machine())
-    note(f"kept in {path} and {page}")
+    note(f"stored in {path} and {page}")
     return points
 
 

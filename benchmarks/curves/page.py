@@ -1,4 +1,4 @@
-"""The curves as one HTML file that needs nothing else."""
+"""The curves as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from benchmarks.curves.points import Point
 __all__ = ["write_page"]
 
 _FIGURES = {
-    "microseconds": "µs an event",
-    "hot_bytes": "hot bytes a subscription",
+    "microseconds": "µs per event",
+    "hot_bytes": "hot bytes per subscription",
     "build_seconds": "seconds to build",
 }
 
 
 def write_page(path: Path, points: Sequence[Point], machine: str) -> None:
-    """A line of plots for each curve."""
+    """Write a row of plots for each curve."""
     names = list(dict.fromkeys(point.curve for point in points))
     titles = [f"{title} over {name}" for name in names for title in _FIGURES.values()]
     figure = make_subplots(rows=len(names), cols=len(_FIGURES), subplot_titles=titles)
@@ -34,7 +34,7 @@ def write_page(path: Path, points: Sequence[Point], machine: str) -> None:
             figure.update_yaxes(rangemode="tozero", row=row, col=column)
         figure.update_yaxes(type="log", row=row, col=1)
     figure.update_layout(
-        title=f"Thatch, one event a call<br><sup>{escape(machine)}</sup>",
+        title=f"Thatch, one event per call<br><sup>{escape(machine)}</sup>",
         height=360 * len(names),
         showlegend=False,
         template="plotly_white",

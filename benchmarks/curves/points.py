@@ -1,4 +1,4 @@
-"""What is measured at a point of a curve."""
+"""One point of a curve, and how it is measured."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from benchmarks.contest import Contestant, latencies, race
 from benchmarks.ours import engine_of, ids_of
 from thatch.workloads import Workload
 
-__all__ = ["Point", "measured"]
+__all__ = ["Point", "measure"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Figures at one value of what is varied."""
+    """The figures at one value of the varied quantity."""
 
     curve: str
     value: float
     subscriptions: int
-    matches: float  # an event
-    microseconds: float  # an event, best
+    matches: float  # per event
+    microseconds: float  # per event, best round
     p99: float
-    hot_bytes: float  # a subscription
+    hot_bytes: float  # per subscription
     build_seconds: float
 
 
-def measured(curve: str, value: float, workload: Workload, *, rounds: int, floor: float) -> Point:
-    """Build, then match one event a call."""
+def measure(curve: str, value: float, workload: Workload, *, rounds: int, floor: float) -> Point:
+    """Build an engine, then match one event per call."""
     count = len(workload.subscriptions)
     ids, events = ids_of(count), workload.events()
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What each curve varies, and the workload at every point of it."""
+"""What each curve varies, and the workload at each of its points."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LAST = 999.0  # values of boxes lie in [0, last]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A line of points.
+    """A series of points.
 
     Parameters
     ----------
     name : what is varied
-    values : how it is varied
-    made : the workload at a value
+    values : the values it takes
+    make : makes the workload for a value
     """
 
     name: str
     values: Sequence[float]
-    made: Callable[[float], Workload]
+    make: Callable[[float], Workload]
 
 
 def curves(most: int, events: int, seed: int) -> list[Curve]:
@@ -37,7 +37,7 @@ def curves(most: int, events: int, seed: int) -> list[Curve]:
 
     Parameters
     ----------
-    most : subscriptions at the end of the first curve; the others have a tenth of it
+    most : subscriptions at the last point of the first curve; the other curves have a tenth of it
     """
     count = max(1, most // 10)
 
@@ -48,30 +48,30 @@ def curves(most: int, events: int, seed: int) -> list[Curve]:
         Curve(
             name="subscriptions",
             values=sorted({max(1, most // 10**power) for power in range(4)}),
-            made=lambda value: generate("W1", int(value), events, seed),
+            make=lambda value: generate("W1", int(value), events, seed),
         ),
         Curve(
             name="attributes",
             values=(10, 20, 100, 1_000, 5_000),
-            made=lambda value: w1_like(_over(int(value))),
+            make=lambda value: w1_like(_shape_over(int(value))),
         ),
         Curve(
             name="conditions of a filter",
             values=tuple(range(1, 11)),
-            made=lambda value: w1_like(Selective(conditions=(int(value), int(value)))),
+            make=lambda value: w1_like(Selective(conditions=(int(value), int(value)))),
         ),
         Curve(
             name="match rate, %",
             values=(0.001, 0.01, 0.1, 1, 10),
-            made=lambda value: make_real_boxes(
-                read_request("W2-like", count, events, seed), _holding(value / 100)
+            make=lambda value: make_real_boxes(
+                read_request("W2-like", count, events, seed), _boxes_with_share(value / 100)
             ),
         ),
     ]
 
 
-def _over(attributes: int) -> Selective:
-    """W1's shape over fewer or more attributes; events over many are drawn by popularity, as in W6."""
+def _shape_over(attributes: int) -> Selective:
+    """W1's shape over fewer or more attributes; with many, the attributes of events are drawn by popularity, as in W6."""
     return Selective(
         attributes=attributes,
         event_attributes=(min(10, attributes // 2), min(20, attributes)),
@@ -79,7 +79,7 @@ def _over(attributes: int) -> Selective:
     )
 
 
-def _holding(share: float) -> RealBoxes:
-    """Boxes that hold about this share of the events: the mean side to the power of the dimensions."""
+def _boxes_with_share(share: float) -> RealBoxes:
+    """Boxes that contain about this share of the events, which is the mean side to the power of the dimensions."""
     side = share ** (1 / _DIMENSIONS) * _LAST
     return RealBoxes(attributes=_DIMENSIONS, last=_LAST, side=(0.5 * side, 1.5 * side))

@@ -7,7 +7,7 @@ from benchmarks.matching.measured import contest, our_row
 from benchmarks.matching.rows import Row, at_least, times_faster
 from benchmarks.matching.session import Session
 from benchmarks.ours import BATCH, SINGLE, batch, single
-from benchmarks.peers.duck import DUCKDB, duck
+from benchmarks.peers.duck import DUCKDB, duckdb_join
 from benchmarks.peers.r_tree import PER_CALL, VECTOR, r_tree
 from benchmarks.peers.scans import NAIVE, naive
 
@@ -22,7 +22,7 @@ def boxes_rows(session: Session) -> list[Row]:
     note("loading rtree and DuckDB")
     peers = [
         *r_tree(boxes, points[: sizes.few(256)], sizes.few(64)),
-        duck(boxes, points[: sizes.few(256)]),
+        duckdb_join(boxes, points[: sizes.few(256)]),
         naive(boxes, points[: sizes.few(32)]),
     ]
     ours, batched = single(prepared), batch(prepared)

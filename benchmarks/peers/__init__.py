@@ -1,1 +1,1 @@
-"""Other ways to the same answers, each a function that gives a `Contestant`."""
+"""Other systems that give the same answers, each a function that returns a `Contestant`."""

@@ -1,4 +1,4 @@
-"""DuckDB: a join of a table of events with the table of boxes, one thread, its own choice of plan."""
+"""DuckDB: a join of a table of events with a table of boxes, on one thread, with the plan that DuckDB chooses."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyarrow as pa
 from benchmarks.contest import Contestant
 from thatch.workloads import Intervals
 
-__all__ = ["DUCKDB", "duck"]
+__all__ = ["DUCKDB", "duckdb_join"]
 
 DUCKDB = "DuckDB join"
 
 
-def duck(boxes: Intervals, points: np.ndarray[Any, Any]) -> Contestant:
-    """All events in one query."""
+def duckdb_join(boxes: Intervals, points: np.ndarray[Any, Any]) -> Contestant:
+    """Match all events in one query."""
     dimensions = points.shape[1]
     connection = duckdb.connect(config={"threads": 1})
     _table(

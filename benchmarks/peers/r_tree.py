@@ -1,4 +1,4 @@
-"""The `rtree` package (libspatialindex), loaded in bulk from arrays: an event a call, and many in its vector call."""
+"""The `rtree` package (libspatialindex), bulk-loaded from arrays: one event per call, and many in its vector call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VECTOR = "rtree, intersection_v"
 
 
 def r_tree(boxes: Intervals, points: np.ndarray[Any, Any], few: int) -> list[Contestant]:
-    """Both ways over one tree; the first gets only a few of the events."""
+    """Both calls on one tree; the first gets only a few of the events."""
     dimensions = points.shape[1]
     low, high = boxes.low.reshape(-1, dimensions), boxes.high.reshape(-1, dimensions)
     settings = rtree.index.Property(dimension=dimensions)

@@ -1,8 +1,8 @@
-"""Rule engines, which look at every rule: rule-engine (Python) and zen-engine (Rust), each in its quickest way.
+"""Rule engines, which check every rule: rule-engine (Python) and zen-engine (Rust), each used in its fastest way.
 
-The quickest way we found to ask zen-engine for all rules that hold is one compiled expression that lists the truth
-of every rule; its decision table with hit policy `collect` took three to four times as long, an expression a rule
-twenty times. rule-engine is asked rule by rule; it has no other way. Both need every attribute in every event.
+The fastest way we found to ask zen-engine for all rules that hold is one compiled expression that lists the truth of every
+rule. Its decision table with hit policy `collect` took three to four times as long, one expression per rule twenty times.
+rule-engine can only be asked rule by rule. Both need every attribute in every event.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Events = Sequence[dict[str, Any]]
 
 
 def rule_engine_rules(boxes: Intervals, names: Sequence[str], events: Events) -> Contestant:
-    """A rule a subscription, asked one by one."""
+    """One rule per subscription, asked one by one."""
     rules = [rule_engine.Rule(text) for text in _expressions(boxes, names)]
     return Contestant(
         name=RULE_ENGINE,
@@ -50,7 +50,7 @@ def zen_rules(boxes: Intervals, names: Sequence[str], events: Events) -> Contest
 
 
 def zen_table(boxes: Intervals, names: Sequence[str], events: Events) -> Contestant:
-    """A decision table with a line a subscription."""
+    """A decision table with one line per subscription."""
     table = {
         "hitPolicy": "collect",
         "inputs": [{"id": name, "name": name, "type": "expression", "field": name} for name in names],
@@ -78,7 +78,7 @@ def zen_table(boxes: Intervals, names: Sequence[str], events: Events) -> Contest
 
 
 def _expressions(boxes: Intervals, names: Sequence[str]) -> list[str]:
-    """Every box in words that both engines read."""
+    """Each box as an expression that both engines understand."""
     low, high = boxes.low.tolist(), boxes.high.tolist()
     keys = [names[attribute] for attribute in boxes.attribute.tolist()]
     sides = [
@@ -89,7 +89,7 @@ def _expressions(boxes: Intervals, names: Sequence[str]) -> list[str]:
 
 
 def _lines(boxes: Intervals, names: Sequence[str]) -> list[dict[str, str]]:
-    """Every box as the cells of a decision table."""
+    """Each box as the cells of a decision table."""
     cells = [
         (names[attribute], f"{start:g}" if start == end else f"[{start:g}..{end:g}]")
         for attribute, start, end in zip(

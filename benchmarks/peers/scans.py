@@ -1,4 +1,4 @@
-"""Scans: every box is looked at. They get a ready NumPy row and give row numbers, which favours them."""
+"""Scans, which check every box. They get a ready NumPy row and return row numbers, which favours them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Points = np.ndarray[Any, Any]
 
 
 def numpy_scan(boxes: Intervals, points: Points) -> Contestant:
-    """All sides at once in NumPy, then all sides of a box together."""
+    """Check all sides at once in NumPy, then combine the sides of each box."""
 
     def scan(point: Points) -> Rows:
         value = point[boxes.attribute]
@@ -30,10 +30,10 @@ def numpy_scan(boxes: Intervals, points: Points) -> Contestant:
 
 
 def naive(boxes: Intervals, points: Points) -> Contestant:
-    """Box by box, compiled, stopping at the first side that fails."""
+    """Check box by box, compiled, stopping at the first side that fails."""
     out = np.empty(len(boxes), np.int64)
 
     def scan(point: Points) -> int:
-        return naive_scan(boxes.offsets, boxes.attribute, boxes.low, boxes.high, point, out)  # type: ignore[no-any-return]
+        return naive_scan(boxes.offsets, boxes.attribute, boxes.low, boxes.high, point, out)  # type: ignore[no-any-return]  # kernels have no types
 
     return Contestant(name=NAIVE, call=scan, items=list(points), split=lambda count: [out[:count].copy()])

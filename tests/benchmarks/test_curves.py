@@ -27,7 +27,7 @@ def test_curves_are_measured_printed_kept_and_drawn(tmp_path, capsys):
 @pytest.mark.parametrize("rate", [0.1, 1, 10])
 def test_boxes_of_the_match_rate_curve_hold_about_that_share(rate):
     (curve,) = (each for each in curves(20_000, 200, 1) if each.name == "match rate, %")
-    workload = curve.made(rate)
+    workload = curve.make(rate)
     low, high = (getattr(workload.subscriptions, end).reshape(-1, 3) for end in ("low", "high"))
     points = workload.publications.values[:, None, :]
     share = ((low <= points) & (points <= high)).all(axis=2).mean()

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.contest import agree
 from benchmarks.ours import batch, event_table, ids_of, prepare, single
-from benchmarks.peers.duck import duck
+from benchmarks.peers.duck import duckdb_join
 from benchmarks.peers.r_tree import r_tree
 from benchmarks.peers.rules import rule_engine_rules, zen_rules, zen_table
 from benchmarks.peers.scans import naive, numpy_scan
@@ -28,7 +28,7 @@ def test_a_batch_agrees_with_single_events(name):
 def test_spatial_peers_agree_with_the_engine():
     prepared = prepare("W2-3D", 2_000, 16, 1)
     boxes, points = prepared.boxes, prepared.points
-    assert agree([single(prepared), *r_tree(boxes, points, 8), duck(boxes, points)]) > 0
+    assert agree([single(prepared), *r_tree(boxes, points, 8), duckdb_join(boxes, points)]) > 0
 
 
 def test_rule_engines_agree_with_the_engine():
