@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from thatch.compiled.records import Int32s, Int64s, Uint16s, Uint64s
 from thatch.matching.segments.columns import EventColumns
 from thatch.matching.segments.kernels.batches import (
     DENSE,
@@ -42,8 +42,8 @@ _MOST_ROWS = 1 << 14  # of a grid, which takes 64 MB
 # Nanoseconds, from measurements: a block that a search reads, and a side that is a mask.
 _PER_BLOCK, _PER_SIDE = 20.0, 2.5
 
-Counts = npt.NDArray[np.int64]
-Slots = npt.NDArray[np.int32]
+Counts = Int64s
+Slots = Int32s
 Part = tuple[int, Counts, Slots]  # the first event, how many matches each has from there on, their slots
 
 
@@ -113,7 +113,7 @@ class _Matching:
 
     def _run(
         self, columns: EventColumns, first: int, flags: int, counts: Counts
-    ) -> tuple[int, Slots, npt.NDArray[np.int64]]:
+    ) -> tuple[int, Slots, Int64s]:
         boxes = len(self._room.slots)
         slots = self._room.spare("found", boxes + _ROOM, np.int32)
         pending = np.empty((boxes + 4_096, 3), np.int64)
@@ -144,12 +144,7 @@ class _Matching:
         return first, counts, slots
 
     def _verified(
-        self,
-        first: int,
-        counts: Counts,
-        slots: Slots,
-        pending: npt.NDArray[np.int64],
-        sources: list[int],
+        self, first: int, counts: Counts, slots: Slots, pending: Int64s, sources: list[int]
     ) -> Iterator[Part]:
         """What is verified of events that were searched, as parts of their own; `slots` are the sure ones."""
         shape = self._view.shape
@@ -215,11 +210,11 @@ class _Matching:
 class _Found:
     """What masks found for as many events as they have: rows of a grid and pairs, and the counts of both."""
 
-    grid: npt.NDArray[np.uint64]
-    first_boxes: npt.NDArray[np.int64]
+    grid: Uint64s
+    first_boxes: Int64s
     rows: int
     own_slots: Slots
-    pair_events: npt.NDArray[np.uint16]
+    pair_events: Uint16s
     pair_slots: Slots
     counts: Counts
 

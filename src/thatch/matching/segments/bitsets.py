@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Doubles, Int32s, Int64s, Uint64s
 from thatch.matching.segments.building.shares import Shares
 from thatch.matching.segments.building.tables import CutTables
 from thatch.matching.segments.kernels.bitsets import count_edges, file_edges, keep_bits
@@ -42,10 +43,10 @@ class Bitsets:
     `layout` how long a row of `bits` is, after how many edges one is kept, and where each attribute's things begin.
     """
 
-    layout: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int32]
-    boxes: npt.NDArray[np.int32]
-    bits: npt.NDArray[np.uint64]
+    layout: Int64s
+    starts: Int32s
+    boxes: Int32s
+    bits: Uint64s
 
     @classmethod
     def none(cls) -> Bitsets:
@@ -108,7 +109,7 @@ class Bitsets:
         return sum(array.nbytes for array in self.arrays().values())
 
 
-def _stride(edges: npt.NDArray[np.int64], words: int, room: int) -> int:
+def _stride(edges: Int64s, words: int, room: int) -> int:
     """After how many edges the bits are kept, so that all fit the room; 0 if too few would."""
     rows = min(room // (8 * words), _MOST_KEPT * len(edges)) - len(edges)
     if rows < (_FEWEST_KEPT - 1) * len(edges):
@@ -149,7 +150,7 @@ def is_worth_bitsets(
 
 def blocks_of_an_event(
     tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
-) -> npt.NDArray[np.float64]:
+) -> Doubles:
     """How many blocks of each group a search is expected to read, taking attributes for independent."""
     below = _Below(tables, columns, shares)
     groups, codes = columns["groups"], columns["codes"]
@@ -179,20 +180,18 @@ class _Below:
         self, tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None
     ) -> None:
         self._shares, self._columns, self._cells = shares, columns, tables.cells()
-        self._made: dict[int, npt.NDArray[np.float64]] = {}
+        self._made: dict[int, Doubles] = {}
 
-    def __call__(self, local: int) -> npt.NDArray[np.float64]:
+    def __call__(self, local: int) -> Doubles:
         if local not in self._made:
             self._made[local] = self._make(local)
         return self._made[local]
 
-    def _make(self, local: int) -> npt.NDArray[np.float64]:
+    def _make(self, local: int) -> Doubles:
         if self._shares is not None and self._shares.is_known[local]:
             return self._shares.below(local)
         cells = int(self._cells[local])
         begins = self._columns["side_lo"][self._columns["side_attribute"] == local]
         sums = np.concatenate([np.zeros(1), np.cumsum(np.bincount(begins, minlength=cells))])
-        result: npt.NDArray[np.float64] = (
-            0.5 * sums / max(len(begins), 1) + 0.5 * np.arange(cells + 1) / cells
-        )
+        result: Doubles = 0.5 * sums / max(len(begins), 1) + 0.5 * np.arange(cells + 1) / cells
         return result

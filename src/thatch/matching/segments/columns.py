@@ -16,21 +16,22 @@ from math import inf, nextafter
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s
 from thatch.matching.segments.records import NUMBER, TEXT
 from thatch.model.events import Record
 from thatch.model.lines import Cut
 
 __all__ = ["Checks", "EventColumns", "Sides", "Texts", "cut_of"]
 
-Ints = npt.NDArray[np.int32]
+Ints = Int32s
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
     """Texts one after the other, in UTF-8."""
 
-    offsets: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
-    blob: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    offsets: Int64s = field(default_factory=lambda: np.zeros(1, np.int64))
+    blob: Uint8s = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @classmethod
     def of(cls, texts: list[bytes]) -> Texts:
@@ -80,14 +81,14 @@ class Sides:
     `source`: the canonical text of the filter, empty where its one box says all.
     """
 
-    offsets: npt.NDArray[np.int64]
+    offsets: Int64s
     attribute: Ints  # numbered as the index numbers its attributes
     lo_kind: npt.NDArray[np.int8]
-    lo_value: npt.NDArray[np.float64]
+    lo_value: Doubles
     hi_kind: npt.NDArray[np.int8]
-    hi_value: npt.NDArray[np.float64]
+    hi_value: Doubles
     owner: Ints
-    slot: npt.NDArray[np.int64]
+    slot: Int64s
     verify: npt.NDArray[np.bool_]
     texts: Texts
     source: Texts
@@ -105,10 +106,10 @@ class EventColumns:
     `numbers`, of a text its position in `texts`.
     """
 
-    attribute: npt.NDArray[np.int32]
-    classes: npt.NDArray[np.uint8]
-    numbers: npt.NDArray[np.float64]
-    codes: npt.NDArray[np.int32]
+    attribute: Int32s
+    classes: Uint8s
+    numbers: Doubles
+    codes: Int32s
     texts: Texts
     read: Callable[[int], Record]  # one event as a record, for filters that must be verified
 

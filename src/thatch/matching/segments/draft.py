@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Doubles, Int32s, Int64s
 from thatch.matching.segments.columns import Checks, Sides, Texts
 from thatch.matching.segments.parts import MOST_ATTRIBUTES, take_apart
 from thatch.matching.segments.records import NUMBER
@@ -99,14 +100,8 @@ class ColumnBuilder:
 
 
 def unpack_sides(
-    sides: npt.NDArray[np.int64],
-) -> tuple[
-    npt.NDArray[np.int32],
-    npt.NDArray[np.int8],
-    npt.NDArray[np.float64],
-    npt.NDArray[np.int8],
-    npt.NDArray[np.float64],
-]:
+    sides: Int64s,
+) -> tuple[Int32s, npt.NDArray[np.int8], Doubles, npt.NDArray[np.int8], Doubles]:
     """The columns of packed sides: attribute, kind and value of the lower cut, kind and value of the upper."""
     integers, doubles = sides.view(np.int32), sides.view(np.float64)
     kinds = integers[1::6]
@@ -120,11 +115,7 @@ def unpack_sides(
 
 
 def sides_of_bounds(
-    slot: npt.NDArray[np.int64],
-    offsets: npt.NDArray[np.int64],
-    attribute: npt.NDArray[np.int32],
-    low: npt.NDArray[np.float64],
-    high: npt.NDArray[np.float64],
+    slot: Int64s, offsets: Int64s, attribute: Int32s, low: Doubles, high: Doubles
 ) -> Iterator[Sides]:
     """One box per row, in parts whose attributes one segment can number.
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Int64s
 from thatch.matching.problem import AccessHints
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.building.ranked import Ranked
@@ -262,7 +263,7 @@ class SegmentIndex:
         """Forget the job that was under way; its sources stay."""
         self._job = None
 
-    def renumber(self, new_slot: npt.NDArray[np.int64]) -> SegmentIndex:
+    def renumber(self, new_slot: Int64s) -> SegmentIndex:
         """An index of the same filters whose slots are numbered anew, in the same order; attributes too.
 
         Attributes that no filter uses any more are forgotten. Everything is merged first.
@@ -318,7 +319,7 @@ class SegmentIndex:
         for room in self._pool.every:
             room.tallies[:] = 0
 
-    def tallies(self) -> npt.NDArray[np.int64]:
+    def tallies(self) -> Int64s:
         """Candidates and matches of every slot, as far as they were counted."""
         total = np.zeros((self._slots, 2), np.int64)
         for room in self._pool.every:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Int32s, Int64s, Uint8s, Uint16s, Uint32s
 from thatch.matching.segments.bitsets import Bitsets, is_worth_bitsets
 from thatch.matching.segments.building.layout import SegmentLayout
 from thatch.matching.segments.building.ranked import Ranked
@@ -48,35 +49,35 @@ class Segment:
     """
 
     tables: CutTables
-    box_offsets: npt.NDArray[np.int32]
-    side_attribute: npt.NDArray[np.uint16]
-    side_lo: npt.NDArray[np.uint32]
-    side_hi: npt.NDArray[np.uint32]
-    box_owner: npt.NDArray[np.int32]
-    claims: npt.NDArray[np.uint32]
-    died: npt.NDArray[np.int64]
-    by_slot: npt.NDArray[np.int32]
-    sourced: npt.NDArray[np.int32]
-    source_offsets: npt.NDArray[np.int64]
-    source_blob: npt.NDArray[np.uint8]
-    check_at: npt.NDArray[np.int32]
-    check_number: npt.NDArray[np.int32]
-    check_attribute: npt.NDArray[np.uint16]
-    check_start: npt.NDArray[np.int64]
-    programs: npt.NDArray[np.uint8]
-    group_at: npt.NDArray[np.int32]
-    groups: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.uint16]
-    mixed: npt.NDArray[np.uint16]
-    left_at: npt.NDArray[np.int32]
-    left: npt.NDArray[np.uint16]
-    prefilter: npt.NDArray[np.int64]
+    box_offsets: Int32s
+    side_attribute: Uint16s
+    side_lo: Uint32s
+    side_hi: Uint32s
+    box_owner: Int32s
+    claims: Uint32s
+    died: Int64s
+    by_slot: Int32s
+    sourced: Int32s
+    source_offsets: Int64s
+    source_blob: Uint8s
+    check_at: Int32s
+    check_number: Int32s
+    check_attribute: Uint16s
+    check_start: Int64s
+    programs: Uint8s
+    group_at: Int32s
+    groups: Int64s
+    codes: Uint16s
+    mixed: Uint16s
+    left_at: Int32s
+    left: Uint16s
+    prefilter: Int64s
     bitsets: Bitsets = field(default_factory=Bitsets.none)
     tier: int = 0  # at least, for merging
     record: SegmentRecord = field(init=False)
-    deaths: npt.NDArray[np.int64] = field(init=False)
-    local_of: npt.NDArray[np.int32] = field(init=False)
-    box_claims: npt.NDArray[np.uint32] = field(init=False)  # empty where every owner has one box
+    deaths: Int64s = field(init=False)
+    local_of: Int32s = field(init=False)
+    box_claims: Uint32s = field(init=False)  # empty where every owner has one box
     _must_verify: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,7 +134,7 @@ class Segment:
         """How many owners died."""
         return int(self.deaths[0])
 
-    def slots(self) -> npt.NDArray[np.int64]:
+    def slots(self) -> Int64s:
         """The slot of every owner."""
         return (self.claims >> 1).astype(np.int64)
 
@@ -179,12 +180,12 @@ class Segment:
         )
         return everything.without(self.is_dead())
 
-    def moved(self, new_slot: npt.NDArray[np.int64]) -> Segment:
+    def moved(self, new_slot: Int64s) -> Segment:
         """The same with slots numbered anew, in the same order; the dead stay dead."""
         claims = (2 * new_slot[self.slots()] + (self.claims & VERIFY)).astype(np.uint32)
         return replace(self, claims=claims)
 
-    def renamed(self, new_number: npt.NDArray[np.int32]) -> Segment:
+    def renamed(self, new_number: Int32s) -> Segment:
         """The same with the index's attributes numbered anew."""
         return replace(self, tables=replace(self.tables, attributes=new_number[self.tables.attributes]))
 

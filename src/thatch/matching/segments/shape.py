@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from thatch.compiled.records import Int64s
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.segment import Segment
@@ -77,7 +77,7 @@ class Shape:
         return known
 
 
-def joined_tables(sources: Sequence[Source]) -> npt.NDArray[np.int64]:
+def joined_tables(sources: Sequence[Source]) -> Int64s:
     """The records of segments or deltas, one after the other."""
     return np.concatenate([np.zeros(0, np.int64), *(each.record.table for each in sources)])
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from thatch.compiled.records import Int64s
 from thatch.matching.segments.kernels.search import collect
 from thatch.matching.segments.records import NUMERIC, STOP, TALLY
 from thatch.matching.segments.shape import Shape
@@ -21,7 +21,7 @@ __all__ = ["Pool", "View"]
 _SURE = 2**32 - 1
 _EMPTY = np.zeros(0, np.int64)
 
-Slots = npt.NDArray[np.int64]
+Slots = Int64s
 Answer = TypeVar("Answer")
 
 

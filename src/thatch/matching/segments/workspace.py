@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Int64s, Uint8s
 from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.records import (
@@ -131,7 +132,7 @@ class SearchWorkspace:
             for name, array in self._rows.items():
                 setattr(self.context, name, array)
 
-    def use_words(self, blob: npt.NDArray[np.uint8]) -> None:
+    def use_words(self, blob: Uint8s) -> None:
         """Read the texts of events from there, until `attach`."""
         self._rows = {}
         self.context.words = blob
@@ -140,13 +141,7 @@ class SearchWorkspace:
         """Search in these only, until `attach`."""
         self._search_tables(joined_tables(segments), joined_tables(deltas), len(segments), len(deltas))
 
-    def _search_tables(
-        self,
-        segments: npt.NDArray[np.int64],
-        deltas: npt.NDArray[np.int64],
-        n_segments: int,
-        n_deltas: int,
-    ) -> None:
+    def _search_tables(self, segments: Int64s, deltas: Int64s, n_segments: int, n_deltas: int) -> None:
         self.context.segments, self.context.deltas = segments, deltas
         self.context.n_segments, self.context.n_deltas = n_segments, n_deltas
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Int32s, Int64s, Uint16s, Uint32s
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares, Spreads
 from thatch.matching.segments.building.tables import CutTables, sorted_distinct
@@ -27,11 +28,7 @@ _TIE = 1e-4  # of a share that sides alone tell, where it is known what events d
 
 
 def selectivity(
-    tables: CutTables,
-    attribute: npt.NDArray[np.uint16],
-    low: npt.NDArray[np.uint32],
-    high: npt.NDArray[np.uint32],
-    shares: Shares | None = None,
+    tables: CutTables, attribute: Uint16s, low: Uint32s, high: Uint32s, shares: Shares | None = None
 ) -> npt.NDArray[np.float32]:
     """How much of its attribute a side lets through: by cells, and by how many other sides begin there.
 
@@ -70,7 +67,7 @@ class SegmentLayout:
         self.shares = None if spreads is None else Shares.of(ranked.tables, spreads)
         lets = selectivity(ranked.tables, self.attribute, self.low, self.high, self.shares)
         order_sides(self.offsets, lets, self.order)
-        self.groups: list[tuple[list[int], npt.NDArray[np.int32]]] = []
+        self.groups: list[tuple[list[int], Int32s]] = []
         self._make_groups()
 
     def _make_groups(self) -> None:
@@ -93,9 +90,7 @@ class SegmentLayout:
             self.groups.append((keys, self._line_ordered(keys, filed_here.astype(np.int32))))
         self.groups.sort(key=lambda each: each[0][0] if each[0] else attributes)
 
-    def _shared_signatures(
-        self, allowed: npt.NDArray[np.bool_]
-    ) -> list[tuple[list[int], npt.NDArray[np.int32]]]:
+    def _shared_signatures(self, allowed: npt.NDArray[np.bool_]) -> list[tuple[list[int], Int32s]]:
         """Groups of boxes that constrain the same attributes, all demanding presence, if they are very many."""
         offsets = self.offsets
         boxes = len(offsets) - 1
@@ -113,7 +108,7 @@ class SegmentLayout:
         candidates = np.flatnonzero(usable)
         return [self._same(candidates[inverse == number]) for number in np.flatnonzero(counts >= _MANY)]
 
-    def _same(self, members: npt.NDArray[np.int64]) -> tuple[list[int], npt.NDArray[np.int32]]:
+    def _same(self, members: Int64s) -> tuple[list[int], Int32s]:
         """The attributes of the first of these boxes, and all boxes that really have the same (hashes may collide)."""
         offsets = self.offsets
         count = int(offsets[members[0] + 1] - offsets[members[0]])
@@ -122,7 +117,7 @@ class SegmentLayout:
         is_same = (rows == rows[0]).all(axis=1)
         return rows[0].tolist(), members[is_same].astype(np.int32)
 
-    def _kd_ordered(self, keys: list[int], members: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def _kd_ordered(self, keys: list[int], members: Int32s) -> Int32s:
         centres = np.empty((len(keys), len(members)), np.float32)
         widths = np.empty_like(centres)
         cells = self.tables.cells()
@@ -141,7 +136,7 @@ class SegmentLayout:
         kd_order(centres, widths, order)
         return members[order]
 
-    def _line_ordered(self, keys: list[int], members: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def _line_ordered(self, keys: list[int], members: Int32s) -> Int32s:
         if not keys:
             return members
         best = self.order[self.offsets[members]]
@@ -193,7 +188,7 @@ class SegmentLayout:
             **self._emit(hulls, codes16, checks),
         }
 
-    def _sources(self, owners: npt.NDArray[np.int64]) -> dict[str, Any]:
+    def _sources(self, owners: Int64s) -> dict[str, Any]:
         """Owners that have a source, in order, and the sources."""
         ranked = self._ranked
         number = np.empty(len(ranked), np.int32)
@@ -203,7 +198,7 @@ class SegmentLayout:
         sources = ranked.sources.take(order)
         return {"sourced": sourced[order], "source_offsets": sources.offsets, "source_blob": sources.blob}
 
-    def _checks(self, boxes: npt.NDArray[np.int32]) -> dict[str, Any]:
+    def _checks(self, boxes: Int32s) -> dict[str, Any]:
         ranked = self._ranked
         if not len(ranked.check_at):
             nothing = np.zeros(0, np.int32)
@@ -229,10 +224,7 @@ class SegmentLayout:
         }
 
     def _emit(
-        self,
-        hulls: _Hulls,
-        codes16: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]],
-        checks: dict[str, Any],
+        self, hulls: _Hulls, codes16: tuple[Uint16s, Uint16s], checks: dict[str, Any]
     ) -> dict[str, Any]:
         """The arrays that kernels read first."""
         attributes = len(self.tables.attributes)
@@ -265,7 +257,7 @@ class SegmentLayout:
             "prefilter": _prefilter(left_at, left, checks, has_unions=bool(is_union.any())),
         }
 
-    def _rows(self) -> tuple[npt.NDArray[np.int64], int, int]:
+    def _rows(self) -> tuple[Int64s, int, int]:
         """A row per group, and how many codes and mixed sides there are in all."""
         width = GroupRecord.width + max((len(keys) for keys, _ in self.groups), default=0)
         groups = np.zeros((len(self.groups), width), np.int64)
@@ -293,9 +285,7 @@ class SegmentLayout:
         return groups, codes, mixed
 
 
-def _prefilter(
-    left_at: npt.NDArray[np.int32], left: npt.NDArray[np.uint16], checks: dict[str, Any], *, has_unions: bool
-) -> npt.NDArray[np.int64]:
+def _prefilter(left_at: Int32s, left: Uint16s, checks: dict[str, Any], *, has_unions: bool) -> Int64s:
     """The prefilter's word of every box; none where there are neither unions nor checks."""
     needs = np.zeros(len(checks["check_attribute"]), np.int64)
     if not len(needs) and not has_unions:
@@ -309,13 +299,13 @@ def _prefilter(
 class _Hulls(NamedTuple):
     """The hulls of the boxes' sides in the order of their blocks, and where the sides of each begin."""
 
-    offsets: npt.NDArray[np.int32]  # where the hulls of each box begin
-    attribute: npt.NDArray[np.uint16]
-    order: npt.NDArray[np.int32]  # of each box, the most selective first
-    spans: npt.NDArray[np.int32]
+    offsets: Int32s  # where the hulls of each box begin
+    attribute: Uint16s
+    order: Int32s  # of each box, the most selective first
+    spans: Int32s
 
 
-def _hulls(ranked: Ranked) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _hulls(ranked: Ranked) -> tuple[Int32s, Int32s]:
     """Where the hulls of each box begin, and where the sides of each hull do."""
     attribute, offsets = ranked.attribute, ranked.offsets
     is_first = np.ones(len(attribute) + 1, np.bool_)
@@ -325,24 +315,20 @@ def _hulls(ranked: Ranked) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]
     return before[offsets], np.flatnonzero(is_first).astype(np.int32)
 
 
-def _starts(sizes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def _starts(sizes: Int32s) -> Int32s:
     starts = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(sizes, out=starts[1:])
     return starts
 
 
-def _moved(
-    offsets: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+def _moved(offsets: Int32s, rows: Int32s) -> tuple[Int32s, Int64s]:
     """Offsets of rows put in another order, and where each of their entries was before."""
     sizes = np.diff(offsets)[rows]
     starts = _starts(sizes)
     return starts, np.repeat(offsets[:-1][rows] - starts[:-1], sizes) + np.arange(starts[-1])
 
 
-def _by_first_appearance(
-    owner: npt.NDArray[np.int32], count: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _by_first_appearance(owner: Int32s, count: int) -> tuple[Int64s, Int32s]:
     """Owners in the order in which their first box comes, and each box's owner in that numbering.
 
     The latter is empty where every owner has one box, which then has the same number.

@@ -13,20 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Doubles, Int32s, Int64s, Uint16s, Uint32s
 from thatch.matching.segments.building.tables import CutTables, sorted_distinct
 from thatch.matching.segments.columns import Sides, Texts
-from thatch.matching.segments.kernels.building import (
-    mark_used,
-    merge_numbers,
-    merge_texts,
-    rank_sides,
-    remap,
-)
+from thatch.matching.segments.kernels.building import mark_used, merge_numbers, merge_texts, rank_sides, remap
 from thatch.matching.segments.records import NUMBER, TEXT
 
 __all__ = ["Ranked"]
 
-Ints = npt.NDArray[np.int32]
+Ints = Int32s
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +33,16 @@ class Ranked:
 
     tables: CutTables
     offsets: Ints
-    attribute: npt.NDArray[np.uint16]
-    low: npt.NDArray[np.uint32]
-    high: npt.NDArray[np.uint32]
+    attribute: Uint16s
+    low: Uint32s
+    high: Uint32s
     owner: Ints
-    slot: npt.NDArray[np.int64]
+    slot: Int64s
     verify: npt.NDArray[np.bool_]
     sourced: Ints
     sources: Texts
     check_at: Ints
-    check_attribute: npt.NDArray[np.uint16]
+    check_attribute: Uint16s
     programs: Texts
 
     def __len__(self) -> int:
@@ -180,7 +175,7 @@ class _Merge:
         mark_used(part.attribute, part.low, part.high, tables.number_at, tables.text_at, numbers, texts)
         return numbers, texts
 
-    def _spans(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _spans(self, name: str) -> tuple[Int64s, Int64s]:
         """Where the values of each attribute here begin and end in the joined tables, for every part."""
         starts = np.zeros((len(self._parts), len(self._attributes)), np.int64)
         ends = np.zeros_like(starts)
@@ -233,9 +228,7 @@ class _Merge:
         ).astype(np.uint16)
 
 
-def _ranks(
-    attributes: Ints, local: npt.NDArray[np.intp], sides: Sides
-) -> tuple[CutTables, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+def _ranks(attributes: Ints, local: npt.NDArray[np.intp], sides: Sides) -> tuple[CutTables, Uint32s, Uint32s]:
     """The tables of exact columns, and for every side its first and last cell."""
     count = len(attributes)
     number_at, numbers = _numbers(local, sides, count)
@@ -253,9 +246,7 @@ def _ranks(
     return tables, low, high
 
 
-def _numbers(
-    local: npt.NDArray[np.intp], sides: Sides, count: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _numbers(local: npt.NDArray[np.intp], sides: Sides, count: int) -> tuple[Int64s, Doubles]:
     """The distinct numbers of every attribute in order, and where each attribute's begin."""
     ends = ((sides.lo_kind, sides.lo_value), (sides.hi_kind, sides.hi_value))
     numeric = [(kind >= NUMBER) & (kind < TEXT) for kind, _ in ends]
@@ -274,9 +265,7 @@ def _numbers(
     return before[starts], values[is_new]
 
 
-def _words(
-    local: npt.NDArray[np.intp], sides: Sides, position: npt.NDArray[np.int64], count: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _words(local: npt.NDArray[np.intp], sides: Sides, position: Int64s, count: int) -> tuple[Int64s, Int64s]:
     """The same for texts, given by their position among all texts."""
     pairs = [np.zeros(0, np.int64)]
     for kind, value in ((sides.lo_kind, sides.lo_value), (sides.hi_kind, sides.hi_value)):

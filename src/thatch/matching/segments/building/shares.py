@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Doubles, Int64s, Uint16s, Uint32s
 from thatch.matching.problem import Spread
 from thatch.matching.segments.building.tables import CutTables
 
@@ -24,8 +25,8 @@ class Shares:
     """The share of events below every cut of every local attribute; all zero for those of which nothing is known."""
 
     is_known: npt.NDArray[np.bool_]
-    starts: npt.NDArray[np.int64]
-    sums: npt.NDArray[np.float64]
+    starts: Int64s
+    sums: Doubles
 
     @classmethod
     def of(cls, tables: CutTables, spreads: Spreads) -> Shares:
@@ -43,23 +44,18 @@ class Shares:
                 )
         return cls(is_known, starts, sums)
 
-    def below(self, local: int) -> npt.NDArray[np.float64]:
+    def below(self, local: int) -> Doubles:
         """The shares of events below the cuts of one attribute."""
         return self.sums[self.starts[local] : self.starts[local + 1]]
 
-    def between(
-        self,
-        attribute: npt.NDArray[np.uint16],
-        low: npt.NDArray[np.uint32],
-        high: npt.NDArray[np.uint32],
-    ) -> npt.NDArray[np.float64]:
+    def between(self, attribute: Uint16s, low: Uint32s, high: Uint32s) -> Doubles:
         """The share of events that each side lets through."""
         starts = self.starts[attribute]
-        shares: npt.NDArray[np.float64] = self.sums[starts + high + 1] - self.sums[starts + low]
+        shares: Doubles = self.sums[starts + high + 1] - self.sums[starts + low]
         return shares
 
 
-def _in_cells(tables: CutTables, local: int, spread: Spread, cells: int) -> npt.NDArray[np.float64]:
+def _in_cells(tables: CutTables, local: int, spread: Spread, cells: int) -> Doubles:
     """The shares of events in the cells of one attribute; `tables` draws where those lie."""
     shares = np.zeros(cells)
     shares[: len(spread.singles)] = spread.singles

@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s, Uint64s
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.kernels.building import text_keys
 
@@ -33,26 +33,21 @@ _CODES = 65_535  # codes lie below this, which no event's code ever is
 class CutTables:
     """The cuts of every local attribute. `attributes` gives the number that the index knows each by."""
 
-    attributes: npt.NDArray[np.int32]
-    number_at: npt.NDArray[np.int64]
-    numbers: npt.NDArray[np.float64]
-    grid_at: npt.NDArray[np.int64]
-    grid: npt.NDArray[np.int32]
-    grid_scale: npt.NDArray[np.float64]
-    text_at: npt.NDArray[np.int64]
-    text_keys: npt.NDArray[np.uint64]
-    text_offsets: npt.NDArray[np.int64]
-    text_blob: npt.NDArray[np.uint8]
-    shifts: npt.NDArray[np.uint8]
+    attributes: Int32s
+    number_at: Int64s
+    numbers: Doubles
+    grid_at: Int64s
+    grid: Int32s
+    grid_scale: Doubles
+    text_at: Int64s
+    text_keys: Uint64s
+    text_offsets: Int64s
+    text_blob: Uint8s
+    shifts: Uint8s
 
     @classmethod
     def of(
-        cls,
-        attributes: npt.NDArray[np.int32],
-        number_at: npt.NDArray[np.int64],
-        numbers: npt.NDArray[np.float64],
-        text_at: npt.NDArray[np.int64],
-        texts: Texts,
+        cls, attributes: Int32s, number_at: Int64s, numbers: Doubles, text_at: Int64s, texts: Texts
     ) -> CutTables:
         """CutTables of distinct values in order, attribute by attribute."""
         cells = _cells(number_at, text_at)
@@ -77,7 +72,7 @@ class CutTables:
             shifts=shifts,
         )
 
-    def cells(self) -> npt.NDArray[np.int64]:
+    def cells(self) -> Int64s:
         """How many cells each attribute has."""
         return _cells(self.number_at, self.text_at)
 
@@ -86,14 +81,12 @@ class CutTables:
         return Texts(self.text_offsets, self.text_blob)
 
 
-def _cells(number_at: npt.NDArray[np.int64], text_at: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    cells: npt.NDArray[np.int64] = 7 + 2 * np.diff(number_at) + 2 * np.diff(text_at)
+def _cells(number_at: Int64s, text_at: Int64s) -> Int64s:
+    cells: Int64s = 7 + 2 * np.diff(number_at) + 2 * np.diff(text_at)
     return cells
 
 
-def _grids(
-    number_at: npt.NDArray[np.int64], numbers: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+def _grids(number_at: Int64s, numbers: Doubles) -> tuple[Int64s, Int32s, Doubles]:
     """Equal steps between the first and the last number of every attribute, with how many numbers lie before each.
 
     Attributes with few numbers, or with infinite or too close ones, have none.
@@ -111,12 +104,7 @@ def _grids(
     return grid_at, _grid(number_at, numbers, scale, grid_at), scale
 
 
-def _grid(
-    number_at: npt.NDArray[np.int64],
-    numbers: npt.NDArray[np.float64],
-    scale: npt.NDArray[np.float64],
-    grid_at: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int32]:
+def _grid(number_at: Int64s, numbers: Doubles, scale: Doubles, grid_at: Int64s) -> Int32s:
     """How many numbers of an attribute lie before each step of its grid; `grid_cell` tells in which step one lies."""
     which = np.repeat(np.arange(len(scale)), np.diff(number_at))
     is_stepped = scale[which] > 0
@@ -128,11 +116,11 @@ def _grid(
     before = np.cumsum(np.where(scale > 0, np.diff(number_at), 0)) - np.where(
         scale > 0, np.diff(number_at), 0
     )
-    grid: npt.NDArray[np.int64] = counts - np.repeat(before, np.diff(grid_at))
+    grid: Int64s = counts - np.repeat(before, np.diff(grid_at))
     return grid.astype(np.int32)
 
 
-def sorted_distinct(texts: Texts) -> tuple[Texts, npt.NDArray[np.int64]]:
+def sorted_distinct(texts: Texts) -> tuple[Texts, Int64s]:
     """The distinct texts in order, and for each text its position among them.
 
     Eight bytes are compared at a time; texts that are equal so far are sorted further by the next eight.

@@ -13,13 +13,7 @@ from thatch.compiled.decorators import kernel, subkernel
 from thatch.matching.segments.kernels.cells import wide_code
 from thatch.matching.segments.kernels.rows import cell_of, forget_rows
 from thatch.matching.segments.kernels.search import search, sorted_unique
-from thatch.matching.segments.records import (
-    MIXED_SIDES,
-    UNORDERED,
-    GroupRecord,
-    SearchContext,
-    SegmentRecord,
-)
+from thatch.matching.segments.records import MIXED_SIDES, UNORDERED, GroupRecord, SearchContext, SegmentRecord
 
 __all__ = [
     "DENSE",

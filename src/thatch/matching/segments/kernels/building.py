@@ -7,12 +7,7 @@ import numpy as np
 from thatch.compiled.decorators import kernel, subkernel
 from thatch.compiled.pointers import as_doubles, as_int32
 from thatch.matching.segments.kernels.blocks import LANES
-from thatch.matching.segments.kernels.cells import (
-    compare_texts,
-    count_below,
-    number_cell,
-    text_key,
-)
+from thatch.matching.segments.kernels.cells import compare_texts, count_below, number_cell, text_key
 from thatch.matching.segments.records import CHECK, MIXED_SIDES, NUMBER, TEXT, GroupRecord
 
 __all__ = [

@@ -10,11 +10,7 @@ import numpy as np
 
 from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import short_kernel, subkernel
-from thatch.compiled.pointers import (
-    as_doubles,
-    as_int32,
-    as_uint64,
-)
+from thatch.compiled.pointers import as_doubles, as_int32, as_uint64
 from thatch.matching.segments.kernels.blocks import mixed64
 from thatch.matching.segments.kernels.cells import (
     WIDE_LAST_NUMBER,

@@ -13,14 +13,7 @@ import numpy as np
 from thatch.compiled.bits import bit_count, prefetch
 from thatch.compiled.decorators import inline, kernel, subkernel
 from thatch.matching.segments.kernels.candidates import box_of
-from thatch.matching.segments.records import (
-    CHECK,
-    NOT_KNOWN,
-    PARTS,
-    PREFILTER,
-    SearchContext,
-    SegmentRecord,
-)
+from thatch.matching.segments.records import CHECK, NOT_KNOWN, PARTS, PREFILTER, SearchContext, SegmentRecord
 
 __all__ = ["drop_by_words", "fill_words", "needed_letters"]
 
