@@ -15,7 +15,7 @@ from thatch.matching.diagrams.ordering import order_from_filters, order_from_pro
 from thatch.model.events import read_event
 from thatch.model.profile import Profile
 
-# Paper L, sections 2 and 3.1: figures 2, 3 and 5. Its attribute `time` is a word of our language and called `day`.
+# li2005, sections 2 and 3.1: figures 2, 3 and 5. Its attribute `time` is a word of our language and called `day`.
 ORDER = ("price", "day", "destination")
 S1 = "price = 150 and day = 'July 20, 2004' and destination = 'Ottawa'"
 S2 = "price < 150 and day = 'July 20, 2004' and destination = 'Ottawa'"

@@ -39,7 +39,7 @@ def bit_count(typingctx, word):
 
 @intrinsic
 def prefetch(typingctx, array, index):
-    """Let the line of an entry be fetched while something else is done."""
+    """Start to fetch the cache line of an entry."""
 
     def codegen(context, builder, signature, args):
         byte = ir.IntType(8)
@@ -48,9 +48,9 @@ def prefetch(typingctx, array, index):
             ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _I32, _I32, _I32]),
             "llvm.prefetch.p0",
         )
-        place = pointer_into(context, builder, signature.args[0], args[0], args[1], byte)
+        pointer = pointer_into(context, builder, signature.args[0], args[0], args[1], byte)
         reading, near, data = (ir.Constant(_I32, number) for number in (0, 3, 1))
-        builder.call(fetch, [place, reading, near, data])
+        builder.call(fetch, [pointer, reading, near, data])
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
@@ -82,9 +82,9 @@ def masks512(typingctx, mask, offset, first, first_at, second, second_at):
 
 @intrinsic
 def transpose64(typingctx, rows, offset, out, out_offset):
-    """Write 64 words of 64 bits to `out` so that bit r of word c is what bit c of row r was.
+    """Transpose 64 words of 64 bits: bit r of word c of `out` is bit c of row r.
 
-    Halves of halves are exchanged, six times: between vectors of eight rows first, then inside each.
+    Six times, halves of halves are swapped: first between vectors of eight rows, then inside each.
     """
     signature = types.void(rows, types.int64, out, types.int64)
 
@@ -99,7 +99,7 @@ def transpose64(typingctx, rows, offset, out, out_offset):
             return pointer_into(context, builder, kinds[number], args[number], where, _V512)
 
         def exchanged(first, second, step, kept):
-            """What the rows of `first` and `second`, `step` apart, exchange."""
+            """What the rows of `first` and `second`, which are `step` apart, swap."""
             return builder.and_(builder.xor(builder.lshr(first, splat(step)), second), kept)
 
         vectors = [builder.load(pointer(0, step), align=8) for step in range(8)]

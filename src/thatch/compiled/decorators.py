@@ -27,7 +27,7 @@ TESTED_NUMBA = ("0.68",)  # versions with which all tests were run, with private
 CACHE = os.environ.get("THATCH_KERNEL_CACHE", "1") == "1" and os.environ.get("THATCH_PORTABLE") != "1"
 JIT = not config.DISABLE_JIT
 
-# Numba's public face is slower to load and to compile, and as right.
+# Without private names of Numba, kernels take longer to compile and to load; answers are the same.
 internals: Any = None
 if os.environ.get("THATCH_PLAIN_NUMBA") != "1":
     try:
@@ -65,11 +65,12 @@ def _for_python(function: Any, *, nogil: bool) -> Any:
 
 
 def address_of(function: Any, signature: Any) -> int:
-    """Compile a function that kernels call by its address, and tell the address; cached on disk."""
+    """Compile a function that kernels call by address, and return its address; cached on disk."""
     if PLAIN:
-        return int(numba.cfunc(signature, cache=CACHE)(_stamp(function)).address)
-    compiled = _cache_on_disk(internals.compile_for_address(function, signature), function)
-    compiled.compile()
+        compiled = numba.cfunc(signature, cache=CACHE)(_stamp(function))
+    else:
+        compiled = _cache_on_disk(internals.compile_for_address(function, signature), function)
+        compiled.compile()
     _KEPT.append(compiled)  # its code lives as long as it does
     return int(compiled.address)
 
@@ -84,7 +85,7 @@ def _cache_on_disk(compiled: Any, function: Any) -> Any:
 
 
 def _stamp(function: Any) -> Any:
-    """Let the name under which Numba caches a function change with the source files that it depends on."""
+    """Put the fingerprint into the name under which Numba caches a function, so that stale code is never loaded."""
     if CACHE and JIT:
         function.__qualname__ += f"_{_fingerprint(inspect.getfile(function))[:16]}"
     return function

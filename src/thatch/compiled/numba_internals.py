@@ -1,10 +1,10 @@
-"""The only file that uses private names of Numba: they make the first call of a kernel several times quicker.
+"""The only file that uses private names of Numba: with them, kernels compile and load in half the time.
 
-With them, what only kernels call is optimised once, inside its callers; nothing counts references; Python's garbage
-collector rests while Numba compiles; and a kernel on disk is loaded without the tables that only the compiler needs.
+Functions that only kernels call are optimised once, inside their callers; nothing counts references; Python's garbage
+collector is off while Numba compiles; and a cached kernel is loaded without the tables that only the compiler needs.
 
-`thatch.compiled.decorators` does without this file where `THATCH_PLAIN_NUMBA=1` is set, or where importing it fails
-because a version of Numba lacks one of the names.
+`thatch.compiled.decorators` does without this file if `THATCH_PLAIN_NUMBA=1` is set, or if the import fails because
+the installed version of Numba lacks one of the names.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def cache_on_disk(compiled: Any, function: Any, fingerprint: str) -> Any:
 
 
 class _KernelCompiler(Compiler):
-    """Numba's compiler with the garbage collector off: it would search all that the compiler makes, in vain."""
+    """Numba's compiler with the garbage collector off, which would scan all that it allocates in vain."""
 
     def compile_extra(self, func: Any) -> Any:
         was_enabled = gc.isenabled()

@@ -1,4 +1,4 @@
-"""Arrays that kernels reach by address, and arrays seen as another kind of numbers."""
+"""Arrays that kernels reach by address, and arrays seen as another type of numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pointer_into(context: Any, builder: Any, kind: Any, array: Any, offset: Any,
 
 
 def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Where the numbers of an array begin; a pointer is that already."""
+    """The pointer to the numbers of an array."""
     if isinstance(kind, types.CPointer):
         return array
     return context.make_array(kind)(context, builder, array).data
@@ -43,7 +43,7 @@ def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
 
 @intrinsic
 def part_of(typingctx, array, start):
-    """What of an array, given by a pointer, begins at a place."""
+    """The part of an array, given by a pointer, from an index on."""
 
     def codegen(context, builder, signature, args):
         return builder.gep(args[0], [args[1]])
@@ -53,11 +53,11 @@ def part_of(typingctx, array, start):
 
 # --- arrays by address -------------------------------------------------------------------------------------------------
 
-# A description is an array of numbers: for every array it names, address and length stand side by side.
+# A description is a table of numbers: for every array it holds the address and the length.
 
 
 class CheckedArray(np.ndarray):
-    """With the compiler switched off: an array with nothing before its first place, as pointers know no other."""
+    """An array for when the compiler is off: like a pointer, it has no negative indexes."""
 
     def __getitem__(self, at):
         assert not isinstance(at, int | np.integer) or at >= 0
@@ -69,9 +69,9 @@ class CheckedArray(np.ndarray):
 
 
 def _named(kind: Any) -> Any:
-    """A function `(description, field)` that gives where the numbers of a kind begin that a description names.
+    """A function `(description, field)` that returns an array of a description.
 
-    Compiled it gives a pointer: an array would be nine numbers to hand on, and tested for negative places.
+    In compiled code it is a pointer: an array would be nine numbers to pass on, with a test for negative indexes.
     """
     if not JIT:
         dtype = np.dtype(str(kind))
@@ -106,7 +106,7 @@ int32_at, int64_at, doubles_at = map(_named, (types.int32, types.int64, types.fl
 
 
 def _seen_as(kind: Any) -> Any:
-    """A function that lets an array be one of another kind of numbers."""
+    """A function that reads an array as another type of numbers."""
     if not JIT:
         return lambda array: array.view(str(kind))
 

@@ -230,10 +230,10 @@ class _RecordAttributes(AttributeTemplate):
 @lower_getattr_generic(RecordType)
 def _read_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -> Any:
     field = kind.record.fields[name]
-    place = builder.gep(pointer, [ir.Constant(ir.IntType(64), field.at)])
+    own = builder.gep(pointer, [ir.Constant(ir.IntType(64), field.at)])
     if isinstance(field, _InlineField):
-        return place
-    number = builder.load(place)
+        return own
+    number = builder.load(own)
     if not isinstance(field, _ArrayField):
         return number
     # Addresses never change while a kernel runs, so a loop need not load them again.

@@ -1,4 +1,4 @@
-"""Filters as chains of predicates that share their ends: decision diagrams with many roots (paper L, section 3)."""
+"""Filters as chains of predicates that share their ends: decision diagrams with many roots (li2005, section 3)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-r"""Chains of variables that share their ends: a diagram with many roots, as arrays (paper L, section 3.1).
+r"""Chains of variables that share their ends: a diagram with many roots, as arrays (li2005, section 3.1).
 
-A conjunction of positive variables is a chain, so that its decision diagram needs no edge for «false» but the one to the
-terminal 0. Chains that end alike share that end; a node is known by its variable and its child::
+A conjunction of positive variables is a chain: all edges for «false» of its decision diagram lead to the terminal 0.
+Chains with equal ends share them; a node is identified by its variable and its child::
 
     price = 150      price < 150          outputs, one for each chain
           \              /
@@ -11,9 +11,9 @@ terminal 0. Chains that end alike share that end; a node is known by its variabl
                   |
                   1                       node 0, the terminal «true»
 
-The outputs above one child are what the paper calls a diagram, and that child their tail. Children have lower numbers
-than what is above them, so that one pass in the order of numbers evaluates all. Numbers are given once; when more than
-half are of nodes that are gone, all are given anew.
+The paper calls the outputs above one child a diagram, and the child their tail. A child has a lower number than the
+nodes above it, so one pass in the order of numbers evaluates all. When more than half of the numbers belong to removed
+nodes, all nodes are renumbered.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from thatch.matching.diagrams.predicates import NEVER
 __all__ = ["Chains", "Columns", "FullPass"]
 
 _NODE_BYTES = 56 + 32  # a pair by which a node is found, and its number
-_MUCH = 64  # one node in so many holds
-_FEW_GONE = 64  # nodes, that are not worth new numbers
+_MUCH = 64  # many nodes are true if one in so many is
+_FEW_GONE = 64  # removed nodes for which renumbering does not pay
 
 Int32s = npt.NDArray[np.int32]
 
 
 class Columns(NamedTuple):
-    """What every node has: a column each.
+    """One column for each property of nodes.
 
     Parameters
     ----------
@@ -68,21 +68,21 @@ class Chains:
         self._node_of: dict[tuple[int, int], int] = {}
 
     def __len__(self) -> int:
-        """How many nodes there are, the terminal among them."""
+        """How many nodes there are, including the terminal."""
         return self._size - self._gone
 
     @property
     def columns(self) -> Columns:
-        """The columns of all nodes; those that are gone have a variable that is never true, and no outputs."""
+        """The columns of all nodes; removed ones have a variable that is never true, and no outputs."""
         return Columns(*(each[: self._size] for each in self._columns))
 
     def nbytes(self) -> int:
-        """Bytes of all nodes, and of what finds them."""
+        """Bytes of all nodes, and of the dictionary that finds them."""
         columns = sum(each.nbytes for each in self._columns)
         return columns + sys.getsizeof(self._node_of) + _NODE_BYTES * len(self._node_of)
 
     def insert(self, variables: Sequence[int]) -> int:
-        """Add a chain of variables, the lowest first; gives the number of its topmost node."""
+        """Add a chain of variables, the lowest first; return the number of its topmost node."""
         node = 0
         for variable in variables:
             above = self._node_of.get((variable, node))
@@ -92,7 +92,7 @@ class Chains:
         return node
 
     def remove(self, node: int) -> None:
-        """Take away one chain that begins at a node, and what only it needed."""
+        """Remove one chain that begins at a node, with the nodes that no other chain needs."""
         columns = self._columns
         columns.outputs[node] -= 1
         columns.uses[node] -= 1
@@ -113,7 +113,7 @@ class Chains:
         return int(self._columns.child[node])
 
     def renumbered(self) -> Int32s | None:
-        """Give numbers anew if that is worth it; tells the new number of every node."""
+        """Renumber the nodes if that pays; return the new number of every node, None if not."""
         if self._gone <= max(_FEW_GONE, len(self)):
             return None
         old = self.columns
@@ -151,7 +151,7 @@ class Chains:
         return node
 
     def _unlink(self, node: int, child: int) -> None:
-        """Forget a node that nothing needs."""
+        """Remove a node that nothing needs."""
         columns = self._columns
         del self._node_of[int(columns.variable[node]), child]
         before, after = int(columns.before[node]), int(columns.after[node])
@@ -167,13 +167,13 @@ class Chains:
 
 
 class FullPass:
-    """Evaluates every node of diagrams, without branches if much held for the event before."""
+    """Evaluates every node, without branches if many nodes were true for the previous event."""
 
     def __init__(self) -> None:
         self._much = False
 
     def __call__(self, columns: Columns, true: Any, truth: Any, value: Any, found: Any) -> int:
-        """Write the outputs that are true into `found`, and give their number.
+        """Write the outputs that are true into `found`, and return how many there are.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class FullPass:
         true : the variables that are true
         truth, value, found : room for every variable (all zero, before and after) and for every node
         """
-        # Without a sign, so that kernels need not ask whether a number counts from the end: 0.6 of the time.
+        # Unsigned, so that kernels need not test for negative indexes: it takes 0.6 of the time.
         variable, child = columns.variable.view(np.uint32), columns.child.view(np.uint32)
         count = int(full_pass(variable, child, columns.outputs, true, truth, value, found, self._much))
         self._much = count > len(variable) // _MUCH

@@ -1,4 +1,4 @@
-"""Diagrams to look at: as text, and for Graphviz."""
+"""Draw diagrams as text and for Graphviz."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def as_text(index: DiagramIndex, schema: Schema | None = None, names: Mapping[in
     Parameters
     ----------
     schema : that of the filters
-    names : what to call the filters at places; without one, by their places
+    names : names of the filters by slot; without them, slots are shown
 
     Examples
     --------
@@ -31,8 +31,8 @@ def as_text(index: DiagramIndex, schema: Schema | None = None, names: Mapping[in
       price = 150 -> 0
     """
     diagrams: dict[int, list[str]] = {}
-    for node, places in index.outputs.items():
-        called = ", ".join(_called(place, names) for place in places)
+    for node, slots in index.outputs.items():
+        called = ", ".join(_called(slot, names) for slot in slots)
         label = _label(index, node, schema) if node else "true"
         diagrams.setdefault(index.chains.tail(node), []).append(f"  {label} -> {called}")
     paragraphs = []
@@ -46,12 +46,12 @@ def as_text(index: DiagramIndex, schema: Schema | None = None, names: Mapping[in
 def as_graphviz(
     index: DiagramIndex, schema: Schema | None = None, names: Mapping[int, str] | None = None
 ) -> str:
-    """The nodes in Graphviz's language; edges are those of «true», all of «false» lead to 0 and are left out.
+    """The nodes in Graphviz's language, with the edges for «true»; those for «false» all lead to 0 and are left out.
 
     Parameters
     ----------
     schema : that of the filters
-    names : what to call the filters at places; without one, by their places
+    names : names of the filters by slot; without them, slots are shown
     """
     lines = ["digraph diagrams {", '  n0 [label="1", shape=box];']
     columns = index.chains.columns
@@ -59,10 +59,10 @@ def as_graphviz(
         if variable:
             lines.append(f"  n{node} [label={_quoted(_label(index, node, schema))}];")
             lines.append(f"  n{node} -> n{columns.child[node]};")
-    for node, places in sorted(index.outputs.items()):
-        for place in places:
-            lines.append(f"  f{place} [label={_quoted(_called(place, names))}, shape=plaintext];")
-            lines.append(f"  f{place} -> n{node} [style=dashed];")
+    for node, slots in sorted(index.outputs.items()):
+        for slot in slots:
+            lines.append(f"  f{slot} [label={_quoted(_called(slot, names))}, shape=plaintext];")
+            lines.append(f"  f{slot} -> n{node} [style=dashed];")
     return "\n".join([*dict.fromkeys(lines), "}"])
 
 
@@ -71,8 +71,8 @@ def _label(index: DiagramIndex, node: int, schema: Schema | None) -> str:
     return constraint_text(*index.predicates.predicate(variable), schema)
 
 
-def _called(place: int, names: Mapping[int, str] | None) -> str:
-    return str(place) if names is None else names[place]
+def _called(slot: int, names: Mapping[int, str] | None) -> str:
+    return str(slot) if names is None else names[slot]
 
 
 def _quoted(text: str) -> str:

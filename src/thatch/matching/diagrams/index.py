@@ -1,8 +1,8 @@
-"""An index of diagrams: truth of every predicate first, then of all chains at once (paper L, section 3.3).
+"""An index of diagrams: find the true predicates of an event, then the true chains (li2005, section 3.3).
 
 A conjunction becomes a chain of the variables of its constraints; a filter has one for each of its conjunctions. Chains
-are decided by a pass over all nodes, or from the terminal to what is true above it. The second touches only what is
-true and its neighbours, so it is tried first and given up when the fan-out of true nodes makes it the longer way.
+are evaluated by a pass over all nodes, or by a walk from the terminal through the true nodes above it. The walk touches
+only true nodes and their neighbours, so it is tried first, and given up when true nodes have too many neighbours.
 
 What chains cannot decide is verified: conditions that are no intervals, and events with lists, where an element that
 satisfies one predicate need not be the one that satisfies another.
@@ -31,15 +31,15 @@ __all__ = ["DiagramIndex", "Way"]
 
 Way = Literal["fan-out", "full pass", "top-down"]
 _WAYS = ("fan-out", "full pass", "top-down")
-# A pass in order takes 1.4 ns a node; one that is reached from below misses the caches of a large index: 20 to 50 ns. So
-# walks are given up early, which costs at most half a pass.
+# A pass takes 1.4 ns for each node; a walk, which misses the caches of a large index, 20 to 50 ns. So walks are given up
+# early, at a cost of at most half a pass.
 _FULL_SHARE = 64
-_FEW = 256  # nodes that are looked at in no time
+_FEW = 256  # nodes; so short a walk is never given up
 
-# Bytes of Python objects: the list of a place; the dict of a topmost node; the key of an entry of that.
-_PLACE_BYTES, _OUTPUT_BYTES, _CONJUNCTION_BYTES = 88, 232, 56
+# Bytes of Python objects: the list of a slot; the dict of a topmost node; the key of an entry in it.
+_SLOT_BYTES, _OUTPUT_BYTES, _CONJUNCTION_BYTES = 88, 232, 56
 
-Entry = tuple[int, int]  # a place, and the number of the conjunction in its filter
+Entry = tuple[int, int]  # a slot, and the number of the conjunction in its filter
 
 
 class DiagramIndex:
@@ -47,10 +47,9 @@ class DiagramIndex:
 
     Parameters
     ----------
-    order : attributes from the top of diagrams to their bottom, as `thatch.matching.diagrams.ordering` finds them;
-        those that are not named stand above all that are, by their names
-    way : how chains are decided: "fan-out" chooses for each event between the other two
-    hints : what planning knows, for an order where none is given: what it tests first stands at the bottom
+    order : attributes from top to bottom, see `thatch.matching.diagrams.ordering`; others stand above them, by name
+    way : how chains are evaluated; "fan-out" chooses between the other two for each event
+    hints : what planning knows, for an order if none is given: what a plan tests first stands at the bottom
 
     Raises
     ------
@@ -71,7 +70,7 @@ class DiagramIndex:
         self._way = way
         self.predicates = PredicateIndex()
         self.chains = Chains()
-        self._nodes: dict[int, list[int]] = {}  # by place: the topmost node of every conjunction
+        self._nodes: dict[int, list[int]] = {}  # by slot: the topmost node of every conjunction
         self._entries: dict[int, dict[Entry, tuple[Residual, ...]]] = {}  # by topmost node
         self._truth = np.zeros(64, np.uint8)  # by variable; all zero between events
         self._value = np.zeros(64, np.uint8)  # by node
@@ -80,28 +79,28 @@ class DiagramIndex:
         self._full_pass = FullPass()
         self._counters = {"events": 0, "full_passes": 0, "verified": 0, "matches": 0}
 
-    def add(self, place: int, filter: Filter) -> None:
-        """Add a filter under a place that is free."""
-        self._nodes[place] = [
-            self._insert(place, number, sorted(each.constraints, key=self._height), each.residuals)
+    def add(self, slot: int, filter: Filter) -> None:
+        """Add a filter in a free slot."""
+        self._nodes[slot] = [
+            self._insert(slot, number, sorted(each.constraints, key=self._height), each.residuals)
             for number, each in enumerate(filter.conjunctions)
         ]
 
     def _insert(
-        self, place: int, number: int, bottom_first: Iterable[Predicate], residuals: tuple[Residual, ...]
+        self, slot: int, number: int, bottom_first: Iterable[Predicate], residuals: tuple[Residual, ...]
     ) -> int:
-        """Add one conjunction; gives its topmost node."""
+        """Add one conjunction; return its topmost node."""
         node = self.chains.insert([self.predicates.acquire(*each) for each in bottom_first])
-        self._entries.setdefault(node, {})[place, number] = residuals
+        self._entries.setdefault(node, {})[slot, number] = residuals
         return node
 
     def _height(self, constrained: tuple[str, object]) -> tuple[int, str]:
         return -self._depth.get(constrained[0], -1), constrained[0]
 
-    def remove(self, place: int) -> None:
-        """Forget the filter at a place that is taken."""
-        for number, node in enumerate(self._nodes.pop(place)):
-            del self._entries[node][place, number]
+    def remove(self, slot: int) -> None:
+        """Remove the filter in a slot."""
+        for number, node in enumerate(self._nodes.pop(slot)):
+            del self._entries[node][slot, number]
             if not self._entries[node]:
                 del self._entries[node]
             variables = list(self.chains.variables(node))
@@ -111,29 +110,29 @@ class DiagramIndex:
         new = self.chains.renumbered()
         if new is not None:
             self._entries = {int(new[node]): entries for node, entries in self._entries.items()}
-            self._nodes = {place: new[nodes].tolist() for place, nodes in self._nodes.items()}
+            self._nodes = {slot: new[nodes].tolist() for slot, nodes in self._nodes.items()}
 
-    def renumbered(self, new_place: Mapping[int, int]) -> DiagramIndex:
-        """An index of the same filters whose places are numbered anew; it takes no more memory than it must."""
+    def renumbered(self, new_slot: Mapping[int, int]) -> DiagramIndex:
+        """An index of the same filters with new numbers for slots, which takes no more memory than it must."""
         other = DiagramIndex(tuple(self._depth), self._way)
-        for place, nodes in self._nodes.items():
-            new = new_place[place]
+        for slot, nodes in self._nodes.items():
+            new = new_slot[slot]
             other._nodes[new] = [
                 other._insert(
-                    new, number, reversed(self._constraints(node)), self._entries[node][place, number]
+                    new, number, reversed(self._constraints(node)), self._entries[node][slot, number]
                 )
                 for number, node in enumerate(nodes)
             ]
         return other
 
     def match(self, record: Record) -> list[int]:
-        """The places of all filters that match, lowest first."""
+        """The slots of all filters that match, lowest first."""
         found = sorted(set(self._matching(record)))
         self._counters["matches"] += len(found)
         return found
 
     def any(self, record: Record) -> bool:
-        """Whether some filter matches; nothing is verified after the first."""
+        """Whether some filter matches; stops at the first."""
         is_found = next(self._matching(record), None) is not None
         self._counters["matches"] += is_found
         return is_found
@@ -150,7 +149,7 @@ class DiagramIndex:
         }
 
     def nbytes(self) -> int:
-        """Bytes that the index takes, what is shared counted once; checks that are no intervals are not counted."""
+        """Bytes of the index, shared objects counted once, without checks that are no intervals."""
         rooms = self._truth.nbytes + self._value.nbytes + self._stack.nbytes + self._found.nbytes
         conjunctions = sum(map(len, self._entries.values()))
         return (
@@ -159,31 +158,31 @@ class DiagramIndex:
             + rooms
             + sys.getsizeof(self._nodes)
             + sys.getsizeof(self._entries)
-            + _PLACE_BYTES * len(self._nodes)
+            + _SLOT_BYTES * len(self._nodes)
             + _OUTPUT_BYTES * len(self._entries)
             + _CONJUNCTION_BYTES * conjunctions
         )
 
     @property
     def outputs(self) -> dict[int, tuple[int, ...]]:
-        """The places of the filters at every topmost node."""
-        return {node: tuple(sorted({place for place, _ in each})) for node, each in self._entries.items()}
+        """The slots of the filters at every topmost node."""
+        return {node: tuple(sorted({slot for slot, _ in each})) for node, each in self._entries.items()}
 
     def _matching(self, record: Record) -> Iterator[int]:
-        """The places of filters that match, some more than once."""
+        """The slots of filters that match, some more than once."""
         self._counters["events"] += 1
         true = self.predicates.true_variables(record)
         is_flat = not record.choices
         for node in self._true_outputs(true).tolist():
-            for (place, _), residuals in self._entries[node].items():
+            for (slot, _), residuals in self._entries[node].items():
                 if not is_flat or residuals:
                     self._counters["verified"] += 1
                     if not holds(Conjunction(self._constraints(node), residuals), record):
                         continue
-                yield place
+                yield slot
 
     def _constraints(self, node: int) -> tuple[Predicate, ...]:
-        """What the chain that begins at a node demands, from the top; no filter is kept to tell it."""
+        """The predicates of the chain that begins at a node, from the top."""
         return tuple(map(self.predicates.predicate, self.chains.variables(node)))
 
     def _true_outputs(self, true: Variables) -> Int32s:
@@ -192,7 +191,7 @@ class DiagramIndex:
         self._make_room(size)
         count = -1
         if self._way != "full pass":
-            # Without a sign, so that kernels need not ask whether a number counts from the end.
+            # Unsigned, so that kernels need not test for negative indexes.
             walked = (columns.variable, columns.first, columns.after)
             seen = (*(each.view(np.uint32) for each in walked), columns.outputs)
             most = size if self._way == "top-down" else max(_FEW, size // _FULL_SHARE)
@@ -200,7 +199,7 @@ class DiagramIndex:
         if count < 0:
             self._counters["full_passes"] += 1
             count = self._full_pass(columns, true, self._truth, self._value, self._found)
-        return self._found[:count].copy()  # whoever reads them may ask for another event meanwhile
+        return self._found[:count].copy()  # the caller may ask for another event while reading them
 
     def _make_room(self, nodes: int) -> None:
         if len(self._value) < nodes:

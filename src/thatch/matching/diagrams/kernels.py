@@ -1,4 +1,4 @@
-"""Passes over diagrams, compiled."""
+"""Kernels that evaluate the chains of diagrams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["full_pass", "top_down"]
 
 @kernel
 def full_pass(variable, child, outputs, true, truth, value, found, much):
-    """Evaluate every node once, from the bottom to the top; `found` gets the outputs that are true. Gives their number.
+    """Evaluate every node, from bottom to top; write the true outputs to `found` and return how many there are.
 
     A node's child has a lower number. `truth` is all zero before and after; `found` has room for every node. Where
     `much` holds no one can tell what, and a pass without branches is the quicker one.
@@ -41,7 +41,7 @@ def full_pass(variable, child, outputs, true, truth, value, found, much):
 
 @kernel
 def top_down(columns, true, truth, stack, found, most):
-    """From the terminal to all that is true above it; `found` gets the outputs. Gives their number.
+    """Walk from the terminal to all true nodes above it; write the true outputs to `found`, return how many there are.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""The order of attributes in diagrams (paper L, section 3.2): what is shared most goes to the bottom.
+"""The order of attributes in diagrams (li2005, section 3.2): what is shared most goes to the bottom.
 
-The paper names three criteria: how often an attribute is constrained, how much its predicates concentrate on a few, and
-which attributes come together. The first two are one number: with how many others a conjunction shares its predicate on
-the attribute, in the mean over all conjunctions. From the bottom up the attribute with most of it is taken, weighed
-by how often it comes together with the one below.
+The paper names three criteria: how often an attribute is constrained, how few distinct predicates it has, and which
+attributes occur together. One number covers the first two: with how many others a conjunction shares its predicate on
+the attribute, on average. From the bottom up, the attribute with the highest number is taken, weighted by how often it
+occurs together with the one below.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def order_from_filters(filters: Iterable[Filter]) -> tuple[str, ...]:
 
 
 def order_from_profile(profile: Profile) -> tuple[str, ...]:
-    """An order for the subscriptions that a profile measured; without any, the attributes that come most at the bottom.
+    """An order for the subscriptions of a profile; without any, the attributes that occur most go to the bottom.
 
     Attributes that the profile lacks are not in the order: an index puts them on top.
     """

@@ -1,12 +1,12 @@
-"""The global predicate index (paper L, section 3.1): every distinct predicate once, as a Boolean variable.
+"""The global predicate index (li2005, section 3.1): every distinct predicate once, as a Boolean variable.
 
-A predicate is a constraint on one attribute's line, whatever way it was written; the paper's order of type, attribute,
-operator and value is that of cuts. Every variable is positive, that of `!=` too: as the opposite of `=` it would hold
+A predicate is a constraint on one attribute's line, however it was written; the paper's order of type, attribute,
+operator and value is that of cuts. Every variable is positive, even that of `!=`: as the opposite of `=` it would hold
 where the attribute is missing. Variable 0 is never true.
 
-Which variables are true at a place of a line is asked of each attribute: those of single values by a hash, all others by
-comparing ranks of cuts at once, and what is true between two cuts is kept. Ranks are taken anew only when many predicates
-came or went; the newest few are tested one by one until then.
+Each attribute finds its true variables at a point of the line: those of single values by a hash, all others by comparing
+ranks of cuts, with the answer between two cuts cached. Ranks are recomputed only when many predicates were added or
+removed; until then the newest few are tested one by one.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = ["NEVER", "Predicate", "PredicateIndex", "Variables"]
 
 NEVER = 0
 _ENTRY_BYTES = 200  # of a predicate among those of its attribute: entries of dicts, ranks, a number
-_FRESH = 8  # predicates that are tested one by one, at least, before ranks are taken anew
-_ANSWER_BYTES = 200  # of an answer that is kept: an array without its content, an entry of a dict
-_KEPT = 1 << 16  # variables that answers which are kept may hold, for each attribute
+_FRESH = 8  # predicates at least that are tested one by one before ranks are recomputed
+_ANSWER_BYTES = 200  # of a cached answer: an array without its content, an entry of a dict
+_KEPT = 1 << 16  # variables in the cached answers of one attribute, at most
 
 Variables = npt.NDArray[np.int32]
 Predicate = tuple[str, Constraint]
@@ -38,7 +38,7 @@ _NONE = np.zeros(0, np.int32)
 
 
 class PredicateIndex:
-    """Predicates in use, each with its variable and how many ask for it."""
+    """Predicates in use, each with its variable and its number of uses."""
 
     def __init__(self) -> None:
         self._variables: dict[Predicate, int] = {}
@@ -66,7 +66,7 @@ class PredicateIndex:
         return found
 
     def acquire(self, key: str, constraint: Constraint) -> int:
-        """The variable of a predicate, which has one more use from now on."""
+        """The variable of a predicate, with one more use."""
         variable = self._variables.get((key, constraint))
         if variable is None:
             variable = self._new((key, constraint))
@@ -74,35 +74,35 @@ class PredicateIndex:
         return variable
 
     def release(self, variable: int) -> None:
-        """Take back one use; a predicate without any is forgotten."""
+        """Remove one use; a predicate without uses is dropped."""
         self._uses[variable] -= 1
         if not self._uses[variable]:
             self._forget(variable)
 
     def nbytes(self) -> int:
-        """Bytes of the predicates, and of what finds them."""
+        """Bytes of the predicates, and of the structures that find them."""
         columns = (self._variables, self._predicates, self._uses, self._free)
         answers = sum(attribute.kept_bytes() for attribute in self._attributes.values())
         return self._bytes + answers + sum(map(sys.getsizeof, columns))
 
     def true_variables(self, record: Record) -> Variables:
-        """The variables that are true on an event; with lists, those that are true on some element."""
+        """The variables that are true for an event; for lists, those that are true for some element."""
         parts: list[Variables] = []
-        places = _places(record)
-        for base, some in places.items():
+        points = _points_of(record)
+        for base, some in points.items():
             self._true_at(base, some, parts)
             for key in self._derived.get(base, ()):
-                self._true_at(key, [derive(key, place) for place in some], parts)
+                self._true_at(key, [derive(key, point) for point in some], parts)
         for key in self._lenient:
-            if base_of(key) not in places:
+            if base_of(key) not in points:
                 self._attributes[key].true_at(BOTTOM, parts)
         return np.concatenate(parts) if parts else _NONE
 
-    def _true_at(self, key: str, places: Iterable[Cut], parts: list[Variables]) -> None:
+    def _true_at(self, key: str, points: Iterable[Cut], parts: list[Variables]) -> None:
         attribute = self._attributes.get(key)
         if attribute is not None:
-            for place in places:
-                attribute.true_at(place, parts)
+            for point in points:
+                attribute.true_at(point, parts)
 
     def _new(self, predicate: Predicate) -> int:
         key, constraint = predicate
@@ -150,8 +150,8 @@ class _AttributePredicates:
     """The predicates on one attribute's line."""
 
     def __init__(self) -> None:
-        self.retired: list[int] = []  # variables that are gone and still stand in the arrays
-        self.spare: list[int] = []  # variables that are gone and may be given again
+        self.retired: list[int] = []  # removed variables that are still in the arrays
+        self.spare: list[int] = []  # removed variables that may be reused
         self._points: dict[Cut, Variables] = {}
         self._spans: dict[int, Constraint] = {}  # all that are no single values
         self._fresh: dict[int, Constraint] = {}  # of them, those that have no ranks yet
@@ -164,7 +164,7 @@ class _AttributePredicates:
         return len(self._points) + len(self._spans)
 
     def kept_bytes(self) -> int:
-        """Bytes of the answers that are kept."""
+        """Bytes of the cached answers."""
         return _ANSWER_BYTES * len(self._kept) + 4 * (_KEPT - self._room)
 
     def add(self, variable: int, constraint: Constraint) -> None:
@@ -186,17 +186,17 @@ class _AttributePredicates:
         if len(self.retired) > max(_FRESH, len(self._spans)):
             self._rank()
 
-    def true_at(self, place: Cut, parts: list[Variables]) -> None:
-        """Append the variables of all predicates that hold at a place, and of some that are gone."""
+    def true_at(self, point: Cut, parts: list[Variables]) -> None:
+        """Append the variables of all predicates that hold at a point, and of some that were removed."""
         if len(self._fresh) > max(_FRESH, len(self._spans) // 8):
             self._rank()
-        point = self._points.get(place)
-        if point is not None:
-            parts.append(point)
+        single = self._points.get(point)
+        if single is not None:
+            parts.append(single)
         if self._cuts:
-            parts.append(self._spans_in(bisect_right(self._cuts, place)))
+            parts.append(self._spans_in(bisect_right(self._cuts, point)))
         if self._fresh:
-            fresh = [each for each, constraint in self._fresh.items() if contains(constraint, place)]
+            fresh = [each for each, constraint in self._fresh.items() if contains(constraint, point)]
             parts.append(np.array(fresh, np.int32))
 
     def _spans_in(self, cell: int) -> Variables:
@@ -211,7 +211,7 @@ class _AttributePredicates:
         return found
 
     def _rank(self) -> None:
-        """Take the ranks of all cuts: a place after `n` cuts lies between those of ranks `n - 1` and `n`."""
+        """Compute the ranks of all cuts: a point after `n` cuts lies between those of ranks `n - 1` and `n`."""
         self._cuts = sorted({cut for constraint in self._spans.values() for cut in constraint})
         rank = {cut: number for number, cut in enumerate(self._cuts)}
         rows = [
@@ -228,19 +228,19 @@ class _AttributePredicates:
         self.retired = []
 
 
-def _places(record: Record) -> dict[str, list[Cut]]:
-    """Every place at which a flat event of the record may lie, by attribute; what is in no list has just one."""
-    places = {key: [place] for key, place in record.points.items() if key[-1] != ")"}
+def _points_of(record: Record) -> dict[str, list[Cut]]:
+    """Every point at which a flat event of the record may lie, by attribute; outside of lists there is just one."""
+    points = {key: [point] for key, point in record.points.items() if key[-1] != ")"}
     for choice in record.choices:
         for key in choice.keys:  # an element may lack what others have
-            places[key] = [BOTTOM]
+            points[key] = [BOTTOM]
         for element in choice.elements:
-            for key, some in _places(element).items():
-                places[key] += some
-    return places
+            for key, some in _points_of(element).items():
+                points[key] += some
+    return points
 
 
 def _bytes_of(constraint: Constraint) -> int:
-    """Bytes of a constraint: its tuple, and cuts at values; others are the same objects everywhere."""
+    """Bytes of a constraint: its tuple, and its cuts at values; other cuts are shared objects."""
     cuts = [cut for cut in constraint if len(cut) == 3]
     return sys.getsizeof(constraint) + sum(sys.getsizeof(cut) + sys.getsizeof(cut[1]) for cut in cuts)

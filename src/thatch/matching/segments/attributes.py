@@ -1,4 +1,4 @@
-"""The numbers that an index gives to attributes, and how to get at them from an event's names."""
+"""The numbers of an index's attributes, by key and by the names that events use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from thatch.model.values import is_text
 
 __all__ = ["Attributes"]
 
-_MOST_NAMES = 100_000  # that nobody asks for and that are remembered
+_MOST_NAMES = 100_000  # names without subscriptions that are remembered
 
 
 class Attributes:
@@ -18,12 +18,12 @@ class Attributes:
     def __init__(self, keys: Iterable[str] = ()) -> None:
         self.number: dict[str, int] = {key: number for number, key in enumerate(keys)}
         self.keys: list[str] = []
-        # Name in an event -> eight times the number of that attribute, negative for names that nobody asks for.
+        # Name in an event -> eight times the attribute's number, negative for names that no subscription uses.
         self.by_name: dict[str, int] = {}
         self.derived_by_name: dict[str, tuple[tuple[str, int], ...]] = {}
-        # Name -> the codes of a text: its own and, where nothing else is derived from it, that of it backwards.
+        # Name -> the codes of a text: its own and, if nothing else is derived from it, that of the reversed text.
         self.texts_by_name: dict[str, tuple[int, ...]] = {}
-        # Name -> the code of a text of `reverse(name)`, where that is all that is derived: most often it is.
+        # Name -> the code of a text of `reverse(name)`, if nothing else is derived from it: the most common case.
         self.reversed_by_name: dict[str, int] = {}
         self.learn()
 
@@ -31,7 +31,7 @@ class Attributes:
         return len(self.number)
 
     def learn(self) -> None:
-        """Make attributes that got a number since the last time known by name."""
+        """Index the attributes that got a number since the last call by name."""
         if len(self.keys) == len(self.number):
             return
         for key in list(self.number)[len(self.keys) :]:
@@ -55,7 +55,7 @@ class Attributes:
             self.texts_by_name[name] = (own + 6,) if backwards is None else (own + 6, backwards)
 
     def ignore(self, names: Iterable[str]) -> None:
-        """Remember names that nobody asks for, so that the next event with them is quick; not without end."""
+        """Remember names that no subscription uses, up to a limit, so that the next event with them is quick."""
         if len(self.by_name) < _MOST_NAMES + len(self.number):
             for name in names:
                 if type(name) is str and is_text(name):

@@ -1,7 +1,7 @@
-"""Matching a batch of flat events: an event at a time, and where that reads too much, hundreds at a time as masks.
+"""Match a batch of flat events: one at a time or, where that reads too much, hundreds at a time as masks.
 
-A segment is a case for masks when its codes are exact, every subscription has one box and none must be verified.
-Whether masks are worth it is measured: a few events are searched first, to see how many blocks an event reads.
+Masks work for segments with exact codes, one box for each subscription, and nothing to verify. Whether they pay is
+measured: a few events are searched first, to see how many blocks an event reads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from thatch.matching.segments.workspace import SearchWorkspace
 
 __all__ = ["Part", "matched_columns", "matched_parts"]
 
-_FEWEST = 32  # events that are worth masks
+_FEWEST = 32  # events in a batch for which masks pay
 _SAMPLE = 8
 _MOST_CELLS = 1 << 17  # of a segment, which take 16 MB of masks
 _ROOM = 1 << 21  # matches that are kept before they are handed out
@@ -48,23 +48,23 @@ Part = tuple[int, Counts, Slots]  # the first event, how many matches each has f
 
 
 def matched_columns(view: View, columns: EventColumns) -> tuple[Counts, Slots]:
-    """How many subscriptions want each event, and their slots, event by event."""
+    """How many subscriptions match each event, and their slots, event by event."""
     return _together(len(columns), matched_parts(view, columns))
 
 
 def matched_parts(view: View, columns: EventColumns) -> Generator[Part]:
-    """The same in parts of bounded size, each event by event; an event may come in several, a match in one.
+    """The same in parts of bounded size. An event may be in several parts, a match is in one.
 
     A part has at most `_ROOM` matches and those of one event more. Who does not want the rest closes the iterator.
     """
-    flags = view.pool.flags  # as they are now: they may change while the parts are taken
+    flags = view.pool.flags  # they may change while the parts are consumed
     room = view.pool.take(view.shape)
     try:
         if flags & TALLY:
             room.tally(view.shape.slots)
         yield from _Matching(view, columns, room, flags).parts()
-    finally:  # nothing raises in the middle of a search, so that the room is as it should be
-        room.attach(view.shape)  # the context named parts of the shape only
+    finally:  # no search was interrupted, so the workspace is clean
+        room.attach(view.shape)  # undo `search_in` and `use_words`
         view.pool.free.append(room)
 
 
@@ -124,7 +124,7 @@ class _Matching:
         return done, slots[:used], pending[:waiting]
 
     def _searched(self, segments: list[int]) -> Iterator[Part]:
-        """Search for every event in these segments and the deltas; those that must be verified are."""
+        """Search these segments and the deltas for every event, and verify what is not sure."""
         shape = self._view.shape
         self._room.search_in([shape.segments[number] for number in segments], shape.deltas)
         sources = [*segments, *range(len(shape.segments), len(shape.segments) + len(shape.deltas))]
@@ -146,7 +146,7 @@ class _Matching:
     def _verified(
         self, first: int, counts: Counts, slots: Slots, pending: Int64s, sources: list[int]
     ) -> Iterator[Part]:
-        """What is verified of events that were searched, as parts of their own; `slots` are the sure ones."""
+        """Verify pending matches, and yield those that hold as parts of their own; `slots` are the sure matches."""
         shape = self._view.shape
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         self._room.counts.verified += len(pending)
@@ -182,7 +182,7 @@ class _Matching:
     def _match_some(
         self, segment: Segment, first: int, count: int, masks: tuple[Any, Any, Any]
     ) -> Iterator[Part]:
-        """Match as many events as a mask has against a segment, as many blocks at a time as a grid has rows."""
+        """Match up to 512 events against a segment, as many blocks at a time as the grid has rows."""
         blocks = -(-segment.boxes // 64) + len(segment.groups)
         grid = np.empty(min(blocks, _MOST_ROWS) * EVENTS, np.uint64)
         first_boxes = np.empty(min(blocks, _MOST_ROWS), np.int64)
@@ -208,7 +208,7 @@ class _Matching:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What masks found for as many events as they have: rows of a grid and pairs, and the counts of both."""
+    """What masks found for up to 512 events: rows of a grid, pairs of event and slot, and the counts of both."""
 
     grid: Uint64s
     first_boxes: Int64s
@@ -229,7 +229,7 @@ class _Found:
 
 
 def _ranges(counts: Counts, most: int) -> Iterator[tuple[int, int]]:
-    """Events in ranges that have at most so many matches, or are one event."""
+    """Split events into ranges with at most so many matches, or of one event."""
     ends, start = np.cumsum(counts), 0
     while start < len(counts):
         most_here = ends[start] - counts[start] + most

@@ -1,7 +1,7 @@
 """Bitsets: for segments whose sides let most events through, so that no order of the boxes saves much reading.
 
-An event reads a bit for every box and attribute then, instead of two codes. They are made when statistics tell that
-this is quicker, as many as fit the memory that a box may take.
+An event then reads one bit for each box and attribute instead of two codes. A segment gets them if statistics say that
+this is quicker, and as many as fit into a limited memory.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Bitsets:
 
     @classmethod
     def of(cls, tables: CutTables, columns: Mapping[str, npt.NDArray[Any]]) -> Bitsets:
-        """The bitsets of boxes given as a segment's columns; none if they would take more memory a box."""
+        """The bitsets of a segment's columns; none if they would take too much memory."""
         offsets, attribute = columns["box_offsets"], columns["side_attribute"]
         sides = attribute, columns["side_lo"], columns["side_hi"]
         cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(tables.cells())])
@@ -98,19 +98,19 @@ class Bitsets:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Bitsets:
-        """Those that `arrays` gave; none where it was not there to ask."""
+        """The bitsets that `arrays` returned; none for files without them."""
         if "bitset_layout" not in arrays:
             return cls.none()
         return cls(**{each.name: arrays[f"bitset_{each.name}"] for each in fields_of(cls)})
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all of it."""
+        """Bytes of all arrays."""
         return sum(array.nbytes for array in self.arrays().values())
 
 
 def _stride(edges: Int64s, words: int, room: int) -> int:
-    """After how many edges the bits are kept, so that all fit the room; 0 if too few would."""
+    """How many edges lie between kept rows, so that all rows fit the room; 0 if too few would."""
     rows = min(room // (8 * words), _MOST_KEPT * len(edges)) - len(edges)
     if rows < (_FEWEST_KEPT - 1) * len(edges):
         return 0
@@ -118,14 +118,14 @@ def _stride(edges: Int64s, words: int, room: int) -> int:
 
 
 def _sweeping(attributes: int, words: int, stride: int) -> float:
-    """Nanoseconds for an event: on average it is a quarter of a stride away from what is kept."""
+    """Nanoseconds for an event, which on average is a quarter of a stride away from a kept row."""
     return attributes * (words * _PER_WORD + stride / 4 * _PER_EDGE)
 
 
 def is_worth_bitsets(
     tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
 ) -> bool:
-    """Whether statistics tell that events of single values are matched quicker with bitsets.
+    """Whether statistics say that bitsets match events of single values faster.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def is_worth_bitsets(
 def blocks_of_an_event(
     tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
 ) -> Doubles:
-    """How many blocks of each group a search is expected to read, taking attributes for independent."""
+    """How many blocks of each group a search is expected to read, if attributes are independent."""
     below = _Below(tables, columns, shares)
     groups, codes = columns["groups"], columns["codes"]
     expected = np.zeros(len(groups))

@@ -1,7 +1,7 @@
 """A delta: the newest filters in arrays of a fixed size, which kernels may read while more are added.
 
-What is added lies beyond what a reader looks at, until the reader learns of it; what is removed is marked with the
-change that removed it. So nothing that a reader sees ever changes under it.
+A reader is told how many boxes to look at, and new ones lie beyond; a removed filter is marked with the number of the
+change that removed it. So nothing that a reader sees ever changes.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Delta:
 
     @property
     def is_single(self) -> bool:
-        """Whether there is nothing in it; what is added later may have several boxes."""
+        """Whether every subscription surely has one box: only while it is empty, as more may be added."""
         return self.count == 0
 
     @property
@@ -116,12 +116,12 @@ class Delta:
             self._store_texts(parts, texts)
         self._append(slot, parts)
         self.filters.append(filter)
-        if len(number) > MOST_ATTRIBUTES:  # else there cannot be too many here
+        if len(number) > MOST_ATTRIBUTES:  # otherwise there cannot be too many
             self._attributes |= parts.attributes()
         return True
 
     def _add_plain(self, slot: int, filter: Filter, sides: list[float]) -> bool:
-        """Add a filter that is one box without texts, the quick way; False if there is no room."""
+        """Add a filter that is one box without texts, the fast way; False if there is no room."""
         owner, box, count = self.count, self.boxes, len(sides) >> 2
         end = self._used_sides + count
         if box == self._most_boxes or end > self._most_sides:
@@ -153,7 +153,7 @@ class Delta:
         )
 
     def _make_room_for(self, parts: Parts, texts: list[str]) -> None:
-        """Room for one filter that is larger than what all usually take together."""
+        """Make room for one filter that is larger than a usual delta."""
         self._make_room(
             self.capacity,
             max(len(self._box_owner), len(parts.sizes) + 1, len(parts.checks)),
@@ -163,7 +163,7 @@ class Delta:
         )
 
     def _store_texts(self, parts: Parts, texts: list[str]) -> None:
-        """Write the texts of cuts, each once, and put where they stand in slot of their position."""
+        """Write the texts of cuts, each once, and replace their positions by where they stand."""
         at = []
         for text in texts:
             known = self._text_at.get(text)
@@ -211,7 +211,7 @@ class Delta:
         self.boxes = self.record.n_boxes = box
 
     def remove(self, owner: int, moment: int) -> None:
-        """Mark a filter as gone from a change on."""
+        """Mark a filter as removed by a change."""
         del self._owner_of[self.slot_of(owner)]
         self.owners[2 * owner + 1] = moment
         self.dead += 1

@@ -1,4 +1,4 @@
-"""Columns in the making, filter by filter: how many subscriptions at once become a segment."""
+"""Build the columns of a segment filter by filter, or from arrays of bounds."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SIDE_BYTES = 24  # attribute and kinds of the cuts in 4 bytes each, two values i
 
 @lru_cache(maxsize=4_096)
 def packer(sides: int) -> struct.Struct:
-    """How a row of sides is written."""
+    """Packs a row of this many sides."""
     return struct.Struct("=" + "iidd" * sides)
 
 
 class ColumnBuilder:
-    """Filters in the order in which they were added."""
+    """Collects filters, in the order in which they are added, and gives their columns."""
 
     def __init__(self) -> None:
         self._sides = bytearray()
@@ -75,7 +75,7 @@ class ColumnBuilder:
         return self._texts.setdefault(text, len(self._texts))
 
     def sides(self) -> Sides:
-        """What was added, as columns."""
+        """The columns of all filters that were added."""
         offsets = np.zeros(len(self._sizes) + 1, np.int64)
         np.cumsum(self._sizes, out=offsets[1:])
         attribute, lo_kind, lo_value, hi_kind, hi_value = unpack_sides(np.frombuffer(self._sides, np.int64))
@@ -117,7 +117,7 @@ def unpack_sides(
 def sides_of_bounds(
     slot: Int64s, offsets: Int64s, attribute: Int32s, low: Doubles, high: Doubles
 ) -> Iterator[Sides]:
-    """One box per row, in parts whose attributes one segment can number.
+    """Columns of closed numeric bounds, one box per row, in parts with no more attributes than one segment can number.
 
     An infinite bound is the end of the numbers, which is a cut of its own.
     """

@@ -29,8 +29,8 @@ __all__ = ["Encoder"]
 _EXACT = 2**53
 _NUMERIC = frozenset({int, float})
 _TEXT = frozenset({str})
-_LONGEST = 100_000  # elements of a list that are taken as they are
-_ROWS = 256  # that there is room for from the beginning
+_LONGEST = 100_000  # elements of a list; longer ones are read as records
+_ROWS = 256  # for which there is room at first
 _MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
 
@@ -49,12 +49,12 @@ _PLAIN = [struct.Struct(f"={rows}d{rows}i").pack_into for rows in range(_ROWS + 
 
 
 class Encoder:
-    """Buffers for one event at a time; one per search that is under way."""
+    """Encodes one event at a time into buffers; every search that is under way has its own."""
 
     def __init__(self) -> None:
         self.attributes = Attributes()
-        self.flags = 0  # of a search for the rows that were encoded last, `numeric` ones excepted
-        self.is_listed = False  # the same rows: there are lists, or values that no code tells
+        self.flags = 0  # flags of the search for the rows that were encoded last, other than by `numeric`
+        self.is_listed = False  # these rows have lists, or values without an exact code
         self.grow(_ROWS, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
@@ -80,7 +80,7 @@ class Encoder:
     def numeric(self, event: dict[str, Any]) -> int:
         """Encode a flat event of nothing but numbers; return the number of rows, or -1 if it is not one.
 
-        All of it runs in C: no loop here looks at a value. Integers that no double equals are told by the kernel.
+        All of it runs in C: no Python loop looks at a value. The kernel detects integers that no double equals.
         """
         rows = len(event)
         if not _NUMERIC.issuperset(map(type, event.values())) or rows >= len(_PLAIN):
@@ -91,7 +91,7 @@ class Encoder:
             return -1
         try:
             _PLAIN[rows](self._raw, 0, *event.values(), *map(attributes.by_name.get, event))
-        except struct.error:  # a name that nobody asks for, or a number that is no double
+        except struct.error:  # a name that no subscription uses, or a number that is no double
             attributes.ignore(event)
             return -1
         return rows
@@ -144,7 +144,7 @@ class Encoder:
             found = None
         elif _TEXT.issuperset(map(type, values)) and (not more or backwards is not None):
             return rows.add_texts(found + 6, backwards, values)
-        # One attribute only: any element will do. Several: they must agree on one, so the kernel is told which is which.
+        # One attribute: any element will do. Several: one element must satisfy all, so rows name their element.
         is_joint = (more and found is not None) or len(more) > 1
         number = rows.new_list() if is_joint else 0
         if is_joint and not number:
@@ -167,7 +167,7 @@ class Encoder:
 
     def _add_points(self, rows: _EventRows, record: Record, number: int, element: int, *, joint: int) -> None:
         for key, cut in list(record.points.items()):
-            if key[-1] != ")":  # those are remembered from an earlier question, and come again here
+            if key[-1] != ")":  # derived values were cached by an earlier query, and are added below
                 self._add_point(rows, key, cut, number, element, joint=joint)
 
     def _add_point(
@@ -182,7 +182,7 @@ class Encoder:
     def _add_choice(self, rows: _EventRows, choice: Choice, *, joint: int) -> None:
         """Add the elements of a list. An attribute that some elements lack is missing there: that, too, is a value.
 
-        What a list inside a list gives is left to whoever verifies.
+        Lists inside a list are verified.
         """
         is_flat = not any(element.choices for element in choice.elements)
         number = 0
@@ -208,7 +208,7 @@ class Encoder:
         return sum((key in number) + len(self._derived_of(key)) for key in choice.keys) > 1
 
     def _packed(self, rows: _EventRows) -> int:
-        """Write rows where kernels find them; -1 if a text is none. `flags` tells whether there are lists."""
+        """Write rows into the buffers; return -1 if a text is not valid Unicode. Sets `flags`."""
         joined = "".join(rows.texts)
         if joined.isascii():
             words, lengths = joined.encode("ascii"), [*map(len, rows.texts)]
@@ -219,13 +219,13 @@ class Encoder:
                 return -1
             words, lengths = b"".join(encoded), [*map(len, encoded)]
         count, texts = len(rows.codes), len(lengths)
-        most = max(count, rows.element_count)  # elements are marked too, those included that say nothing here
+        most = max(count, rows.element_count)  # kernels mark elements too, even those without a row
         if most > self.rows or len(words) > len(self._words):
             self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
         self.is_listed = rows.element_count > 0 or rows.is_joint
         self.flags = GROUPED if rows.list_count else 0
         numbers = rows.numbers
-        if numbers:  # else nobody looks at them
+        if numbers:  # otherwise nothing reads them
             _doubles(len(numbers)).pack_into(self._raw, 0, *numbers)
         if self.flags:
             rows.complete()
@@ -240,7 +240,7 @@ class Encoder:
 
 
 class _EventRows:
-    """Rows in the making: a code each, the texts, and which list and element they belong to.
+    """Rows while they are collected: their codes, numbers and texts, and the list and element of each.
 
     Of the rows up to the last number there is a number each, 0 where it is none.
     """
@@ -264,7 +264,7 @@ class _EventRows:
         return self.list_count
 
     def complete(self) -> None:
-        """Rows that belong to no list have list 0; most events have nothing else, and need not say so."""
+        """Write list 0 for rows that belong to no list; most events need not do so."""
         more = len(self.codes) - len(self.lists)
         self.lists += [0] * more
         self.elements += [0] * more
@@ -301,7 +301,7 @@ class _EventRows:
         self.numbers.append(value)
 
     def add_texts(self, code: int, backwards: int | None, values: list[str]) -> bool:
-        """Add a list of texts and, with a code for that, each of them backwards; False if there are too many lists."""
+        """Add a list of texts and, if there is a code for it, each text reversed; False if there are too many lists."""
         count = len(values)
         first, self.element_count = self.element_count, self.element_count + count
         if backwards is not None:

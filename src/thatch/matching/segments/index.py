@@ -1,11 +1,11 @@
-"""Segments and what is newer than they are, behind the contract of an index: the side of the one who changes it.
+"""The segment index: add, remove, merge and save filters.
 
-New filters go to a delta; full deltas become a segment, and segments of like size are merged. Removing marks with the
-number of the change; marked ones are dropped by the next merge. Readers use `view`, which a change replaces whole.
+New filters go to a delta; full deltas become segments, and segments of similar size are merged. A removed filter is
+marked with the number of the change, and dropped by the next merge. Readers use `view`, which every change replaces.
 
-One thread at a time may change the index. `next_job`, `Job.build` and `finish` are the three steps of a merge; the
-middle one, which takes long, may run in another thread while the index changes. Without `background`, every change
-does what there is to merge.
+One thread at a time may change the index. A merge has three steps: `next_job`, `Job.build` and `finish`. The second
+takes long, and may run in another thread while the index changes. Without `background`, every change merges what is
+due.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class SegmentIndex:
     Parameters
     ----------
     capacity : filters that a delta takes before it becomes a segment
-    background : somebody else asks for jobs
-    schema : declared types, for filters that are read again from their text
-    hints : what planning knows of events; a box is found by the side that lets the fewest through
+    background : the caller runs the merges
+    schema : declared types, for filters that are parsed again from their text
+    hints : what planning knows of events; boxes are filed under the side that lets the fewest through
     """
 
     def __init__(
@@ -78,23 +78,23 @@ class SegmentIndex:
     # --- changing ------------------------------------------------------------------------------------------------
 
     def add(self, slot: int, filter: Filter) -> None:
-        """Add a filter under a slot that is free."""
+        """Add a filter in a free slot."""
         self._add(slot, filter)
         self._commit()
 
     def remove(self, slot: int) -> None:
-        """Forget the filter at a slot that is taken."""
+        """Remove the filter in a slot."""
         self._remove(slot, self._moment + 1)
         self._commit()
 
     def replace(self, slot: int, filter: Filter) -> None:
-        """Put a filter instead of another; readers see the one or the other."""
+        """Replace the filter in a slot; readers see either the old one or the new one."""
         self._remove(slot, self._moment + 1)
         self._add(slot, filter)
         self._commit()
 
     def remove_many(self, slots: Iterable[int]) -> None:
-        """Forget several filters at once."""
+        """Remove several filters as one change."""
         for slot in slots:
             self._remove(slot, self._moment + 1)
         self._commit()
@@ -111,7 +111,7 @@ class SegmentIndex:
         Parameters
         ----------
         removed : slots that get a new filter
-        sources : texts of the filters, as far as they are at hand
+        sources : texts of the filters, where the caller has them
         """
         drafts = [ColumnBuilder()]
         for slot, each in filters.items():
@@ -135,7 +135,7 @@ class SegmentIndex:
         self._commit()
 
     def number_of(self, key: str) -> int:
-        """The number of an attribute, which gets one if it has none."""
+        """The number of an attribute; a new attribute gets one."""
         return self._attributes.number.setdefault(key, len(self._attributes.number))
 
     def _add(self, slot: int, filter: Filter) -> None:
@@ -187,7 +187,7 @@ class SegmentIndex:
     # --- merging -------------------------------------------------------------------------------------------------
 
     def merge(self) -> None:
-        """Do all there is to merge, here and now."""
+        """Merge all that is due, now."""
         while (job := self.next_job()) is not None:
             self._do(job)
 
@@ -198,7 +198,7 @@ class SegmentIndex:
             self._job = None
 
     def next_job(self) -> Job | None:
-        """What should be merged, None if nothing, or if a job is under way."""
+        """The next merge that is due, None if there is none or one is under way."""
         if self._job is None:
             self._job = next_job(self._segments, self._deltas)
             self._is_thin &= self._job is not None
@@ -209,7 +209,7 @@ class SegmentIndex:
 
     @property
     def has_work(self) -> bool:
-        """Whether there is something to merge."""
+        """Whether a merge is due."""
         return bool(self._deltas) or self._is_thin
 
     @property
@@ -219,7 +219,7 @@ class SegmentIndex:
 
     @property
     def attributes(self) -> int:
-        """How many attributes have a number, those that no filter uses any more included."""
+        """How many attributes have a number, including those that no filter uses any more."""
         return len(self._attributes)
 
     @property
@@ -228,7 +228,7 @@ class SegmentIndex:
         return len(self._deltas)
 
     def whole_job(self) -> Job:
-        """A job that merges everything into one segment; no other may be under way."""
+        """A job that merges everything into one segment; no other job may be under way."""
         assert self._job is None
         if len(self._newest):
             self._deltas.append(self._newest)
@@ -238,14 +238,14 @@ class SegmentIndex:
         return self._job
 
     def _spreads(self) -> Spreads | None:
-        """Where events lie, by the number of an attribute; of those that have one by now."""
+        """Where events lie, by the number of an attribute."""
         if (hints := self._hints) is None:
             return None
         keys = list(self._attributes.number)
         return lambda number: hints.spread(keys[number])
 
     def finish(self, job: Job, built: list[Segment]) -> None:
-        """Put what a job has built instead of its sources."""
+        """Replace the sources of a job by the segments that it built."""
         for slot, moment in job.deaths:
             for segment in built:
                 owner = segment.find(slot)
@@ -260,13 +260,13 @@ class SegmentIndex:
         self.view = View(self._shape, self._moment, self._newest.boxes, self._pool)
 
     def abandon(self) -> None:
-        """Forget the job that was under way; its sources stay."""
+        """Drop the job that is under way; its sources stay."""
         self._job = None
 
     def renumber(self, new_slot: Int64s) -> SegmentIndex:
-        """An index of the same filters whose slots are numbered anew, in the same order; attributes too.
+        """An index of the same filters with new numbers for slots, in the same order, and for attributes.
 
-        Attributes that no filter uses any more are forgotten. Everything is merged first.
+        Attributes that no filter uses any more are dropped. Everything is merged first.
         """
         self._do(self.whole_job())
         keys = self._attributes.keys
@@ -279,9 +279,9 @@ class SegmentIndex:
             self._capacity, background=self._background, schema=self._schema, hints=self._hints
         )
         other._pool = self._pool
-        # Changes are counted on: who still looks at the old segments shares with the new ones when owners died.
+        # Go on counting changes: readers of the old segments share the times of death with the new ones.
         other._moment = self._moment
-        for room in self._pool.every:  # counts belong to slots
+        for room in self._pool.every:  # tallies are by slot
             counted = room.tallies.reshape(-1, 2)
             moved = np.zeros_like(counted)
             known = np.flatnonzero(new_slot[: len(counted)] >= 0)
@@ -306,7 +306,7 @@ class SegmentIndex:
         return self.view.any(record)
 
     def filter(self, slot: int) -> Filter:
-        """The filter at a slot that is taken."""
+        """The filter in a slot."""
         for number, source in enumerate(self._sources()):
             owner = source.find(slot)
             if owner >= 0:
@@ -314,7 +314,7 @@ class SegmentIndex:
         raise KeyError(slot)
 
     def tally(self, *, on: bool) -> None:
-        """Count candidates and matches of every slot from now on, or stop and forget."""
+        """Start to count candidates and matches of every slot, or stop and drop the counts."""
         self._pool.flags = TALLY if on else 0
         for room in self._pool.every:
             room.tallies[:] = 0
@@ -353,14 +353,14 @@ class SegmentIndex:
     # --- at rest ---------------------------------------------------------------------------------------------------
 
     def arrays(self) -> tuple[list[str], list[dict[str, npt.NDArray[Any]]]]:
-        """The attributes' keys, and the columns of every segment; deltas become one for that."""
+        """The attributes' keys, and the columns of every segment; deltas are turned into segments first."""
         waiting = [delta.ranked() for delta in (*self._deltas, self._newest) if len(delta) > delta.dead]
         parts = [segment.arrays() for segment in self._segments if segment.dead < len(segment)]
         parts += [Segment.build(ranked, self._spreads()).arrays() for ranked in waiting]
         return list(self._attributes.keys), parts
 
     def restore(self, keys: Iterable[str], parts: Iterable[Mapping[str, npt.NDArray[Any]]]) -> None:
-        """Take over what `arrays` gave, into an empty index."""
+        """Fill an empty index with what `arrays` returned."""
         self._attributes = Attributes(keys)
         self._segments = [Segment.from_arrays(part) for part in parts]
         self._slots = max((int(each.slots().max()) + 1 for each in self._segments), default=0)

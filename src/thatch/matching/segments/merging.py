@@ -1,7 +1,7 @@
-"""Which segments are merged, and the merge: a job that needs no lock and does not hold the interpreter for long.
+"""Choose which segments to merge, and merge them, in a job that needs no lock and mostly runs without the GIL.
 
-Segments have tiers: what was added last is in the lowest; when a tier has `FAN_OUT` segments they become one of the
-next, and so a filter is written once a tier, and there are only logarithmically many segments.
+Segments have tiers. The newest are in the lowest; when a tier has `FAN_OUT` segments they become one of the next. So a
+filter is written once for each tier, and there are only logarithmically many segments.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TIER = 8_192  # filters of a segment of the lowest tier
 
 @dataclass(slots=True)
 class Job:
-    """Sources that are to become one segment. Owners that die meanwhile are told at the end: slot and change."""
+    """Sources to merge into one segment. `deaths` has the owners that die meanwhile: slot and change."""
 
     sources: list[Source]
     deaths: list[tuple[int, int]] = field(default_factory=list)
@@ -41,13 +41,13 @@ class Job:
             highest = max(tier(source) for source in self.sources)
             built = [Segment.build(Ranked.merged([part]), self.spreads) for part in parts]
             for segment in built:
-                segment.tier = max(tier(segment), highest + 1)  # never again with the same ones
+                segment.tier = max(tier(segment), highest + 1)  # never merge these again
             return built
         return [Segment.build(Ranked.merged(parts), self.spreads)]
 
 
 def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | None:
-    """What to merge next: all that waits, with the tiers that it fills; or a segment that is mostly dead."""
+    """The next merge: all waiting deltas, with the tiers that they fill; or a segment that is mostly dead."""
     if waiting:
         chosen: list[Source] = list(waiting)
         highest = _tier(sum(map(len, chosen)))
@@ -60,7 +60,7 @@ def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | No
     for segment in segments:
         if segment.dead * 2 > len(segment):
             return Job([segment])
-    # What came in bulk, a little at a time; but for those that were found to have too many attributes together.
+    # Segments added in bulk, a few at a time; but not those that have too many attributes together.
     free = [each for each in segments if each.tier <= _tier(len(each))]
     for level in range(max(map(tier, free), default=-1) + 1):
         same = [each for each in free if tier(each) <= level]
@@ -70,7 +70,7 @@ def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | No
 
 
 def tier(source: Source) -> int:
-    """The tier of a segment: by its size, or as it was told."""
+    """The tier of a segment: by its size, or as it was set."""
     return max(_tier(len(source)), getattr(source, "tier", 0))
 
 

@@ -1,4 +1,4 @@
-"""A filter taken apart into what an index keeps of it: boxes, sides and checks."""
+"""Take a filter apart into what an index keeps of it: boxes, sides and checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["LONGEST", "MOST_ATTRIBUTES", "MOST_SIDES", "Parts", "plain_sides", "
 
 MOST_ATTRIBUTES = 60_000  # of one segment, which numbers them in sixteen bits
 MOST_SIDES = 1_000  # of one box; the rest is verified
-MOST_SPREAD = 1_000  # sides of all boxes that a list of values becomes
+MOST_SPREAD = 1_000  # sides in all, where each value of a list becomes a box
 LONGEST = 4_096  # of a program, which bounds what a hostile pattern costs on a long text
 _ONE = b"\xff"  # any one character: `_`
 
@@ -46,7 +46,7 @@ class Parts:
         return {*map(int, self.sides[::4]), *(attribute for _, attribute, _ in self.checks)}
 
     def most_attributes(self) -> int:
-        """At least as many as there are attributes."""
+        """An upper bound of the number of attributes."""
         return len(self.sides) // 4 + len(self.checks)
 
 
@@ -102,7 +102,7 @@ def _number_of(key: str, number: dict[str, int]) -> int:
 def plain_sides(
     filter: Filter, number: dict[str, int], keep_text: Callable[[str], int]
 ) -> list[float] | None:
-    """The sides of a filter that is one box, as most are; None if it is not, or not exactly."""
+    """The sides of a filter that is exactly one box, as most are; None if it is not."""
     if len(filter.conjunctions) > 1:
         return None
     conjunction = filter.conjunctions[0]

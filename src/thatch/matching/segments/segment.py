@@ -1,4 +1,4 @@
-"""A segment: boxes grouped, ordered and coded for the kernels; immutable but for when its owners died."""
+"""A segment: boxes grouped, ordered and coded for the kernels; immutable except for when its owners died."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _NARROW = 64  # attributes whose codes fit two registers
 class Segment:
     """Columns of one segment; `record` is what kernels read.
 
-    Each subscription has a claim, its slot doubled, plus one if a match must be verified; and the change in which it
-    died, `ALIVE` while there is none. `deaths` counts those, so that kernels need not look while there are none.
+    Each subscription, or owner, has a claim (its slot times two, plus one if a match must be verified) and the change in
+    which it died, `ALIVE` before that. `deaths` counts the dead, so that kernels need not look while there are none.
 
-    Checks that say the same are one: `check_number` has those of each box, from `check_at` on.
+    Equal checks are kept once: `check_number` has the numbers of those of each box, from `check_at` on.
     """
 
     tables: CutTables
@@ -73,7 +73,7 @@ class Segment:
     left: Uint16s
     prefilter: Int64s
     bitsets: Bitsets = field(default_factory=Bitsets.none)
-    tier: int = 0  # at least, for merging
+    tier: int = 0  # for merging; its size may put it into a higher one
     record: SegmentRecord = field(init=False)
     deaths: Int64s = field(init=False)
     local_of: Int32s = field(init=False)
@@ -101,7 +101,7 @@ class Segment:
 
     @classmethod
     def build(cls, ranked: Ranked, spreads: Spreads | None = None) -> Segment:
-        """The segment of a set of boxes, laid out for events that lie so."""
+        """The segment of a set of boxes, laid out for events with these distributions."""
         layout = SegmentLayout(ranked, spreads)
         columns = layout.ordered()
         segment = cls(tables=ranked.tables, **columns)
@@ -114,7 +114,7 @@ class Segment:
 
     @property
     def is_simple(self) -> bool:
-        """Whether intervals alone decide: codes are exact, every owner has one box, and there is nothing else."""
+        """Whether codes alone decide: they are exact, every owner has one box, and there is nothing else to test."""
         is_exact = bool(self.record.is_exact)
         has_more = self.has_checks or self._must_verify or self.has_unions
         return is_exact and not has_more and not len(self.box_owner)
@@ -143,7 +143,7 @@ class Segment:
         return len(self.box_offsets) - 1
 
     def find(self, slot: int) -> int:
-        """The living owner at a slot, -1 if there is none."""
+        """The living owner of a slot, -1 if there is none."""
         return int(find_owner(self.claims, self.died, self.by_slot, slot))
 
     def slot_of(self, owner: int) -> int:
@@ -151,7 +151,7 @@ class Segment:
         return int(self.claims[owner]) >> 1
 
     def remove(self, owner: int, moment: int) -> None:
-        """Mark an owner as gone from a change on."""
+        """Mark an owner as removed by a change."""
         self.deaths[0] += 1
         self.died[owner] = moment
 
@@ -181,18 +181,18 @@ class Segment:
         return everything.without(self.is_dead())
 
     def moved(self, new_slot: Int64s) -> Segment:
-        """The same with slots numbered anew, in the same order; the dead stay dead."""
+        """The same with new numbers for slots, in the same order; the dead stay dead."""
         claims = (2 * new_slot[self.slots()] + (self.claims & VERIFY)).astype(np.uint32)
         return replace(self, claims=claims)
 
     def renamed(self, new_number: Int32s) -> Segment:
-        """The same with the index's attributes numbered anew."""
+        """The same with new numbers for the index's attributes."""
         return replace(self, tables=replace(self.tables, attributes=new_number[self.tables.attributes]))
 
     # --- filters ---------------------------------------------------------------------------------------------------
 
     def filter(self, owner: int, keys: list[str], schema: Schema | None) -> Filter:
-        """The filter of an owner, from its source or, where its one box says all, from that."""
+        """The filter of an owner, from its text or, if its one box says all, from the box."""
         position = int(np.searchsorted(self.sourced, owner))
         if position < len(self.sourced) and self.sourced[position] == owner:
             return parse(Texts(self.source_offsets, self.source_blob)[position].decode("utf-8"), schema)
@@ -227,7 +227,7 @@ class Segment:
     # --- at rest -----------------------------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All columns by name; those who died are dead from the beginning."""
+        """All columns by name; what is dead by now is dead from the first change on."""
         result = {name: getattr(self.tables, name) for name in _TABLE_FIELDS}
         result |= {name: getattr(self, name) for name in _COLUMNS}
         result |= self.bitsets.arrays()
@@ -235,9 +235,9 @@ class Segment:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
-        """A segment of columns that `arrays` gave."""
+        """A segment of columns that `arrays` returned."""
         tables = CutTables(**{name: arrays[name] for name in _TABLE_FIELDS})
-        nothing = {"prefilter": np.zeros(0, np.int64)}  # older files have none
+        nothing = {"prefilter": np.zeros(0, np.int64)}  # columns without unions and checks may have none
         columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS if name in arrays}
         columns = {**nothing, **columns}
         return cls(tables=tables, bitsets=Bitsets.from_arrays(arrays), **columns)

@@ -1,4 +1,4 @@
-"""What an index consists of at one time: segments, deltas and attributes. It never changes; a change makes a new one."""
+"""The shape of an index: its segments, deltas and attributes at one time. It is immutable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Shape", "Source", "joined_tables"]
 
 Source = Segment | Delta
 
-_REMEMBERED = 4_096  # filters of segments that were verified and are kept at hand
+_REMEMBERED = 4_096  # verified filters of segments that are cached
 
 
 class Shape:
@@ -38,7 +38,7 @@ class Shape:
         self.attributes = attributes
         self.slots = slots
         self.segment_tables = joined_tables(segments)
-        # Kernels read how many boxes a full delta has; that of the one that grows is an argument of theirs.
+        # Kernels read the number of boxes of a full delta here; that of the growing one is an argument.
         self.delta_tables = joined_tables(deltas)
         self.newest_record = deltas[-1].record
         self.attribute_room = _room(len(attributes))
@@ -54,7 +54,7 @@ class Shape:
         self._filters: dict[tuple[int, int], Filter] = {}
 
     def is_single(self, segments: Sequence[int]) -> bool:
-        """Whether in these segments, and all deltas, every subscription has one box."""
+        """Whether every subscription has one box in these segments and all deltas."""
         return all(not len(self.segments[number].box_owner) for number in segments) and all(
             delta.is_single for delta in self.deltas
         )
@@ -83,5 +83,5 @@ def joined_tables(sources: Sequence[Source]) -> Int64s:
 
 
 def _room(attributes: int) -> int:
-    """Room for more attributes than there are: few fit the registers of the quick path, many grow by half."""
+    """Room for attributes: up to 64 fit the registers of the fast path, beyond that there is room for half as many more."""
     return 64 if attributes <= 64 else attributes + (attributes >> 1)

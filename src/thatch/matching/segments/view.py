@@ -1,4 +1,4 @@
-"""A view: the index after one change, for readers. Any number of them may use it, in any thread, without a lock."""
+"""A view: the index after one change. Any number of threads may search it without a lock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 class Pool:
-    """Workspaces that no search uses just now, and all that there are."""
+    """All workspaces, and those that no search is using."""
 
     def __init__(self) -> None:
         self.free: list[SearchWorkspace] = []
@@ -35,7 +35,7 @@ class Pool:
         self.masked = 0  # segments that the last batch matched by masks
 
     def take(self, shape: Shape) -> SearchWorkspace:
-        """A workspace for a search; to be put back into `free`."""
+        """A workspace for a search; the caller puts it back into `free`."""
         try:
             room = self.free.pop()
         except IndexError:
@@ -49,7 +49,7 @@ class Pool:
 
 
 class View:
-    """What an index holds after a change: a shape, the number of the change, and how far the last delta goes."""
+    """An index after a change: its shape, the number of the change, and how many boxes of the last delta count."""
 
     __slots__ = ("boxes", "moment", "pool", "shape")
 
@@ -59,12 +59,12 @@ class View:
     def match_plain(
         self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
     ) -> Answer | None:
-        """What to answer for a flat event of plain values, straight from its object; None if it has to be read first.
+        """Match a flat event of plain values without reading it into a record; None if it must be read first.
 
         Parameters
         ----------
-        answer : makes the answer of the slots in order; it gets an array that is only good during the call
-        stop : one of the slots is enough; such searches are not tallied
+        answer : turns the slots, in order, into the answer; the array is only valid during the call
+        stop : the first match is enough; such searches are not tallied
         """
         pool = self.pool
         free = pool.free
@@ -125,7 +125,7 @@ class View:
         return int(collect(room.table, rows, flags | room.encoder.flags, self.moment, self.boxes))
 
     def _verified(self, room: SearchWorkspace, counts: int, record: Record) -> Slots:
-        """The sure matches of a search, and those verified now, in order."""
+        """The sure matches of a search, and those that verifying confirms, in order."""
         found = room.slots[: counts & _SURE]
         waiting = counts >> 32
         if not waiting:

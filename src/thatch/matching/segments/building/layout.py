@@ -1,8 +1,8 @@
-"""Which box goes where: groups, the order of boxes in each, and the columns that follow from it.
+"""The layout of a segment: groups of boxes, the order of boxes in each, and the columns that follow from it.
 
-Boxes whose attributes are shared by very many get all of them as keys and are ordered in all of them at once; every
-other box is filed under its most selective attribute and ordered there. A box that demands the presence of nothing is
-filed under no attribute and looked at for every event.
+Where very many boxes constrain the same attributes, all of these are keys, and the boxes are ordered by all of them at
+once. Every other box is filed under its most selective attribute and ordered by it. A box that requires no attribute to
+be present is filed under none, and tested for every event.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["SegmentLayout", "selectivity"]
 
 _MANY = 16_384  # boxes with the same attributes that make a group of their own
 _MOST_KEYS = 16
-_TIE = 1e-4  # of a share that sides alone tell, where it is known what events do
+_TIE = 1e-4  # weight of the estimate from sides alone, where a profile is known
 
 
 def selectivity(
     tables: CutTables, attribute: Uint16s, low: Uint32s, high: Uint32s, shares: Shares | None = None
 ) -> npt.NDArray[np.float32]:
-    """How much of its attribute a side lets through: by cells, and by how many other sides begin there.
+    """Estimate the share of events that a side lets through, from its cells and from how many sides begin there.
 
     Without a profile the sides themselves stand for the events: a value that many ask for is one that often comes.
     With one this decides only between sides that let through the same. A side that admits missing lets everything
@@ -51,7 +51,7 @@ def selectivity(
 
 
 class SegmentLayout:
-    """Which box goes where: groups, and the order of boxes in each.
+    """Groups of boxes, and the order of boxes in each.
 
     All of it goes by the hulls of unions: there is one side for every attribute of a box, and `spans` tells where the
     alternatives begin that it stands for.
@@ -91,7 +91,7 @@ class SegmentLayout:
         self.groups.sort(key=lambda each: each[0][0] if each[0] else attributes)
 
     def _shared_signatures(self, allowed: npt.NDArray[np.bool_]) -> list[tuple[list[int], Int32s]]:
-        """Groups of boxes that constrain the same attributes, all demanding presence, if they are very many."""
+        """Groups of very many boxes that constrain the same attributes and require all of them to be present."""
         offsets = self.offsets
         boxes = len(offsets) - 1
         if boxes < _MANY:
@@ -140,7 +140,7 @@ class SegmentLayout:
         if not keys:
             return members
         best = self.order[self.offsets[members]]
-        # Those that share a second side too lie side by side: masks make use of it.
+        # Boxes that share their second side, too, lie side by side, which makes masks faster.
         has_second = np.diff(self.offsets)[members] > 1
         second = np.where(has_second, self.order[self.offsets[members] + has_second], 0)
         which = np.where(has_second, self.attribute[second].astype(np.int32), -1)
@@ -151,7 +151,7 @@ class SegmentLayout:
     def ordered(self) -> dict[str, Any]:
         """The columns of the segment, with boxes and owners in the order of their blocks.
 
-        So what belongs together lies together, and a box needs no pointer to its columns.
+        So boxes that are read together lie together, and a box needs no pointer to its columns.
         """
         ranked = self._ranked
         boxes = (
@@ -162,7 +162,7 @@ class SegmentLayout:
         owners, renumbered = _by_first_appearance(ranked.owner[boxes], len(ranked))
         low, high = ranked.low[moved_sides], ranked.high[moved_sides]
         attribute = ranked.attribute[moved_sides]
-        # order[] holds numbers of hulls, so those move with the box they belong to
+        # `order` holds numbers of hulls, which move with their box
         shifted = np.repeat(self.offsets[:-1][boxes] - offsets[:-1], np.diff(offsets))
         hulls = _Hulls(
             offsets=offsets,
@@ -226,12 +226,12 @@ class SegmentLayout:
     def _emit(
         self, hulls: _Hulls, codes16: tuple[Uint16s, Uint16s], checks: dict[str, Any]
     ) -> dict[str, Any]:
-        """The arrays that kernels read first."""
+        """The arrays that searches read first."""
         attributes = len(self.tables.attributes)
         groups, codes_size, mixed_size = self._rows()
         codes, mixed = np.zeros(codes_size + 64, np.uint16), np.zeros(mixed_size + 64, np.uint16)
-        codes[:codes_size].reshape(-1, 2, 64)[:, 0] = 65535  # no box begins, or ends, here
-        mixed[:mixed_size].reshape(-1, 3, 64)[:, 2] = 65535  # nothing stands here: it lets everything through
+        codes[:codes_size].reshape(-1, 2, 64)[:, 0] = 65535  # an empty lane lies outside every event
+        mixed[:mixed_size].reshape(-1, 3, 64)[:, 2] = 65535  # an empty side lets everything through
         left_at = np.zeros(len(hulls.offsets), np.int32)
         left = np.zeros(3 * (len(codes16[0]) + len(checks["check_number"]) + 1), np.uint16)
         is_union = np.diff(hulls.spans) > 1

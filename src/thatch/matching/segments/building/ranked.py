@@ -1,7 +1,7 @@
 """Boxes in rank space: tables of cuts, and sides that name cells between them.
 
-This is what a segment keeps exactly. It is made from columns of cuts, and from other ranked boxes by merging their
-tables, which are sorted already, so that a merge looks up where each rank has gone and compares no side with another.
+Segments keep their boxes in this exact form. It is made from columns of cuts, or by merging: tables are sorted already,
+so a merge looks up the new rank of each cut and compares no two sides.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint16s, Uint32s
 from thatch.matching.segments.building.tables import CutTables, sorted_distinct
 from thatch.matching.segments.columns import Sides, Texts
-from thatch.matching.segments.kernels.building import mark_used, merge_numbers, merge_texts, rank_sides, remap
+from thatch.matching.segments.kernels.building import mark_used, merge_values, rank_sides, remap
 from thatch.matching.segments.records import NUMBER, TEXT
 
 __all__ = ["Ranked"]
@@ -79,7 +79,7 @@ class Ranked:
         )
 
     def without(self, dead: npt.NDArray[np.bool_]) -> Ranked:
-        """The boxes of all owners but the dead ones; the tables stay as they are."""
+        """The boxes of living owners; the tables stay as they are."""
         if not dead.any():
             return self
         keep_box = ~dead[self.owner]
@@ -146,7 +146,7 @@ class Ranked:
 
 
 class _Merge:
-    """Where the cuts of several tables go in a common one, and the sides by it."""
+    """Merges the tables of several sets of boxes, and translates their sides."""
 
     def __init__(self, parts: list[Ranked]) -> None:
         self._parts = parts
@@ -157,7 +157,7 @@ class _Merge:
             flags[part.check_attribute] = True
         kept = [part.tables.attributes[flags] for part, flags in zip(parts, is_used, strict=True)]
         self._attributes = np.unique(np.concatenate(kept)).astype(np.int32)
-        # The number here of every local attribute of every part; those that are not used any more get none.
+        # The merged number of every local attribute of every part, -1 if it is no longer used.
         self._locals = [
             np.where(flags, np.searchsorted(self._attributes, part.tables.attributes), -1)
             for part, flags in zip(parts, is_used, strict=True)
@@ -176,7 +176,7 @@ class _Merge:
         return numbers, texts
 
     def _spans(self, name: str) -> tuple[Int64s, Int64s]:
-        """Where the values of each attribute here begin and end in the joined tables, for every part."""
+        """For every part and merged attribute, where its values begin and end in the concatenated tables."""
         starts = np.zeros((len(self._parts), len(self._attributes)), np.int64)
         ends = np.zeros_like(starts)
         base = 0
@@ -188,24 +188,26 @@ class _Merge:
             base += int(at[-1])
         return starts, ends
 
-    def _numbers(self) -> tuple[Any, Any, Any]:
+    def _numbers(self) -> tuple[Int64s, Doubles, Int64s]:
+        """Where the numbers of each attribute begin, the numbers, and the new position of each old one."""
         values = np.concatenate([part.tables.numbers for part in self._parts])
-        used = np.concatenate([numbers for numbers, _ in self._used])
-        starts, ends = self._spans("number_at")
-        out, index = np.empty(len(values)), np.full(len(values), -1, np.int64)
-        at = np.zeros(len(self._attributes) + 1, np.int64)
-        merge_numbers(values, used, starts, ends, out, at, index)
-        return at, out[: at[-1]].copy(), index
+        nothing = Texts(np.zeros(0, np.int64))
+        at, chosen, index = self._merged("number_at", values, nothing, [each for each, _ in self._used])
+        return at, values[chosen], index
 
-    def _texts(self) -> tuple[Any, Texts, Any]:
-        joined = Texts.joined([part.tables.texts() for part in self._parts])
+    def _texts(self) -> tuple[Int64s, Texts, Int64s]:
+        """The same for texts."""
+        texts = Texts.joined([part.tables.texts() for part in self._parts])
         keys = np.concatenate([part.tables.text_keys for part in self._parts])
-        used = np.concatenate([texts for _, texts in self._used])
-        starts, ends = self._spans("text_at")
-        chosen, index = np.empty(len(joined), np.int64), np.full(len(joined), -1, np.int64)
+        at, chosen, index = self._merged("text_at", keys, texts, [each for _, each in self._used])
+        return at, texts.take(chosen), index
+
+    def _merged(self, name: str, keys: Any, texts: Texts, used: list[Any]) -> tuple[Int64s, Int64s, Int64s]:
+        starts, ends = self._spans(name)
+        chosen, index = np.empty(len(keys), np.int64), np.full(len(keys), -1, np.int64)
         at = np.zeros(len(self._attributes) + 1, np.int64)
-        merge_texts(keys, joined.offsets, joined.blob, used, starts, ends, chosen, at, index)
-        return at, joined.take(chosen[: at[-1]]), index
+        merge_values(keys, texts.offsets, texts.blob, np.concatenate(used), starts, ends, chosen, at, index)
+        return at, chosen[: at[-1]], index
 
     def _move(self, number_at: Any, number_index: Any, text_at: Any, text_index: Any) -> None:
         sides = sum(len(part.attribute) for part in self._parts)

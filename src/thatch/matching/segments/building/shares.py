@@ -1,4 +1,4 @@
-"""How many events lie in which cells of a segment's attributes, as far as a profile tells."""
+"""The share of events in each cell of a segment's attributes, from a profile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Spreads: TypeAlias = Callable[[int], Spread | None]
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The share of events below every cut of every local attribute; all zero for those of which nothing is known."""
+    """The share of events below every cut of every local attribute; all zero for those that the profile lacks."""
 
     is_known: npt.NDArray[np.bool_]
     starts: Int64s
@@ -56,7 +56,7 @@ class Shares:
 
 
 def _in_cells(tables: CutTables, local: int, spread: Spread, cells: int) -> Doubles:
-    """The shares of events in the cells of one attribute; `tables` draws where those lie."""
+    """The shares of events in the cells of one attribute, in the order that `tables` explains."""
     shares = np.zeros(cells)
     shares[: len(spread.singles)] = spread.singles
     known = tables.numbers[tables.number_at[local] : tables.number_at[local + 1]]

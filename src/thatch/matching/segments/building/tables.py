@@ -1,4 +1,4 @@
-"""CutTables: every attribute's cuts of a segment in order, so that a side is two small numbers and an event one cell.
+"""Tables of cuts: all cuts of each attribute of a segment in order, so that a side is two small numbers and a value one.
 
 The cuts of an attribute with N distinct numbers and T distinct texts have these ranks::
 
@@ -9,7 +9,7 @@ The cuts of an attribute with N distinct numbers and T distinct texts have these
     (7,)             7 + 2 N + 2 T
 
 Cell k lies between the cuts of rank k and k + 1; a side from rank p to rank q holds the cells p to q - 1. A code is
-a cell shifted right until all fit sixteen bits; only where that loses something are sides compared exactly.
+a cell shifted right until all fit into sixteen bits; where that loses bits, sides are compared exactly as well.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class CutTables:
     def of(
         cls, attributes: Int32s, number_at: Int64s, numbers: Doubles, text_at: Int64s, texts: Texts
     ) -> CutTables:
-        """CutTables of distinct values in order, attribute by attribute."""
+        """The tables of distinct values, which come in order, attribute by attribute."""
         cells = _cells(number_at, text_at)
         shifts = np.zeros(len(cells), np.uint8)
         while (is_wide := (cells >> shifts) >= _CODES).any():
             shifts += is_wide.astype(np.uint8)
         grid_at, grid, grid_scale = _grids(number_at, numbers)
         keys = np.empty(len(texts), np.uint64)
-        if len(keys):  # else there is no need to load a kernel
+        if len(keys):  # without texts, do not load a kernel
             text_keys(texts.offsets[:-1], texts.offsets[1:], texts.blob, np.int64(0), keys)
         return cls(
             attributes=attributes.astype(np.int32),
@@ -87,7 +87,7 @@ def _cells(number_at: Int64s, text_at: Int64s) -> Int64s:
 
 
 def _grids(number_at: Int64s, numbers: Doubles) -> tuple[Int64s, Int32s, Doubles]:
-    """Equal steps between the first and the last number of every attribute, with how many numbers lie before each.
+    """Grids: equal steps between the first and the last number of each attribute, with how many numbers lie before each.
 
     Attributes with few numbers, or with infinite or too close ones, have none.
     """
@@ -105,7 +105,7 @@ def _grids(number_at: Int64s, numbers: Doubles) -> tuple[Int64s, Int32s, Doubles
 
 
 def _grid(number_at: Int64s, numbers: Doubles, scale: Doubles, grid_at: Int64s) -> Int32s:
-    """How many numbers of an attribute lie before each step of its grid; `grid_cell` tells in which step one lies."""
+    """How many numbers of an attribute lie before each step of its grid; must agree with `grid_cell`."""
     which = np.repeat(np.arange(len(scale)), np.diff(number_at))
     is_stepped = scale[which] > 0
     which, stepped = which[is_stepped], numbers[is_stepped]
@@ -134,7 +134,7 @@ def sorted_distinct(texts: Texts) -> tuple[Texts, Int64s]:
         starts, ends = texts.offsets[:-1][items], texts.offsets[1:][items]
         keys = np.empty(len(items), np.uint64)
         text_keys(starts, ends, texts.blob, np.int64(skipped), keys)
-        rest = np.minimum(ends - starts - skipped, 9)  # 9: the text goes on
+        rest = np.minimum(ends - starts - skipped, 9)  # 9 if more bytes follow
         ranked = np.lexsort((rest, keys, run[items]))
         items, keys, rest, runs = items[ranked], keys[ranked], rest[ranked], run[items[ranked]]
         order[open_positions] = items

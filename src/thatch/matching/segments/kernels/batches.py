@@ -1,7 +1,7 @@
-"""Kernels for batches: one search an event, or for segments where little is selective, all events as masks.
+"""Kernels for batches: one search for each event or, for segments that most events must read whole, masks.
 
-With masks, 512 events are tested at once against one box: for every attribute and cell there is a mask of the events
-at or below it and one of those at or above it, and a box is the AND of two masks a side.
+With masks, 512 events are tested at once against one box: every cell of every attribute has a mask of the events at or
+below it and one of the events at or above it, and a box is the AND of two masks for each side.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DENSE = 512  # matches of a block from which on it is quicker to transpose all b
 
 @subkernel
 def _file_event(context, event, attribute, classes, numbers, codes, offsets):
-    """Put one event's values where `search` looks for them; return how many attributes there are."""
+    """Write one event as the rows that `search` reads; return how many attributes it has."""
     row_numbers, row_class = context.row_numbers, context.row_class
     text_at, text_length = context.row_text_at, context.row_text_length
     row_next, words = context.row_next, context.words
@@ -74,7 +74,7 @@ def _file_event(context, event, attribute, classes, numbers, codes, offsets):
 def collect_batch(
     table, attribute, classes, numbers, codes, offsets, first, flags, moment, newest, out_slots, out_counts, out_pending
 ):  # fmt: skip
-    """Search for events from `first` on, until all are done or the room for matches might not be enough.
+    """Search for events from `first` on, until all are done or the room for matches might run out.
 
     Returns the first event that is not done, how many slots and how many triples to verify (event, source, owner)
     there are. Every event may match everything, so that there must be room for that.
@@ -116,7 +116,7 @@ def collect_batch(
 def fill_masks(
     table, attribute, classes, numbers, codes, offsets, blob, first, count, cell_at, out_below, out_above
 ):
-    """Masks of the events `first` to `first + count` at or below, and at or above, every cell of every attribute."""
+    """Write the masks of the events `first` to `first + count`: at or below, and at or above, every cell."""
     segment = SegmentRecord(table, 0)
     local_of = segment.local_of
     attributes = segment.n_attributes
@@ -154,13 +154,13 @@ def fill_masks(
 
 @subkernel
 def _narrow(mask, at, base, lo, hi, below, above):
-    """Keep of the events in a mask those inside a side; return whether any is left."""
+    """Keep only those events of a mask that lie inside a side; return whether any is left."""
     return masks512(mask, at, above, (base + lo) * WORDS, below, (base + hi) * WORDS) != 0
 
 
 @subkernel
 def _copy(mask, target, source):
-    """Copy a mask; a slice would be copied with more care, which takes longer."""
+    """Copy a mask; slower with a slice."""
     for word in range(WORDS):
         mask[target + word] = mask[source + word]
 
@@ -261,7 +261,7 @@ def match_masks(
                 if mixed_at < 0:
                     _copy(mask, at_lane, 0)
                 elif alive:
-                    # Boxes that begin alike lie side by side, so that what they share is worked out once.
+                    # Boxes with equal first sides lie side by side, so that what they share is computed once.
                     where = mixed_at + block * (MIXED_SIDES * 192) + lane
                     lo, hi = np.int64(0), np.int64(0)
                     if keys > 0:
@@ -338,7 +338,7 @@ def count_grid(grid, rows, out_counts):
 
 @kernel
 def emit_grid(grid, first_boxes, rows, slots, start, end, next_at, out_slots):
-    """Write the slots of what each event from `start` to `end` matches from next_at[event] on.
+    """Write the slots that each event from `start` to `end` matches, from next_at[event] on.
 
     Eight events are read at a time, which lie in one line of the cache.
     """
@@ -361,7 +361,7 @@ def emit_grid(grid, first_boxes, rows, slots, start, end, next_at, out_slots):
 
 @kernel
 def file_pairs(events, slots, start, end, next_at, out_slots):
-    """Put the slots of pairs where those of their event go on; only of events from `start` to `end`."""
+    """Append the slots of pairs to those of their events, for events from `start` to `end`."""
     for pair in range(len(events)):
         event = np.int64(events[pair])
         if event < start or event >= end:
@@ -372,7 +372,7 @@ def file_pairs(events, slots, start, end, next_at, out_slots):
 
 @kernel
 def lay_out(counts, slots, next_at, out_slots):
-    """Put slots that stand event by event behind what there is of each event already."""
+    """Append slots, which come event by event, to what each event has already."""
     start = 0
     for event in range(len(counts)):
         where = next_at[event]

@@ -26,7 +26,7 @@ __all__ = ["count_edges", "file_edges", "keep_bits", "sweep"]
 
 @kernel
 def count_edges(attribute, low, high, cell_at, counts):
-    """Count the edges at every cell of every attribute; a side that reaches the end of its line has one."""
+    """Count the edges at every cell of every attribute; a side that reaches the end of its line has only one."""
     for side in range(len(attribute)):
         first, past = cell_at[attribute[side]], cell_at[attribute[side] + 1]
         counts[first + np.int64(low[side])] += 1
@@ -36,7 +36,7 @@ def count_edges(attribute, low, high, cell_at, counts):
 
 @kernel
 def file_edges(offsets, attribute, low, high, cell_at, ends, boxes):
-    """Write the box of every edge where `ends` says that those of a cell end; it says where they begin after that."""
+    """Write the box of every edge; `ends` has where the edges of each cell end, and afterwards where they begin."""
     for box in range(len(offsets) - 2, -1, -1):
         for side in range(offsets[box], offsets[box + 1]):
             first, past = cell_at[attribute[side]], cell_at[attribute[side] + 1]

@@ -99,7 +99,7 @@ def _permuted64(typingctx, mixed, offset, low, high):
 
 @subkernel
 def _gathered64(mixed, offset, low, high, lanes):
-    """`mixed64` for any processor and any number of attributes: only the lanes still alive are looked at."""
+    """`mixed64` for any processor and any number of attributes; it tests only the lanes still alive."""
     result = np.uint64(0)
     one = np.uint64(1)
     while lanes != 0:
@@ -169,7 +169,7 @@ def _keys_alive(codes, start, step, total, group, low, high):
 
 @subkernel
 def mixed_alive(mixed, at, low, high, lanes, is_narrow):
-    """Those of some boxes whose mixed sides pass."""
+    """Of these boxes, those whose mixed sides pass."""
     for step in range(MIXED_SIDES):
         if lanes == 0:
             break
@@ -191,7 +191,7 @@ def boxes_alive(codes, group, block, low, high):
 
 @subkernel
 def zones_alive(codes, group, step, low, high):
-    """Of sixty-four zones of a group those in which a box may pass."""
+    """Of sixty-four zones of a group, those in which a box may pass."""
     zones = n_zones(group)
     if zones == 1:  # its blocks are tested next anyway
         return np.uint64(1)

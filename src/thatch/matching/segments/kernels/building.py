@@ -1,4 +1,4 @@
-"""Kernels that make a segment: tables and their merging, the order of sides and boxes, blocks and zones."""
+"""Kernels that build segments: tables and merged tables, the order of sides and boxes, blocks and zones."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ __all__ = [
     "emit_blocks",
     "kd_order",
     "mark_used",
-    "merge_numbers",
-    "merge_texts",
+    "merge_values",
     "order_sides",
     "rank_sides",
     "remap",
@@ -25,7 +24,7 @@ __all__ = [
 
 @kernel
 def text_keys(starts, ends, blob, skipped, out_keys):
-    """out_keys = eight bytes of every text, after those skipped, as a number that sorts as they do."""
+    """Write the first eight bytes of every text, after those skipped, as numbers that sort like the texts."""
     for text in range(len(out_keys)):
         out_keys[text] = text_key(blob, min(starts[text] + skipped, ends[text]), ends[text])
 
@@ -45,7 +44,10 @@ def rank_sides(sides, numbers_of, texts_of, out_low, out_high):
     """
     local, lo_kind, lo_value, hi_kind, hi_value = sides
     number_at, numbers, grid_at, grid, grid_scale = numbers_of
-    distinct, steps = as_doubles(numbers), as_int32(grid)  # as a search has them: that is compiled once
+    distinct, steps = (
+        as_doubles(numbers),
+        as_int32(grid),
+    )  # the types that searches use, so that it is compiled once
     text_at, words, position = texts_of
     for side in range(len(local)):
         which = local[side]
@@ -93,37 +95,18 @@ def mark_used(attribute, low, high, number_at, text_at, out_numbers, out_texts):
 
 
 @kernel
-def merge_numbers(values, used, starts, ends, out_values, out_at, out_index):
-    """The used values of several sorted tables in one, attribute by attribute; out_index = where each has gone."""
-    parts, attributes = starts.shape
-    at = np.empty(parts, np.int64)
-    count = 0
-    for attribute in range(attributes):
-        first = count
-        for part in range(parts):
-            at[part] = starts[part, attribute]
-        while True:
-            best = -1
-            for part in range(parts):
-                while at[part] < ends[part, attribute] and not used[at[part]]:
-                    at[part] += 1
-                if at[part] < ends[part, attribute] and (best < 0 or values[at[part]] < values[at[best]]):
-                    best = part
-            if best < 0:
-                break
-            value = values[at[best]]
-            out_values[count] = value
-            for part in range(parts):
-                if at[part] < ends[part, attribute] and values[at[part]] == value:
-                    out_index[at[part]] = count - first
-                    at[part] += 1
-            count += 1
-        out_at[attribute + 1] = count
+def merge_values(keys, offsets, blob, used, starts, ends, out_chosen, out_at, out_index):
+    """Merge the used values of several sorted tables into one, attribute by attribute.
 
-
-@kernel
-def merge_texts(keys, offsets, blob, used, starts, ends, out_chosen, out_at, out_index):
-    """The same for texts; out_chosen = one of the equal texts for each that there is in the common table."""
+    Parameters
+    ----------
+    keys : the values of all tables: numbers, or the first bytes of texts
+    offsets, blob : the texts, nothing for numbers
+    starts, ends : where the values of each attribute (column) lie in each table (row)
+    out_chosen : for each value of the merged table, where it comes from
+    out_at : where the values of each attribute begin in the merged table
+    out_index : for each value, its position among those of its attribute there
+    """
     parts, attributes = starts.shape
     at = np.empty(parts, np.int64)
     count = 0
@@ -154,15 +137,17 @@ def merge_texts(keys, offsets, blob, used, starts, ends, out_chosen, out_at, out
 
 @subkernel
 def _order(keys, offsets, blob, a, b):
-    """-1, 0 or 1 as one text sorts before, with or after another."""
+    """-1, 0 or 1 as one value sorts before, with or after another."""
     if keys[a] != keys[b]:
         return -1 if keys[a] < keys[b] else 1
+    if len(offsets) == 0:
+        return 0
     return compare_texts(blob, offsets[a], offsets[a + 1], blob, offsets[b], offsets[b + 1])
 
 
 @kernel
 def remap(sides, old_at, local, new_at, index, out_sides):
-    """Sides in the ranks of a common table.
+    """Translate sides to the ranks of a merged table.
 
     Parameters
     ----------
@@ -208,7 +193,7 @@ def remap(sides, old_at, local, new_at, index, out_sides):
 
 @kernel
 def order_sides(offsets, selectivity, out_order):
-    """out_order = the sides of every box, the most selective first."""
+    """Order the sides of every box, the most selective first."""
     for box in range(len(offsets) - 1):
         for side in range(offsets[box], offsets[box + 1]):
             out_order[side] = side
@@ -221,7 +206,7 @@ def order_sides(offsets, selectivity, out_order):
 
 @subkernel
 def _select(key, order, start, end, middle):
-    """Partly sort order[start:end] by key so that what belongs at `middle` stands there."""
+    """Partly sort order[start:end] by key, so that the median lies at `middle`."""
     end -= 1
     while end > start:
         a, b, c = key[order[start]], key[order[(start + end) >> 1]], key[order[end]]

@@ -30,7 +30,7 @@ FIRST_TEXT = 6  # the same for texts, past the cells of numbers
 
 @subkernel
 def count_below(table, start, end, value):
-    """How many entries of a sorted part of a table are less than a value, without a branch to mispredict."""
+    """How many entries of a sorted part of a table are less than a value; without a branch to mispredict."""
     size = end - start
     at = start
     while size > 1:

@@ -35,7 +35,7 @@ def _is_inside(byte):
 
 @subkernel
 def _is_at(programs, piece, size, words, at):
-    """Whether a literal piece stands at a at with room for it."""
+    """Whether a literal piece stands at `at`, where the text is long enough for it."""
     step = 0
     while step < size and programs[piece + step] == words[at + step]:
         step += 1
@@ -44,7 +44,7 @@ def _is_at(programs, piece, size, words, at):
 
 @subkernel
 def _end_of(programs, piece, size, words, at, stop):
-    """Where a piece that begins at a at ends, NOWHERE if it is not there."""
+    """Where a piece that begins at `at` ends, NOWHERE if it is not there."""
     for step in range(piece, piece + size):
         if at >= stop:
             return NOWHERE
@@ -130,7 +130,7 @@ def _matches(programs, start, words, at, stop):
         stop -= size
     else:
         return False
-    # Those between: the first at of each leaves most room for the next.
+    # Those between: the first occurrence of each leaves most room for the next.
     for _ in range(pieces - 2):
         piece += size + PIECE_HEADER
         size = _number(programs, piece - 2)

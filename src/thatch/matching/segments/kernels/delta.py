@@ -90,7 +90,7 @@ def _row_passes(side, integers, doubles, texts, row, row_class, numbers, words, 
 
 @subkernel
 def _end_of(integers, side, last):
-    """Where the alternatives end that begin at a side: those of a box on the same attribute."""
+    """Where the alternatives that begin at a side end: the sides of a box on the same attribute."""
     end = side + 1
     while end < last and integers[6 * end] == integers[6 * side]:
         end += 1
@@ -99,7 +99,7 @@ def _end_of(integers, side, last):
 
 @subkernel
 def _exactly(box, delta, context):
-    """0 no, 1 yes, 2 maybe: the exact sides and the checks of a box."""
+    """Test the exact sides and the checks of a box: 0 no, 1 yes, 2 maybe."""
     sides = delta.sides
     integers, doubles = as_int32(sides), as_doubles(sides)
     first_side = delta.first_side
@@ -117,7 +117,7 @@ def _exactly(box, delta, context):
         end = _end_of(integers, side, last)
         first_row = np.int64(heads[which]) if which < context.heads_length else np.int64(-1)
         if first_row < 0:
-            # Only a side from the very first cut holds missing; of alternatives that can be the first one.
+            # Only a side that begins at the very first cut holds missing; of alternatives only the first can.
             if np.int64(integers[6 * side + 1]) & 255 != 0:
                 return 0
         elif joints[which]:  # verifying decides which element of a list counts
@@ -201,7 +201,7 @@ def search_delta(
 
 @subkernel
 def _cut_code(kind, value, bits, texts, is_upper):
-    """The coarse code that a cut admits at most, as upper end, or at least, as lower one."""
+    """The highest coarse code below an upper cut, or the lowest above a lower cut."""
     if kind >= TEXT:
         at = np.int64(value)
         return text_code(texts, at + 4, _length(texts, at))
@@ -214,7 +214,7 @@ def _cut_code(kind, value, bits, texts, is_upper):
 
 @short_kernel
 def file_plain_box(table, box, owner, end, checks, slot):
-    """Add a box without checks that is all of a filter; its sides are there already, and end at `end`."""
+    """Add a filter of one box without checks; its sides are written already, and end at `end`."""
     delta = DeltaRecord(table, 0)
     delta.box_owner[box] = owner
     delta.first_side[box + 1] = end

@@ -40,7 +40,7 @@ __all__ = ["search_lists"]
 
 @subkernel
 def _layers_alive(mixed, at, layers, room, count, lanes, is_narrow):
-    """Those of some boxes of which every mixed side passes in some layer."""
+    """Of these boxes, those of which every mixed side passes in some layer."""
     for step in range(MIXED_SIDES):
         found = np.uint64(0)
         for layer in range(count):
@@ -54,7 +54,7 @@ def _layers_alive(mixed, at, layers, room, count, lanes, is_narrow):
 
 @subkernel
 def _on_lists(mixed, at, low, high, lanes, is_keyed, is_narrow):
-    """Of some boxes those with a side on a list, and those with more than one; its key may be one."""
+    """Of these boxes, those with a side on a list, and those with more than one; the key may be one."""
     some, more = lanes if is_keyed else np.uint64(0), np.uint64(0)
     for step in range(MIXED_SIDES):
         found = mixed64(mixed, at + step * 192, low, high, lanes, is_narrow)
@@ -91,7 +91,7 @@ def _search_layers(segment, source, context, count, n_layers, flags, moment):
     known, length_of = context.local_touched, context.local_length
     listed_high, found = context.listed_high, context.blocks
     counts = context.counts
-    most = np.int64(1) if flags & STOP else np.int64(64)  # who stops early looks at few
+    most = np.int64(1) if flags & STOP else np.int64(64)  # a search that stops early looks at few
 
     stopped = False
     sure_count, end = counts.sure, counts.waiting  # candidates wait behind what is to be verified

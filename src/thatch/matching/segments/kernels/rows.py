@@ -31,14 +31,14 @@ __all__ = [
     "set_layers",
 ]
 
-SHORT = 32  # elements of a list that are looked for one by one
-LONG = 8  # elements of a list from which on its cells are sorted
+SHORT = 32  # elements of a list that are searched for one by one
+LONG = 8  # elements; the cells of a longer list are sorted
 _EXACT = 9007199254740992.0  # 2^53: an integer beyond it may have been rounded on its way here
 
 
 @subkernel
 def file_rows(context, rows, flags):
-    """Chain the rows of every attribute, and code them coarsely for the deltas; return how many attributes there are.
+    """Chain the rows of every attribute, and give them coarse codes for deltas; return how many attributes there are.
 
     Heads are -1 and the coarse codes and joints 0 before, and again after `forget_rows`. Returns -1 for rounded
     numbers, having done nothing.
@@ -156,7 +156,7 @@ def _cell_of_row(segment: SegmentRecord, context: SearchContext, local: int, row
 
 @subkernel
 def _sort(cells, start, end):
-    """Sort a part of an array in place; Shell's way, which is short and quick enough for the elements of a list."""
+    """Sort a part of an array by Shell's method, which is short, and quick enough for the elements of a list."""
     gap = np.int64(1)
     while gap < end - start:
         gap = 3 * gap + 1
@@ -173,8 +173,9 @@ def _sort(cells, start, end):
 
 @subkernel
 def encode(segment, context, touched):
-    """Codes and cells of the event in one segment; how many of its attributes the segment knows, and whether a
-    match of codes needs a closer look.
+    """Compute the codes and cells of the event in one segment.
+
+    Returns how many of its attributes the segment knows, and whether a match of codes needs a closer look.
     """
     numbers, row_class = context.row_numbers, context.row_class
     number_at, text_at = segment.number_at, segment.text_at
@@ -211,7 +212,9 @@ def encode(segment, context, touched):
             if cell == 5:
                 cell = np.int64(_cell_of_number(segment, np.int64(local), numbers[row]))
             elif cell == 6:
-                if text_at[local] == text_at[local + 1]:  # where there is no text, they have one cell
+                if (
+                    text_at[local] == text_at[local + 1]
+                ):  # the segment has no texts there, so all share one cell
                     cell = FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local])
                 else:
                     cell = _cell_of_row(
@@ -235,7 +238,7 @@ def encode(segment, context, touched):
 
 @subkernel
 def count_lists(context, count):
-    """Tell how many elements the lists of an event have, none of single values; of long ones the cells are sorted."""
+    """Count the elements of every list of an event (none for a single value), and sort the cells of long lists."""
     known, heads = context.local_touched, context.local_heads
     row_next, row_cells = context.row_next, context.row_cells
     sorted_at, length_of = context.local_sorted, context.local_length
@@ -255,7 +258,7 @@ def count_lists(context, count):
 
 @subkernel
 def set_layers(segment, context, count):
-    """Lay the elements of short lists one over another, and return how many layers there are; 0 if it cannot be done.
+    """Lay the elements of short lists one over another; return how many layers there are, 0 if it cannot be done.
 
     A layer has one code for every attribute; those of single values, and the last of shorter lists, come again in the
     next. A side holds for some element of a list if it does in some layer. What tells lists from single values lets
@@ -301,7 +304,7 @@ def forget_layers(context, count):
 
 @subkernel
 def aim(segment, context, local, row):
-    """Let the codes of a list be those of one of its elements; or, for row -1, of its hull again."""
+    """Set the codes of a list to those of one of its elements or, for row -1, of its hull again."""
     low, high = context.low, context.high
     strict_low, strict_high = context.strict_low, context.strict_high
     shift = segment.shifts[local]
@@ -315,6 +318,6 @@ def aim(segment, context, local, row):
     if context.local_joints[local] == NOT_KNOWN:
         # It may be one of the two neighbours of an integer that no double equals: what lies between them has no cell.
         low[local], high[local] = (cell - 1 if cell > 0 else cell) >> shift, (cell + 1) >> shift
-    # An element that is alone in what it says decides for itself; elsewhere codes are not sure, as before.
+    # An element of a list with one attribute decides for itself; elsewhere codes are not sure, as before.
     if context.local_joints[local] == 0 and shift == 0:
         strict_low[local], strict_high[local] = cell, cell

@@ -143,7 +143,7 @@ def _search_single(segment, source, context, count, flags, moment):
     known, found, counts = context.local_touched, context.blocks, context.counts
     is_narrow = segment.is_narrow != 0
     is_quick = segment.box_owner_length == 0 and flags & (STOP | TALLY) == 0
-    most = np.int64(1) if flags & STOP else np.int64(64)  # who stops early looks at few
+    most = np.int64(1) if flags & STOP else np.int64(64)  # a search that stops early looks at few
 
     none = np.uint64(0)
     looked = np.int64(0)

@@ -16,7 +16,9 @@ from thatch.matching.segments.kernels.candidates import (
     SHIFT,
     SURE,
     box_of,
-    group_of,
+    gather_sides,
+    is_single,
+    must_agree,
 )
 from thatch.matching.segments.kernels.cells import count_below
 from thatch.matching.segments.kernels.checks import run_program
@@ -24,15 +26,12 @@ from thatch.matching.segments.kernels.rows import LONG
 from thatch.matching.segments.records import (
     CHECK,
     CHECKS,
-    MIXED_SIDES,
-    MOST_HOT,
     NOT_KNOWN,
     PARTS,
     STOP,
     TALLY,
     VERDICTS,
     VERIFY,
-    GroupRecord,
     SearchContext,
     SegmentRecord,
 )
@@ -53,7 +52,7 @@ def _end_of(attributes, start, stop):
 
 @subkernel
 def _is_inside(cell, start, end, lo, hi):
-    """Whether a cell lies in one of some alternatives."""
+    """Whether a cell lies in one of the alternatives."""
     side = start
     while side < end and not lo[side] <= cell <= hi[side]:
         side += 1
@@ -62,7 +61,7 @@ def _is_inside(cell, start, end, lo, hi):
 
 @subkernel
 def _any_inside(which, start, end, lo, hi, context):
-    """Whether some element of a list lies in one of some alternatives."""
+    """Whether some element of a list lies in one of the alternatives."""
     heads, row_next = context.local_heads, context.row_next
     length = np.int64(context.local_length[which])
     if length > LONG:
@@ -82,7 +81,7 @@ def _any_inside(which, start, end, lo, hi, context):
 
 @subkernel
 def _strike(joint, start, stop, attributes, lo, hi, context):
-    """Strike out the elements of a list that fail a box's sides, of those from `start` to `stop`, on its attributes."""
+    """Strike out the elements of a list that fail the box's sides, from `start` to `stop`, on its attributes."""
     heads, row_next = context.local_heads, context.row_next
     row_cells, row_element = context.row_cells, context.row_element
     hits, joints = context.hits, context.local_joints
@@ -98,7 +97,7 @@ def _strike(joint, start, stop, attributes, lo, hi, context):
 
 @subkernel
 def _any_left(which, context, start):
-    """Whether some element of a list is not struck out; or, to start with, let none be. Each has a row per attribute."""
+    """Whether some element of a list is not yet struck out; with `start`, reinstate them all first."""
     heads, row_next = context.local_heads, context.row_next
     row_element, hits = context.row_element, context.hits
     row = np.int64(heads[which])
@@ -118,7 +117,7 @@ def _verdict_of(start, stop, attributes, lo, hi, context):
     cell_low, cell_high = context.cell_low, context.cell_high
     heads, joints = context.local_heads, context.local_joints
     result = YES
-    done = np.uint64(0)  # lists that were looked at
+    done = np.uint64(0)  # lists that were tested
     while start < stop:
         which = np.int64(attributes[start])
         end = _end_of(attributes, start, stop)
@@ -158,15 +157,8 @@ def _row_holds(check, row, segment, context):
 
 
 @inline
-def _is_single(which, context):
-    """Whether an event has one value of an attribute, or none: then what codes say is exact."""
-    row = context.local_heads[which]
-    return row < 0 or (context.row_next[row] < 0 and context.local_joints[which] == 0)
-
-
-@inline
 def _new_round(context):
-    """Forget the outcomes of checks: they bear the number of their round, which comes again after 127 rounds."""
+    """Forget the outcomes of checks: each bears the number of its round, which repeats after 127 rounds."""
     outcomes = context.outcomes
     if outcomes[0] == 127:
         for check in range(context.outcomes_length):
@@ -176,7 +168,7 @@ def _new_round(context):
 
 @inline
 def _holds(check, row, segment, context):
-    """Whether a check holds for the only value of its attribute; many boxes ask, and it is run once."""
+    """Whether a check holds for the only value of its attribute; it runs once, however many boxes ask."""
     outcomes = context.outcomes
     if outcomes[check + 1] >> 1 != outcomes[0]:
         outcomes[check + 1] = 2 * outcomes[0] + _row_holds(check, row, segment, context)
@@ -185,7 +177,7 @@ def _holds(check, row, segment, context):
 
 @subkernel
 def _check_at(left, entry):
-    """The number of the check that an entry of what is left over names."""
+    """The number of the check in an entry of `left`."""
     return np.int64(left[3 * entry + 1]) | (np.int64(left[3 * entry + 2]) << 16)
 
 
@@ -216,7 +208,7 @@ def _checks_list(box, segment, context):
     check_attribute = segment.check_attribute
     entry = np.int64(left_at[box + 1]) - 1
     while entry >= left_at[box] and left[3 * entry] == CHECK:
-        if not _is_single(np.int64(check_attribute[_check_at(left, entry)]), context):
+        if not is_single(np.int64(check_attribute[_check_at(left, entry)]), context):
             return True
         entry -= 1
     return False
@@ -224,7 +216,7 @@ def _checks_list(box, segment, context):
 
 @subkernel
 def _checked(box, start, stop, attributes, lo, hi, segment, context):
-    """Whether the checks of a box whose sides hold do: NO, YES or MAYBE.
+    """Test the checks of a box whose sides hold: NO, YES or MAYBE.
 
     Checks and side of one attribute must hold for the same element of a list.
     """
@@ -240,7 +232,7 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
         check = _check_at(left, entry)
         which = np.int64(check_attribute[check])
         row = np.int64(heads[which])
-        if _is_single(which, context):  # which lies in its side
+        if is_single(which, context):  # which lies in its side
             if not _holds(check, row, segment, context):
                 return NO
             continue
@@ -273,77 +265,6 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
 # --- all together -------------------------------------------------------------------------------------------------
 
 
-@inline
-def _gather(candidate, segment, context):
-    """The sides of a box on lists from its block, which are exact there; how many, or -1 if there is no room for them.
-
-    The hull of a union is left out, as its alternatives say more.
-    """
-    codes, mixed = segment.codes, segment.mixed
-    left_at, left = segment.left_at, segment.left
-    attributes = context.hot_attribute
-    lo, hi = context.hot_lo, context.hot_hi
-    box, group = box_of(candidate), GroupRecord(segment.groups, group_of(candidate) * segment.group_width)
-    block, lane = (box - group.first_box) >> 6, (box - group.first_box) & 63
-    keys, mixed_at = group.n_keys, group.mixed_at
-    own = keys + (MIXED_SIDES if mixed_at >= 0 else 0)
-    if own + left_at[box + 1] - left_at[box] > MOST_HOT:
-        return np.int64(-1)
-    count = np.int64(0)
-    for at in range(3 * np.int64(left_at[box]), 3 * np.int64(left_at[box + 1]), 3):
-        if left[at] != CHECK and not _is_single(left[at], context):
-            attributes[count], lo[count], hi[count] = left[at], left[at + 1], left[at + 2]
-            count += 1
-    left_count = count
-    for index in range(own):
-        if index < keys:
-            at = group.codes_at + (block * keys + index) * 128 + lane
-            which, first, last = group.keys[index], codes[at], codes[at + 64]
-        else:
-            at = mixed_at + (block * MIXED_SIDES + index - keys) * 192 + lane
-            which, first, last = np.int64(mixed[at]), mixed[at + 64], mixed[at + 128]
-        is_wanted = last != 65535 and not _is_single(which, context)  # else nothing stands there
-        for other in range(left_count):
-            is_wanted = is_wanted and attributes[other] != which
-        if is_wanted:
-            attributes[count], lo[count], hi[count] = which, first, last
-            count += 1
-    return count
-
-
-@subkernel
-def _must_agree(candidate, segment, context):
-    """Whether a box has sides on several attributes of the same list, of which one element must satisfy all."""
-    mixed, joints = segment.mixed, context.local_joints
-    left_at, left = segment.left_at, segment.left
-    box, group = box_of(candidate), GroupRecord(segment.groups, group_of(candidate) * segment.group_width)
-    in_group = box - group.first_box
-    mixed_at = group.mixed_at + (in_group >> 6) * (MIXED_SIDES * 192) + (in_group & 63)
-    if group.mixed_at < 0 or group.n_keys > 1:
-        return True
-    seen = np.int64(-1)  # the only attribute on a list so far
-    for index in range(-MIXED_SIDES - 1, np.int64(left_at[box + 1]) - left_at[box]):
-        if index >= 0:
-            which = np.int64(left[3 * (left_at[box] + index)])
-            if which == CHECK:
-                break
-        elif index == -MIXED_SIDES - 1:
-            if group.n_keys == 0:
-                continue
-            which = group.keys[0]
-        else:
-            at = mixed_at + (index + MIXED_SIDES) * 192
-            if mixed[at + 128] == 65535:  # nothing stands there
-                continue
-            which = np.int64(mixed[at])
-        if joints[which] == 0 or which == seen:
-            continue
-        if seen >= 0:
-            return True
-        seen = which
-    return False
-
-
 @PARTS.part(VERDICTS)
 def _decide(
     begin: int,
@@ -364,7 +285,7 @@ def _decide(
         candidate = candidates[index]
         box = box_of(candidate)
         verdict = YES
-        if candidate & SEVERAL and _must_agree(candidate, segment, context):
+        if candidate & SEVERAL and must_agree(candidate, segment, context):
             candidate &= ~np.int64(SURE)
         # Lists need the sides of a box: from the codes in its block where those are exact.
         start, stop = np.int64(0), np.int64(0)
@@ -373,7 +294,7 @@ def _decide(
         if is_loose and (
             candidate & SURE == 0 or (candidate & HAS_CHECKS and _checks_list(box, segment, context))
         ):
-            stop = _gather(candidate, segment, context) if segment.is_exact else np.int64(-1)
+            stop = gather_sides(candidate, segment, context) if segment.is_exact else np.int64(-1)
             if stop < 0:
                 offsets, attributes = segment.box_offsets, segment.side_attribute
                 start, stop = np.int64(offsets[box]), np.int64(offsets[box + 1])
