@@ -31,7 +31,7 @@ from thatch.model.expressions import (
     Within,
 )
 from thatch.model.language.python import Attribute, attr, within
-from thatch.model.names import derived, key_of, name_of, split
+from thatch.model.names import derived_key, key_of, name_of, split
 from thatch.model.shapes import Circle, Polygon
 from thatch.model.wildcards import wildcard
 
@@ -230,7 +230,7 @@ def conditions(
 ) -> Expression:
     """One condition; a plain one has no derived attribute and no residual."""
     functions = () if is_plain else draw(st.sampled_from(_DERIVATIONS))
-    key = derived(functions, draw(st.sampled_from(keys)))
+    key = derived_key(functions, draw(st.sampled_from(keys)))
     constants = _texts_of.get(functions, constants)
     kinds = ["compare"] * 5 + ["in", "between", "null", "distinct", "exists"]
     if functions not in _texts_of and not is_plain:

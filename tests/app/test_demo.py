@@ -11,7 +11,7 @@ import pytest
 from tests.app.here import run_here
 from thatch.app.cli import demo_network
 from thatch.app.cli.demo_network import alerts_at_brokers
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 from thatch.formats.profile import read_profile
 
 VENUES = ("NYSE", "LSE")

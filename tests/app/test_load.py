@@ -10,7 +10,7 @@ import pytest
 
 import thatch
 from tests.app.here import run_here
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 from thatch.formats.plan import read_plan
 from thatch.formats.profile import write_profile
 from thatch.model.profile import Profile

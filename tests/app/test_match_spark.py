@@ -16,7 +16,7 @@ from tests.app.here import QUOTES, run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
 from thatch.app.cli import app
 from thatch.formats.events import read_events
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 from thatch.formats.subscriptions import read_subscriptions
 
 pytestmark = [

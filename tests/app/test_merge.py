@@ -11,7 +11,7 @@ import pytest
 
 from tests.app.here import run_here
 from thatch import parse
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 
 pytestmark = [
     pytest.mark.spark,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 
 THATCH = Path(sys.executable).with_name("thatch")
 

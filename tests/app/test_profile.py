@@ -11,7 +11,7 @@ import pytest
 import thatch
 from tests.app.here import run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 from thatch.formats.profile import read_profile
 from thatch.model.profile import Profile
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.app.here import run_here
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 
 pytestmark = [
     pytest.mark.spark,

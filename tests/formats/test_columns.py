@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from thatch.errors import TableError
-from thatch.formats.columns import read_csv, read_parquet, typed
+from thatch.formats.columns import infer_types, read_csv, read_parquet
 
 
 def read(reader, path):
@@ -21,7 +21,7 @@ def read(reader, path):
 
 
 def column_of(*fields: str | None) -> list[object]:
-    return typed(pa.table({"x": pa.array(fields, pa.string())})).column("x").to_pylist()
+    return infer_types(pa.table({"x": pa.array(fields, pa.string())})).column("x").to_pylist()
 
 
 def same(values: list[object]) -> list[object]:

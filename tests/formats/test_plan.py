@@ -11,7 +11,7 @@ import pytest
 from tests.placement.subscribers import homes, people, sites
 from thatch import Integer, Schema, parse
 from thatch.errors import TableError
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 from thatch.formats.plan import read_plan, write_plan
 from thatch.placement import PlacementOptions, SubscriptionList, place
 

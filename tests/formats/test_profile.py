@@ -11,7 +11,7 @@ import pytest
 
 import thatch
 from thatch.errors import TableError
-from thatch.formats.manifest import FORMAT
+from thatch.formats.folders import FORMAT
 from thatch.formats.profile import read_profile, tables_of, write_profile
 from thatch.model.profile import ErrorBounds, Profile
 

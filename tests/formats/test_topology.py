@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thatch.errors import MissingPackageError, TableError
-from thatch.formats.topology import generated, read_topology, topology_of, topology_text
+from thatch.formats.topology import generate_topology, read_topology, topology_of, topology_text
 from thatch.model.topology import Link, Topology
 
 YAML = """
@@ -55,7 +55,7 @@ def test_a_shape_is_generated():
     assert topology_of({"generate": {"shape": "line", "count": 3, "latency": 0.5}}) == Topology.line(
         3, latency=0.5
     )
-    assert generated("random", count=9, seed=4) == Topology.random_tree(9, np.random.default_rng(4))
+    assert generate_topology("random", count=9, seed=4) == Topology.random_tree(9, np.random.default_rng(4))
 
 
 @given(count=st.integers(1, 20), seed=st.integers(0, 99))

@@ -12,7 +12,7 @@ from thatch.errors import FilterError
 from thatch.model.events import read_event
 from thatch.model.expressions import And, Compare, Constant, Distinct, Or
 from thatch.model.filters import Filter
-from thatch.model.hulls import Hull, coarsened
+from thatch.model.hulls import Hull, coarsen
 from thatch.model.lines import TOP, above, around, below, contains, covers, intervals, point, union
 from thatch.model.matching import holds
 
@@ -106,7 +106,7 @@ def test_intervals_are_united_on_the_way_when_there_are_many():
 @given(st.lists(make.values.filter(lambda value: value == value), min_size=1, max_size=12), st.integers(1, 4))
 def test_coarsening_holds_what_was_held_and_never_more_of_the_other_types(values, most):
     constraint = union(around(point(value)) for value in values)
-    coarse = coarsened(constraint, most)
+    coarse = coarsen(constraint, most)
     assert covers(coarse, constraint)
     assert set(coarse) <= set(constraint)
     assert contains(coarse, (4,)) == contains(constraint, (4,))  # NaN
@@ -117,7 +117,7 @@ def test_coarsening_holds_what_was_held_and_never_more_of_the_other_types(values
 @pytest.mark.parametrize("most", [1, 2])
 def test_a_gap_between_numbers_and_texts_stays(most):
     constraint = union([(below(1), above(1)), (below("a"), TOP), (below(True), above(True))])
-    assert coarsened(constraint, most) == constraint
+    assert coarsen(constraint, most) == constraint
 
 
 def test_a_constraint_that_holds_everything_is_none():

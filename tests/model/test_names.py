@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from thatch.errors import FilterError
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text
-from thatch.model.names import DERIVATIONS, KEYWORDS, base_of, derived, key_of, name_of, split
+from thatch.model.names import DERIVATIONS, KEYWORDS, base_of, derived_key, key_of, name_of, split
 
 names = st.one_of(
     st.text(max_size=8),
@@ -39,13 +39,13 @@ def test_two_names_have_two_keys(one, other):
 @example('")', ("reverse", "lower"))
 def test_the_functions_around_an_attribute_are_split_off_again(name, chain):
     key = key_of(name)
-    assert split(derived(chain, key)) == (chain, key)
-    assert base_of(derived(chain, key)) == key
+    assert split(derived_key(chain, key)) == (chain, key)
+    assert base_of(derived_key(chain, key)) == key
 
 
 @given(names, chains)
 def test_a_key_is_what_a_filter_text_calls_the_attribute(name, chain):
-    key = derived(chain, key_of(name))
+    key = derived_key(chain, key_of(name))
     made = Filter.of(expression_of_text(f"exists({key})"))
     assert base_of(made.conjunctions[0].constraints[0][0]) == key_of(name)
 
@@ -97,7 +97,7 @@ def test_a_keyword_stands_in_quotes_in_any_case(word):
     ],
 )
 def test_functions_are_put_around_what_is_there(functions, key, wanted):
-    assert derived(functions, key) == wanted
+    assert derived_key(functions, key) == wanted
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,6 @@ def test_functions_are_put_around_what_is_there(functions, key, wanted):
 )
 def test_nestings_that_say_nothing_new_are_refused(functions, key):
     with pytest.raises(FilterError) as caught:
-        derived(functions, key)
+        derived_key(functions, key)
     assert "lower(x)" in caught.value.expected
     assert functions[0] in caught.value.got

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from thatch.matching.reference import has_form
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text
-from thatch.model.wildcards import escaped, wildcard
+from thatch.model.wildcards import escape_wildcard, wildcard
 
 
 def naive(text: str, pattern: str) -> bool:
@@ -63,7 +63,7 @@ def test_what_a_pattern_says_of_itself_is_true(pattern, text):
 
 @given(texts)
 def test_escaped_text_matches_only_itself(text):
-    assert wildcard(escaped(text)).literal == text
+    assert wildcard(escape_wildcard(text)).literal == text
 
 
 def test_a_backslash_needs_a_character_after_it():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from thatch.errors import SparkError, TableError
-from thatch.formats.manifest import MANIFEST, read_manifest
+from thatch.formats.folders import MANIFEST, read_manifest
 from thatch.pipeline.adapter import file_system
 from thatch.pipeline.folders import HadoopFiles, LocalFiles, atomic_folder, find_file_system
 

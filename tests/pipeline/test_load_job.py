@@ -9,7 +9,7 @@ import pytest
 
 import thatch
 from thatch.errors import TableError
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import read_manifest
 from thatch.pipeline.jobs import load as job
 from thatch.pipeline.jobs.job import JobOutput
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from thatch.errors import TableError
-from thatch.formats.columns import parsed_csv
+from thatch.formats.columns import parse_csv
 from thatch.pipeline.sources.records import CsvLayout, Run, cut_pieces, header_line, is_open, parse_piece
 
 BYTES = st.lists(
@@ -22,7 +22,7 @@ BYTES = st.lists(
 def whole(content: bytes):
     rejects = []
     try:
-        table, rows = parsed_csv(content, "x", lambda *each: rejects.append(each))
+        table, rows = parse_csv(content, "x", lambda *each: rejects.append(each))
     except TableError as error:
         return str(error)
     return table.to_pydict(), rows, sorted(rejects)
@@ -105,7 +105,7 @@ def test_a_line_leaves_quotes_open_where_a_field_begins_with_one(line, answer):
 
 def test_names_survive_being_written_as_a_header():
     names = ("a", 'b"c', "d,\ne", "")
-    table, _ = parsed_csv(header_line(names), "x", pytest.fail)
+    table, _ = parse_csv(header_line(names), "x", pytest.fail)
     assert tuple(table.column_names) == names
 
 

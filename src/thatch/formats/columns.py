@@ -20,11 +20,10 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
-from thatch.formats.files import content_of
-from thatch.formats.lines import Reject
+from thatch.formats.files import Reject, content_of
 from thatch.model.values import is_text
 
-__all__ = ["parsed_csv", "read_csv", "read_parquet", "typed"]
+__all__ = ["infer_types", "parse_csv", "read_csv", "read_parquet"]
 
 _LARGEST_BLOCK = 2**31 - 1
 _CODE = r"^[+-]?0[0-9xX]"
@@ -59,10 +58,10 @@ def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     ----------
     reject : called with row number and reason for each row that has the wrong number of fields or is not UTF-8
     """
-    return parsed_csv(content_of(path), path, reject)
+    return parse_csv(content_of(path), path, reject)
 
 
-def parsed_csv(content: bytes, path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+def parse_csv(content: bytes, path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     """What `read_csv` gives, of the content of a file."""
     names = _header(content, path)
     if _is_utf8(content):
@@ -159,7 +158,7 @@ def _is_utf8(value: bytes | None) -> bool:
     return True
 
 
-def typed(table: pa.Table) -> pa.Table:
+def infer_types(table: pa.Table) -> pa.Table:
     """A table of texts with each column in the narrowest type that holds all its values."""
     return pa.table({name: _typed(table.column(name)) for name in table.column_names})
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from thatch.engine.tables import event_rows
-from thatch.formats.columns import read_csv, read_parquet, typed
-from thatch.formats.files import kind_of
-from thatch.formats.lines import Reject, read_lines
+from thatch.formats.columns import infer_types, read_csv, read_parquet
+from thatch.formats.files import Reject, kind_of, read_lines
 
 __all__ = ["read_events"]
 
@@ -33,5 +32,5 @@ def read_events(path: str, reject: Reject, *, nulls: str = "missing") -> Iterato
         return
     table, rows = (read_csv if kind == "csv" else read_parquet)(path, reject)
     if kind == "csv":
-        table = typed(table)
+        table = infer_types(table)
     yield from zip(rows, event_rows(table, nulls=nulls, json_column=None), strict=True)

@@ -1,19 +1,24 @@
-"""What kind of file a path names, and its text, compressed or not."""
+"""Text files, compressed or not, and JSON lines in them.
+
+A line that is not a JSON object is a reject, reported with its row and the reason.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
-from thatch.errors import TableError
+from thatch.errors import TableError, shown
+from thatch.model.values import is_text
 
-__all__ = ["STDIN", "content_of", "kind_of", "opened"]
+__all__ = ["STDIN", "Reject", "content_of", "kind_of", "object_of", "open_text", "read_lines"]
 
 STDIN = "-"
 _KINDS = {
@@ -24,6 +29,7 @@ _KINDS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+Reject = Callable[[int, str], None]
 
 
 def kind_of(path: str) -> str:
@@ -46,7 +52,7 @@ def content_of(path: str) -> bytes:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[TextIO]:
+def open_text(path: str) -> Iterator[TextIO]:
     """The text of a file, or of standard input for `-`; what is not UTF-8 comes as lone surrogates."""
     with _bytes_of(path) as stream:
         # Lines end in a line feed only: a carriage return may stand between the tokens of JSON.
@@ -70,3 +76,45 @@ def _bytes_of(path: str) -> Iterator[BinaryIO]:
                 yield stream
     except (OSError, EOFError, zlib.error) as error:
         raise TableError("a file that can be read", str(error), path) from error
+
+
+def read_lines(path: str, reject: Reject) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file with their row numbers. Every line counts as a row; blank ones hold nothing."""
+    with open_text(path) as stream:
+        for row, line in enumerate(stream):
+            if not line.strip():
+                continue
+            try:
+                read = object_of(line.removesuffix("\n"))
+            except ValueError as error:
+                reject(row, str(error))
+            else:
+                yield row, read
+
+
+def object_of(line: str) -> dict[str, Any]:
+    """The object that a line holds; a `ValueError` tells why it holds none."""
+    if not is_text(line):
+        raise ValueError(f"Expected UTF-8 text, got {shown(line)}")
+    try:
+        read = json.loads(line, object_pairs_hook=_without_doubles)
+    except _DoubleError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"Expected JSON, got {shown(line)} ({error})") from None
+    if not isinstance(read, dict):
+        raise ValueError(f"Expected a JSON object, got {shown(line)}")  # noqa: TRY004 - the line, not a type
+    return read
+
+
+class _DoubleError(ValueError):
+    """A name twice in one object, of which JSON readers keep the last without a word."""
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in result if names.count(name) > 1)
+        raise _DoubleError(f"Expected each name once in an object, got {shown(double)} twice")
+    return result

@@ -1,19 +1,112 @@
-"""Folders that appear when all in them is whole, written by this process."""
+"""Folders of tables with a manifest, which says what made them and what every file was when it was written.
+
+A folder appears only when it is complete.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from thatch.errors import TableError
-from thatch.formats.manifest import MANIFEST, file_told, manifest_text
+from thatch.errors import TableError, shown
 
-__all__ = ["describe", "new_folder"]
+__all__ = [
+    "FORMAT",
+    "MANIFEST",
+    "describe_file",
+    "manifest_text",
+    "new_folder",
+    "read_manifest",
+    "write_manifest",
+]
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+
+def manifest_text(
+    kind: str,
+    *,
+    command: str,
+    parameters: Mapping[str, Any],
+    rows: Mapping[str, int],
+    files: Mapping[str, Mapping[str, Any]],
+) -> str:
+    """The manifest as JSON.
+
+    Parameters
+    ----------
+    kind : what the folder is: `load`, `match`, `profile`
+    command : the command line that made it
+    parameters : what its maker was told, by name; JSON-like values
+    rows : how many rows each table in it has, by name
+    files : what `describe_file` says of each file, or at least its `bytes`, by name
+    """
+    manifest = {
+        "format": FORMAT,
+        "kind": kind,
+        "command": command,
+        "parameters": dict(parameters),
+        "rows": dict(rows),
+        "files": dict(files),
+    }
+    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+
+def describe_file(content: bytes) -> dict[str, Any]:
+    """What a manifest says of a file."""
+    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def read_manifest(
+    path: str | Path, kind: str | None = None, names: Iterable[str] | None = None
+) -> dict[str, Any]:
+    """The manifest of a folder, once its files are found to be as they were written.
+
+    Parameters
+    ----------
+    kind : what the folder should be
+    names : the files that are looked at, which must be there; all that the manifest names by default
+
+    Raises
+    ------
+    TableError
+        If there is none, it is of a newer format or another kind, or a file is missing or not as it was written.
+    """
+    folder = Path(path)
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        version, found, files = manifest["format"], manifest["kind"], dict(manifest["files"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise TableError(f"a folder with {MANIFEST}", shown(error), str(path)) from error
+    if version != FORMAT:
+        raise TableError(f"a folder of format {FORMAT}", f"one of format {shown(version)}", str(path))
+    if kind is not None and found != kind:
+        raise TableError(f"a folder of kind {kind}", f"one of kind {shown(found)}", str(path))
+    for name in files if names is None else names:
+        if name not in files:
+            raise TableError(f"a manifest that names {name}", "one that does not", str(path))
+        _check_file(folder / name, files[name])
+    return manifest
+
+
+def _check_file(path: Path, told: Any) -> None:
+    expected = "the file that the manifest describes"
+    try:
+        size = path.stat().st_size
+        if not isinstance(told, Mapping) or size != told.get("bytes"):
+            raise TableError(expected, f"one of {size:,} bytes", str(path))
+        if "sha256" in told and describe_file(path.read_bytes()) != dict(told):
+            raise TableError(expected, "one of another content", str(path))
+    except OSError as error:
+        raise TableError("the files that the manifest names", str(error), str(path)) from error
 
 
 @contextmanager
@@ -51,11 +144,11 @@ def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> It
             shutil.rmtree(each, ignore_errors=True)
 
 
-def describe(
+def write_manifest(
     folder: Path, kind: str, *, command: str, parameters: Mapping[str, Any], rows: Mapping[str, int]
 ) -> None:
     """Write the manifest, the last file of all; see `manifest_text`."""
-    files = {path.name: file_told(path.read_bytes()) for path in sorted(folder.iterdir())}
+    files = {path.name: describe_file(path.read_bytes()) for path in sorted(folder.iterdir())}
     text = manifest_text(kind, command=command, parameters=parameters, rows=rows, files=files)
     (folder / MANIFEST).write_text(text, encoding="utf-8")
 

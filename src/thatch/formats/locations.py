@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import TableError, shown
-from thatch.formats.columns import read_csv, read_parquet, typed
-from thatch.formats.files import kind_of
-from thatch.formats.lines import read_lines
+from thatch.formats.columns import infer_types, read_csv, read_parquet
+from thatch.formats.files import kind_of, read_lines
 from thatch.placement.sites import Homes
 from thatch.placement.tree import BrokerTree
 
@@ -107,7 +106,7 @@ def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise TableError(f"a column `{_SUBSCRIBER}`", ", ".join(table.column_names), path)
     if kind == "csv":
         names = [name for name in table.column_names if name not in (_SUBSCRIBER, _BROKER)]
-        numbers = typed(table.select(names))
+        numbers = infer_types(table.select(names))
         for name in names:
             table = table.set_column(table.column_names.index(name), name, numbers.column(name))
     yield from zip(rows, table.to_pylist(), strict=True)

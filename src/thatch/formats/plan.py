@@ -27,8 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.errors import TableError, ThatchError, shown
-from thatch.formats.folders import describe, new_folder
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import new_folder, read_manifest, write_manifest
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
@@ -161,7 +160,7 @@ def write_plan(
         rows = write_plan_tables(hidden, plan)
         if report:
             (hidden / REPORT).write_text(report, encoding="utf-8")
-        describe(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
+        write_manifest(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
 
 
 def read_plan(folder: str | os.PathLike[str]) -> PlacementPlan:

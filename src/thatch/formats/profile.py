@@ -26,8 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.errors import TableError, shown
-from thatch.formats.folders import describe, new_folder
-from thatch.formats.manifest import read_manifest
+from thatch.formats.folders import new_folder, read_manifest, write_manifest
 from thatch.model.profile import (
     AttributePair,
     AttributeProfile,
@@ -162,7 +161,7 @@ def write_profile(
     """
     with new_folder(folder) as hidden:
         rows = write_tables(hidden, profile)
-        describe(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
+        write_manifest(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
 
 
 def read_profile(folder: str | os.PathLike[str]) -> Profile:

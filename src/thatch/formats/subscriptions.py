@@ -1,13 +1,15 @@
-"""Subscriptions in files: `subscription`, `filter`, and if there are any `subscriber` and `expires`.
+"""Subscriptions in files: `subscription`, `filter`, and optionally `subscriber` and `expires`.
 
-JSON lines hold an object a line, in which the filter may be text or a JSON pattern; CSV and Parquet hold columns.
-What cannot be read is a reject with its row and the reason; filters are parsed by whoever takes the table.
+JSON lines hold an object per line, in which the filter may be text or a JSON pattern; CSV and Parquet hold columns. A row
+that cannot be read is a reject, reported with the reason. Filters are parsed by the user of the table.
+A folder that `thatch load` wrote is read without Spark, with the schema that its subscriptions were loaded with.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,11 +18,21 @@ import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
 from thatch.formats.columns import read_csv, read_parquet
-from thatch.formats.files import kind_of
-from thatch.formats.lines import Reject, read_lines
+from thatch.formats.files import Reject, kind_of, read_lines
+from thatch.formats.folders import MANIFEST, read_manifest
+from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
-__all__ = ["Subscriptions", "fields_of", "from_columns", "read_subscriptions"]
+__all__ = [
+    "SUBSCRIPTIONS",
+    "SubscriptionFile",
+    "fields_of",
+    "from_columns",
+    "is_loaded",
+    "loaded_schema",
+    "read_loaded",
+    "read_subscriptions",
+]
 
 _COLUMNS = ("subscription", "subscriber", "filter", "expires")
 _REQUIRED = ("subscription", "filter")
@@ -30,10 +42,11 @@ _TYPES = {
     "filter": pa.string(),
     "expires": pa.float64(),
 }
+SUBSCRIPTIONS = "subscriptions"  # the table of the good ones
 
 
 @dataclass(frozen=True, slots=True)
-class Subscriptions:
+class SubscriptionFile:
     """A table of subscriptions, the row in the file that each of its rows came from, and the rejected rows."""
 
     table: pa.Table
@@ -41,7 +54,7 @@ class Subscriptions:
     rejects: list[tuple[int, str]]
 
 
-def read_subscriptions(path: str) -> Subscriptions:
+def read_subscriptions(path: str) -> SubscriptionFile:
     """The subscriptions of a file ending in `.jsonl`, `.csv` or `.parquet`.
 
     Raises
@@ -59,7 +72,7 @@ def read_subscriptions(path: str) -> Subscriptions:
         table, rows = _from_lines(path, reject)
     else:
         table, rows = from_columns(*(read_csv if kind == "csv" else read_parquet)(path, reject), path, reject)
-    return Subscriptions(table, rows, sorted(rejects))
+    return SubscriptionFile(table, rows, sorted(rejects))
 
 
 def from_columns(table: pa.Table, rows: list[int], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
@@ -147,3 +160,35 @@ def _moment(value: Any) -> float:
     except OverflowError:  # an integer past every double
         pass
     raise ValueError(f"Expected seconds since 1970 as `expires`, got {shown(value)}")
+
+
+def is_loaded(path: str) -> bool:
+    """Whether this is a folder that a command has written."""
+    return (Path(path) / MANIFEST).is_file()
+
+
+def loaded_schema(path: str, schema: Schema | None) -> Schema | None:
+    """The schema of a folder of `thatch load`.
+
+    Raises
+    ------
+    TableError
+        If another command wrote the folder, or a schema is given beside it.
+    """
+    if schema is not None:
+        raise TableError("no schema beside subscriptions that were loaded with theirs", "one", path)
+    described = read_manifest(Path(path), "load")["parameters"].get("schema")
+    return None if described is None else Schema.from_description(described)
+
+
+def read_loaded(path: str) -> SubscriptionFile:
+    """The subscriptions of a folder of `thatch load`, in their order."""
+    rejects: list[tuple[int, str]] = []
+
+    def reject(row: int, reason: str) -> None:
+        rejects.append((row, reason))
+
+    table, _ = read_parquet(str(Path(path) / SUBSCRIPTIONS), reject)
+    table = table.sort_by("row")
+    rows = table.column("row").to_pylist()
+    return SubscriptionFile(*from_columns(table, rows, path, reject), rejects)

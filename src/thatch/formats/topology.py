@@ -23,7 +23,7 @@ import numpy as np
 from thatch.errors import MissingPackageError, ParameterError, TableError, shown
 from thatch.model.topology import Link, Topology
 
-__all__ = ["SHAPES", "file_content", "generated", "read_topology", "topology_of", "topology_text"]
+__all__ = ["SHAPES", "file_content", "generate_topology", "read_topology", "topology_of", "topology_text"]
 
 _YAML = (".yaml", ".yml")
 _FIELDS = ("brokers", "links", "root")
@@ -97,7 +97,7 @@ def topology_of(content: object) -> Topology:
         raise TableError(error.expected, error.got, error.where) from error
 
 
-def generated(shape: str, *, seed: int = 0, **told: Any) -> Topology:
+def generate_topology(shape: str, *, seed: int = 0, **told: Any) -> Topology:
     """A topology of one of `SHAPES`; what else it may be told is as for the maker of the shape in `Topology`."""
     if not isinstance(shape, str) or shape not in _MAKERS:
         raise TableError(f"a shape of {', '.join(SHAPES)}", shown(shape), "generate")
@@ -135,7 +135,7 @@ def topology_text(topology: Topology) -> str:
 def _generated(told: object) -> Topology:
     if not isinstance(told, Mapping) or "shape" not in told:
         raise TableError("an object with a `shape`", shown(told), "generate")
-    return generated(**{str(name): value for name, value in told.items()})
+    return generate_topology(**{str(name): value for name, value in told.items()})
 
 
 def _name(told: object, where: str) -> Any:

@@ -23,7 +23,7 @@ from thatch.model.lines import (
     segment_of,
     union,
 )
-from thatch.model.names import derived, split
+from thatch.model.names import derived_key, split
 from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
@@ -168,7 +168,7 @@ def _like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: 
     elif pattern.is_prefix:
         interval = prefix_interval(pattern.prefix)
     elif pattern.is_suffix and split(key)[0] in ((), ("lower",)):
-        key, interval = derived(("reverse",), key), prefix_interval(pattern.suffix[::-1])
+        key, interval = derived_key(("reverse",), key), prefix_interval(pattern.suffix[::-1])
     else:
         return _residual_like(key, pattern, negated, within, work)
     constraint = difference(within, interval) if negated else interval
@@ -188,7 +188,7 @@ def _residual_like(
     constraints = {key: within if negated else prefix_interval(pattern.prefix)}
     residuals = frozenset({check})
     if not negated and pattern.suffix and split(key)[0] in ((), ("lower",)):
-        constraints[derived(("reverse",), key)] = prefix_interval(pattern.suffix[::-1])
+        constraints[derived_key(("reverse",), key)] = prefix_interval(pattern.suffix[::-1])
         if pattern.is_prefix_and_suffix:
             residuals = frozenset()
     for name, constraint in constraints.items():

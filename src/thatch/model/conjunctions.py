@@ -8,8 +8,9 @@ the same conjunction are equal, and `implied` gives it back to whoever asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from thatch.model.derived import derive, fold
 from thatch.model.lines import (
@@ -36,7 +37,16 @@ from thatch.model.residuals import Residual
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
 
-__all__ = ["Conjunction", "Dead", "close", "implied", "implies_residual", "points_of"]
+__all__ = [
+    "Box",
+    "Conjunction",
+    "Dead",
+    "boxes_of",
+    "close",
+    "implied_constraint",
+    "implies_residual",
+    "points_of",
+]
 
 _MAX_NAMED = 100_000  # values named one by one, as `in` does
 _MAX_DECLARED = 4_096  # values of a declared range that are still worth looking at one by one
@@ -240,7 +250,7 @@ def _folded_prefix(text: Constraint, function: str) -> Constraint:
     return prefix_interval(fold(prefix[::-1])[::-1] if function == "reverse" else fold(prefix))
 
 
-def implied(conjunction: Conjunction, key: str, schema: Schema | None) -> Constraint:
+def implied_constraint(conjunction: Conjunction, key: str, schema: Schema | None) -> Constraint:
     """Where an attribute, derived or not, must lie for the conjunction to hold: a superset, as tight as is known."""
     constraints = dict(conjunction.constraints)
     known = constraints.get(key, WHOLE)
@@ -266,5 +276,26 @@ def implies_residual(conjunction: Conjunction, residual: Residual, schema: Schem
     if len(residual.keys) != 1:
         return False
     key = residual.keys[0]
-    places = points_of(implied(conjunction, base_of(key), schema), line_of(base_of(key), schema))
+    places = points_of(implied_constraint(conjunction, base_of(key), schema), line_of(base_of(key), schema))
     return places is not None and all(residual.holds([derive(key, place)]) for place in places)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Every flat event whose attributes lie between two cuts each, and that passes the residual checks.
+
+    An attribute that is not listed may lie anywhere, missing included.
+    """
+
+    intervals: tuple[tuple[str, Cut, Cut], ...]
+    residuals: tuple[Residual, ...] = ()
+
+
+def boxes_of(conjunction: Conjunction) -> Iterator[Box]:
+    """The boxes of one conjunction, made as they are asked for; together they are the conjunction."""
+    sides = (
+        [(key, low, high) for low, high in intervals(constraint)]
+        for key, constraint in conjunction.constraints
+    )
+    for chosen in product(*sides):
+        yield Box(chosen, conjunction.residuals)

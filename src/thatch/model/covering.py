@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from thatch.model.conjunctions import Conjunction, Dead, close, implied, implies_residual
+from thatch.model.conjunctions import Conjunction, Dead, close, implied_constraint, implies_residual
 from thatch.model.lines import WHOLE, Constraint, difference, intersect
 from thatch.model.lines import covers as line_covers
 from thatch.model.schema import Schema
@@ -57,7 +57,7 @@ def _is_covered(inner: Conjunction, outer: Sequence[Conjunction], schema: Schema
     if len(useful) < 2:
         return False
     keys = {key for each in useful for key, _ in each.constraints}
-    sides = {key: implied(inner, key, schema) for key in keys}
+    sides = {key: implied_constraint(inner, key, schema) for key in keys}
     members = [dict(each.constraints) for each in useful]
     return _nothing_left(sides, members)
 
@@ -67,7 +67,7 @@ def _contains(outer: Conjunction, inner: Conjunction, schema: Schema | None) -> 
     for key, constraint in outer.constraints:
         own = known.get(key)
         if (own is None or not line_covers(constraint, own)) and not line_covers(
-            constraint, implied(inner, key, schema)
+            constraint, implied_constraint(inner, key, schema)
         ):
             return False
     return all(implies_residual(inner, residual, schema) for residual in outer.residuals)

@@ -103,10 +103,10 @@ def read_event(event: Mapping[str, Any], schema: Schema | None = None) -> Record
     """
     if type(event) is not dict and not isinstance(event, Mapping):
         raise EventError("an object of names and values", f"{shown(event)} of type {type(event).__name__}")
-    return _Reader(schema).read(event)
+    return _EventReader(schema).read(event)
 
 
-class _Reader:
+class _EventReader:
     """One reading of one event; counts what must stay bounded."""
 
     __slots__ = ("characters", "misfits", "parts", "schema")

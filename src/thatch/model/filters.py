@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from thatch.errors import SchemaError, shown
-from thatch.model.boxes import Box, boxes_of
 from thatch.model.conditions import Remark
-from thatch.model.conjunctions import Conjunction
+from thatch.model.conjunctions import Box, Conjunction, boxes_of
 from thatch.model.covering import covers, intersects
 from thatch.model.events import read_event
 from thatch.model.explanation import Explanation, explain

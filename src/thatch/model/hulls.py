@@ -13,7 +13,7 @@ from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import WHOLE, Constraint, Cut, union
 from thatch.model.schema import Schema, line_of, tighten
 
-__all__ = ["Hull", "coarsened"]
+__all__ = ["Hull", "coarsen"]
 
 _SLACK = 4  # times as many intervals as are kept are collected before they are united
 
@@ -41,7 +41,7 @@ class Hull:
             if constraint != parts[-1]:
                 parts.append(constraint)
                 if len(parts) > _SLACK * self._most:
-                    parts[:] = [coarsened(union(parts), self._most)]
+                    parts[:] = [coarsen(union(parts), self._most)]
 
     def lost(self, conjunction: Conjunction) -> int:
         """How many attributes would no longer be constrained if it held a conjunction too."""
@@ -55,13 +55,13 @@ class Hull:
         """The hull; without constraints if it holds everything."""
         kept = []
         for key, parts in sorted(self._sides.items()):
-            constraint = tighten(coarsened(union(parts), self._most), line_of(key, schema))
+            constraint = tighten(coarsen(union(parts), self._most), line_of(key, schema))
             if constraint != WHOLE:
                 kept.append((key, constraint))
         return Conjunction(tuple(kept))
 
 
-def coarsened(constraint: Constraint, most: int) -> Constraint:
+def coarsen(constraint: Constraint, most: int) -> Constraint:
     """A constraint around another with at most so many intervals of numbers, and of texts.
 
     Only gaps inside the numbers or inside the texts are closed, so that nothing else comes to hold, least of all NaN,

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from thatch.errors import FilterError, shown
 
-__all__ = ["DERIVATIONS", "KEYWORDS", "base_of", "derived", "key_of", "name_of", "split"]
+__all__ = ["DERIVATIONS", "KEYWORDS", "base_of", "derived_key", "key_of", "name_of", "split"]
 
 KEYWORDS = frozenset(
     [
@@ -91,7 +91,7 @@ def base_of(key: str) -> str:
     return split(key)[1] if key[-1] == ")" else key
 
 
-def derived(functions: tuple[str, ...], key: str) -> str:
+def derived_key(functions: tuple[str, ...], key: str) -> str:
     """The key of functions of an attribute; refuses nestings outside `DERIVATIONS`."""
     inner, base = split(key)
     chain = functions + inner

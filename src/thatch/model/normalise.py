@@ -44,7 +44,7 @@ from thatch.model.lines import (
 )
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
-from thatch.model.simplification import simplified
+from thatch.model.simplification import simplify
 
 __all__ = [
     "MAX_CONDITIONS",
@@ -101,7 +101,7 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
         deaths = [remark.reason for remark in work.remarks if remark.kind == "dead"]
         raise NeverMatchesError("; ".join(deaths[:3]) or "it is false")
     if len(conjunctions) > 1:
-        conjunctions = simplified(conjunctions, schema)
+        conjunctions = simplify(conjunctions, schema)
         if len(conjunctions) > MAX_CONJUNCTIONS:
             raise FilterTooLargeError("alternatives after normalisation", len(conjunctions), MAX_CONJUNCTIONS)
     for conjunction in conjunctions:

@@ -37,8 +37,8 @@ from thatch.model.normalise import normalise
 from thatch.model.residuals import Residual, WildcardCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
-from thatch.model.wildcards import escaped
-from thatch.model.wording import literal_text, quoted
+from thatch.model.wildcards import escape_wildcard
+from thatch.model.wording import literal_text, quote_text
 
 __all__ = ["PrintedCondition", "constraint_text", "filter_text", "printed_conditions"]
 
@@ -108,7 +108,7 @@ def _expression(residual: Residual) -> Expression:
 def residual_text(residual: Residual, *, demands_text: bool) -> str:
     """A residual check as text; a negated pattern without a demand for text is `is unlike`."""
     if isinstance(residual, WildcardCheck):
-        pattern = quoted(residual.pattern.text)
+        pattern = quote_text(residual.pattern.text)
         if not residual.negated:
             return f"{residual.key} like {pattern}"
         return f"{residual.key} {'not like' if demands_text else 'is unlike'} {pattern}"
@@ -235,5 +235,5 @@ def _pattern(key: str, low: Cut) -> tuple[str, str]:
     """The attribute and the pattern that say `key` begins with a text: on `reverse(x)`, how `x` ends."""
     prefix = low[1]
     if key.startswith("reverse("):
-        return key[len("reverse(") : -1], quoted("%" + escaped(prefix[::-1]))
-    return key, quoted(escaped(prefix) + "%")
+        return key[len("reverse(") : -1], quote_text("%" + escape_wildcard(prefix[::-1]))
+    return key, quote_text(escape_wildcard(prefix) + "%")

@@ -9,12 +9,12 @@ from thatch.model.lines import Constraint, covers, union
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema, line_of, tighten
 
-__all__ = ["simplified"]
+__all__ = ["simplify"]
 
 _Entry = tuple[Conjunction, dict[str, Constraint], frozenset[Residual]]
 
 
-def simplified(conjunctions: Iterable[Conjunction], schema: Schema | None) -> list[Conjunction]:
+def simplify(conjunctions: Iterable[Conjunction], schema: Schema | None) -> list[Conjunction]:
     """Merge, absorb, and put into the fixed order, until nothing changes."""
     current = sorted(set(conjunctions), key=Conjunction.sort_key)
     while True:

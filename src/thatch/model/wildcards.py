@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-__all__ = ["Wildcard", "escaped", "wildcard"]
+__all__ = ["Wildcard", "escape_wildcard", "wildcard"]
 
 _ONE = None  # in a piece: any one character
 _LONG = 1_000
@@ -124,11 +124,13 @@ def _canonical(parts: list[str | None]) -> Wildcard:
             pieces[-1].append(part)
     if has_any:
         pieces.append([])
-    text = "%".join("".join("_" if part is _ONE else escaped(part) for part in piece) for piece in pieces)
+    text = "%".join(
+        "".join("_" if part is _ONE else escape_wildcard(part) for part in piece) for piece in pieces
+    )
     return Wildcard(text, tuple(map(tuple, pieces)))
 
 
-def escaped(text: str) -> str:
+def escape_wildcard(text: str) -> str:
     """Text as a pattern that matches only it."""
     return text.translate(_ESCAPES)
 

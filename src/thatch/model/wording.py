@@ -11,7 +11,7 @@ from thatch.model.lines import Literal
 from thatch.model.names import split
 from thatch.model.values import canonical_number
 
-__all__ = ["Simple", "condition_words", "literal_text", "quoted"]
+__all__ = ["Simple", "condition_words", "literal_text", "quote_text"]
 
 _MOST_VALUES = 3  # of an `in` that a message shows
 _MOST_CHARACTERS = 60  # of a literal that a message shows
@@ -20,7 +20,7 @@ _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 Simple = Compare | In | IsNull | Distinct | Exists
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Text as a literal."""
     return "'" + text.replace("'", "''") + "'"
 
@@ -31,7 +31,7 @@ def literal_text(key: str, value: Literal) -> str:
     if function == ("time",) and isinstance(value, int):
         return f"'{moment_text(value)}'"
     if isinstance(value, str):
-        return quoted(address_of(value) if function == ("ip",) else value)
+        return quote_text(address_of(value) if function == ("ip",) else value)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if value in (inf, -inf):

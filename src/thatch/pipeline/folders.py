@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from thatch.errors import TableError
-from thatch.formats.manifest import MANIFEST, file_told, manifest_text
+from thatch.formats.folders import MANIFEST, describe_file, manifest_text
 from thatch.pipeline.adapter import file_system
 from thatch.pipeline.tasks import scratch_file
 
@@ -65,7 +65,7 @@ class Folder:
         self.put(MANIFEST, text)
 
     def _entry(self, name: str, size: int) -> dict[str, Any]:
-        return {"bytes": size} if size > _CHECKED else file_told(self.files.read(self / name))
+        return {"bytes": size} if size > _CHECKED else describe_file(self.files.read(self / name))
 
 
 @contextmanager

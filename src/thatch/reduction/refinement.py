@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from thatch.model.conjunctions import Conjunction, Dead, implied
+from thatch.model.conjunctions import Conjunction, Dead, implied_constraint
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, intersect
@@ -183,7 +183,7 @@ class Refinement:
             key = coordinates.keys[axis]
             if isinstance(key, str):
                 inside = (coordinates.cell(axis, low)[0], coordinates.cell(axis, high)[1])
-                constraints[key] = intersect(implied(conjunction, key, self._schema), inside)
+                constraints[key] = intersect(implied_constraint(conjunction, key, self._schema), inside)
             else:
                 checks[coordinates.check_at(axis, low)] = None
         found: Points = {}

@@ -11,7 +11,7 @@ from thatch.app.cli.options import SchemaFile, SubscriptionsFile
 from thatch.app.cli.output import note, progress, say
 from thatch.app.cli.sources import load_schema
 from thatch.engine.tables import text_column
-from thatch.formats.subscriptions import Subscriptions, read_subscriptions
+from thatch.formats.subscriptions import SubscriptionFile, read_subscriptions
 
 __all__ = ["check"]
 
@@ -43,7 +43,7 @@ def check(subscriptions: SubscriptionsFile, schema: SchemaFile = None) -> None:
         raise typer.Exit(1)
 
 
-def _parse_all(loaded: Subscriptions, schema: Schema | None) -> tuple[list[Row], list[tuple[int, str]]]:
+def _parse_all(loaded: SubscriptionFile, schema: Schema | None) -> tuple[list[Row], list[tuple[int, str]]]:
     accepted: list[Row] = []
     errors = list(loaded.rejects)
     ids = text_column(loaded.table, "subscription", "subscriptions")

@@ -83,7 +83,7 @@ def place(  # noqa: PLR0913 - an option each
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
     declared = load_schema(schema)
-    from thatch.formats.loaded import is_loaded, loaded_schema
+    from thatch.formats.subscriptions import is_loaded, loaded_schema
     from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.place import Inputs, place_here
     from thatch.placement.placing import PlacementOptions

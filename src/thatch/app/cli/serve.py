@@ -13,7 +13,7 @@ from thatch.app.cli.options import POLICIES, TopologyArgument, Way
 from thatch.app.cli.output import json_line, note, say
 from thatch.app.cli.sources import load_policy, load_topology
 from thatch.errors import ParameterError, ThatchError, shown
-from thatch.formats.lines import object_of
+from thatch.formats.files import object_of
 
 if TYPE_CHECKING:
     from thatch.runtime.blocking import BlockingClient, BlockingNetwork, BlockingSubscription

@@ -17,8 +17,7 @@ from thatch.app.cli.output import note_rows, progress
 from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, ParameterError, SchemaError, SubscriptionError, TableError, shown
 from thatch.formats.events import read_events
-from thatch.formats.loaded import is_loaded, read_loaded
-from thatch.formats.subscriptions import Subscriptions, read_subscriptions
+from thatch.formats.subscriptions import SubscriptionFile, is_loaded, read_loaded, read_subscriptions
 
 if TYPE_CHECKING:
     from thatch.model.topology import Topology
@@ -133,7 +132,7 @@ def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filt
 
 
 def _without_duplicates(
-    part: pa.Table, start: int, loaded: Subscriptions, seen: set[str]
+    part: pa.Table, start: int, loaded: SubscriptionFile, seen: set[str]
 ) -> tuple[pa.Table, list[tuple[int, str]]]:
     """A part of the table without ids of earlier rows, and with the row numbers of the file."""
     keep, duplicates = [], []
@@ -153,7 +152,7 @@ _SHAPE = re.compile(r"(line|star|tree|random):([0-9]{1,6})|(regions):([0-9]{1,4}
 
 def load_topology(text: str, seed: int = 0) -> Topology:
     """The topology in a file or of a shape such as `line:5`."""
-    from thatch.formats.topology import SHAPES, generated, read_topology
+    from thatch.formats.topology import SHAPES, generate_topology, read_topology
 
     found = _SHAPE.fullmatch(text)
     if found is None:
@@ -161,8 +160,8 @@ def load_topology(text: str, seed: int = 0) -> Topology:
             raise TableError("a shape such as line:5, star:5, tree:7, random:20 or regions:4x5", shown(text))
         return read_topology(text)
     if found[3]:
-        return generated("regions", regions=int(found[4]), brokers=int(found[5]), seed=seed)
-    return generated(found[1], count=int(found[2]), seed=seed)
+        return generate_topology("regions", regions=int(found[4]), brokers=int(found[5]), seed=seed)
+    return generate_topology(found[1], count=int(found[2]), seed=seed)
 
 
 def load_policy(text: str) -> Policy:

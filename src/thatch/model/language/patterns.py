@@ -34,9 +34,9 @@ from thatch.model.expressions import (
 from thatch.model.language.python import canonical_literal
 from thatch.model.language.text import MAX_LENGTH, MAX_NESTING, network
 from thatch.model.lines import Literal
-from thatch.model.names import derived, key_of
+from thatch.model.names import derived_key, key_of
 from thatch.model.values import is_text, read_scalar
-from thatch.model.wildcards import escaped, wildcard
+from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["expression_of_pattern", "pattern_of_json"]
 
@@ -244,12 +244,12 @@ def _number(value: Any, where: str) -> int | float:
 
 def _prefix(key: str, operand: Any, where: str) -> Expression:
     key, text = _maybe_ignoring_case(key, operand, where)
-    return Matches(key, wildcard(escaped(text) + "%"))
+    return Matches(key, wildcard(escape_wildcard(text) + "%"))
 
 
 def _suffix(key: str, operand: Any, where: str) -> Expression:
     key, text = _maybe_ignoring_case(key, operand, where)
-    return Matches(key, wildcard("%" + escaped(text)))
+    return Matches(key, wildcard("%" + escape_wildcard(text)))
 
 
 def _maybe_ignoring_case(key: str, operand: Any, where: str) -> tuple[str, str]:
@@ -258,11 +258,11 @@ def _maybe_ignoring_case(key: str, operand: Any, where: str) -> tuple[str, str]:
     name, text = _single(operand, where)
     if name != "equals-ignore-case":
         raise PatternError("text or equals-ignore-case", shown(name), where)
-    return derived(("lower",), key), fold(_text(text, f"{where}.{name}"))
+    return derived_key(("lower",), key), fold(_text(text, f"{where}.{name}"))
 
 
 def _equals_ignore_case(key: str, operand: Any, where: str) -> Expression:
-    return Compare(derived(("lower",), key), "=", fold(_text(operand, where)))
+    return Compare(derived_key(("lower",), key), "=", fold(_text(operand, where)))
 
 
 def _exists(key: str, operand: Any, where: str) -> Expression:
@@ -297,12 +297,12 @@ def _like_pattern(text: str, where: str) -> str:
             _, following = next(characters, (0, ""))
             if following not in ("*", "\\"):
                 raise PatternError(r"\* or \\", f"an invalid escape at position {position}", where)
-            parts.append(escaped(following))
+            parts.append(escape_wildcard(following))
             last = ""
             continue
         if character == "*" and last == "*":
             raise PatternError("single wildcards", f"two in a row at position {position}", where)
-        parts.append("%" if character == "*" else escaped(character))
+        parts.append("%" if character == "*" else escape_wildcard(character))
         last = character
     return "".join(parts)
 
@@ -354,12 +354,12 @@ def _anything_but(key: str, operand: Any, where: str) -> Expression:
 
 def _but_prefix(key: str, text: str, where: str) -> Expression:
     _not_empty(text, where)
-    return Unlike(key, wildcard(escaped(text) + "%"))
+    return Unlike(key, wildcard(escape_wildcard(text) + "%"))
 
 
 def _but_suffix(key: str, text: str, where: str) -> Expression:
     _not_empty(text, where)
-    return Unlike(key, wildcard("%" + escaped(text)))
+    return Unlike(key, wildcard("%" + escape_wildcard(text)))
 
 
 def _not_empty(text: str, where: str) -> None:
@@ -368,7 +368,7 @@ def _not_empty(text: str, where: str) -> None:
 
 
 def _but_ignoring_case(key: str, text: str, _: str) -> Expression:
-    return Distinct(derived(("lower",), key), fold(text))
+    return Distinct(derived_key(("lower",), key), fold(text))
 
 
 def _but_wildcard(key: str, text: str, where: str) -> Expression:

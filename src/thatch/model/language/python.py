@@ -22,10 +22,10 @@ from thatch.model.expressions import (
 )
 from thatch.model.language.text import geofence, membership, network
 from thatch.model.lines import Literal
-from thatch.model.names import derived, key_of, split
+from thatch.model.names import derived_key, key_of, split
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import canonical_number, is_text, read_scalar
-from thatch.model.wildcards import escaped, wildcard
+from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["Attribute", "attr", "circle", "polygon", "within"]
 
@@ -84,15 +84,15 @@ class Attribute:
 
     def startswith(self, prefix: str) -> Expression:
         """Text that begins so."""
-        return self._matches(escaped(_text(prefix)) + "%")
+        return self._matches(escape_wildcard(_text(prefix)) + "%")
 
     def endswith(self, suffix: str) -> Expression:
         """Text that ends so."""
-        return self._matches("%" + escaped(_text(suffix)))
+        return self._matches("%" + escape_wildcard(_text(suffix)))
 
     def contains(self, part: str) -> Expression:
         """Text that holds a part."""
-        return self._matches("%" + escaped(_text(part)) + "%")
+        return self._matches("%" + escape_wildcard(_text(part)) + "%")
 
     def unlike(self, pattern: str) -> Expression:
         """Present, and not text of a form."""
@@ -127,19 +127,19 @@ class Attribute:
 
     def lower(self) -> Attribute:
         """The attribute with its case folded."""
-        return Attribute(derived(("lower",), self.key))
+        return Attribute(derived_key(("lower",), self.key))
 
     def reverse(self) -> Attribute:
         """The attribute's text read backwards."""
-        return Attribute(derived(("reverse",), self.key))
+        return Attribute(derived_key(("reverse",), self.key))
 
     def time(self) -> Attribute:
         """The attribute as a moment; compare with datetimes or ISO-8601 text."""
-        return Attribute(derived(("time",), self.key))
+        return Attribute(derived_key(("time",), self.key))
 
     def ip(self) -> Attribute:
         """The attribute as an address; compare with the text of an address."""
-        return Attribute(derived(("ip",), self.key))
+        return Attribute(derived_key(("ip",), self.key))
 
     def _compare(self, operator: str, other: object) -> Expression:
         key, value = self._literal(other)
@@ -167,7 +167,7 @@ class Attribute:
             raise FilterError(error.expected, error.got, self.key) from error
         key = self.key
         if isinstance(value, datetime) and key[-1] != ")":
-            key = derived(("time",), key)
+            key = derived_key(("time",), key)
         return key, canonical_literal(key, literal)
 
 

@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 from thatch.model.conditions import COMPARE, MAX_INTERVALS
 from thatch.model.conjunctions import Conjunction, Dead, close
-from thatch.model.language.reading import COMPARISONS, UNREAD, plain_literal
-from thatch.model.language.tokens import END, tokens_of
+from thatch.model.language.reading import COMPARISONS, END, UNREAD, plain_literal, tokens_of
 from thatch.model.lines import (
     NULL,
     TEXTS,

@@ -1,21 +1,37 @@
-"""Reading filter text token by token: attributes, literals, patterns, and errors that point at the place."""
+"""Read filter text token by token: attributes, literals, patterns, and errors that point at the place.
+
+One `findall` gives all tokens. Positions are computed only when there is an error to point at.
+"""
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from math import inf, isfinite, isinf
 from typing import NoReturn
 
 from thatch.errors import FilterError, FilterSyntaxError, shown
 from thatch.model.derived import ip_text, microseconds_of
-from thatch.model.language.tokens import END, position_of, tokens_of
 from thatch.model.lines import Literal
-from thatch.model.names import KEYWORDS, derived, key_of, split
+from thatch.model.names import KEYWORDS, derived_key, key_of, split
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 from thatch.model.wildcards import Wildcard, wildcard
 
-__all__ = ["COMPARISONS", "UNREAD", "Reader", "plain_literal"]
+__all__ = ["COMPARISONS", "END", "UNREAD", "Reader", "plain_literal", "position_of", "tokens_of"]
 
+END = ""  # stands after the last token
+
+_TOKEN = re.compile(
+    r"""\s*(
+      [A-Za-z_][A-Za-z0-9_.]*
+    | '[^']*(?:''[^']*)*'
+    | "[^"]*(?:""[^"]*)*"
+    | [+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?
+    | <>|[<>=!]=|&&|\|\||=~|[-+]infinity\b
+    | \S
+    )""",
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
 COMPARISONS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 UNREAD = object()  # a literal that needs a closer look
 
@@ -51,6 +67,21 @@ _WORDS: dict[str, Literal] = {
     "+infinity": inf,
     "-infinity": -inf,
 }
+
+
+def tokens_of(text: str) -> list[str]:
+    """The tokens of a filter text, then `END`."""
+    tokens = _TOKEN.findall(text)
+    tokens.append(END)
+    return tokens
+
+
+def position_of(text: str, index: int) -> int:
+    """Where the token of that number begins."""
+    for number, found in enumerate(_TOKEN.finditer(text)):
+        if number == index:
+            return found.start(1)
+    return len(text.rstrip())
 
 
 def plain_literal(token: str) -> object:
@@ -96,7 +127,7 @@ class Reader:
         if not functions:
             return key
         try:
-            return derived(tuple(functions), key)
+            return derived_key(tuple(functions), key)
         except FilterError as error:
             self.index = start
             self.refuse(error.expected)
@@ -144,7 +175,7 @@ class Reader:
         self.index += 1
         if split(key)[0] not in ((), ("time",)):
             self.refuse("an attribute or time(x) beside a timestamp")
-        key = derived(("time",), key) if key[-1] != ")" else key
+        key = derived_key(("time",), key) if key[-1] != ")" else key
         return key, self._read_for(key, self.quoted("a timestamp such as '2026-01-31T12:00:00Z'"))
 
     def _read_for(self, key: str, text: str) -> Literal:

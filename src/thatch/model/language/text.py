@@ -45,10 +45,9 @@ from thatch.model.expressions import (
     Unlike,
     Within,
 )
-from thatch.model.language.reading import COMPARISONS, UNREAD, Reader, plain_literal
-from thatch.model.language.tokens import END
+from thatch.model.language.reading import COMPARISONS, END, UNREAD, Reader, plain_literal
 from thatch.model.lines import Literal
-from thatch.model.names import derived, key_of
+from thatch.model.names import derived_key, key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
@@ -342,7 +341,7 @@ def network(key: str, text: str) -> Expression:
         parsed = None
     if parsed is None:
         raise FilterError("a network such as '10.0.0.0/8' or '2001:db8::/32'", shown(text))
-    address = derived(("ip",), key)
+    address = derived_key(("ip",), key)
     first, last = ip_text(str(parsed[0])), ip_text(str(parsed[-1]))
     return And((Compare(address, ">=", first), Compare(address, "<=", last)))
 

@@ -54,7 +54,7 @@ _UNKNOWN = 0.5  # of a check that implies no interval
 _ALWAYS_MISSING = Distribution({BOTTOM: 1.0}, (BOTTOM,), (0.0,))
 
 
-class _Attribute:
+class _AttributeEstimates:
     """What is known of one attribute, and what was asked about it."""
 
     __slots__ = ("distribution", "estimates", "is_stale", "named", "uppers")
@@ -99,7 +99,7 @@ class Selectivity:
     ) -> None:
         self._profile, self._schema = profile, schema
         self._measured = {} if profile is None else {each.text: each.events for each in profile.predicates}
-        self._attributes = {key: _Attribute(each) for key, each in (named or {}).items()}
+        self._attributes = {key: _AttributeEstimates(each) for key, each in (named or {}).items()}
 
     @property
     def named(self) -> dict[str, NamedValues]:
@@ -171,10 +171,10 @@ class Selectivity:
         events = self._measured.get(constraint_text(key, constraint, self._schema))
         return None if events is None else events / self._profile.events
 
-    def _attribute(self, key: str) -> _Attribute:
+    def _attribute(self, key: str) -> _AttributeEstimates:
         found = self._attributes.get(key)
         if found is None:
-            found = self._attributes[key] = _Attribute(NamedValues())
+            found = self._attributes[key] = _AttributeEstimates(NamedValues())
         return found
 
     def _known(self, key: str) -> AttributeProfile | None:

@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thatch.formats.loaded import SUBSCRIPTIONS, is_loaded, loaded_schema
+from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, report_progress, translate_spark_errors
 from thatch.pipeline.columns import REASON, ROW

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thatch.formats.loaded import SUBSCRIPTIONS
+from thatch.formats.subscriptions import SUBSCRIPTIONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import ROW
 from thatch.pipeline.indexes import build_engine

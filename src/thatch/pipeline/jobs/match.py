@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.engine import Engine
-from thatch.formats.loaded import SUBSCRIPTIONS, is_loaded, loaded_schema
+from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import EVENT, FILTER, REASON, ROW, SUBSCRIPTION, f
 from thatch.pipeline.indexes import fill_engine

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.errors import TableError
-from thatch.formats.columns import parsed_csv, typed
+from thatch.formats.columns import infer_types, parse_csv
 from thatch.pipeline.columns import REASON, ROW, f, spark_schema
 from thatch.pipeline.sources.files import Files, translate_read_errors
 from thatch.pipeline.sources.lines import FILE, LINE, FileSplit, Lines, numbered_lines
@@ -50,7 +50,7 @@ class Delimited:
     reject_count: int
 
     def rows(self, numbered_by: str) -> DataFrame:
-        """All good rows, typed."""
+        """All good rows, infer_types."""
         from pyspark.sql.types import StructType
 
         schema = StructType().add(numbered_by, "long")
@@ -114,7 +114,7 @@ def _read_head(lines: Lines, split: FileSplit) -> tuple[str, tuple[str, ...]]:
         first = lines.table.where(f.col(ROW).between(split.first, split.first + _LONGEST_HEADER - 1))
         texts = [each[LINE] for each in first.orderBy(ROW).collect()]
         head = "\n".join(texts[texts.index(head) :])
-    table, _ = parsed_csv(head.encode("utf-8", "surrogatepass"), split.file, lambda *_: None)
+    table, _ = parse_csv(head.encode("utf-8", "surrogatepass"), split.file, lambda *_: None)
     return split.file, tuple(table.column_names)
 
 
@@ -189,11 +189,11 @@ def _count_piece(piece: Piece, layout: CsvLayout, run: dict[str, Any]) -> None:
 
 def _allows(column: pa.ChunkedArray, kind: str) -> bool:
     probed = pa.chunked_array([*column.chunks, pa.array([_PROBES[kind]])], pa.string())
-    return bool(typed(pa.table({"x": probed})).column("x").type == _KINDS[kind])
+    return bool(infer_types(pa.table({"x": probed})).column("x").type == _KINDS[kind])
 
 
 def _make_rows(layout: CsvLayout, numbered_by: str, batches: Batches) -> Batches:
-    """Make typed rows of lines, in a worker."""
+    """Make infer_types rows of lines, in a worker."""
     for first, table, rows, _ in parse_pieces(batches, layout):
         numbers = pc.add(pa.array(rows, pa.int64()), first)
         columns = [

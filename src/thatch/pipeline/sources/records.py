@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thatch.formats.columns import parsed_csv
-from thatch.formats.lines import Reject
+from thatch.formats.columns import parse_csv
+from thatch.formats.files import Reject
 
 __all__ = ["CsvLayout", "Piece", "Run", "cut_pieces", "header_line", "is_open", "parse_piece"]
 
@@ -165,4 +165,4 @@ def _join(lines: pa.Array) -> bytes:
 def parse_piece(piece: Piece, layout: CsvLayout, reject: Reject) -> tuple[pa.Table, list[int]]:
     """Parse a piece: its rows as texts, and their numbers in it; rejects count, too."""
     head = b"" if piece.has_header else header_line(layout.names)
-    return parsed_csv(head + piece.content, layout.runs[piece.run].file, reject)
+    return parse_csv(head + piece.content, layout.runs[piece.run].file, reject)

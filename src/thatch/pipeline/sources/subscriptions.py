@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.errors import TableError
-from thatch.formats.lines import object_of
+from thatch.formats.files import object_of
 from thatch.formats.subscriptions import fields_of, from_columns
 from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, spark_schema
 from thatch.pipeline.sources.delimited import parse_pieces, read_delimited

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from thatch.model.conjunctions import Conjunction, implied, points_of
+from thatch.model.conjunctions import Conjunction, implied_constraint, points_of
 from thatch.model.derived import derive
 from thatch.model.lines import WHOLE, Constraint, Cut
 from thatch.model.names import base_of
@@ -56,9 +56,9 @@ class Implications:
                 bases.setdefault(base, False)
         for base, is_narrowed in bases.items():
             if is_narrowed and base in self._plain:
-                yield base, implied(conjunction, base, self._schema)
+                yield base, implied_constraint(conjunction, base, self._schema)
             for key in self._derived.get(base, ()):
-                constraint = implied(conjunction, key, self._schema)
+                constraint = implied_constraint(conjunction, key, self._schema)
                 if constraint != WHOLE:
                     yield key, constraint
 
@@ -80,7 +80,7 @@ class Implications:
         """Checks that have the same outcome for all possible values of an attribute, if these are few."""
         line = line_of(base, self._schema)
         checks = self._checks[base]
-        constraint = implied(conjunction, base, self._schema)
+        constraint = implied_constraint(conjunction, base, self._schema)
         if len(constraint) * len(checks) > 2 * _MOST_CHECKED:
             return
         points: list[Cut] | None = points_of(constraint, line)

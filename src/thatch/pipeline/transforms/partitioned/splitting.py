@@ -22,7 +22,7 @@ from zlib import crc32
 from thatch.matching.segments.parts import MOST_SIDES
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.hulls import Hull, coarsened
+from thatch.model.hulls import Hull, coarsen
 from thatch.model.language import parse
 from thatch.model.lines import Constraint, Cut
 from thatch.model.schema import Schema
@@ -237,5 +237,5 @@ def _limit_sides(hull: Conjunction) -> Conjunction:
         longest = max(constraints, key=lambda key: len(constraints[key]))
         if len(constraints[longest]) == 2:
             break
-        constraints[longest] = coarsened(constraints[longest], len(constraints[longest]) // 4)
+        constraints[longest] = coarsen(constraints[longest], len(constraints[longest]) // 4)
     return Conjunction(tuple(constraints.items()))

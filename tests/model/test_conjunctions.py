@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import strategies as make
 from thatch.errors import EventError, FilterError
-from thatch.model.boxes import Box, boxes_of
+from thatch.model.conjunctions import Box, boxes_of
 from thatch.model.events import read_event
 from thatch.model.expressions import And, In
 from thatch.model.filters import Filter
