@@ -15,7 +15,7 @@ from tests.reduction.boxes import FEWER, Question, questions
 from tests.reduction.references.index import ScannedBoxes
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
 from thatch.reduction.index import BoxIndex
-from thatch.reduction.index.kernels import layout as fields
+from thatch.reduction.index.records import TreeNode
 from thatch.reduction.reference import grid, proves, subtraction
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -72,16 +72,16 @@ def check_pairs(
     index: BoxIndex, known: ScannedBoxes, box: tuple[Any, Any, Any], before: int | None = None
 ) -> None:
     containing = known.containing(*box, before).tolist()
-    found = index.containing(*box, before=before)
+    found = index.find_container(*box, before=before)
     assert found in containing if containing else found == -1
-    assert index.meeting(*box, before=before).tolist() == known.meeting(*box, before).tolist()
-    assert index.inside(*box, before=before).tolist() == known.inside(*box, before).tolist()
+    assert index.find_meeting(*box, before=before).tolist() == known.meeting(*box, before).tolist()
+    assert index.find_inside(*box, before=before).tolist() == known.inside(*box, before).tolist()
 
 
 def check_group(
     index: BoxIndex, known: ScannedBoxes, box: tuple[Any, Any, Any], before: int | None = None
 ) -> None:
-    verdict = index.covered(*box, budget=math.inf, before=before)
+    verdict = index.decide(*box, budget=math.inf, before=before)
     assert verdict.certain
     if verdict.covered:  # both answers are certified: no slow answer is needed
         assert before is None or all(each < before for each in verdict.used)
@@ -167,7 +167,7 @@ def test_removed_boxes_make_room() -> None:
         if number >= 10:
             index.remove(number - 10)
     assert len(index) == 10
-    assert index.meeting([0], [LOWEST], [HIGHEST]).tolist() == list(range(2_990, 3_000))
+    assert index.find_meeting([0], [LOWEST], [HIGHEST]).tolist() == list(range(2_990, 3_000))
     assert sum(array.nbytes for array in index.arrays().values()) < 200_000
 
 
@@ -176,26 +176,26 @@ def test_boxes_in_rising_order_do_not_make_deep_trees() -> None:
     index = BoxIndex()
     index.stream(boxes, pairwise_only=True)
     assert len(index) == 30_000
-    nodes = index.arrays()["nodes"].reshape(-1, fields.NODE)
+    nodes = index.arrays()["nodes"].reshape(-1, TreeNode.width)
     deepest = 0
-    for leaf in np.flatnonzero((nodes[:, fields.SPLIT] < 0) & (nodes[:, fields.CAPACITY] > 0)).tolist():
-        depth, node = 0, int(nodes[leaf, fields.PARENT])
+    for leaf in np.flatnonzero((nodes[:, TreeNode.split] < 0) & (nodes[:, TreeNode.capacity] > 0)).tolist():
+        depth, node = 0, int(nodes[leaf, TreeNode.parent])
         while node >= 0:
-            depth, node = depth + 1, int(nodes[node, fields.PARENT])
+            depth, node = depth + 1, int(nodes[node, TreeNode.parent])
         deepest = max(deepest, depth)
     assert deepest < 50
-    assert index.containing([0], [20_001], [20_002]) in (19_999, 20_000, 20_001)
+    assert index.find_container([0], [20_001], [20_002]) in (19_999, 20_000, 20_001)
 
 
 def test_a_thousand_equal_boxes_are_all_found() -> None:
     index = BoxIndex()
     for number in range(1_000):
         index.add(number, [2, 5], [1, 1], [9, 9])
-    assert len(index.meeting([2], [9], [12])) == 1_000
-    assert index.containing([2, 5], [3, 3], [4, 4], before=1) == 0
+    assert len(index.find_meeting([2], [9], [12])) == 1_000
+    assert index.find_container([2, 5], [3, 3], [4, 4], before=1) == 0
     for number in range(999):
         index.remove(number)
-    assert index.containing([2, 5], [3, 3], [4, 4]) == 999
+    assert index.find_container([2, 5], [3, 3], [4, 4]) == 999
 
 
 @FEWER
@@ -285,7 +285,7 @@ def test_what_boxes_cover_together_is_proved_and_what_not_has_a_witness(seed: in
 @given(questions(max_axes=3, max_rows=12))
 def test_dense_boxes_are_decided_as_by_every_cell(question: Question) -> None:
     low, high, lows, highs = question
-    verdict = BoxIndex.of(Boxes.of(lows, highs)).covered(np.arange(len(low)), low, high, budget=math.inf)
+    verdict = BoxIndex.of(Boxes.of(lows, highs)).decide(np.arange(len(low)), low, high, budget=math.inf)
     assert verdict.covered == grid(*question).covered
     if verdict.covered:
         assert proves(*question, verdict.used)
@@ -298,15 +298,15 @@ def test_many_are_decided_as_one_by_one(seed: int) -> None:
     boxes, asked = world.boxes(120), together([small(world) for _ in range(40)])
     index = BoxIndex.of(boxes)
     before = world.rng.integers(0, 130, 40)
-    answers = index.covered_many(asked, before=before, budget=math.inf)
-    pairs = index.covered_many(asked, before=before, pairwise_only=True)
+    answers = index.decide_many(asked, before=before, budget=math.inf)
+    pairs = index.decide_many(asked, before=before, pairwise_only=True)
     for each, box in enumerate(asked):
-        verdict = index.covered(*box, before=int(before[each]), budget=math.inf)
+        verdict = index.decide(*box, before=int(before[each]), budget=math.inf)
         assert answers.codes[each] == int(verdict.covered is True)
         used = answers.used[answers.used_at[each] : answers.used_at[each + 1]]
         assert tuple(sorted(used.tolist())) == verdict.used
         assert (answers.rounds[each], answers.nodes[each]) == (verdict.work.rounds, verdict.work.nodes)
-        assert pairs.codes[each] == int(index.containing(*box, before=int(before[each])) >= 0)
+        assert pairs.codes[each] == int(index.find_container(*box, before=int(before[each])) >= 0)
 
 
 @FEWER
@@ -322,7 +322,7 @@ def test_a_stream_keeps_what_is_not_covered_by_what_was_kept(seed: int) -> None:
         if is_pairwise:
             is_covered = len(known.containing(*box)) > 0
         else:
-            is_covered = bool(same.covered(*box, budget=math.inf).covered)
+            is_covered = bool(same.decide(*box, budget=math.inf).covered)
         assert answers.codes[number] == is_covered
         if is_covered:
             assert subtraction(*known.chosen(used).question(*box)).covered
@@ -337,25 +337,25 @@ def test_two_halves_cover_what_neither_contains() -> None:
     index = BoxIndex()
     index.add(4, [1], [0], [5])
     index.add(7, [1], [6], [9])
-    verdict = index.covered([1, 2], [3, 0], [8, 100])
+    verdict = index.decide([1, 2], [3, 0], [8, 100])
     assert verdict.covered
     assert verdict.used == (4, 7)
     assert verdict.decided_by == "branch_and_bound"
-    assert index.covered([1], [3], [4]).decided_by == "pairwise"
+    assert index.decide([1], [3], [4]).decided_by == "pairwise"
 
 
 def test_a_value_and_its_absence_cover_what_says_nothing_of_it() -> None:
     index = BoxIndex()
     index.add(0, [0, 3], [1, LOWEST + 1], [1, HIGHEST])  # a = 1 and exists(x)
-    assert index.covered([0], [1], [1]).covered is False
+    assert index.decide([0], [1], [1]).covered is False
     index.add(1, [0, 3], [1, LOWEST], [1, LOWEST])  # a = 1 and x is missing
-    assert index.covered([0], [1], [1]).used == (0, 1)
+    assert index.decide([0], [1], [1]).used == (0, 1)
 
 
 def test_a_witness_lies_at_the_lowest_label_where_nobody_says_anything() -> None:
     index = BoxIndex()
     index.add(0, [5], [10], [20])
-    verdict = index.covered([900_000], [7], [8])
+    verdict = index.decide([900_000], [7], [8])
     assert verdict.covered is False
     assert verdict.witness is not None
     assert dict(zip(verdict.witness[0].tolist(), verdict.witness[1].tolist(), strict=True)) == {900_000: 7}
@@ -363,19 +363,19 @@ def test_a_witness_lies_at_the_lowest_label_where_nobody_says_anything() -> None
 
 def test_an_empty_index_covers_nothing() -> None:
     index = BoxIndex()
-    assert index.containing([0], [1], [2]) == -1
-    assert index.meeting([], [], []).tolist() == []
-    assert index.covered([0], [1], [2]).decided_by == "empty"
-    assert index.covered([], [], []).covered is False
+    assert index.find_container([0], [1], [2]) == -1
+    assert index.find_meeting([], [], []).tolist() == []
+    assert index.decide([0], [1], [2]).decided_by == "empty"
+    assert index.decide([], [], []).covered is False
 
 
 def test_a_whole_box_covers_everything() -> None:
     index = BoxIndex()
     index.add(3, [], [], [])
-    assert index.containing([], [], []) == 3
-    assert index.containing([9], [1], [1]) == 3
-    assert index.inside([], [], []).tolist() == [3]
-    assert index.inside([9], [1], [HIGHEST]).tolist() == []
+    assert index.find_container([], [], []) == 3
+    assert index.find_container([9], [1], [1]) == 3
+    assert index.find_inside([], [], []).tolist() == [3]
+    assert index.find_inside([9], [1], [HIGHEST]).tolist() == []
 
 
 def test_a_budget_that_is_not_enough_proves_nothing() -> None:
@@ -384,11 +384,11 @@ def test_a_budget_that_is_not_enough_proves_nothing() -> None:
     highs = lows + rng.integers(5, 25, (3_000, 4))
     index = BoxIndex.of(Boxes.of(lows, highs))
     box = [0, 1, 2, 3], [12] * 4, [40] * 4
-    verdict = index.covered(*box, budget=3)
+    verdict = index.decide(*box, budget=3)
     assert verdict.covered is None
     assert not verdict.certain
     assert verdict.decided_by == "budget"
-    assert index.covered(*box, budget=math.inf).covered is not None
+    assert index.decide(*box, budget=math.inf).covered is not None
 
 
 def test_proofs_and_small_sets_grow_as_needed() -> None:
@@ -396,8 +396,8 @@ def test_proofs_and_small_sets_grow_as_needed() -> None:
     index = BoxIndex()
     for number in range(1_000):
         index.add(number, [0], [10 * number], [10 * number + 9])
-    assert index.covered([0], [0], [9_999], budget=math.inf).used == tuple(range(1_000))
-    many = index.covered_many(
+    assert index.decide([0], [0], [9_999], budget=math.inf).used == tuple(range(1_000))
+    many = index.decide_many(
         together([(np.array([0]), np.array([0]), np.array([9_999]))] * 2), budget=math.inf
     )
     assert sorted(many.used.tolist()) == sorted([*range(1_000)] * 2)
@@ -405,7 +405,7 @@ def test_proofs_and_small_sets_grow_as_needed() -> None:
     others = BoxIndex()
     for axis in range(1, 90):
         others.add(axis, [0, axis], [axis, LOWEST], [axis, LOWEST])
-    assert others.covered([0], [1], [89], budget=math.inf).covered is False
+    assert others.decide([0], [1], [89], budget=math.inf).covered is False
 
 
 @pytest.mark.slow
@@ -422,6 +422,6 @@ def test_a_hundred_thousand_axes_are_no_burden() -> None:
     assert (answers.codes != 1).sum() == len(streamed)
     for number in rng.integers(0, 50_000, 200).tolist():
         axes, lows, highs = boxes[number]
-        found = built.containing(axes, lows, highs)
+        found = built.find_container(axes, lows, highs)
         chosen = built.boxes([found])
         assert set(chosen.axes.tolist()) <= set(axes.tolist())

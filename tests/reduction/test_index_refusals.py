@@ -51,7 +51,7 @@ def test_what_is_no_box_is_refused_and_changes_nothing(box: Any) -> None:
         with pytest.raises(BoxError):
             ask(*box)
     assert len(index) == 1
-    assert index.containing([0], [1], [2]) == 1
+    assert index.find_container([0], [1], [2]) == 1
 
 
 def test_numbers_that_are_taken_unknown_or_negative_are_refused() -> None:
@@ -78,7 +78,7 @@ def test_numbers_that_are_taken_unknown_or_negative_are_refused() -> None:
         with pytest.raises(BoxError):
             BoxIndex().stream(boxes, np.array(numbers))
         with pytest.raises(BoxError):
-            BoxIndex().covered_many(boxes, before=np.array(numbers))
+            BoxIndex().decide_many(boxes, before=np.array(numbers))
     taken = BoxIndex.of(boxes)
     with pytest.raises(ParameterError):
         taken.stream(boxes)
@@ -88,9 +88,9 @@ def test_numbers_that_are_taken_unknown_or_negative_are_refused() -> None:
 def test_a_budget_below_one_is_refused(budget: float) -> None:
     index = BoxIndex()
     with pytest.raises(ParameterError):
-        index.covered([0], [1], [2], budget=budget)
+        index.decide([0], [1], [2], budget=budget)
     with pytest.raises(ParameterError):
-        index.covered_many(together([]), budget=budget)
+        index.decide_many(together([]), budget=budget)
     with pytest.raises(ParameterError):
         index.stream(together([]), budget=budget)
 
@@ -115,7 +115,7 @@ def test_labels_that_do_not_fit_are_refused_and_change_nothing() -> None:
     for old, new in (([3, 9], [1]), ([9, 3], [1, 2]), ([3, 9], [2, 2]), ([3, 8], [1, 2])):
         with pytest.raises(ParameterError):
             index.relabel(0, np.array(old), np.array(new))
-    assert index.containing([0], [3], [8]) == 0
+    assert index.find_container([0], [3], [8]) == 0
 
 
 # --- the compiler switched off ------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def _unsafe(space: ApproximateSpace, lows: Ints, highs: Ints, here: list[int]) -
 
     is_active = np.isin(here, space.active)
     index = BoxIndex.of(Boxes.of(lows[is_active], highs[is_active]))
-    answers = index.covered_many(Boxes.of(lows[~is_active], highs[~is_active]), budget=math.inf)
+    answers = index.decide_many(Boxes.of(lows[~is_active], highs[~is_active]), budget=math.inf)
     return int((answers.codes != 1).sum())
 
 

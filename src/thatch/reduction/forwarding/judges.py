@@ -74,11 +74,11 @@ class _Indexed(ABC):
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         assert self._index is not None, "a box that was added"
-        return self._index.meeting(axes, lows, highs)
+        return self._index.find_meeting(axes, lows, highs)
 
     def inside(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         assert self._index is not None, "a box that was added"
-        return self._index.inside(axes, lows, highs)
+        return self._index.find_inside(axes, lows, highs)
 
 
 class PairwiseJudge(_Indexed):
@@ -86,7 +86,7 @@ class PairwiseJudge(_Indexed):
 
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Look for a box that contains this one."""
-        found = index.containing(axes, lows, highs)
+        found = index.find_container(axes, lows, highs)
         if found < 0:
             return Verdict(covered=False, certain=True, decided_by="pairwise")
         return Verdict(covered=True, certain=True, decided_by="pairwise", used=(found,))
@@ -105,7 +105,7 @@ class ExactJudge(_Indexed):
 
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Refine a small set of boxes until it covers, or leaves a point that no box contains."""
-        return index.covered(axes, lows, highs, budget=self._budget)
+        return index.decide(axes, lows, highs, budget=self._budget)
 
 
 class ProbabilisticJudge(_Indexed):
@@ -130,7 +130,7 @@ class ProbabilisticJudge(_Indexed):
 
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Conflict table, its fast decisions, MCS and RSPC over the boxes that meet this one."""
-        numbers = index.meeting(axes, lows, highs)
+        numbers = index.find_meeting(axes, lows, highs)
         if not len(numbers):
             return _EMPTY
         rows = index.boxes(numbers)

@@ -1,7 +1,7 @@
-"""An index over boxes: which of them contain a box, meet it, lie inside it, and whether they cover it together.
+"""An index over boxes: which of them contain a box, meet it or lie inside it, and whether they cover it together.
 
-Boxes are vectors of ends, and every question is one of dominance (`fields.py`), which k-d trees over the ends answer in
-less than linear time. Group subsumption is decided by refinement (`deciding/`).
+Boxes are vectors of ends, and every question is one of dominance (`records.py`), which k-d trees over the ends answer in
+less than linear time. Group subsumption is decided by refinement (`kernels/deciding.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints
-from thatch.reduction.index.answers import Answers, Draft, SparsePoint
+from thatch.reduction.index.arrays import SAVED, IndexArrays
 from thatch.reduction.index.kernels import deciding, search, tree
-from thatch.reduction.index.kernels import layout as f
 from thatch.reduction.index.questions import (
     ALL,
     check_befores,
@@ -24,28 +23,32 @@ from thatch.reduction.index.questions import (
     check_sparse_box,
     check_sparse_boxes,
 )
-from thatch.reduction.index.store import TREE, Store
-from thatch.reduction.index.workspace import Workspace, lent
+from thatch.reduction.index.records import ROW, BoxRow
+from thatch.reduction.index.workspace import (
+    AnswerBuffers,
+    Answers,
+    DecisionWorkspace,
+    SparsePoint,
+    borrow_workspace,
+)
 from thatch.reduction.problem import Verdict, Work
 
 __all__ = ["BoxIndex"]
 
-_MOST_GARBAGE = 1 << 13  # words, below which leaves are not worth moving
-
 
 class BoxIndex:
-    """Boxes under numbers of the caller's choice, from 0 on. One thread at a time.
+    """Boxes under numbers of the caller's choice, from 0 on. Not safe for concurrent use.
 
-    A box is given by the `axes` that it constrains, rising, and its closed ends `lows` and `highs` on each.
+    A box is given by the `axes` that it constrains, ascending, and its closed ends `lows` and `highs` on each.
 
     Parameters
     ----------
-    arrays : what `from_arrays` checks, None for an index without boxes
+    arrays : arrays that `from_arrays` has checked, None for an index without boxes
     """
 
     def __init__(self, arrays: dict[str, Ints] | None = None) -> None:
-        self._store = Store(arrays)
-        self._rows: dict[int, int] | None = None  # by number, once somebody asks
+        self._arrays = IndexArrays(arrays)
+        self._rows: dict[int, int] | None = None  # by number, once needed
 
     @classmethod
     def of(cls, boxes: Boxes, numbers: Any = None) -> BoxIndex:
@@ -53,62 +56,62 @@ class BoxIndex:
         boxes = check_sparse_boxes(boxes)
         numbers = check_numbers(numbers, len(boxes))
         index = cls()
-        index._store.append(boxes, numbers)
-        index._store.build()
+        index._arrays.append(boxes, numbers)
+        index._arrays.build()
         return index
 
     def arrays(self) -> dict[str, Ints]:
-        """All that an index consists of, for `from_arrays`."""
-        return self._store.arrays()
+        """Copies of all arrays that the index consists of, for `from_arrays`."""
+        return self._arrays.save()
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Ints]) -> BoxIndex:
-        """An index of what `arrays` gave. Arrays that are read-only, like mapped files, are copied when it changes."""
-        missing = [name for name in TREE if name not in arrays]
+        """An index of the arrays that `arrays` returned. Read-only arrays, such as mapped files, are copied on change."""
+        missing = [name for name in SAVED if name not in arrays]
         if missing:
-            raise ParameterError(f"the arrays {', '.join(TREE)}", f"none called {missing[0]}", "arrays")
-        return cls({name: np.asarray(arrays[name]) for name in TREE})
+            raise ParameterError(f"the arrays {', '.join(SAVED)}", f"none called {missing[0]}", "arrays")
+        return cls({name: np.asarray(arrays[name]) for name in SAVED})
 
-    # --- boxes come and go -------------------------------------------------------------------------------------------
+    # --- adding and removing -----------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return int(self._store["state"][f.LIVE])
+        return int(self._arrays.state.live)
 
     def __contains__(self, box: object) -> bool:
         return box in self._row_of()
 
     def _row_of(self) -> dict[int, int]:
         if self._rows is None:
-            rows = self._store.rows()
-            live = np.flatnonzero(rows[:, f.ROW_LEAF] >= 0)
-            self._rows = dict(zip(rows[live, f.ROW_NUMBER].tolist(), live.tolist(), strict=True))
+            rows = self._arrays.rows()
+            live = np.flatnonzero(rows[:, BoxRow.leaf] >= 0)
+            self._rows = dict(zip(rows[live, BoxRow.number].tolist(), live.tolist(), strict=True))
         return self._rows
 
     def add(self, box: int, axes: Any, lows: Any, highs: Any) -> None:
-        """Add a box under a number that is free.
+        """Add a box under an unused number.
 
         Raises
         ------
         BoxError
-            If it is no box.
+            If the box is invalid.
         ParameterError
-            If the number is below 0 or taken.
+            If the number is below 0 or in use.
         """
         axes, lows, highs = check_sparse_box(axes, lows, highs)
         rows = self._row_of()
         if not isinstance(box, int | np.integer) or not 0 <= box < ALL:
-            raise ParameterError("a number from 0 on", shown(box), "box")
+            raise ParameterError("a number of at least 0", shown(box), "box")
         if box in rows:
-            raise ParameterError("a number that is free", f"{box}, which is taken", "box")
-        store = self._store
-        store.own()
+            raise ParameterError("an unused number", f"{box}, which is in use", "box")
+        arrays = self._arrays
+        arrays.make_writable()
         if len(axes):
-            store.reach_axis(int(axes[-1]))
-        wish = tree.add(store.description, box, axes, lows, highs)
+            arrays.add_axes(int(axes[-1]))
+        wish = tree.add(arrays.table, box, axes, lows, highs)
         if wish == tree.FULL:
-            store.make_room(1, len(axes))
-            wish = tree.add(store.description, box, axes, lows, highs)
-        rows[int(box)] = int(store["state"][f.N_ROWS]) - 1
+            arrays.make_room(1, len(axes))
+            wish = tree.add(arrays.table, box, axes, lows, highs)
+        rows[int(box)] = int(arrays.state.n_rows) - 1
         self._improve(wish)
 
     def remove(self, box: int) -> None:
@@ -117,167 +120,143 @@ class BoxIndex:
         Raises
         ------
         ParameterError
-            If there is none under this number.
+            If there is no box with this number.
         """
         rows = self._row_of()
         if box not in rows:
             raise ParameterError("the number of a box", shown(box), "box")
-        store = self._store
-        store.own()
-        tree.remove(store.description, rows.pop(box))
-        self._improve(tree.ADDED)
+        self._arrays.make_writable()
+        self._improve(tree.remove(self._arrays.table, rows.pop(box)))
 
     def _improve(self, wish: int) -> None:
-        """Build trees anew: one that has become too deep, or all once half of what is kept is of no use."""
-        store, state = self._store, self._store["state"]
-        is_whole = wish == tree.ADDED or tree.rebuild(store.description, wish)
-        if (
-            not is_whole
-            or state[f.N_ROWS] > 2 * state[f.LIVE] + 64
-            or state[f.GARBAGE] > _MOST_GARBAGE + state[f.N_LEAVES] // 2
-        ):
-            store.rebuild()
+        """Build one tree again, or all of them, if the last change asks for it."""
+        if wish != tree.ADDED and (wish == tree.STALE or not tree.rebuild(self._arrays.table, wish)):
+            self._arrays.rebuild()
             self._rows = None
 
     def relabel(self, axis: int, old: Any, new: Any) -> None:
-        """Give the ends of all boxes on one axis other labels, in the same order. Builds all trees anew.
+        """Replace the labels of all boxes on one axis, and build all trees again.
 
         Parameters
         ----------
-        old : rising labels, among which are all low ends and all high ends + 1 but those of whole axes
-        new : what each becomes, rising
+        old : ascending labels that include every low and every high + 1, except the ends of the axis
+        new : the replacement of each, ascending
 
         Raises
         ------
         ParameterError
-            If they are not rising, not as many, or lack an end.
+            If the labels are not ascending, not as many, or lack an end.
         """
         old, new = check_labels(old, new)
-        store = self._store
-        rows = store.rows()
-        rows = rows[rows[:, f.ROW_LEAF] >= 0]
-        boxes = store.boxes(rows)
+        rows = self._arrays.live_rows()
+        boxes = self._arrays.boxes(rows)
         here = boxes.axes == axis
         ends = np.concatenate((boxes.lows[here], boxes.highs[here] + 1))
         lost = np.setdiff1d(ends, np.concatenate((old, [LOWEST, HIGHEST + 1])))
         if len(lost):
             raise ParameterError("all labels of the axis", f"none for {lost[0]}", f"axis {axis}")
-        renewed = Store()
-        renewed.append(boxes.with_labels(axis, old, new), rows[:, f.ROW_NUMBER].copy())
-        renewed.build()
-        self._store, self._rows = renewed, None
+        self._arrays = IndexArrays()
+        self._arrays.append(boxes.with_labels(axis, old, new), rows[:, BoxRow.number].copy())
+        self._arrays.build()
+        self._rows = None
 
     def boxes(self, numbers: Any) -> Boxes:
-        """The boxes under these numbers, in this order; sides that say nothing are left out."""
+        """The boxes with these numbers, in this order, without sides that span their axis."""
         rows = self._row_of()
         try:
-            places = [rows[int(each)] for each in numbers]
+            chosen = [rows[int(each)] for each in numbers]
         except KeyError as error:
             raise ParameterError("numbers of boxes", shown(error.args[0]), "numbers") from None
-        return self._store.boxes(self._store.rows()[np.array(places, np.int64)])
+        return self._arrays.boxes(self._arrays.rows()[np.array(chosen, np.int64)])
 
     # --- pairs -------------------------------------------------------------------------------------------------------
 
-    def containing(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> int:
-        """The number of a box that contains the given one, -1 if there is none. Large ones are looked at first.
+    def find_container(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> int:
+        """The number of a box that contains the given one, -1 if there is none. Large boxes are tried first.
 
         Parameters
         ----------
         before : only boxes with lower numbers count
         """
-        axes, lows, highs = check_sparse_box(axes, lows, highs)
-        with lent() as work:
-            work.ends[1] = len(axes)
-            work.before[0] = ALL if before is None else before
-            search.containing(self._store.description, axes, lows, highs, work.ends, work.before, work.one)
-            row = int(work.one[0])
-        return -1 if row < 0 else int(self._store["rows"][row * f.ROW + f.ROW_NUMBER])
+        box = check_sparse_box(axes, lows, highs)
+        return int(search.containing(self._arrays.table, *box, ALL if before is None else before))
 
-    def meeting(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
-        """The numbers of all boxes that share a point with the given one, rising."""
-        return self._collected(search.meeting, check_sparse_box(axes, lows, highs), before)
+    def find_meeting(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
+        """The numbers of all boxes that share a point with the given one, ascending."""
+        return self._collect(search.meeting, check_sparse_box(axes, lows, highs), before)
 
-    def inside(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
-        """The numbers of all boxes that lie inside the given one, rising."""
+    def find_inside(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
+        """The numbers of all boxes inside the given one, ascending."""
         box = axes, lows, highs = check_sparse_box(axes, lows, highs)
-        beyond = axes >= self._store["state"][f.N_AXES]
-        if (beyond & ((lows > LOWEST) | (highs < HIGHEST))).any():
-            return np.zeros(0, np.int64)  # all boxes are whole on that axis
-        return self._collected(search.inside, box, before)
+        unknown = axes >= self._arrays.state.n_axes
+        if (unknown & ((lows > LOWEST) | (highs < HIGHEST))).any():
+            return np.zeros(0, np.int64)  # all boxes span that axis
+        return self._collect(search.inside, box, before)
 
-    def _collected(self, kernel: Any, box: BoxSides, before: int | None) -> Ints:
+    def _collect(self, kernel: Any, box: BoxSides, before: int | None) -> Ints:
         last = ALL if before is None else before
-        with lent() as work:
-            rows = work.found
-            count = kernel(self._store.description, *box, last, rows)
-            if count > len(rows):
-                rows = work.found = np.empty(2 * count, np.int64)
-                count = kernel(self._store.description, *box, last, rows)
-            return np.sort(self._store["rows"][rows[:count] * f.ROW + f.ROW_NUMBER])
+        with borrow_workspace() as work:
+            count = kernel(self._arrays.table, *box, last, work.found)
+            if count > len(work.found):
+                work.found = np.empty(2 * count, np.int64)
+                count = kernel(self._arrays.table, *box, last, work.found)
+            return np.sort(work.found[:count])
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
-    def covered(
+    def decide(
         self, axes: Any, lows: Any, highs: Any, *, budget: float | None = None, before: int | None = None
     ) -> Verdict[SparsePoint]:
-        """Whether the boxes together contain the given one.
+        """Decide whether the boxes together contain the given one.
 
         Parameters
         ----------
-        budget : most cells that are looked at, `math.inf` for as many as it takes, None for `DEFAULT_BUDGET`
+        budget : most cells to search, `math.inf` for no limit, None for `DEFAULT_BUDGET`
         before : only boxes with lower numbers count
 
         Returns
         -------
-        An exact verdict, or `covered` None, decided by "budget". `used` are numbers of boxes that together contain it;
-        the witness says where a point lies on some axes: on all others at `LOWEST`.
+        An exact verdict, or `covered` None, decided by "budget". `used` has the numbers of boxes that together contain
+        the given one. The witness is a point on some axes; on all others it lies at `LOWEST`.
         """
         box = check_sparse_box(axes, lows, highs)
         limit, last = check_budget(budget), ALL if before is None else before
-        with lent() as work:
-            return self._decided(box, last, limit, work)
+        with borrow_workspace() as work:
+            return self._decide(box, last, limit, work)
 
-    def _decided(self, box: BoxSides, last: int, limit: int, work: Workspace) -> Verdict[SparsePoint]:
-        store = self._store
-        is_open = True
-        while is_open:
+    def _decide(self, box: BoxSides, last: int, limit: int, work: DecisionWorkspace) -> Verdict[SparsePoint]:
+        arrays = self._arrays
+        needs_room = True
+        while needs_room:
             code, nodes, rounds, k, m = deciding.decide(
-                store.description, work.arrays, *box, 0, len(box[0]), last, limit, 0
+                arrays.table, work.arrays, *box, 0, len(box[0]), last, limit, 0
             )
-            is_open = work.enlarge(code, len(box[0]))
+            needs_room = work.enlarge(code, len(box[0]))
         cost = Work(rows=k, nodes=nodes, rounds=rounds)
         if code == deciding.COVERED:
-            used = store["rows"][work.rows[:k][work.used[:k]] * f.ROW + f.ROW_NUMBER]
-            return Verdict(
-                covered=True,
-                certain=True,
-                decided_by="branch_and_bound" if rounds else "pairwise",
-                used=tuple(sorted(used.tolist())),
-                work=cost,
-            )
+            used = arrays.record.rows[work.rows[:k][work.used[:k]] * ROW + BoxRow.number]
+            rule = "branch_and_bound" if rounds else "pairwise"
+            proof = tuple(sorted(used.tolist()))
+            return Verdict(covered=True, certain=True, decided_by=rule, used=proof, work=cost)
         if code == deciding.OPEN:
-            return Verdict(
-                covered=False,
-                certain=True,
-                decided_by="branch_and_bound" if k else "empty",
-                witness=self._witness(work.local[:m], work.witness[:m], box),
-                work=cost,
-            )
+            rule = "branch_and_bound" if k else "empty"
+            witness = self._witness(work.local[:m], work.witness[:m], box)
+            return Verdict(covered=False, certain=True, decided_by=rule, witness=witness, work=cost)
         return Verdict(covered=None, certain=False, decided_by="budget", work=cost)
 
     def _witness(self, local: Ints, point: Ints, box: BoxSides) -> SparsePoint:
-        """The point that was found last; axes that no box speaks of were left out of the search."""
+        """The point that the search found, with the axes that it left out because no box constrains them."""
         axes, lows, _ = box
-        beyond = axes >= self._store["state"][f.N_AXES]
-        if beyond.any():
-            local, point = np.concatenate((local, axes[beyond])), np.concatenate((point, lows[beyond]))
+        unknown = axes >= self._arrays.state.n_axes
+        if unknown.any():
+            local, point = np.concatenate((local, axes[unknown])), np.concatenate((point, lows[unknown]))
         order = np.argsort(local)
         return local[order].astype(np.int32), point[order]
 
-    def covered_many(
+    def decide_many(
         self, boxes: Boxes, *, before: Any = None, budget: float | None = None, pairwise_only: bool = False
     ) -> Answers:
-        """Whether the boxes together contain each of the given ones.
+        """Decide for each of the given boxes whether the boxes of the index together contain it.
 
         Parameters
         ----------
@@ -286,71 +265,54 @@ class BoxIndex:
         """
         boxes = check_sparse_boxes(boxes)
         befores, limit = check_befores(before, len(boxes)), check_budget(budget)
-        draft = Draft(len(boxes))
-        columns = boxes.offsets, boxes.axes, boxes.lows, boxes.highs
-        done = 0
-        with lent() as work:
-            while done < len(boxes):
-                done, code = deciding.covered_many(
-                    self._store.description,
-                    work.arrays,
-                    columns,
-                    befores,
-                    limit,
-                    int(pairwise_only),
-                    done,
-                    *draft.arrays,
-                )
-                self._make_room(code, draft, work, _sides(boxes, done))
-        return draft.answers()
+        return self._decide_many(boxes, befores, np.zeros(0, np.int64), limit, pairwise_only=pairwise_only)
 
     def stream(
         self, boxes: Boxes, numbers: Any = None, *, budget: float | None = None, pairwise_only: bool = False
     ) -> Answers:
-        """Decide boxes one after the other, each against those that are here by then, and add what is not covered.
+        """Decide boxes one after the other, each against those in the index by then, and add those not covered.
 
         Parameters
         ----------
-        numbers : under which boxes are added; None for 0, 1, 2, and so on
+        numbers : of the boxes that are added; None for 0, 1, 2, and so on
         """
         boxes = check_sparse_boxes(boxes)
         numbers, limit = check_numbers(numbers, len(boxes)), check_budget(budget)
         if len(self) and not self._row_of().keys().isdisjoint(numbers.tolist()):
-            raise ParameterError("numbers that are free", "some that are taken", "numbers")
-        store = self._store
-        store.own()
-        store.reach_axis(int(boxes.axes.max(initial=-1)))
+            raise ParameterError("unused numbers", "some that are in use", "numbers")
+        self._arrays.make_writable()
+        self._arrays.add_axes(int(boxes.axes.max(initial=-1)))
         self._rows = None
-        draft = Draft(len(boxes))
-        columns = boxes.offsets, boxes.axes, boxes.lows, boxes.highs
+        befores = check_befores(None, len(boxes))
+        answers = self._decide_many(boxes, befores, numbers, limit, pairwise_only=pairwise_only)
+        if tree.is_stale(self._arrays.table):
+            self._arrays.rebuild()
+        return answers
+
+    def _decide_many(
+        self, boxes: Boxes, befores: Ints, numbers: Ints, limit: int, *, pairwise_only: bool
+    ) -> Answers:
+        arrays, buffers = self._arrays, AnswerBuffers(len(boxes))
+        options = (
+            (boxes.offsets, boxes.axes, boxes.lows, boxes.highs),
+            befores,
+            numbers,
+            limit,
+            int(pairwise_only),
+        )
         done = 0
-        with lent() as work:
+        with borrow_workspace() as work:
             while done < len(boxes):
-                done, code, wish = deciding.stream(
-                    store.description,
-                    work.arrays,
-                    columns,
-                    numbers,
-                    limit,
-                    int(pairwise_only),
-                    done,
-                    *draft.arrays,
+                done, code, wish = deciding.decide_many(
+                    arrays.table, work.arrays, *options, done, *buffers.arrays
                 )
-                self._make_room(code, draft, work, _sides(boxes, done))
-                if wish == tree.FULL:
-                    store.make_room(1, _sides(boxes, done))
+                sides = int(boxes.offsets[done + 1] - boxes.offsets[done]) if done < len(boxes) else 0
+                if code == deciding.LONGER:
+                    buffers.enlarge()
+                elif code != deciding.DONE:
+                    work.enlarge(code, sides)
+                elif wish == tree.FULL:
+                    arrays.make_room(1, sides)
                 else:
                     self._improve(wish)
-        return draft.answers()
-
-    def _make_room(self, code: int, draft: Draft, work: Workspace, sides: int) -> None:
-        """Do what a kernel stopped for, at a box with so many sides."""
-        if code == deciding.LONGER:
-            draft.lengthen()
-        elif code != deciding.DONE:
-            work.enlarge(code, sides)
-
-
-def _sides(boxes: Boxes, box: int) -> int:
-    """How many sides a box has; 0 beyond the last."""
-    return int(boxes.offsets[box + 1] - boxes.offsets[box]) if box < len(boxes) else 0
+        return buffers.answers()

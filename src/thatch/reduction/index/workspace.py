@@ -1,35 +1,78 @@
-"""Room for one decision at a time, kept from one to the next, whichever index makes it.
+"""Memory for decisions and their answers.
 
-A link's index may be small, and there may be thousands of them: what only a decision needs is lent to it. A list gives
-and takes an element at once, so that indexes in several threads never share one.
+An index may be small, and there may be thousands of them, so what only a decision needs is kept in a pool that all
+indexes share. A list hands out and takes back an element atomically, so that threads never share a workspace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from thatch.reduction.branch_and_bound.kernels.search import ROOM
-from thatch.reduction.index.kernels.deciding import SMALL
+from thatch.reduction.boxes import Ints
+from thatch.reduction.index.kernels.deciding import ROOM, SMALL
 
-__all__ = ["Workspace", "lent"]
+__all__ = ["AnswerBuffers", "Answers", "DecisionWorkspace", "SparsePoint", "borrow_workspace"]
+
+SparsePoint = tuple[npt.NDArray[np.int32], Ints]  # axes, and where the point lies on them
 
 
-class Workspace:
-    """The small set of a refinement and what else a question needs; it grows when a kernel says so."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """Decisions about many boxes.
+
+    Parameters
+    ----------
+    codes : for each box 1 if it is covered, 0 if it is not, -1 if the budget ran out
+    used_at, used : the numbers of the boxes that prove box b are `used[used_at[b] : used_at[b + 1]]`
+    nodes, rounds : what each cost; no rounds if a single box contains it
+    """
+
+    codes: npt.NDArray[np.int8]
+    used_at: Ints
+    used: Ints
+    nodes: Ints
+    rounds: Ints
+
+
+class AnswerBuffers:
+    """Answers that kernels are writing."""
+
+    def __init__(self, boxes: int) -> None:
+        self._codes = np.zeros(boxes, np.int8)
+        self._used_at = np.zeros(boxes + 1, np.int64)
+        self._used = np.empty(max(64, 2 * boxes), np.int64)
+        self._work = np.zeros((boxes, 2), np.int64)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays as kernels take them."""
+        return self._codes, self._used_at, self._used, self._work
+
+    def enlarge(self) -> None:
+        """Make room for more proofs."""
+        self._used = np.concatenate((self._used, np.empty_like(self._used)))
+
+    def answers(self) -> Answers:
+        """The finished answers."""
+        used = self._used[: self._used_at[-1]].copy()
+        return Answers(self._codes, self._used_at, used, self._work[:, 0].copy(), self._work[:, 1].copy())
+
+
+class DecisionWorkspace:
+    """The small set of a refinement and what else a question needs; it grows when a kernel asks for more."""
 
     def __init__(self) -> None:
-        self.ends = np.zeros(2, np.int64)
-        self.before = np.zeros(1, np.int64)
-        self.one = np.zeros(1, np.int64)
         self.found = np.empty(256, np.int64)
         self._words = np.empty(1 << 15, np.int64)
-        self._spread(64, 24)
+        self._allocate(64, 24)
 
-    def _spread(self, boxes: int, axes: int) -> None:
+    def _allocate(self, boxes: int, axes: int) -> None:
         self._lows = np.empty((boxes, axes), np.int64)
         self._highs = np.empty((boxes, axes), np.int64)
         self.rows = np.empty(boxes, np.int64)
@@ -40,40 +83,30 @@ class Workspace:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """As kernels take them."""
-        return (
-            self._lows,
-            self._highs,
-            self.rows,
-            self.used,
-            self._misses,
-            self.local,
-            self._low,
-            self._high,
-            self.witness,
-            self._words,
-        )
+        """The arrays as kernels take them."""
+        small_set = self._lows, self._highs, self.rows, self.used, self._misses
+        return *small_set, self.local, self._low, self._high, self.witness, self._words
 
     def enlarge(self, code: int, sides: int) -> bool:
-        """Make the room that a decision about a box with so many sides asked for. False if it asked for none."""
+        """Make the room that the code of a decision asks for; the box has so many sides. False if it asks for none."""
         if code == ROOM:
             self._words = np.empty(2 * len(self._words), np.int64)
         elif code == SMALL:
             boxes, axes = self._lows.shape
-            self._spread(2 * boxes, max(2 * axes, 2 * sides))
+            self._allocate(2 * boxes, max(2 * axes, 2 * sides))
         else:
             return False
         return True
 
 
-_FREE: list[Workspace] = []
+_POOL: list[DecisionWorkspace] = []
 
 
 @contextmanager
-def lent() -> Iterator[Workspace]:
+def borrow_workspace() -> Iterator[DecisionWorkspace]:
     """A workspace that nobody else uses meanwhile."""
-    work = _FREE.pop() if _FREE else Workspace()
+    work = _POOL.pop() if _POOL else DecisionWorkspace()
     try:
         yield work
     finally:
-        _FREE.append(work)
+        _POOL.append(work)

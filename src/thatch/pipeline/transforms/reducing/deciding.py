@@ -91,7 +91,7 @@ class Decider:
         before : for each box of the questions, the number from which on boxes do not count
         """
         is_pairwise = self.policy == "pairwise"
-        answers = index.covered_many(
+        answers = index.decide_many(
             questions.boxes, before=before, budget=self.budget, pairwise_only=is_pairwise
         )
         return _decide_groups(answers, questions, turns)

@@ -1,4 +1,4 @@
-"""Whether arrays are boxes, compiled: one at a time this is asked before every question."""
+"""Check that arrays are boxes; this runs before every question."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def _fault(axes, lows, highs, start, end, most):
 
 @short_kernel
 def fault(axes, lows, highs, most):
-    """The first side of a box that is none, -1 if there is none."""
+    """The first invalid side of a box, -1 if there is none."""
     return _fault(axes, lows, highs, 0, len(axes), most)
 
 
 @kernel
 def fault_of_many(offsets, axes, lows, highs, most):
-    """The first box with a side that is none, and that side; -1 if there is none."""
+    """The first box with an invalid side, and that side; -1 if there is none."""
     for box in range(len(offsets) - 1):
         wrong = _fault(axes, lows, highs, offsets[box], offsets[box + 1], most)
         if wrong >= 0:

@@ -1,7 +1,7 @@
-"""Leaves of the trees of an index: the layout is told in `fields.py`.
+"""Leaves of the trees of an index; `records.py` describes the layout.
 
-What is too large for a leaf is split at the median of one end. Ends take turns: a further split by an end that was
-split by above helps only some of the questions, as the near side answers all of them.
+Too many boxes for a leaf are split at the median of one end. Ends take turns: a second split by the same end helps few
+questions, because the near side answers all of them.
 """
 
 from __future__ import annotations
@@ -10,53 +10,27 @@ import numpy as np
 
 from thatch.compiled.decorators import subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.kernels.layout import (
-    AT,
-    BUILT,
-    CAPACITY,
-    COLUMNS,
-    COUNT,
-    FIRST,
-    GARBAGE,
-    LANES,
-    LARGEST,
-    LEAF,
-    MOST_COLUMNS,
-    N_ENDS,
-    N_LEAVES,
-    N_ROWS,
-    NODE,
-    PARENT,
-    ROW,
-    ROW_AT,
-    ROW_ENDS,
-    ROW_LEAF,
-    ROW_NUMBER,
-    ROW_VOLUME,
-    SAMPLED,
-    SAMPLED_ENDS,
-    SPLIT,
-    VOLUME,
-)
+from thatch.reduction.index.kernels.search import node_at, row_at
+from thatch.reduction.index.records import LANES, LEAF, MOST_COLUMNS, SAMPLED, SAMPLED_ENDS
 
 __all__ = ["NOTHING", "choose_split", "leaf_size", "make_leaf", "partition", "smallest_key", "words_for"]
 
-NOTHING = np.iinfo(np.int64).max  # the first number of no boxes
+NOTHING = np.iinfo(np.int64).max  # the first number where there are no boxes
 
 
 @subkernel
 def smallest_key(end):
-    """The key of an end that says nothing."""
+    """The key of an end that a box lacks."""
     return LOWEST if end & 1 == 0 else -HIGHEST
 
 
 @subkernel
-def _key_of(rows, ends, row, end):
-    """The key of a box for one of its ends."""
-    start = rows[row * ROW + ROW_AT]
-    for p in range(start, start + 2 * rows[row * ROW + ROW_ENDS], 2):
-        if ends[p] == end:
-            return ends[p + 1]
+def _key_of(index, row, end):
+    """The key of a box for one end."""
+    box = row_at(index, row)
+    for p in range(box.start, box.start + 2 * box.n_ends, 2):
+        if index.ends[p] == end:
+            return index.ends[p + 1]
     return smallest_key(end)
 
 
@@ -67,57 +41,31 @@ def leaf_size(columns, capacity):
 
 
 @subkernel
-def words_for(state, sides):
-    """How many words of leaves a further box with so many sides may take: one leaf made anew, or two by a split.
+def words_for(index, sides):
+    """How many words of leaves one more box with so many sides may need: for a leaf made again, or two after a split.
 
-    A link has few boxes as a rule, and there may be thousands of links, so few boxes ask for little.
+    Most links have few boxes, and there may be thousands of links, so few boxes need little.
     """
-    columns = min(MOST_COLUMNS, state[N_ENDS] // 2 + 2 * sides)
-    if state[N_ROWS] < LANES:
+    state = index.state
+    columns = min(MOST_COLUMNS, state.end_words // 2 + 2 * sides)
+    if state.n_rows < LANES:
         return leaf_size(columns, LANES)
-    if state[N_ROWS] < LEAF:
+    if state.n_rows < LEAF:
         return leaf_size(columns, LEAF)
-    return 2 * leaf_size(columns, 2 * max(state[LARGEST], LEAF))
+    return 2 * leaf_size(columns, 2 * max(state.largest, LEAF))
+
+
+# --- making a leaf ---------------------------------------------------------------------------------------------------
 
 
 @subkernel
-def _put(room, node, slot, row, slots):
-    """Write a box into a leaf. `slots` has the column of each of its ends, -1 for those without."""
-    nodes, leaves, rows, ends, _, _ = room
-    base = node * NODE
-    at, columns, capacity = nodes[base + AT], nodes[base + COLUMNS], nodes[base + CAPACITY]
-    boxes = at + 2 * columns
-    keys = boxes + 3 * capacity
-    for c in range(columns):
-        leaves[keys + c * capacity + slot] = smallest_key(leaves[at + c])
-    mark = 0
-    start = rows[row * ROW + ROW_AT]
-    for p in range(start, start + 2 * rows[row * ROW + ROW_ENDS], 2):
-        c = slots[ends[p]]
-        if c < 0:
-            mark = 1
-        else:
-            leaves[keys + c * capacity + slot] = ends[p + 1]
-    for c in range(columns):
-        leaves[at + columns + c] = min(leaves[at + columns + c], leaves[keys + c * capacity + slot])
-    leaves[boxes + slot] = 2 * row + mark
-    leaves[boxes + capacity + slot] = rows[row * ROW + ROW_NUMBER]
-    leaves[boxes + 2 * capacity + slot] = rows[row * ROW + ROW_VOLUME]
-    rows[row * ROW + ROW_LEAF] = node
-
-
-@subkernel
-def make_leaf(room, node, order, start, count, slots, sample, size):
-    """Let a node be a leaf with the boxes `order[start : start + count]`. False if there is no room.
-
-    `slots` is -1 everywhere, before and after.
-    """
-    nodes, leaves, rows, ends, _, state = room
-    # Which ends are frequent enough for a column; `sample` lists those seen, and how often.
-    seen = 0
+def _choose_columns(index, start, count):
+    """Write the ends that get columns into `sample`, and their columns into `slots`; return how many there are."""
+    ends, slots, sample = index.ends, index.slots, index.sample
+    seen = 0  # `sample` lists the ends seen so far, and how often
     for i in range(start, start + count):
-        begin = rows[order[i] * ROW + ROW_AT]
-        for p in range(begin, begin + 2 * rows[order[i] * ROW + ROW_ENDS], 2):
+        box = row_at(index, index.order[i])
+        for p in range(box.start, box.start + 2 * box.n_ends, 2):
             e = ends[p]
             if slots[e] < 0:
                 if seen == SAMPLED_ENDS:
@@ -135,64 +83,108 @@ def make_leaf(room, node, order, start, count, slots, sample, size):
             sample[columns] = e  # never beyond what was read
             slots[e] = columns
             columns += 1
+    return columns
+
+
+@subkernel
+def _reserve(index, node, columns, capacity):
+    """Find memory for a leaf, if possible the memory of the node itself. False if there is none."""
+    state = index.state
+    needed = leaf_size(columns, capacity)
+    held = leaf_size(node.columns, node.capacity) if node.capacity > 0 else 0
+    if held >= needed:
+        state.garbage += held - needed
+        return True
+    state.garbage += held
+    if state.leaf_words + needed > index.leaves_length:
+        return False
+    node.start = state.leaf_words
+    state.leaf_words += needed
+    return True
+
+
+@subkernel
+def _put(index, number, slot, row):
+    """Write a box into a leaf; `slots` has the column of each of its ends, -1 for those without."""
+    leaves, node, box = index.leaves, node_at(index, number), row_at(index, row)
+    start, columns, capacity = node.start, node.columns, node.capacity
+    boxes = start + 2 * columns
+    keys = boxes + 3 * capacity
+    for c in range(columns):
+        leaves[keys + c * capacity + slot] = smallest_key(leaves[start + c])
+    mark = 0
+    for p in range(box.start, box.start + 2 * box.n_ends, 2):
+        c = index.slots[index.ends[p]]
+        if c < 0:
+            mark = 1
+        else:
+            leaves[keys + c * capacity + slot] = index.ends[p + 1]
+    for c in range(columns):
+        leaves[start + columns + c] = min(leaves[start + columns + c], leaves[keys + c * capacity + slot])
+    leaves[boxes + slot] = 2 * row + mark
+    leaves[boxes + capacity + slot] = box.number
+    leaves[boxes + 2 * capacity + slot] = box.volume
+    box.leaf = number
+
+
+@subkernel
+def make_leaf(index, number, start, count):
+    """Make a node a leaf with the boxes `order[start : start + count]`. False if there is no room.
+
+    `slots` is -1 everywhere, before and after.
+    """
+    leaves, slots, sample, node = index.leaves, index.slots, index.sample, node_at(index, number)
+    columns = _choose_columns(index, start, count)
     if count <= LANES:
         capacity = LANES
     elif count <= LEAF:
         capacity = LEAF
     else:
         capacity = (2 * count + LANES - 1) // LANES * LANES
-    needed = leaf_size(columns, capacity)
-    base = node * NODE
-    held = 0
-    if nodes[base + CAPACITY] > 0:
-        held = leaf_size(nodes[base + COLUMNS], nodes[base + CAPACITY])
-    if held < needed:
-        state[GARBAGE] += held
-        if state[N_LEAVES] + needed > size:
-            for c in range(columns):
-                slots[sample[c]] = -1
-            return False
-        nodes[base + AT] = state[N_LEAVES]
-        state[N_LEAVES] += needed
-    else:
-        state[GARBAGE] += held - needed
-    at = nodes[base + AT]
-    nodes[base + SPLIT] = -1
-    nodes[base + COLUMNS] = columns
-    nodes[base + CAPACITY] = capacity
-    nodes[base + COUNT] = count
-    nodes[base + BUILT] = count
-    state[LARGEST] = max(state[LARGEST], capacity)
+    if not _reserve(index, node, columns, capacity):
+        for c in range(columns):
+            slots[sample[c]] = -1
+        return False
+    node.split = -1
+    node.columns = columns
+    node.capacity = capacity
+    node.count = count
+    node.built = count
+    index.state.largest = max(index.state.largest, capacity)
     for c in range(columns):
-        leaves[at + c] = sample[c]
-        leaves[at + columns + c] = NOTHING
-    for k in range(2 * columns, needed):
-        leaves[at + k] = 0
+        leaves[node.start + c] = sample[c]
+        leaves[node.start + columns + c] = NOTHING
+    for k in range(2 * columns, leaf_size(columns, capacity)):
+        leaves[node.start + k] = 0
     volume, first = -NOTHING, NOTHING
     for i in range(count):
-        row = order[start + i]
-        _put(room, node, i, row, slots)
-        volume = max(volume, rows[row * ROW + ROW_VOLUME])
-        first = min(first, rows[row * ROW + ROW_NUMBER])
-    nodes[base + VOLUME] = volume
-    nodes[base + FIRST] = first
+        row = index.order[start + i]
+        _put(index, number, i, row)
+        volume = max(volume, row_at(index, row).volume)
+        first = min(first, row_at(index, row).number)
+    node.volume = volume
+    node.first = first
     for c in range(columns):
-        slots[leaves[at + c]] = -1
+        slots[leaves[node.start + c]] = -1
     return True
 
 
+# --- splitting -------------------------------------------------------------------------------------------------------
+
+# Parts of `sample`: SAMPLED keys of each end, the ends, how often they were split by above, and keys of one end sorted.
+_ENDS = SAMPLED * SAMPLED_ENDS
+_USES = (SAMPLED + 1) * SAMPLED_ENDS
+_SORTED = (SAMPLED + 2) * SAMPLED_ENDS
+
+
 @subkernel
-def choose_split(room, parent, order, start, count, slots, sample):
-    """By which end, and up to which key, some boxes are split best; the end is -1 if a sample of them is all alike."""
-    nodes, _, rows, ends, _, _ = room
-    taken = min(count, SAMPLED)
-    keys, which, uses = 0, SAMPLED * SAMPLED_ENDS, (SAMPLED + 1) * SAMPLED_ENDS
-    sorted_keys = (SAMPLED + 2) * SAMPLED_ENDS
+def _sample_keys(index, parent, start, count, taken):
+    """Sample the keys of some boxes, and count how often nodes above split by each end; return how many ends there are."""
+    ends, slots, sample = index.ends, index.slots, index.sample
     seen = 0
     for i in range(taken):
-        row = order[start + i * count // taken]
-        begin = rows[row * ROW + ROW_AT]
-        for p in range(begin, begin + 2 * rows[row * ROW + ROW_ENDS], 2):
+        box = row_at(index, index.order[start + i * count // taken])
+        for p in range(box.start, box.start + 2 * box.n_ends, 2):
             e = ends[p]
             k = slots[e]
             if k < 0:
@@ -200,56 +192,70 @@ def choose_split(room, parent, order, start, count, slots, sample):
                     continue
                 k = seen
                 slots[e] = k
-                sample[which + k] = e
-                sample[uses + k] = 0
+                sample[_ENDS + k] = e
+                sample[_USES + k] = 0
                 for j in range(taken):
-                    sample[keys + k * SAMPLED + j] = smallest_key(e)
+                    sample[k * SAMPLED + j] = smallest_key(e)
                 seen += 1
-            sample[keys + k * SAMPLED + i] = ends[p + 1]
-    node = parent
-    while node >= 0:
-        k = slots[nodes[node * NODE + SPLIT]]
+            sample[k * SAMPLED + i] = ends[p + 1]
+    number = parent
+    while number >= 0:
+        node = node_at(index, number)
+        k = slots[node.split]
         if k >= 0:
-            sample[uses + k] += 1
-        node = nodes[node * NODE + PARENT]
-    best_end, best_value, best_score = -1, 0, 0.0
+            sample[_USES + k] += 1
+        number = node.parent
+    return seen
+
+
+@subkernel
+def _split_at_median(sample, k, taken):
+    """The largest key near the median that leaves something beyond it, and how many keys are up to it."""
+    for i in range(taken):
+        key = sample[k * SAMPLED + i]
+        j = i
+        while j > 0 and sample[_SORTED + j - 1] > key:
+            sample[_SORTED + j] = sample[_SORTED + j - 1]
+            j -= 1
+        sample[_SORTED + j] = key
+    middle = sample[_SORTED + (taken - 1) // 2]
+    above = (taken - 1) // 2
+    while above < taken and sample[_SORTED + above] == middle:
+        above += 1
+    below = (taken - 1) // 2
+    while below > 0 and sample[_SORTED + below - 1] == middle:
+        below -= 1
+    if above == taken or (below > 0 and taken - below - below < above + above - taken):
+        return (sample[_SORTED + below - 1] if below > 0 else middle), below
+    return middle, above
+
+
+@subkernel
+def choose_split(index, parent, start, count):
+    """The end and the largest near key for the best split of some boxes; the end is -1 if a sample is all alike."""
+    slots, sample = index.slots, index.sample
+    taken = min(count, SAMPLED)
+    seen = _sample_keys(index, parent, start, count, taken)
+    best_end, best_value, best_score = np.int64(-1), np.int64(0), 0.0
     for k in range(seen):
-        e = sample[which + k]
+        e = sample[_ENDS + k]
         slots[e] = -1
-        for i in range(taken):
-            key = sample[keys + k * SAMPLED + i]
-            j = i
-            while j > 0 and sample[sorted_keys + j - 1] > key:
-                sample[sorted_keys + j] = sample[sorted_keys + j - 1]
-                j -= 1
-            sample[sorted_keys + j] = key
-        # The largest key that leaves something beyond it, at the middle or next to it.
-        middle = sample[sorted_keys + (taken - 1) // 2]
-        above = (taken - 1) // 2
-        while above < taken and sample[sorted_keys + above] == middle:
-            above += 1
-        below = (taken - 1) // 2
-        while below > 0 and sample[sorted_keys + below - 1] == middle:
-            below -= 1
-        near, value = above, middle
-        if above == taken or (below > 0 and taken - below - below < above + above - taken):
-            near = below
-            value = sample[sorted_keys + below - 1] if below > 0 else middle
+        value, near = _split_at_median(sample, k, taken)
         if not 0 < near < taken:
             continue
-        score = min(near, taken - near) / np.float64(1 << min(sample[uses + k], 40))
+        score = min(near, taken - near) / np.float64(1 << min(sample[_USES + k], 40))
         if score > best_score:
             best_end, best_value, best_score = e, value, score
     return best_end, best_value
 
 
 @subkernel
-def partition(room, order, start, count, end, value):
-    """Let boxes with a key up to `value` come first; how many they are."""
-    rows, ends = room[2], room[3]
+def partition(index, start, count, end, value):
+    """Move boxes with a key up to `value` to the front; return how many there are."""
+    order = index.order
     i, j = start, start + count - 1
     while i <= j:
-        if _key_of(rows, ends, order[i], end) <= value:
+        if _key_of(index, order[i], end) <= value:
             i += 1
         else:
             order[i], order[j] = order[j], order[i]

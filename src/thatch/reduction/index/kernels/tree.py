@@ -1,57 +1,11 @@
-"""Boxes come into the trees of an index and leave them: the layout is told in `fields.py`."""
+"""Add boxes to the trees of an index, and remove them; `records.py` describes the layout."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from thatch.compiled.decorators import kernel, short_kernel, subkernel
-from thatch.compiled.pointers import int64_at
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.kernels.layout import (
-    AT,
-    BUILT,
-    CAPACITY,
-    COLUMNS,
-    COMMON,
-    CONTAIN,
-    COUNT,
-    DEEPEST,
-    ENDS,
-    FAR,
-    FIRST,
-    FREE,
-    GARBAGE,
-    LARGEST,
-    LEAF,
-    LEAVES,
-    LIVE,
-    N_AXES,
-    N_ENDS,
-    N_LEAVES,
-    N_NODES,
-    N_ROWS,
-    NEAR,
-    NODE,
-    NODES,
-    ORDER,
-    PARENT,
-    RARE,
-    ROW,
-    ROW_AT,
-    ROW_ENDS,
-    ROW_LEAF,
-    ROW_NUMBER,
-    ROW_VOLUME,
-    ROWS,
-    SAMPLE,
-    SAMPLE_SIZE,
-    SLOTS,
-    SPLIT,
-    STACK,
-    STATE,
-    VALUE,
-    VOLUME,
-)
 from thatch.reduction.index.kernels.leaves import (
     NOTHING,
     choose_split,
@@ -61,76 +15,116 @@ from thatch.reduction.index.kernels.leaves import (
     smallest_key,
     words_for,
 )
-from thatch.reduction.index.kernels.search import load_box, room_of, unload_box, volume_of
+from thatch.reduction.index.kernels.search import axis_at, load_box, node_at, row_at, unload_box, volume_of
+from thatch.reduction.index.records import DEEPEST, LEAF, NODE, RARE, ROW, SAMPLE_SIZE, IndexRecord
 
 __all__ = [
     "ADDED",
     "FULL",
+    "STALE",
     "add",
     "append",
     "build",
     "choose_trees",
     "insert",
+    "is_stale",
     "leaf_room",
     "rebuild",
     "remove",
 ]
 
-ADDED = -1  # of `insert`: nothing more to do
-FULL = -2  # the arrays have no room for another box
+# What a change asks for: nothing, or a node to build again (0 and above), or
+ADDED = -1  # nothing
+FULL = -2  # larger arrays
+STALE = -3  # all trees built again
+
+_MOST_GARBAGE = 1 << 13  # words; less is not worth moving leaves
+
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
 
 
 @subkernel
-def _new_node(room, parent):
+def _new_node(index, parent):
     """The number of an empty leaf without memory."""
-    nodes, state = room[0], room[5]
-    node = state[FREE]
-    if node >= 0:
-        state[FREE] = nodes[node * NODE + PARENT]
+    state = index.state
+    number = state.free
+    if number >= 0:
+        state.free = node_at(index, number).parent
     else:
-        node = state[N_NODES]
-        state[N_NODES] += 1
+        number = state.n_nodes
+        state.n_nodes += 1
     for field in range(NODE):
-        nodes[node * NODE + field] = 0
-    nodes[node * NODE + SPLIT] = -1
-    nodes[node * NODE + PARENT] = parent
-    nodes[node * NODE + VOLUME] = -NOTHING
-    nodes[node * NODE + FIRST] = NOTHING
-    return node
+        index.nodes[number * NODE + field] = 0
+    node = node_at(index, number)
+    node.split = -1
+    node.parent = parent
+    node.volume = -NOTHING
+    node.first = NOTHING
+    return number
 
 
 @subkernel
-def _grow(room, root, order, start, count, depth, slots, sample, stack, n_nodes, size):
-    """Build the tree of `order[start : start + count]` at a node. False if there is no room for it."""
-    nodes, _, rows, _, _, state = room
-    stack[0], stack[1], stack[2], stack[3] = root, start, count, depth
+def _divide(index, number, end, value):
+    """Make a node an inner one with two empty children; return these."""
+    node = node_at(index, number)
+    near, far = _new_node(index, number), _new_node(index, number)
+    node.split = end
+    node.value = value
+    node.near = near
+    node.far = far
+    node.capacity = 0
+    return near, far
+
+
+@subkernel
+def _drop_leaf(index, node):
+    """Give up the memory of a node, if it is a leaf."""
+    if node.capacity > 0:
+        index.state.garbage += leaf_size(node.columns, node.capacity)
+        node.capacity = 0
+
+
+@subkernel
+def _depth_of(index, number):
+    depth = -1
+    while number >= 0:
+        depth += 1
+        number = node_at(index, number).parent
+    return depth
+
+
+@subkernel
+def _grow(index, root, count):
+    """Build the tree of `order[:count]` at a node. False if there is no room for it."""
+    order, stack, state = index.order, index.stack, index.state
+    most_nodes = index.nodes_length // NODE
+    stack[0], stack[1], stack[2], stack[3] = root, 0, count, _depth_of(index, root)
     top = 4
     while top > 0:
         top -= 4
-        node, start, count, depth = stack[top], stack[top + 1], stack[top + 2], stack[top + 3]
-        base = node * NODE
+        number, start, count, depth = stack[top], stack[top + 1], stack[top + 2], stack[top + 3]
+        node = node_at(index, number)
         end, value = np.int64(-1), np.int64(0)
         if count > LEAF and depth < DEEPEST - 1:
-            end, value = choose_split(room, nodes[base + PARENT], order, start, count, slots, sample)
+            end, value = choose_split(index, node.parent, start, count)
         if end < 0:
-            if not make_leaf(room, node, order, start, count, slots, sample, size):
+            if not make_leaf(index, number, start, count):
                 return False
             continue
-        if state[N_NODES] + 2 > n_nodes:
+        if state.n_nodes + 2 > most_nodes:
             return False
-        near_count = partition(room, order, start, count, end, value)
-        near, far = _new_node(room, node), _new_node(room, node)
-        if nodes[base + CAPACITY] > 0:  # it was a leaf
-            state[GARBAGE] += leaf_size(nodes[base + COLUMNS], nodes[base + CAPACITY])
-            nodes[base + CAPACITY] = 0
-        nodes[base + SPLIT], nodes[base + VALUE] = end, value
-        nodes[base + NEAR], nodes[base + FAR] = near, far
-        nodes[base + COUNT], nodes[base + BUILT] = count, count
+        near_count = partition(index, start, count, end, value)
+        _drop_leaf(index, node)
+        near, far = _divide(index, number, end, value)
+        node.count = count
+        node.built = count
         volume, first = -NOTHING, NOTHING
         for i in range(start, start + count):
-            volume = max(volume, rows[order[i] * ROW + ROW_VOLUME])
-            first = min(first, rows[order[i] * ROW + ROW_NUMBER])
-        nodes[base + VOLUME], nodes[base + FIRST] = volume, first
+            volume = max(volume, row_at(index, order[i]).volume)
+            first = min(first, row_at(index, order[i]).number)
+        node.volume = volume
+        node.first = first
         stack[top], stack[top + 1], stack[top + 2], stack[top + 3] = near, start, near_count, depth + 1
         top += 4
         stack[top], stack[top + 1] = far, start + near_count
@@ -139,27 +133,20 @@ def _grow(room, root, order, start, count, depth, slots, sample, stack, n_nodes,
     return True
 
 
-@subkernel
-def _tree_of(room, axes, lows, start, end):
-    """The axis whose tree a box belongs to: that of its rarest low end, -1 if all are frequent."""
-    roots, state = room[4], room[5]
-    best, fewest = -1, state[LIVE] // RARE
-    for i in range(start, end):
-        if lows[i] > LOWEST and roots[2 * np.int64(axes[i]) + 1] < fewest:
-            best, fewest = np.int64(axes[i]), roots[2 * np.int64(axes[i]) + 1]
-    return best
+# --- one box at a time -----------------------------------------------------------------------------------------------
 
 
 @subkernel
-def _append(room, number, axes, lows, highs, start, end):
+def _append(index, number, axes, lows, highs, start, end):
     """Write a box into the next row."""
-    _, _, rows, ends, _, state = room
-    row = state[N_ROWS]
-    rows[row * ROW + ROW_AT] = state[N_ENDS]
-    rows[row * ROW + ROW_NUMBER] = number
-    rows[row * ROW + ROW_LEAF] = -1
-    rows[row * ROW + ROW_VOLUME] = volume_of(axes, lows, highs, start, end)
-    p = state[N_ENDS]
+    state, ends = index.state, index.ends
+    row = state.n_rows
+    box = row_at(index, row)
+    box.start = state.end_words
+    box.number = number
+    box.leaf = -1
+    box.volume = volume_of(lows, highs, start, end)
+    p = state.end_words
     for i in range(start, end):
         if lows[i] > LOWEST:
             ends[p], ends[p + 1] = 2 * np.int64(axes[i]), lows[i]
@@ -167,263 +154,273 @@ def _append(room, number, axes, lows, highs, start, end):
         if highs[i] < HIGHEST:
             ends[p], ends[p + 1] = 2 * np.int64(axes[i]) + 1, -highs[i]
             p += 2
-    rows[row * ROW + ROW_ENDS] = (p - state[N_ENDS]) // 2
-    state[N_ENDS] = p
-    state[N_ROWS] += 1
-    state[LIVE] += 1
+    box.n_ends = (p - state.end_words) // 2
+    state.end_words = p
+    state.n_rows += 1
+    state.live += 1
     return row
 
 
 @subkernel
-def insert(desc, number, axes, lows, highs, start, end):
-    """Add a box. FULL if there is no room (then nothing has changed), ADDED, or the node that should be built anew."""
-    room = room_of(desc)
-    nodes, leaves, rows, _, roots, state = room
-    size = desc[LEAVES + 1]
-    if (
-        (state[N_NODES] + 3) * NODE > desc[NODES + 1]
-        or size - state[N_LEAVES] < words_for(state, end - start)
-        or (state[N_ROWS] + 1) * ROW > desc[ROWS + 1]
-        or state[N_ENDS] + 4 * (end - start) > desc[ENDS + 1]
-        or max(state[N_ROWS], state[LARGEST]) >= desc[ORDER + 1]
-        or (state[N_ROWS] >= LEAF and desc[SAMPLE + 1] < SAMPLE_SIZE)
-    ):
-        return FULL
-    query, order = int64_at(desc, CONTAIN), int64_at(desc, ORDER)
-    slots, sample = int64_at(desc, SLOTS), int64_at(desc, SAMPLE)
+def _has_room(index, sides):
+    """Whether the arrays have room for one more box with so many sides."""
+    state = index.state
+    return (
+        (state.n_nodes + 3) * NODE <= index.nodes_length
+        and state.leaf_words + words_for(index, sides) <= index.leaves_length
+        and (state.n_rows + 1) * ROW <= index.rows_length
+        and state.end_words + 4 * sides <= index.ends_length
+        and max(state.n_rows, state.largest) < index.order_length
+        and (state.n_rows < LEAF or index.sample_length >= SAMPLE_SIZE)
+    )
 
-    row = _append(room, number, axes, lows, highs, start, end)
-    volume = rows[row * ROW + ROW_VOLUME]
-    axis = _tree_of(room, axes, lows, start, end)
+
+@subkernel
+def _root_for(index, axes, lows, start, end):
+    """The root of the tree for a box: that of its rarest low end, or the common one if all are frequent."""
+    best, fewest = np.int64(-1), index.state.live // RARE
+    for i in range(start, end):
+        if lows[i] > LOWEST and axis_at(index, axes[i]).low_ends < fewest:
+            best, fewest = np.int64(axes[i]), axis_at(index, axes[i]).low_ends
     for i in range(start, end):
         if lows[i] > LOWEST:
-            roots[2 * np.int64(axes[i]) + 1] += 1
-    if axis >= 0 and roots[2 * axis] < 0:
-        roots[2 * axis] = _new_node(room, -1)
-    node = state[COMMON] if axis < 0 else roots[2 * axis]
+            axis_at(index, axes[i]).low_ends += 1
+    if best < 0:
+        return index.state.common
+    if axis_at(index, best).root < 0:
+        axis_at(index, best).root = _new_node(index, -1)
+    return axis_at(index, best).root
 
-    load_box(query, axes, lows, highs, start, end, state[N_AXES])
-    depth = 0
-    base = node * NODE
+
+@subkernel
+def _find_leaf(index, root, row):
+    """Count a box in on the way to its leaf; return the leaf and its depth."""
+    box, query = row_at(index, row), index.contain
+    number, depth = root, 0
     while True:
-        nodes[base + COUNT] += 1
-        nodes[base + VOLUME] = max(nodes[base + VOLUME], volume)
-        nodes[base + FIRST] = min(nodes[base + FIRST], number)
-        if nodes[base + SPLIT] < 0:
-            break
-        node = nodes[base + NEAR] if query[nodes[base + SPLIT]] <= nodes[base + VALUE] else nodes[base + FAR]
-        base = node * NODE
+        node = node_at(index, number)
+        node.count += 1
+        node.volume = max(node.volume, box.volume)
+        node.first = min(node.first, box.number)
+        if node.split < 0:
+            return number, depth
+        number = node.near if query[node.split] <= node.value else node.far
         depth += 1
 
-    count = nodes[base + COUNT]
-    at, columns, capacity = nodes[base + AT], nodes[base + COLUMNS], nodes[base + CAPACITY]
-    if count <= capacity:
-        keys = at + 2 * columns + 3 * capacity + count - 1
-        in_columns = 0
-        for c in range(columns):
-            e = leaves[at + c]
-            key = query[e]
-            if key != smallest_key(e):
-                in_columns += 1
-            leaves[keys + c * capacity] = key
-            leaves[at + columns + c] = min(leaves[at + columns + c], key)
-        slot = at + 2 * columns + count - 1
-        leaves[slot] = 2 * row + (1 if in_columns < rows[row * ROW + ROW_ENDS] else 0)
-        leaves[slot + capacity] = number
-        leaves[slot + 2 * capacity] = volume
-        rows[row * ROW + ROW_LEAF] = node
-        unload_box(query, axes, start, end, state[N_AXES], LOWEST, -HIGHEST)
-        return ADDED
-    unload_box(query, axes, start, end, state[N_AXES], LOWEST, -HIGHEST)
 
+@subkernel
+def _put_last(index, number, row):
+    """Write a box into the last slot of a leaf that has room for it and has counted it."""
+    node, box = node_at(index, number), row_at(index, row)
+    leaves, query = index.leaves, index.contain
+    start, columns, capacity = node.start, node.columns, node.capacity
+    slot = start + 2 * columns + node.count - 1
+    in_columns = 0
+    for c in range(columns):
+        e = leaves[start + c]
+        key = query[e]
+        if key != smallest_key(e):
+            in_columns += 1
+        leaves[slot + (3 + c) * capacity] = key
+        leaves[start + columns + c] = min(leaves[start + columns + c], key)
+    leaves[slot] = 2 * row + (1 if in_columns < box.n_ends else 0)
+    leaves[slot + capacity] = box.number
+    leaves[slot + 2 * capacity] = box.volume
+    box.leaf = number
+
+
+@subkernel
+def _split_leaf(index, number, row, depth):
+    """Make a full leaf larger, or split it; return whether it was split."""
+    node = node_at(index, number)
+    leaves, order = index.leaves, index.order
+    start, columns, capacity, count = node.start, node.columns, node.capacity, node.count
     for i in range(count - 1):
-        order[i] = leaves[at + 2 * columns + i] >> 1
+        order[i] = leaves[start + 2 * columns + i] >> 1
     order[count - 1] = row
-    split, value = np.int64(-1), np.int64(0)
+    end, value = np.int64(-1), np.int64(0)
     if count > LEAF and depth < DEEPEST - 1:
-        split, value = choose_split(room, nodes[base + PARENT], order, 0, count, slots, sample)
-    if split < 0:
-        make_leaf(room, node, order, 0, count, slots, sample, size)
-        return ADDED
-    near_count = partition(room, order, 0, count, split, value)
-    near, far = _new_node(room, node), _new_node(room, node)
-    # One of the two takes over the memory.
-    nodes[near * NODE + AT], nodes[near * NODE + COLUMNS], nodes[near * NODE + CAPACITY] = (
-        at,
-        columns,
-        capacity,
-    )
-    nodes[base + CAPACITY] = 0
-    nodes[base + SPLIT], nodes[base + VALUE] = split, value
-    nodes[base + NEAR], nodes[base + FAR] = near, far
-    nodes[base + BUILT] = count
-    make_leaf(room, near, order, 0, near_count, slots, sample, size)
-    make_leaf(room, far, order, near_count, count - near_count, slots, sample, size)
+        end, value = choose_split(index, node.parent, 0, count)
+    if end < 0:
+        make_leaf(index, number, 0, count)
+        return False
+    near_count = partition(index, 0, count, end, value)
+    near, far = _divide(index, number, end, value)
+    child = node_at(index, near)  # it takes over the memory
+    child.start = start
+    child.columns = columns
+    child.capacity = capacity
+    node.built = count
+    make_leaf(index, near, 0, near_count)
+    make_leaf(index, far, near_count, count - near_count)
+    return True
 
+
+@subkernel
+def _find_lopsided(index, number, depth):
+    """The highest node above a split one that is worth building again, ADDED if the tree is not too deep."""
     allowed = 12
-    left = state[LIVE] // LEAF
+    left = index.state.live // LEAF
     while left > 0:
         allowed += 2
         left >>= 1
-    if depth <= allowed:
-        return ADDED
-    worst = ADDED
-    while node >= 0:
-        if nodes[node * NODE + COUNT] > 2 * nodes[node * NODE + BUILT]:
-            worst = node
-        node = nodes[node * NODE + PARENT]
+    worst = np.int64(ADDED)
+    if depth > allowed:
+        while number >= 0:
+            node = node_at(index, number)
+            if node.count > 2 * node.built:
+                worst = number
+            number = node.parent
     return worst
 
 
-@kernel
-def add(desc, number, axes, lows, highs):
-    """Add one box, as `insert` tells."""
-    return insert(desc, number, axes, lows, highs, 0, len(axes))
+@subkernel
+def insert(index, number, axes, lows, highs, start, end):
+    """Add a box; return what that asks for. FULL: nothing has changed."""
+    if not _has_room(index, end - start):
+        return np.int64(FULL)
+    row = _append(index, number, axes, lows, highs, start, end)
+    root = _root_for(index, axes, lows, start, end)
+    load_box(index, axes, lows, highs, start, end)
+    leaf, depth = _find_leaf(index, root, row)
+    has_room = node_at(index, leaf).count <= node_at(index, leaf).capacity
+    if has_room:
+        _put_last(index, leaf, row)
+    unload_box(index, axes, start, end)
+    if has_room or not _split_leaf(index, leaf, row, depth):
+        return np.int64(ADDED)
+    return _find_lopsided(index, leaf, depth)
+
+
+@subkernel
+def _is_stale(state):
+    """Whether half of what is stored is useless, so that all trees should be built again."""
+    return state.n_rows > 2 * state.live + 64 or state.garbage > _MOST_GARBAGE + state.leaf_words // 2
+
+
+@short_kernel
+def is_stale(table):
+    """Whether half of what is stored is useless, so that all trees should be built again."""
+    return _is_stale(IndexRecord(table, 0).state)
 
 
 @kernel
-def remove(desc, row):
-    """Take a box out of its leaf; its row and its ends stay behind."""
-    room = room_of(desc)
-    nodes, leaves, rows, ends, roots, state = room
-    node = rows[row * ROW + ROW_LEAF]
-    base = node * NODE
-    at, columns, capacity = nodes[base + AT], nodes[base + COLUMNS], nodes[base + CAPACITY]
-    last = nodes[base + COUNT] - 1
-    boxes = at + 2 * columns
+def add(table, number, axes, lows, highs):
+    """Add a box; return what that asks for. FULL: nothing has changed."""
+    index = IndexRecord(table, 0)
+    wish = insert(index, number, axes, lows, highs, 0, len(axes))
+    return np.int64(STALE) if wish != FULL and _is_stale(index.state) else wish
+
+
+@kernel
+def remove(table, row):
+    """Take a box out of its leaf; its row and its ends stay behind. Return what that asks for."""
+    index = IndexRecord(table, 0)
+    leaves, state, box = index.leaves, index.state, row_at(index, row)
+    number = box.leaf
+    node = node_at(index, number)
+    boxes, columns, capacity = node.start + 2 * node.columns, node.columns, node.capacity
+    last = node.count - 1
     slot = 0
     while leaves[boxes + slot] >> 1 != row:
         slot += 1
     for column in range(3 + columns):
         leaves[boxes + column * capacity + slot] = leaves[boxes + column * capacity + last]
-    rows[row * ROW + ROW_LEAF] = -1
-    start = rows[row * ROW + ROW_AT]
-    for p in range(start, start + 2 * rows[row * ROW + ROW_ENDS], 2):
-        if ends[p] & 1 == 0:
-            roots[ends[p] + 1] -= 1
-    state[LIVE] -= 1
-    while node >= 0:
-        nodes[node * NODE + COUNT] -= 1
-        node = nodes[node * NODE + PARENT]
+    box.leaf = -1
+    for p in range(box.start, box.start + 2 * box.n_ends, 2):
+        if index.ends[p] & 1 == 0:
+            axis_at(index, index.ends[p] >> 1).low_ends -= 1
+    state.live -= 1
+    while number >= 0:
+        node_at(index, number).count -= 1
+        number = node_at(index, number).parent
+    return STALE if _is_stale(state) else ADDED
+
+
+# --- many boxes ------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def rebuild(desc, root):
-    """Build the tree below a node anew. False if there was no room: then all trees must be built anew."""
-    room = room_of(desc)
-    nodes, leaves, _, _, _, state = room
-    order, slots = int64_at(desc, ORDER), int64_at(desc, SLOTS)
-    sample, stack = int64_at(desc, SAMPLE), int64_at(desc, STACK)
-    depth = 0
-    node = nodes[root * NODE + PARENT]
-    while node >= 0:
-        depth += 1
-        node = nodes[node * NODE + PARENT]
+def rebuild(table, root):
+    """Build the tree below a node again. False if there is no room for it, or if all trees should be built again."""
+    index = IndexRecord(table, 0)
+    leaves, order, stack, state = index.leaves, index.order, index.stack, index.state
     count = 0
     stack[0] = root
     top = 1
     while top > 0:
         top -= 1
-        node = stack[top]
-        base = node * NODE
-        if nodes[base + SPLIT] >= 0:
-            stack[top], stack[top + 1] = nodes[base + NEAR], nodes[base + FAR]
+        number = stack[top]
+        node = node_at(index, number)
+        if node.split >= 0:
+            stack[top], stack[top + 1] = node.near, node.far
             top += 2
         else:
-            for i in range(nodes[base + COUNT]):
-                order[count] = leaves[nodes[base + AT] + 2 * nodes[base + COLUMNS] + i] >> 1
+            for i in range(node.count):
+                order[count] = leaves[node.start + 2 * node.columns + i] >> 1
                 count += 1
-            if nodes[base + CAPACITY] > 0:
-                state[GARBAGE] += leaf_size(nodes[base + COLUMNS], nodes[base + CAPACITY])
-                nodes[base + CAPACITY] = 0
-        if node != root:
-            nodes[base + PARENT] = state[FREE]
-            state[FREE] = node
-    return _grow(
-        room,
-        root,
-        order,
-        0,
-        count,
-        depth,
-        slots,
-        sample,
-        stack,
-        desc[NODES + 1] // NODE,
-        desc[LEAVES + 1],
-    )
+            _drop_leaf(index, node)
+        if number != root:
+            node.parent = state.free
+            state.free = number
+    return _grow(index, root, count) and not _is_stale(state)
 
 
 @short_kernel
-def leaf_room(desc, sides):
-    """How many words of leaves there must be for a further box with so many sides."""
-    state = int64_at(desc, STATE)
-    return state[N_LEAVES] + words_for(state, sides)
+def leaf_room(table, sides):
+    """How many words of leaves there must be for one more box with so many sides."""
+    index = IndexRecord(table, 0)
+    return index.state.leaf_words + words_for(index, sides)
 
 
 @kernel
-def append(desc, offsets, axes, lows, highs, numbers):
-    """Write boxes behind those that are there, in no tree yet; there must be room."""
-    room = room_of(desc)
+def append(table, offsets, axes, lows, highs, numbers):
+    """Write boxes into the next rows, in no tree yet; there must be room."""
+    index = IndexRecord(table, 0)
     for box in range(len(numbers)):
-        _append(room, numbers[box], axes, lows, highs, offsets[box], offsets[box + 1])
+        _append(index, numbers[box], axes, lows, highs, offsets[box], offsets[box + 1])
 
 
 @kernel
-def choose_trees(desc, out_trees):
-    """out_trees = the axis whose tree each of all rows belongs to, -1 for the common one; low ends are counted."""
-    room = room_of(desc)
-    _, _, rows, ends, roots, state = room
+def choose_trees(table, out_trees):
+    """Count low ends, and write the axis whose tree each row belongs to, -1 for the common tree."""
+    index = IndexRecord(table, 0)
+    ends = index.ends
     for row in range(len(out_trees)):
-        start = rows[row * ROW + ROW_AT]
-        for p in range(start, start + 2 * rows[row * ROW + ROW_ENDS], 2):
+        box = row_at(index, row)
+        for p in range(box.start, box.start + 2 * box.n_ends, 2):
             if ends[p] & 1 == 0:
-                roots[ends[p] + 1] += 1
+                axis_at(index, ends[p] >> 1).low_ends += 1
     for row in range(len(out_trees)):
-        best, fewest = -1, state[LIVE] // RARE
-        start = rows[row * ROW + ROW_AT]
-        for p in range(start, start + 2 * rows[row * ROW + ROW_ENDS], 2):
-            if ends[p] & 1 == 0 and roots[ends[p] + 1] < fewest:
-                best, fewest = ends[p] >> 1, roots[ends[p] + 1]
+        best, fewest = np.int64(-1), index.state.live // RARE
+        box = row_at(index, row)
+        for p in range(box.start, box.start + 2 * box.n_ends, 2):
+            if ends[p] & 1 == 0 and axis_at(index, ends[p] >> 1).low_ends < fewest:
+                best, fewest = ends[p] >> 1, axis_at(index, ends[p] >> 1).low_ends
         out_trees[row] = best
 
 
 @kernel
-def build(desc, trees):
+def build(table, trees):
     """Build all trees of rows that are in the order of their trees. False if there is no room."""
-    room = room_of(desc)
-    roots, state = room[4], room[5]
-    order, slots = int64_at(desc, ORDER), int64_at(desc, SLOTS)
-    sample, stack = int64_at(desc, SAMPLE), int64_at(desc, STACK)
-    state[COMMON] = _new_node(room, -1)
+    index = IndexRecord(table, 0)
+    state = index.state
+    state.common = _new_node(index, -1)
     start = 0
     while start < len(trees):
         axis = trees[start]
         end = start
         while end < len(trees) and trees[end] == axis:
             end += 1
-        if state[N_NODES] + 1 > desc[NODES + 1] // NODE:
+        if state.n_nodes + 1 > index.nodes_length // NODE:
             return False
-        if axis < 0:
-            node = state[COMMON]
-        else:
-            node = _new_node(room, -1)
-            roots[2 * axis] = node
+        root = state.common
+        if axis >= 0:
+            root = _new_node(index, -1)
+            axis_at(index, axis).root = root
         for i in range(start, end):
-            order[i - start] = i
-        if not _grow(
-            room,
-            node,
-            order,
-            0,
-            end - start,
-            0,
-            slots,
-            sample,
-            stack,
-            desc[NODES + 1] // NODE,
-            desc[LEAVES + 1],
-        ):
+            index.order[i - start] = i
+        if not _grow(index, root, end - start):
             return False
         start = end
     return True
