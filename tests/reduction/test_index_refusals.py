@@ -42,10 +42,10 @@ def test_what_is_no_box_is_refused_and_changes_nothing(box: Any) -> None:
     index = BoxIndex()
     index.add(1, [0], [0], [9])
     for ask in (
-        index.containing,
-        index.meeting,
-        index.inside,
-        index.covered,
+        index.find_container,
+        index.find_meeting,
+        index.find_inside,
+        index.decide,
         lambda *sides: index.add(2, *sides),
     ):
         with pytest.raises(BoxError):
@@ -97,7 +97,7 @@ def test_a_budget_below_one_is_refused(budget: float) -> None:
 
 def test_boxes_in_bulk_are_checked_too() -> None:
     wrong = Boxes(np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([0, 5]), np.array([1, 4]))
-    for ask in (BoxIndex.of, BoxIndex().stream, BoxIndex().covered_many):
+    for ask in (BoxIndex.of, BoxIndex().stream, BoxIndex().decide_many):
         with pytest.raises(BoxError, match="box 1"):
             ask(wrong)
 

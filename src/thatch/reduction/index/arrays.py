@@ -42,6 +42,7 @@ class IndexArrays:
             order=np.zeros(_LEAST, np.int64),
         )
         self.table = self.record.table
+        self._is_writable = saved is None
         if saved is not None:
             for name in SAVED[:-1]:
                 setattr(self.record, name, saved[name])
@@ -96,11 +97,14 @@ class IndexArrays:
 
     def make_writable(self) -> None:
         """Copy arrays that are read-only."""
+        if self._is_writable:
+            return
         for name in SAVED[:-1]:
             if not getattr(self.record, name).flags.writeable:
                 setattr(self.record, name, getattr(self.record, name).copy())
         if not self.state.table.flags.writeable:
             self._set_state(self.state.table.copy())
+        self._is_writable = True
 
     # --- growth ------------------------------------------------------------------------------------------------------
 

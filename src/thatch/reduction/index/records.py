@@ -20,7 +20,7 @@ again. Volumes are logarithms relative to the whole space, in steps of 2**-20, s
 
 from __future__ import annotations
 
-from thatch.compiled.records import Doubles, Int64s, Record
+from thatch.compiled.records import Doubles, Int64s, KernelRecord
 
 __all__ = [
     "DEEPEST",
@@ -52,7 +52,7 @@ RARE = 64  # a low end is rare if fewer than one box in 64 has it
 VOLUME_STEPS = 1 << 20
 
 
-class TreeNode(Record):
+class TreeNode(KernelRecord):
     """A node of a tree. Boxes with a key up to `value` are near; far ones answer only questions with a larger key."""
 
     split: int  # the end to split by, -1 for a leaf
@@ -69,7 +69,7 @@ class TreeNode(Record):
     start: int  # where the leaf begins in `leaves`
 
 
-class BoxRow(Record):
+class BoxRow(KernelRecord):
     """A box."""
 
     start: int  # where its ends begin in `ends`
@@ -79,14 +79,14 @@ class BoxRow(Record):
     volume: int
 
 
-class AxisRecord(Record):
+class AxisRecord(KernelRecord):
     """An axis."""
 
     root: int  # of its tree, -1 for none
     low_ends: int  # boxes with a low end on it
 
 
-class IndexState(Record):
+class IndexState(KernelRecord):
     """Counters."""
 
     n_nodes: int
@@ -101,7 +101,7 @@ class IndexState(Record):
     n_axes: int
 
 
-class IndexRecord(Record):
+class IndexRecord(KernelRecord):
     """All arrays of an index: what it consists of, then what single questions need."""
 
     nodes: Int64s  # TreeNode
