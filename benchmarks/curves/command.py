@@ -15,7 +15,7 @@ from benchmarks.store import STORE, keep
 
 __all__ = ["main"]
 
-_HEAD = ("varied", "to", "subscriptions", "matches", "µs an event", "p99", "hot bytes", "build s")
+_HEAD = ("varied", "to", "subscriptions", "matches", "µs per event", "p99", "hot bytes", "build s")
 _MOST = 1_000_000
 
 

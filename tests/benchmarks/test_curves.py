@@ -20,7 +20,7 @@ def test_curves_are_measured_printed_kept_and_drawn(tmp_path, capsys):
     assert len(capsys.readouterr().out.splitlines()) == len(points) + 3
     assert len(json.loads((tmp_path / "curves-part.json").read_text())["rows"]) == len(points)
     page = (tmp_path / "curves-part.html").read_text(encoding="utf-8")
-    assert "hot bytes a subscription over attributes" in page
+    assert "hot bytes per subscription over attributes" in page
     assert '<script src="http' not in page
 
 
