@@ -10,9 +10,35 @@ from thatch.experiments.trials import Grid, Simulation, Value
 from thatch.reports import PlotAxis, Report
 from thatch.reports.formatting import format_value
 
-__all__ = ["Comparison", "Drawing", "Experiment", "Plot", "join", "number", "percent", "ratio"]
+__all__ = ["AXES", "Comparison", "Drawing", "Experiment", "Plot", "join", "number", "percent", "ratio"]
 
 Drawing = Callable[[Report, Results], None]
+
+AXES = {
+    "arrived": PlotAxis("subscriptions"),
+    "bound": PlotAxis("lost", format="percent"),
+    "closed": PlotAxis("evaluations"),
+    "clusters": PlotAxis("super-interests for each broker"),
+    "delay": PlotAxis("maximum delay"),
+    "diameter": PlotAxis("diameter, in links"),
+    "gap": PlotAxis("gap", format="percent"),
+    "hop": PlotAxis("hops from the subscriber"),
+    "is_wrong": PlotAxis("false decisions", format="percent"),
+    "let_through": PlotAxis("matches"),
+    "lost_share": PlotAxis("lost", format="percent"),
+    "mean_table": PlotAxis("entries"),
+    "memory": PlotAxis("of the budget", format="percent"),
+    "move": PlotAxis("cluster, in the order of moves"),
+    "p": PlotAxis("selectivity p"),
+    "ratio": PlotAxis("commonality ratio", format="percent"),
+    "removed": PlotAxis("removed", format="percent"),
+    "rows": PlotAxis("subscriptions k"),
+    "share": PlotAxis("share", format="percent"),
+    "shared": PlotAxis("shared predicates k"),
+    "size": PlotAxis("subscriptions"),
+    "threshold": PlotAxis("IMT"),
+}
+"""The axes of columns whose name is no good title, or that have a format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +67,7 @@ class Plot:
     ----------
     across, up : the parameter or result along the x axis, and the result whose mean is drawn
     by : one line for each combination of these columns
-    x, y : titles of the axes
+    x, y : axes; by default those of the columns in `AXES`, or with the column's name as title
     where : draw only rows with these values
     paper : lines of the paper by name, where its numbers are known
     """
@@ -64,7 +90,7 @@ class Experiment:
     Parameters
     ----------
     name : paper and figure, such as `ouksel2006/fig5`
-    figure : its name in the paper
+    figure : its name in the paper; by default from `name`, such as Figure 5
     title : what it shows
     statement : what the paper says about it
     setting : how we reproduce it, and how we read the paper where it is not explicit
@@ -76,7 +102,7 @@ class Experiment:
     """
 
     name: str
-    figure: str
+    figure: str = ""
     title: str
     statement: str
     setting: str
@@ -86,6 +112,11 @@ class Experiment:
     compare: Callable[[Results], Sequence[Comparison]]
     plots: tuple[Plot, ...] = ()
     drawings: tuple[Drawing, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.figure:
+            number = self.name.partition("/")[2].replace("fig", "Figure ").replace("table", "Table ")
+            object.__setattr__(self, "figure", number)
 
     @property
     def paper(self) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot
+from thatch.experiments.experiment import AXES, Comparison, Experiment, Plot
 from thatch.experiments.results import Results
 from thatch.experiments.store import SECONDS, ResultStore
-from thatch.reports import Report
+from thatch.reports import PlotAxis, Report
 
 __all__ = ["ExperimentResults", "load_results", "make_page"]
 
@@ -83,7 +83,12 @@ def _section(report: Report, shown: ExperimentResults) -> None:
 def _draw(report: Report, results: Results, plot: Plot) -> None:
     lines = results.lines(plot.across, plot.up, plot.by, plot.where)
     series = {**{f"{name} (paper)": line for name, line in (plot.paper or {}).items()}, **lines}
-    report.lines(series, title=plot.title, x=plot.x, y=plot.y)
+    x, y = plot.x or _axis(plot.across), plot.y or _axis(plot.up)
+    report.lines(series, title=plot.title, x=x, y=y)
+
+
+def _axis(column: str) -> PlotAxis:
+    return AXES.get(column) or PlotAxis(column.replace("_", " "))
 
 
 def _seconds(results: Results) -> float:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-__all__ = ["Grid", "Row", "Simulation", "Trial", "Value", "grid", "random_of"]
+__all__ = ["Grid", "Row", "Simulation", "Trial", "Value", "columns", "grid", "random_of"]
 
 Value: TypeAlias = int | float | str | bool
 Row: TypeAlias = Mapping[str, Value | None]
@@ -30,7 +30,7 @@ class Simulation:
     name : the folder of its results, such as `ouksel2006/redundant_cover`
     trial : a function of a seed and keyword parameters (int, float, str or bool) that returns one or more rows. Nothing
         else may influence its result; it runs in any process
-    results : name and type of every column of a row
+    results : name and type of every column of a row; see `columns`
     version : raise it when `trial` returns something else than before; results of other versions are ignored
     defaults : the parameters by name with a typical value, for a `trial` that takes `**parameters`
     """
@@ -102,6 +102,11 @@ class Grid:
     def combinations(self) -> list[Combination]:
         """All combinations, without seeds."""
         return list(self._seeds)
+
+
+def columns(**names: str) -> dict[str, type]:
+    """Columns by type: `columns(int="arrived active", float="share")`."""
+    return {name: _TYPES[kind] for kind, text in names.items() for name in text.split()}
 
 
 def grid(seeds: int, **choices: Sequence[Value]) -> Grid:

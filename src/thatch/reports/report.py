@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec
 from uuid import uuid4
 
 from thatch.reports import figures
-from thatch.reports.figures import Figure, PlotAxis, Series
+from thatch.reports.figures import Figure
 from thatch.reports.formatting import Format
 from thatch.reports.page import contents_markup, facts_markup, figure_markup, page, prose
 from thatch.reports.tables import ArrowTable, read_rows, table_markup
@@ -17,7 +19,19 @@ from thatch.reports.texts import heading
 
 __all__ = ["Report"]
 
+P = ParamSpec("P")
+
 _FEW_SECTIONS = 3  # with more there is a table of contents
+
+
+def _adds(make: Callable[P, Figure]) -> Callable[Concatenate[Report, P], None]:
+    """A method of `Report` that adds the figure which `make` returns."""
+
+    @wraps(make)
+    def add(report: Report, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        report.draw(make(*args, **kwargs))
+
+    return add
 
 
 class Report:
@@ -80,86 +94,13 @@ class Report:
         """
         self._add(table_markup(read_rows(table, most, total), caption=caption, formats=formats or {}))
 
-    def bars(
-        self,
-        labels: Iterable[object],
-        values: Iterable[object] | Mapping[str, Iterable[object]],
-        *,
-        title: str = "",
-        label: str = "",
-        value: str | PlotAxis = "",
-        most: int = 50,
-    ) -> None:
-        """Add a bar for each label; a mapping gives groups of bars. Bars are horizontal if labels are many or long."""
-        self._draw(figures.bars(labels, values, title=title, label=label, value=value, most=most))
-
-    def lines(
-        self, series: Series, *, title: str = "", x: str | PlotAxis = "", y: str | PlotAxis = ""
-    ) -> None:
-        """Add a line for each name, through (xs, ys); xs are numbers or times."""
-        self._draw(figures.lines(series, title=title, x=x, y=y))
-
-    def scatter(
-        self,
-        series: Series,
-        *,
-        title: str = "",
-        x: str | PlotAxis = "",
-        y: str | PlotAxis = "",
-        most: int = 5_000,
-    ) -> None:
-        """Add points for each name; of more than `most`, only every second, third … is drawn."""
-        self._draw(figures.scatter(series, title=title, x=x, y=y, most=most))
-
-    def histogram(
-        self,
-        edges: Iterable[object],
-        counts: Iterable[object],
-        *,
-        title: str = "",
-        x: str | PlotAxis = "",
-        y: str | PlotAxis = "count",
-    ) -> None:
-        """Add a bar between each two neighbouring edges; the first and last edge may be infinite."""
-        self._draw(figures.histogram(edges, counts, title=title, x=x, y=y))
-
-    def heatmap(
-        self,
-        rows: Iterable[object],
-        columns: Iterable[object],
-        values: Iterable[Iterable[object]],
-        *,
-        title: str = "",
-        x: str = "",
-        y: str = "",
-        value: str | PlotAxis = "",
-    ) -> None:
-        """Add a cell for each row and column, coloured by its value; the first row is on top."""
-        self._draw(figures.heatmap(rows, columns, values, title=title, x=x, y=y, value=value))
-
-    def boxplot(
-        self,
-        labels: Iterable[object],
-        values: Iterable[Iterable[object]],
-        *,
-        title: str = "",
-        label: str = "",
-        value: str | PlotAxis = "",
-        marks: Mapping[str, float | None] | None = None,
-    ) -> None:
-        """Add a box for each label, around the middle half of its values; `marks` are named levels."""
-        self._draw(figures.boxplot(labels, values, title=title, label=label, value=value, marks=marks))
-
-    def triangles(
-        self,
-        values: Mapping[str, Iterable[object]],
-        corners: Sequence[str],
-        *,
-        title: str = "",
-        label: str = "",
-    ) -> None:
-        """Add a triangle for each name; its corners are three values, each relative to the largest of all names."""
-        self._draw(figures.triangles(values, corners, title=title, label=label))
+    bars = _adds(figures.bars)
+    lines = _adds(figures.lines)
+    scatter = _adds(figures.scatter)
+    histogram = _adds(figures.histogram)
+    heatmap = _adds(figures.heatmap)
+    boxplot = _adds(figures.boxplot)
+    triangles = _adds(figures.triangles)
 
     def html(self) -> str:
         """The text of the file.
@@ -196,6 +137,7 @@ class Report:
     def _add(self, part: str) -> None:
         (self._sections[-1][1] if self._sections else self._before).append(part)
 
-    def _draw(self, figure: Figure) -> None:
+    def draw(self, figure: Figure) -> None:
+        """Add a figure."""
         self._has_figures = True
         self._add(figure_markup(figure))

@@ -16,7 +16,6 @@ from thatch.experiments.commonality.flood import (
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Value
-from thatch.reports import PlotAxis
 
 __all__ = ["FIG4", "FIG5", "FIG6"]
 
@@ -75,7 +74,6 @@ def _compare_memory(results: Results) -> list[Comparison]:
 
 FIG4 = _under_flood(
     name="commonality/fig4",
-    figure="Figure 4",
     title="memory under a flood of subscriptions",
     statement="Without defence memory is exhausted and the broker no longer functions; by migrating clusters to the database it "
     "stays running; with more sharing more subscriptions fit before memory runs low.",
@@ -87,8 +85,6 @@ FIG4 = _under_flood(
             "memory",
             by=("defence", "store", "fast"),
             where={"sharing": sharing},
-            x="subscriptions that have arrived",
-            y=PlotAxis("of the budget", format="percent"),
         )
         for sharing in ("low", "high")
     ),
@@ -136,7 +132,6 @@ def _compare_responses(results: Results) -> list[Comparison]:
 
 FIG5 = _under_flood(
     name="commonality/fig5",
-    figure="Figure 5",
     title="response times of two streams under a flood",
     statement="Without defence response times grow until deliveries stop. With migration the stream of high priority stays in "
     "time while the other suffers; with more sharing both are equal for longer.",
@@ -148,8 +143,6 @@ FIG5 = _under_flood(
             up,
             by=("defence", "store", "fast"),
             where={"sharing": sharing},
-            x="subscriptions that have arrived",
-            y="ms",
         )
         for sharing in ("low", "high")
         for most, up in (("most", "shared_ms"), ("least", "unshared_ms"))
@@ -201,7 +194,6 @@ def _compare_clusters(results: Results) -> list[Comparison]:
 
 FIG6 = Experiment(
     name="commonality/fig6",
-    figure="Figure 6",
     title="how much migrated clusters share",
     statement="The ratio of unique predicates to all, the number of unique ones, and their product, which decides the order: with "
     "little sharing product and number are almost the same, with much sharing they are far apart.",
@@ -211,14 +203,7 @@ FIG6 = Experiment(
     quick=MIGRATED_QUICK,
     compare=_compare_clusters,
     plots=tuple(
-        Plot(
-            title,
-            "move",
-            up,
-            by=("sharing", "store"),
-            x="cluster, in the order of moves",
-            y=PlotAxis(title, format="percent") if up == "ratio" else title,
-        )
+        Plot(title, "move", up, by=("sharing", "store"))
         for title, up in (
             ("Commonality ratio", "ratio"),
             ("Node count", "nodes"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from thatch.experiments.commonality.closed_forms import cluster, link_group
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid
+from thatch.experiments.trials import Row, Simulation, columns, grid
 from thatch.planning.expected import cluster_cost, conjunction_cost, link_group_cost
 from thatch.reports import PlotAxis
 
@@ -30,7 +30,7 @@ def _cluster_cost(_seed: int, *, members: int, size: int, p: float) -> Sequence[
 CLUSTER_COST = Simulation(
     name="commonality/cluster_cost",
     trial=_cluster_cost,
-    results={"shared": int, "closed": float, "general": float},
+    results=columns(int="shared", float="closed general"),
 )
 
 _PS = tuple(step / 20 for step in range(21))
@@ -90,7 +90,6 @@ FIG3A = Experiment(
             "shared",
             "closed",
             by=("p",),
-            x="shared predicates k",
             y=PlotAxis("evaluations", log=True),
         ),
     ),
@@ -112,7 +111,7 @@ def _link_cost(_seed: int, *, members: int, size: int, steps: int) -> Sequence[R
 
 
 LINK_COST = Simulation(
-    name="commonality/link_cost", trial=_link_cost, results={"p": float, "closed": float, "general": float}
+    name="commonality/link_cost", trial=_link_cost, results=columns(float="p closed general")
 )
 
 
@@ -156,14 +155,5 @@ FIG3C = Experiment(
     full=grid(1, members=(200,), size=(1, 2, *range(5, 51, 5)), steps=(1_000,)),
     quick=grid(1, members=(200,), size=(1, 5, 20, 50), steps=(100,)),
     compare=_compare_links,
-    plots=(
-        Plot(
-            "Expected evaluations of a link-group",
-            "p",
-            "closed",
-            by=("size",),
-            x="selectivity p",
-            y="evaluations",
-        ),
-    ),
+    plots=(Plot("Expected evaluations of a link-group", "p", "closed", by=("size",)),),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 
 if TYPE_CHECKING:
     from thatch.tiering import ColdTier, FastTier, Move
@@ -196,15 +196,7 @@ def _migrate(seed: int, *, sharing: str, store: str, count: int, budget: float) 
 FLOOD = Simulation(
     name="commonality/flood",
     trial=_flood,
-    results={
-        "arrived": int,
-        "memory": float,
-        "alive": bool,
-        "shared_ms": float,
-        "unshared_ms": float,
-        "in_memory": int,
-        "moves": int,
-    },
+    results=columns(int="arrived in_memory moves", float="memory shared_ms unshared_ms", bool="alive"),
 )
 FLOOD_FULL = grid(
     1,
@@ -238,7 +230,7 @@ FLOOD_QUICK = grid(
 MIGRATED = Simulation(
     name="commonality/migrated",
     trial=_migrate,
-    results={"move": int, "ratio": float, "nodes": int, "weighted": float, "members": int},
+    results=columns(int="move nodes members", float="ratio weighted"),
 )
 MIGRATED_FULL = grid(
     1, sharing=("low", "high"), store=("sqlite", "postgres"), count=(40_000,), budget=(32.0,)

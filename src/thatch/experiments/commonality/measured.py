@@ -11,7 +11,7 @@ import numpy as np
 from thatch.experiments.commonality.closed_forms import cluster
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.model.events import read_event
 from thatch.reports import PlotAxis
 
@@ -61,7 +61,7 @@ def _trial(
 SIMULATION = Simulation(
     name="commonality/matching",
     trial=_trial,
-    results={"microseconds": float, "evaluations": float, "expected": float, "matches": float},
+    results=columns(float="microseconds evaluations expected matches"),
 )
 
 _PS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
@@ -152,7 +152,6 @@ FIG3B = Experiment(
             "evaluations",
             by=("p",),
             where={"way": "planned"},
-            x="shared predicates k",
             y=PlotAxis("evaluations", log=True),
             paper={
                 f"equation 6, p {p:g}": (
@@ -169,7 +168,6 @@ FIG3B = Experiment(
                 "microseconds",
                 by=("p",),
                 where={"way": way},
-                x="shared predicates k",
                 y=PlotAxis("µs an event", log=True),
             )
             for way in _WAYS

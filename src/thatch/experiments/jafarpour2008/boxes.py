@@ -65,7 +65,6 @@ def _plot(table: str, paper: Paper, dimensions: int, by: tuple[str, ...], **wher
         "boxes",
         by=by,
         where={"dimensions": dimensions, **where},
-        x="subscriptions",
         y=PlotAxis("boxes", log=True),
         paper={table: paper[dimensions]},
     )
@@ -73,7 +72,6 @@ def _plot(table: str, paper: Paper, dimensions: int, by: tuple[str, ...], **wher
 
 TABLE1 = Experiment(
     name="jafarpour2008/table1",
-    figure="Table 1",
     title="boxes of exact negative space",
     statement="Boxes grow with subscriptions and dimensions, but fall in 2-D, where almost everything is subsumed; in 4-D "
     "they take all memory after 4,000 subscriptions. The text says that 2-D stays between 140 and 200; the table has it "
@@ -137,7 +135,6 @@ def _count_larger(results: Results, dimensions: int) -> Comparison:
 
 TABLE2 = Experiment(
     name="jafarpour2008/table2",
-    figure="Table 2",
     title="boxes of approximate negative space",
     statement="With k = 50 there are far fewer boxes in 4-D; in 2-D and 3-D, unexpectedly, more than in the exact form.",
     setting=SETTING

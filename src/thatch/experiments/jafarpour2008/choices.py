@@ -46,20 +46,10 @@ def _compare_found(results: Results) -> list[Comparison]:
 
 FIG12 = _by_k(
     name="jafarpour2008/fig12",
-    figure="Figure 12",
     title="effect of k on what is found",
     statement="From k = 10 to 50 considerably more is found, from 50 to 100 hardly more.",
     compare=_compare_found,
-    plots=(
-        Plot(
-            "Redundant subscriptions, 3-D",
-            "arrived",
-            "redundant",
-            by=("method", "k"),
-            x="subscriptions",
-            y="redundant",
-        ),
-    ),
+    plots=(Plot("Redundant subscriptions, 3-D", "arrived", "redundant", by=("method", "k")),),
 )
 
 
@@ -79,20 +69,11 @@ def _compare_boxes(results: Results) -> list[Comparison]:
 
 FIG13 = _by_k(
     name="jafarpour2008/fig13",
-    figure="Figure 13",
     title="boxes for different k",
     statement="The number of boxes rises considerably from k = 50 to 100.",
     compare=_compare_boxes,
     plots=tuple(
-        Plot(
-            f"Boxes, 3-D, {method}",
-            "arrived",
-            "boxes",
-            by=("k",),
-            where={"method": method},
-            x="subscriptions",
-            y="boxes",
-        )
+        Plot(f"Boxes, 3-D, {method}", "arrived", "boxes", by=("k",), where={"method": method})
         for method in ("approximate", "exact")
     ),
 )
@@ -132,12 +113,11 @@ def _compare_metrics(results: Results, *, value: str, what: str, paper: str) -> 
 
 def _plot_metrics(value: str, title: str) -> Plot:
     """A result as subscriptions arrive, for each metric."""
-    return Plot(title, "arrived", value, by=("metric", "k"), x="subscriptions", y=value)
+    return Plot(title, "arrived", value, by=("metric", "k"))
 
 
 FIG14 = _by_metric(
     name="jafarpour2008/fig14",
-    figure="Figure 14",
     title="effect of the selection metric on what is found",
     statement="Benefit/cost finds most; benefit alone is slightly better than cost alone.",
     compare=partial(
@@ -152,7 +132,6 @@ FIG14 = _by_metric(
 
 FIG15 = _by_metric(
     name="jafarpour2008/fig15",
-    figure="Figure 15",
     title="boxes for different selection metrics",
     statement="Benefit/cost leaves the fewest boxes; benefit alone leaves fewer than cost alone.",
     compare=partial(

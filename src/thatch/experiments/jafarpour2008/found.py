@@ -9,16 +9,7 @@ from thatch.experiments.results import Results
 __all__ = ["FIG10", "FIG11"]
 
 _ALL_DIMENSIONS = (2, 3, 4, 5)
-_PLOTS = (
-    Plot(
-        "Redundant subscriptions",
-        "arrived",
-        "redundant",
-        by=("dimensions", "method"),
-        x="subscriptions",
-        y="redundant",
-    ),
-)
+_PLOTS = (Plot("Redundant subscriptions", "arrived", "redundant", by=("dimensions", "method")),)
 
 
 def _compare_covering(results: Results) -> list[Comparison]:
@@ -54,7 +45,6 @@ def _compare_covering(results: Results) -> list[Comparison]:
 
 FIG10 = Experiment(
     name="jafarpour2008/fig10",
-    figure="Figure 10",
     title="subsumption and covering",
     statement="Subsumption finds more redundant subscriptions than covering in every dimension; both fall as the dimension "
     "rises. More than 95 % are subsumed in 2-D.",
@@ -94,7 +84,6 @@ def _compare_approximate(results: Results) -> list[Comparison]:
 
 FIG11 = Experiment(
     name="jafarpour2008/fig11",
-    figure="Figure 11",
     title="extra reduction by approximate subsumption",
     statement="The approximate algorithm with k = 50 finds more redundant subscriptions than covering of pairs, in 2-D, 3-D "
     "and 4-D.",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from thatch.experiments.experiment import Comparison, Experiment, Plot, number
 from thatch.experiments.redundancy import is_redundant
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.jafarpour2008 import TOP, zipf_boxes
 
 if TYPE_CHECKING:
@@ -128,24 +128,15 @@ REBUILD = Experiment(
     simulation=Simulation(
         name="jafarpour2008/rebuild",
         trial=_trial,
-        results={
-            "turn": int,
-            "passive": int,
-            "rebuilt": int,
-            "rebuilt_by_volume": int,
-            "exact": int,
-            "unsafe": int,
-            "boxes": int,
-            "boxes_rebuilt": int,
-            "forwards": int,
-            "withdrawals": int,
-        },
+        results=columns(
+            int="turn passive rebuilt rebuilt_by_volume exact unsafe boxes boxes_rebuilt forwards withdrawals"
+        ),
     ),
     full=grid(3, dimensions=(3,), live=(2_000,), times=(5,), k=(10, 50), reassigns=(False, True)),
     quick=grid(1, dimensions=(2,), live=(100,), times=(2,), k=(10,), reassigns=(False, True)),
     compare=_compare,
     plots=tuple(
-        Plot(f"Known to be redundant, {what}", "turn", name, by=("reassigns", "k"), x="turns", y="redundant")
+        Plot(f"Known to be redundant, {what}", "turn", name, by=("reassigns", "k"))
         for what, name in (("under churn", "passive"), ("after a rebuild", "rebuilt"), ("exactly", "exact"))
     ),
 )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.experiments.redundancy import is_redundant
-from thatch.experiments.trials import Grid, Row, Simulation, Value, grid, random_of
+from thatch.experiments.trials import Grid, Row, Simulation, Value, columns, grid, random_of
 from thatch.workloads.jafarpour2008 import TOP, zipf_boxes
 
 __all__ = ["COUNT", "MARKS", "SETTING", "SIMULATION", "SMALL", "streams"]
@@ -85,5 +85,5 @@ def _negative_space(lows: Ints, highs: Ints, marks: Ints, **options: Any) -> tup
 
 
 SIMULATION = Simulation(
-    name="jafarpour2008/streams", trial=_trial, results={"arrived": int, "redundant": int, "boxes": int}
+    name="jafarpour2008/streams", trial=_trial, results=columns(int="arrived redundant boxes")
 )

@@ -16,7 +16,7 @@ import numpy as np
 from thatch.experiments.experiment import Comparison, Experiment, Plot, number
 from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, subscriptions_of
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid
+from thatch.experiments.trials import Row, Simulation, columns, grid
 from thatch.model.language import parse
 from thatch.model.lines import Constraint, covers
 from thatch.reports import PlotAxis
@@ -110,7 +110,7 @@ def _seconds(ask: Callable[[Predicate], Related], predicates: Iterable[Predicate
 SIMULATION = Simulation(
     name="li2005/predicates",
     trial=_trial,
-    results={"arrived": int, "known": int, "compared_us": float, "remembered_us": float},
+    results=columns(int="arrived known", float="compared_us remembered_us"),
 )
 
 
@@ -169,7 +169,6 @@ CACHE = Experiment(
             "arrived",
             name,
             by=("shape",),
-            x="subscriptions",
             y=PlotAxis("microseconds", log=True),
         )
         for what, name in (("without", "compared_us"), ("with", "remembered_us"))

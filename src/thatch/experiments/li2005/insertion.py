@@ -13,7 +13,7 @@ from thatch.experiments.experiment import Comparison, Experiment, Plot, percent
 from thatch.experiments.li2005.covering import ends_of
 from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, subscriptions_of
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid
+from thatch.experiments.trials import Row, Simulation, columns, grid
 from thatch.workloads.li2005 import ATTRIBUTES, Ints, Predicates
 
 if TYPE_CHECKING:
@@ -164,14 +164,7 @@ def _walks(table: Predicates) -> Iterator[Inserted]:
 SIMULATION = Simulation(
     name="li2005/insertion",
     trial=_trial,
-    results={
-        "arrived": int,
-        "size": int,
-        "one_us": float,
-        "two_us": float,
-        "one_nodes": float,
-        "two_nodes": float,
-    },
+    results=columns(int="arrived size", float="one_us two_us one_nodes two_nodes"),
 )
 
 
@@ -225,7 +218,6 @@ def _fall(results: Results, way: str) -> Comparison:
 
 FIG13 = Experiment(
     name="li2005/fig13",
-    figure="Figure 13",
     title="subscription insertion time, one phase and two",
     statement="One algorithm that finds who covers and who is covered at once is 45.8 % quicker than two separate ones. Times "
     "rise while diagrams grow, and fall when most subscriptions are covered.",
@@ -238,14 +230,7 @@ FIG13 = Experiment(
     quick=grid(1, shape=_SETS, count=(SMALL,), scale=(SCALE,), marks=(3,), way=WAYS),
     compare=_compare,
     plots=tuple(
-        Plot(
-            f"Microseconds for a subscription, {phases}",
-            "arrived",
-            name,
-            by=("way", "shape"),
-            x="subscriptions",
-            y="microseconds",
-        )
+        Plot(f"Microseconds for a subscription, {phases}", "arrived", name, by=("way", "shape"))
         for phases, name in (("one phase", "one_us"), ("two phases", "two_us"))
     ),
 )

@@ -10,7 +10,7 @@ from thatch.experiments.li2005.covering import remove_covered
 from thatch.experiments.li2005.merging import Advertised, merge_table
 from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, THRESHOLD, subscriptions_of
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid
+from thatch.experiments.trials import Row, Simulation, columns, grid
 
 __all__ = ["POLICIES"]
 
@@ -70,9 +70,7 @@ POLICIES = Experiment(
     + "The policy merges while subscriptions come, over any attribute, under a budget of false positives for "
     "the whole link, and leaves out what groups cover. Five thousand subscriptions from a pool that is smaller in proportion, one seed.",
     simulation=Simulation(
-        name="li2005/policies",
-        trial=_trial,
-        results={"covered": int, "paper_size": int, "size": int, "us": float},
+        name="li2005/policies", trial=_trial, results=columns(int="covered paper_size size", float="us")
     ),
     full=grid(1, shape=_SETS, count=(_COUNT,), scale=(COUNT // _COUNT,), threshold=(0.0, THRESHOLD)),
     quick=grid(

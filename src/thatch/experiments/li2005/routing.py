@@ -16,7 +16,7 @@ from thatch.experiments.li2005.merging import Advertised, merge_table
 from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, THRESHOLD, subscriptions_of
 from thatch.experiments.li2005.tables import STAGES
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.model.events import Record, read_event
 from thatch.model.language import parse
 from thatch.workloads.li2005 import NAMES, OPERATORS, UNEQUAL, Ints, Predicates, draw_publications
@@ -127,18 +127,11 @@ def _time(ask: Callable[[Question], Answer], questions: Iterable[Question]) -> t
 SIMULATION = Simulation(
     name="li2005/routing",
     trial=_trial,
-    results={
-        "stage": str,
-        "size": int,
-        "nodes": int,
-        "predicates": int,
-        "assigned_us": float,
-        "evaluated_us": float,
-        "walked_us": float,
-        "scanned_us": float,
-        "matches": float,
-        "differ": int,
-    },
+    results=columns(
+        int="size nodes predicates differ",
+        float="assigned_us evaluated_us walked_us scanned_us matches",
+        str="stage",
+    ),
 )
 
 
@@ -214,7 +207,6 @@ def _ratio(value: float | None, of: float | None) -> str | None:
 
 TABLE2 = Experiment(
     name="li2005/table2",
-    figure="Table 2",
     title="publication routing time",
     statement="Diagrams are quicker than a naive scan, by four to five times; covering and merging make both quicker, those of "
     "set A by 85.5 % (section 6 prints 85.7 % once).",

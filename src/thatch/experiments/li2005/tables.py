@@ -19,7 +19,7 @@ from thatch.experiments.li2005.setting import (
     subscriptions_of,
 )
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.li2005 import ATTRIBUTES
 
 __all__ = ["FIG12", "RANDOM_ORDER", "STAGES", "share_of"]
@@ -53,7 +53,7 @@ def share_of(results: Results, stage: str, **where: str | int) -> float | None:
 
 
 SIMULATION = Simulation(
-    name="li2005/tables", trial=_trial, results={"stage": str, "size": int, "distinct": int, "diagrams": int}
+    name="li2005/tables", trial=_trial, results=columns(int="size distinct diagrams", str="stage")
 )
 
 
@@ -84,7 +84,6 @@ def _compare_sizes(results: Results) -> list[Comparison]:
 
 FIG12 = Experiment(
     name="li2005/fig12",
-    figure="Figure 12",
     title="routing table size",
     statement="Covering removes 75 % of set A, which overlaps more, and 45 % of set B; perfect merging removes more, and "
     "imperfect merging still more.",

@@ -19,7 +19,7 @@ from thatch.experiments.li2005.merging import (
 )
 from thatch.experiments.li2005.setting import SCALE, SETTING, SMALL, subscriptions_of
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.li2005 import AT_LEAST, AT_MOST, EQUAL, UNEQUAL, Ints, draw_publications
 
 __all__ = ["FIG14", "FIG15", "THRESHOLDS"]
@@ -92,18 +92,12 @@ def _holds(merger: DiagramMerger, value: Ints) -> Bools:
     return np.asarray(compare[merger.operator](value, merger.value))
 
 
-SIZES = Simulation(name="li2005/thresholds", trial=_sizes, results={"threshold": float, "size": int})
+SIZES = Simulation(name="li2005/thresholds", trial=_sizes, results=columns(int="size", float="threshold"))
 
 FALSE_POSITIVES = Simulation(
     name="li2005/false_positives",
     trial=_false_positives,
-    results={
-        "threshold": float,
-        "wanted": int,
-        "let_through": int,
-        "wanted_events": int,
-        "events_let_through": int,
-    },
+    results=columns(int="wanted let_through wanted_events events_let_through", float="threshold"),
 )
 
 
@@ -145,7 +139,6 @@ def _curve(results: Results, advertised: float) -> Comparison:
 
 FIG14 = Experiment(
     name="li2005/fig14",
-    figure="Figure 14",
     title="imperfect merging and advertisements",
     statement="At IMT 0, after covering and perfect merging, 32,852 of 100,000 subscriptions are left; most mergers are made "
     "with IMT up to 0.15. With advertisements some mergers cost nothing, and tables are smaller.",
@@ -158,16 +151,7 @@ FIG14 = Experiment(
     + grid(1, shape=_SHAPES_OF_SIZES, count=(_COUNT,), scale=(1,), advertised=(1.0,)),
     quick=grid(1, shape=("A",), count=(SMALL,), scale=(SCALE,), advertised=(1.0, 0.25)),
     compare=_compare_sizes,
-    plots=(
-        Plot(
-            "Subscriptions in the table",
-            "threshold",
-            "size",
-            by=("shape", "advertised"),
-            x="IMT",
-            y="subscriptions",
-        ),
-    ),
+    plots=(Plot("Subscriptions in the table", "threshold", "size", by=("shape", "advertised")),),
 )
 
 
@@ -204,7 +188,6 @@ def _share(results: Results, wanted: str, found: str, shape: str, threshold: flo
 
 FIG15 = Experiment(
     name="li2005/fig15",
-    figure="Figure 15",
     title="false positives of imperfect merging",
     statement="More publications match as IMT grows, some of them in vain; up to IMT 0.1 not more than 2.5 %.",
     setting=SETTING
@@ -214,14 +197,5 @@ FIG15 = Experiment(
     full=grid(1, shape=_SHAPES, count=(100_000,), scale=(1,), publications=(_PUBLICATIONS,)),
     quick=grid(1, shape=_SHAPES, count=(SMALL,), scale=(SCALE,), publications=(300,)),
     compare=_compare_false_positives,
-    plots=(
-        Plot(
-            "Matches of publications and diagrams",
-            "threshold",
-            "let_through",
-            by=("shape",),
-            x="IMT",
-            y="matches",
-        ),
-    ),
+    plots=(Plot("Matches of publications and diagrams", "threshold", "let_through", by=("shape",)),),
 )

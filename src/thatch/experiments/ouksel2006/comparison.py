@@ -11,8 +11,7 @@ import numpy.typing as npt
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.redundancy import is_redundant
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, Value, grid, random_of
-from thatch.reports import PlotAxis
+from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 from thatch.workloads.ouksel2006 import COMPARISON_TOP, comparison
 
 __all__ = ["FIG11", "FIG12"]
@@ -93,7 +92,7 @@ def _by_random_points(
 SIMULATION = Simulation(
     name="ouksel2006/comparison",
     trial=_trial,
-    results={"arrived": int, "active": int, "share": float, "wrong": int, "capped": int},
+    results=columns(int="arrived active wrong capped", float="share"),
 )
 
 _figure = partial(Experiment, setting=SETTING, simulation=SIMULATION, full=FULL, quick=QUICK)
@@ -163,22 +162,11 @@ def _other_settings(results: Results, last: int) -> list[Comparison]:
 
 FIG11 = _figure(
     name="ouksel2006/fig11",
-    figure="Figure 11",
     title="active subscriptions, pairwise and group covering",
     statement="For m = 10 and 15 groups reduce 5,000 subscriptions to less than 10 % and pairs to about 15 %, for m = 20 to "
     "about 33 % and less than 50 %.",
     compare=_compare_active,
-    plots=(
-        Plot(
-            "Active subscriptions",
-            "arrived",
-            "active",
-            by=("policy", "attributes"),
-            where=USUAL,
-            x="incoming subscriptions",
-            y="active subscriptions",
-        ),
-    ),
+    plots=(Plot("Active subscriptions", "arrived", "active", by=("policy", "attributes"), where=USUAL),),
 )
 
 
@@ -211,7 +199,6 @@ def _compare_ratio(results: Results) -> list[Comparison]:
 
 FIG12 = _figure(
     name="ouksel2006/fig12",
-    figure="Figure 12",
     title="ratio of group to pairwise covering",
     statement="After 1,000 subscriptions the ratio of the set sizes is between 70 and 80 %, and keeps falling; it is larger "
     "for large m and almost alike for 15 and 20.",
@@ -223,8 +210,6 @@ FIG12 = _figure(
             "share",
             by=("policy",),
             where={"attributes": attributes, **USUAL},
-            x="incoming subscriptions",
-            y=PlotAxis("active", format="percent"),
         )
         for attributes in (10, 15, 20)
     ),

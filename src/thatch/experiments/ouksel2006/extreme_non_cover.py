@@ -7,8 +7,7 @@ from functools import partial
 
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
-from thatch.reports import PlotAxis
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.ouksel2006 import GAP_FORMS, extreme_non_cover
 
 __all__ = ["FIG9", "FIG10"]
@@ -44,7 +43,7 @@ def _trial(seed: int, *, form: str, gap: float, delta: float, literal: bool) -> 
 
 
 SIMULATION = Simulation(
-    name="ouksel2006/extreme_non_cover", trial=_trial, results={"guesses": int, "is_wrong": bool}
+    name="ouksel2006/extreme_non_cover", trial=_trial, results=columns(int="guesses", bool="is_wrong")
 )
 
 _figure = partial(Experiment, setting=SETTING, simulation=SIMULATION, full=FULL, quick=QUICK)
@@ -80,20 +79,11 @@ def _compare_guesses(results: Results) -> list[Comparison]:
 
 FIG9 = _figure(
     name="ouksel2006/fig9",
-    figure="Figure 9",
     title="average number of guesses, extreme non-cover",
     statement="The average number of guesses is similar for all errors; it depends on the ratio of the gap to the range.",
     compare=_compare_guesses,
     plots=(
-        Plot(
-            "Guesses, slabs",
-            "gap",
-            "guesses",
-            by=("delta",),
-            where={"form": "slabs", "literal": True},
-            x=PlotAxis("gap", format="percent"),
-            y="guesses",
-        ),
+        Plot("Guesses, slabs", "gap", "guesses", by=("delta",), where={"form": "slabs", "literal": True}),
     ),
 )
 
@@ -131,7 +121,6 @@ def _compare_errors(results: Results) -> list[Comparison]:
 
 FIG10 = _figure(
     name="ouksel2006/fig10",
-    figure="Figure 10",
     title="false decisions, extreme non-cover",
     statement="For errors below 10^-6 and gaps above 1 % the decision is always right; for 10^-3 the number of false "
     "decisions is quite low if the gap is at least 2 %.",
@@ -143,8 +132,6 @@ FIG10 = _figure(
             "is_wrong",
             by=("delta",),
             where={"form": "slabs", "literal": literal},
-            x=PlotAxis("gap", format="percent"),
-            y=PlotAxis("false decisions", format="percent"),
         )
         for name, literal in (("the paper's", True), ("the corrected", False))
     ),

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from thatch.experiments.experiment import Comparison, Experiment, Plot, number
-from thatch.experiments.ouksel2006.removed import compare_removed, plot_removed
+from thatch.experiments.ouksel2006.redundant_cover import compare_removed, plot_removed
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.ouksel2006 import FORMS, non_cover
 
 __all__ = ["FIG7", "FIG8"]
@@ -50,7 +50,7 @@ def _trial(seed: int, *, form: str, rows: int, attributes: int) -> Sequence[Row]
 SIMULATION = Simulation(
     name="ouksel2006/non_cover",
     trial=_trial,
-    results={"removed": float, "guesses": int, "is_wrong": bool, "decided_by": str},
+    results=columns(int="guesses", float="removed", str="decided_by", bool="is_wrong"),
 )
 
 _figure = partial(Experiment, setting=SETTING, simulation=SIMULATION, full=FULL, quick=QUICK)
@@ -69,7 +69,6 @@ def _compare_removed(results: Results) -> list[Comparison]:
 
 FIG7 = _figure(
     name="ouksel2006/fig7",
-    figure="Figure 7",
     title="reduction by MCS, non-cover",
     statement="MCS performs even better than for redundant covering: most subscriptions are removed quickly.",
     compare=_compare_removed,
@@ -100,7 +99,6 @@ def _compare_guesses(results: Results) -> list[Comparison]:
 
 FIG8 = _figure(
     name="ouksel2006/fig8",
-    figure="Figure 8",
     title="actual number of iterations, non-cover",
     statement="The average number of iterations is below 0.5, since the reduced set is empty in most cases; the algorithm "
     "always found that the box is not covered.",
@@ -112,8 +110,6 @@ FIG8 = _figure(
             "guesses",
             by=("attributes",),
             where={"form": form},
-            x="subscriptions k",
-            y="iterations",
         )
         for form in FORMS
     ),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number
-from thatch.experiments.ouksel2006.removed import compare_removed, plot_removed
+from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.ouksel2006 import FORMS, redundant_cover
 
-__all__ = ["FIG5", "FIG6"]
+__all__ = ["FIG5", "FIG6", "compare_removed", "plot_removed"]
 
 DELTA = 1e-10  # table 8
 ROWS = range(10, 311, 30)
@@ -59,16 +58,34 @@ def _trial(seed: int, *, form: str, rows: int, attributes: int) -> Sequence[Row]
 SIMULATION = Simulation(
     name="ouksel2006/redundant_cover",
     trial=_trial,
-    results={
-        "removed": float,
-        "kept": int,
-        "log_trials": float,
-        "log_trials_reduced": float,
-        "log_trials_corrected": float,
-    },
+    results=columns(int="kept", float="removed log_trials log_trials_reduced log_trials_corrected"),
 )
 
 _figure = partial(Experiment, setting=SETTING, simulation=SIMULATION, full=FULL, quick=QUICK)
+
+
+def compare_removed(results: Results, what: str, paper: str, why: Mapping[str, str]) -> list[Comparison]:
+    """The paper's statement beside our shares; `why` has a reason for each form."""
+    return [
+        Comparison(
+            f"{what}, {form}, m = {attributes}, k = 10 / 100 / 310",
+            paper,
+            join(
+                percent(results.mean("removed", form=form, attributes=attributes, rows=rows))
+                for rows in (10, 100, 310)
+            ),
+            why[form],
+        )
+        for form in FORMS
+        for attributes in (10, 15, 20)
+    ]
+
+
+def plot_removed(what: str) -> tuple[Plot, ...]:
+    """A plot for each form."""
+    return tuple(
+        Plot(f"{what}, {form}", "rows", "removed", by=("attributes",), where={"form": form}) for form in FORMS
+    )
 
 
 _WHY = {
@@ -84,7 +101,6 @@ def _compare_removed(results: Results) -> list[Comparison]:
 
 FIG5 = _figure(
     name="ouksel2006/fig5",
-    figure="Figure 5",
     title="reduction by MCS, redundant covering",
     statement="MCS removes between 80 % and 100 % of the redundant subscriptions, more for more attributes.",
     compare=_compare_removed,
@@ -122,22 +138,13 @@ def _compare_points(results: Results) -> list[Comparison]:
 
 FIG6 = _figure(
     name="ouksel2006/fig6",
-    figure="Figure 6",
     title="theoretical number of iterations, redundant covering",
     statement="RSPC alone needs extremely many iterations; after MCS d is below 10^5 for 100 subscriptions with 10 "
     "attributes, and much lower for more attributes.",
     setting=SETTING + " The error is 10^-10.",
     compare=_compare_points,
     plots=tuple(
-        Plot(
-            f"Iterations {when}, {form}",
-            "rows",
-            name,
-            by=("attributes",),
-            where={"form": form},
-            x="subscriptions k",
-            y="log10 d",
-        )
+        Plot(f"Iterations {when}, {form}", "rows", name, by=("attributes",), where={"form": form})
         for form in FORMS
         for when, name in (("before MCS", "log_trials"), ("after MCS", "log_trials_reduced"))
     ),

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, percent, ratio
 from thatch.experiments.overlay.setting import SETTING, filters_of, routing_of, topology_of
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.model.topology import Topology
-from thatch.reports import PlotAxis
 
 __all__ = ["HOPS"]
 
@@ -67,7 +66,7 @@ def _hops(topology: Topology) -> dict[tuple[str, str], int]:
 
 
 SIMULATION = Simulation(
-    name="overlay/hops", trial=_trial, results={"hop": int, "sent": int, "flooded": int, "share": float}
+    name="overlay/hops", trial=_trial, results=columns(int="hop sent flooded", float="share")
 )
 
 _FULL = grid(
@@ -130,8 +129,6 @@ HOPS = Experiment(
             "share",
             by=("policy", "source"),
             where={"shape": shape},
-            x="hops from the subscriber",
-            y=PlotAxis("of flooding", format="percent"),
         )
         for shape in ("line", "tree")
     ),

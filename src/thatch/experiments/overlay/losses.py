@@ -7,8 +7,7 @@ from typing import Any
 
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, percent, ratio
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, Value, grid, random_of
-from thatch.reports import PlotAxis
+from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 from thatch.workloads.ouksel2006 import HIGH, LOW, extreme_non_cover
 
 __all__ = ["LOSSES"]
@@ -86,9 +85,7 @@ def _inside_the_gap(lows: Any, highs: Any) -> dict[str, int]:
 
 
 SIMULATION = Simulation(
-    name="overlay/chain",
-    trial=_trial,
-    results={"possible": int, "lost": int, "lost_share": float, "bound": float, "reached": float},
+    name="overlay/chain", trial=_trial, results=columns(int="possible lost", float="lost_share bound reached")
 )
 
 _LENGTHS = (2, 4, 8, 16)
@@ -145,14 +142,7 @@ LOSSES = Experiment(
     quick=_QUICK,
     compare=_compare,
     plots=tuple(
-        Plot(
-            title,
-            "brokers",
-            up,
-            by=("policy", "delta"),
-            x="brokers of the chain",
-            y=PlotAxis("lost", format="percent"),
-        )
+        Plot(title, "brokers", up, by=("policy", "delta"))
         for title, up in (("Lost publications", "lost_share"), ("What proposition 4 allows", "bound"))
     ),
 )

@@ -18,7 +18,7 @@ from thatch.experiments.overlay.setting import (
     topology_of,
 )
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, Value, grid, random_of
+from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 
 __all__ = ["MESSAGES", "PUBLICATIONS", "TABLES"]
 
@@ -68,17 +68,10 @@ def _trial(
 SIMULATION = Simulation(
     name="overlay/network",
     trial=_trial,
-    results={
-        "diameter": int,
-        "messages": int,
-        "bytes": int,
-        "largest_table": int,
-        "mean_table": float,
-        "publications": int,
-        "superfluous": int,
-        "deliveries": int,
-        "lost": int,
-    },
+    results=columns(
+        int="diameter messages bytes largest_table publications superfluous deliveries lost",
+        float="mean_table",
+    ),
 )
 
 
@@ -93,19 +86,10 @@ def _largest_networks(results: Results) -> Iterator[tuple[str, str, dict[str, Va
             yield f"{shape} of {largest}, {way}", way, {"shape": shape, "policy": way, "brokers": largest}
 
 
-def _over_diameter(what: str, up: str, y: str) -> tuple[Plot, ...]:
+def _over_diameter(what: str, up: str) -> tuple[Plot, ...]:
     """A plot for each shape, a line for each policy."""
     return tuple(
-        Plot(
-            f"{what}, {shape}",
-            "diameter",
-            up,
-            by=("policy",),
-            where={"shape": shape},
-            x="diameter, in links",
-            y=y,
-        )
-        for shape in SHAPES
+        Plot(f"{what}, {shape}", "diameter", up, by=("policy",), where={"shape": shape}) for shape in SHAPES
     )
 
 
@@ -161,7 +145,7 @@ MESSAGES = _figure(
     "propagation.",
     setting=SETTING,
     compare=_compare_messages,
-    plots=_over_diameter("Subscription messages", "messages", "messages"),
+    plots=_over_diameter("Subscription messages", "messages"),
 )
 
 
@@ -197,7 +181,7 @@ TABLES = _figure(
     setting=SETTING
     + "A table holds a broker's own clients' subscriptions and what its neighbours forwarded.",
     compare=_compare_tables,
-    plots=_over_diameter("Entries of a routing table in the mean", "mean_table", "entries"),
+    plots=_over_diameter("Entries of a routing table in the mean", "mean_table"),
 )
 
 
@@ -250,5 +234,5 @@ PUBLICATIONS = _figure(
     "may lose some.",
     setting=SETTING,
     compare=_compare_publications,
-    plots=_over_diameter("Publications sent from broker to broker", "publications", "publications"),
+    plots=_over_diameter("Publications sent from broker to broker", "publications"),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from thatch.experiments.experiment import Comparison, Experiment, join, number, percent
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Grid, Row, Simulation, Value
+from thatch.experiments.trials import Grid, Row, Simulation, Value, columns
 from thatch.experiments.yu2012.cases import PlacementCase, make_case, solve_verified
 from thatch.experiments.yu2012.levels import FEW_OF_TWO, LEVELS, TIGHT_LOOSE, tight_and_loose
 from thatch.experiments.yu2012.placements import ALGORITHMS, FEW, PLAIN, SETTING, SMALL, placements
@@ -66,7 +66,7 @@ SIMULATION = Simulation(
     name="yu2012/details",
     trial=_trial,
     defaults=PLACEMENTS.defaults,
-    results={"algorithm": str, "beta": float, "beta_max": float, "part": str, "x": float, "y": float},
+    results=columns(float="beta beta_max x y", str="algorithm part"),
 )
 
 
@@ -205,7 +205,6 @@ def _compare_two_levels(results: Results) -> list[Comparison]:
 
 FIG10B = Experiment(
     name="yu2012/fig10b",
-    figure="Figure 10b",
     title="loads on two levels (IS:L, BI:H)",
     statement="SLP keeps all limits; tight, Gr* overloads more than 10 % of the brokers.",
     setting=LEVELS + "Five seeds.",

@@ -69,7 +69,6 @@ def _summary(results: Results, name: str) -> str | None:
 
 FIG6 = Experiment(
     name="yu2012/fig6",
-    figure="Figure 6",
     title="all algorithms on set #1, one level",
     statement="Triangles of bandwidth, RMS delay and deviation of loads, means of four workloads: SLP1 and Gr* do well in all; "
     "Gr needs more and breaks load limits on every workload, its variants with eviction too; Closest¬b, Closest and Balance "
@@ -156,7 +155,6 @@ def _compare_sets(results: Results) -> list[Comparison]:
 
 TABLE2 = Experiment(
     name="yu2012/table2",
-    figure="Table 2",
     title="bandwidth on sets #2 and #3",
     statement="Gr* performs well on both sets; on #2 it is even below the fractional solution. The load of Gr is above β_max by "
     "39 % on #2 and by 58 % on #3.",
@@ -197,7 +195,6 @@ def _factor(results: Results, name: str, ratio: str) -> str | None:
 
 TABLE3 = Experiment(
     name="yu2012/table3",
-    figure="Table 3",
     title="load factors by distribution of brokers",
     statement="The load factor of SLP lies between those of Balance and of Closest¬b. Balance has about 1 where brokers are spread "
     "as subscribers are, more where they are not, less again with more brokers near the publisher. β_max is 1.5 times the "

@@ -10,7 +10,7 @@ import numpy as np
 
 from thatch.experiments.experiment import join, number
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Grid, Row, Simulation, Value, grid
+from thatch.experiments.trials import Grid, Row, Simulation, Value, columns, grid
 from thatch.experiments.yu2012.cases import PlacementCase, make_case, solve_verified
 
 __all__ = [
@@ -173,22 +173,9 @@ SIMULATION = Simulation(
     name="yu2012/placements",
     trial=_trial,
     defaults={name: values[0] for name, values in _USUAL.items()},
-    results={
-        "algorithm": str,
-        "bandwidth": float,
-        "load_factor": float,
-        "load_deviation": float,
-        "overloaded": float,
-        "rms_delay": float,
-        "late": float,
-        "status": str,
-        "fractional": float,
-        "bound": float,
-        "processor_time": float,
-        "beta": float,
-        "beta_max": float,
-        "floor": float,
-        "candidates": float,
-        "tried": int,
-    },
+    results=columns(
+        int="tried",
+        float="bandwidth load_factor load_deviation overloaded rms_delay late fractional bound processor_time beta beta_max floor candidates",
+        str="algorithm status",
+    ),
 )

@@ -40,7 +40,6 @@ def _compare_time(results: Results) -> list[Comparison]:
 
 FIG11A = Experiment(
     name="yu2012/fig11a",
-    figure="Figure 11a",
     title="running time of SLP",
     statement="A million subscribers take 23 hours on one level of 100 brokers and 4 hours on two levels of 200, on a desktop "
     "of 2009 with CPLEX 10.",
@@ -91,7 +90,6 @@ def _gain(results: Results, name: str) -> str | None:
 
 FIG11B = Experiment(
     name="yu2012/fig11b",
-    figure="Figure 11b",
     title="bandwidth by filter complexity",
     statement="Bandwidth falls as α grows, for SLP1, Gr and Gr* alike; 3 is the knee. At 1 and 2 SLP1 is more vulnerable.",
     setting=SETTING
@@ -129,7 +127,6 @@ def _compare_delays(results: Results) -> list[Comparison]:
 
 FIG12 = Experiment(
     name="yu2012/fig12",
-    figure="Figure 12",
     title="candidate sets and bandwidth by maximum delay",
     statement="A larger maximum delay gives larger candidate sets, about 17 % of the brokers at 0.3, and less bandwidth.",
     setting=SETTING
@@ -142,13 +139,7 @@ FIG12 = Experiment(
     ),
     compare=_compare_delays,
     plots=(
-        Plot(
-            "Candidate sets",
-            "delay",
-            "candidates",
-            x="maximum delay",
-            y=PlotAxis("of all brokers", format="percent"),
-        ),
+        Plot("Candidate sets", "delay", "candidates", y=PlotAxis("of all brokers", format="percent")),
         bandwidth_by("delay", "maximum delay"),
     ),
 )
@@ -173,7 +164,6 @@ def _compare_samples(results: Results) -> list[Comparison]:
 
 FIG13 = Experiment(
     name="yu2012/fig13",
-    figure="Figure 13",
     title="load factor by sample size",
     statement="Sampling about 10 subscribers a broker is enough to keep loads on one level, 20 a child on two.",
     setting=LEVELS
@@ -209,7 +199,6 @@ def _compare_clusters(results: Results) -> list[Comparison]:
 
 FIG14 = Experiment(
     name="yu2012/fig14",
-    figure="Figure 14",
     title="bandwidth by super-interests",
     statement="More super-interests lower bandwidth gradually on one level and hardly on several.",
     setting=LEVELS

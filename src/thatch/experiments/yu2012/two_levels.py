@@ -62,7 +62,6 @@ def _summary(results: Results, name: str, limits: str) -> str | None:
 
 FIG9 = Experiment(
     name="yu2012/fig9",
-    figure="Figure 9",
     title="all algorithms on set #1, two levels",
     statement="Loose: Gr and Gr* are comparable to SLP, Gr* slightly lower in bandwidth. Tight: Gr and Gr* break load limits, SLP "
     "keeps them. Those that ignore a space do as badly as on one level.",
@@ -99,7 +98,6 @@ def _compare_bandwidth(results: Results) -> list[Comparison]:
 
 FIG10A = Experiment(
     name="yu2012/fig10a",
-    figure="Figure 10a",
     title="bandwidth on two levels",
     statement="For all but one of the eight workloads SLP needs more bandwidth than Gr*; tight, Gr* breaks the load limits that "
     "SLP keeps; loose, the two are alike.",

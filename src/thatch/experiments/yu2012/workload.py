@@ -8,7 +8,7 @@ import numpy as np
 
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.experiments.yu2012.cases import LOADS
 from thatch.reports import PlotAxis, Report
 from thatch.workloads import yu2012
@@ -84,14 +84,13 @@ def _maps(report: Report, results: Results) -> None:
 
 FIG7 = Experiment(
     name="yu2012/fig7",
-    figure="Figure 7",
     title="interests in event space, by region",
     statement="Maps of interests for (IS:H, BI:H) in Asia, North America and Europe: hot spots, of which some are shared and "
     "others belong to a region.",
     setting="our stand-in for the generator from statistics of Google Groups: topics in a square, with popularity by region. A cell "
     f"shows how many of a region's subscribers want events at its middle; {_CELLS} × {_CELLS} cells. Drawn for HH.",
     simulation=Simulation(
-        name="yu2012/interests", trial=_interests, results={"region": str, "x": int, "y": int, "share": float}
+        name="yu2012/interests", trial=_interests, results=columns(int="x y", float="share", str="region")
     ),
     full=grid(5, load=LOADS, subscribers=(100_000,)),
     quick=grid(1, load=("HH",), subscribers=(1_000,)),
@@ -130,18 +129,15 @@ def _compare_candidates(results: Results) -> list[Comparison]:
 
 FIG15 = Experiment(
     name="yu2012/fig15",
-    figure="Figure 15",
     title="candidate boxes by super-interests",
     statement="The set of candidate filters grows with the number of super-interests.",
     setting="set #1 (IS:H, BI:H), 100 brokers, a sample of 10 n + n ln n subscribers; boxes after shrinking to what they "
     "contain, each counted once. Five seeds.",
     simulation=Simulation(
-        name="yu2012/candidates", trial=_candidates, results={"sampled": int, "candidates": int}
+        name="yu2012/candidates", trial=_candidates, results=columns(int="sampled candidates")
     ),
     full=grid(5, brokers=(100,), load=("HH",), clusters=_CLUSTERS),
     quick=grid(1, brokers=(12,), load=("HH",), clusters=(1, 5)),
     compare=_compare_candidates,
-    plots=(
-        Plot("Candidate boxes", "clusters", "candidates", x="super-interests a broker", y="candidate boxes"),
-    ),
+    plots=(Plot("Candidate boxes", "clusters", "candidates"),),
 )
