@@ -14,7 +14,7 @@ import thatch
 from thatch.errors import TableError
 from thatch.formats.subscriptions import read_subscriptions as read_embedded
 from thatch.pipeline.sources import read_subscriptions
-from thatch.pipeline.transforms.loading import list_conditions, load
+from thatch.pipeline.transforms.loading import check_subscriptions, list_conditions, load, split_checked
 
 SCHEMA = thatch.Schema({"qty": thatch.Integer(0, 1000), "side": thatch.Enum("buy", "sell")})
 
@@ -28,11 +28,13 @@ def embedded(path: str, schema=None):
     return sorted(set(read.rows) - set(rejects)), rejects, engine
 
 
-def on_spark(spark, path: str, schema=None, parts: int = 3):
+def on_spark(spark, path: str, schema=None, parts: int = 2):
     table = read_subscriptions(spark, path)
-    loaded = load(table.repartition(parts), schema=schema)
+    checked = check_subscriptions(table.repartition(parts), schema=schema).persist()  # as jobs do
+    loaded = split_checked(checked)
     accepted = sorted(loaded.accepted.collect(), key=lambda each: each["row"])
     rejects = loaded.rejects.collect()
+    checked.unpersist()
     assert len({each["row"] for each in rejects}) == len(rejects)
     return accepted, {each["row"]: each["reason"] for each in rejects}
 

@@ -71,9 +71,9 @@ def embedded(filters, table, **options):
 
 
 def frame(spark, table):
-    """A table on Spark with a number for each row, in three partitions."""
+    """A table on Spark with a number for each row, in two partitions."""
     numbered = table.append_column("number", pa.array(range(table.num_rows), pa.int64()))
-    return spark.createDataFrame(numbered).repartition(3)
+    return spark.createDataFrame(numbered).repartition(2).persist()
 
 
 def of_shards(transform, events, subscriptions, reader, *, schema=None, shards=None):

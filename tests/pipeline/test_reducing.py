@@ -322,7 +322,7 @@ def table(spark):
 
 @pytest.fixture(scope="module")
 def found(table):
-    return {each["subscription"]: each for each in reduce(table.repartition(3)).collect()}
+    return {each["subscription"]: each for each in reduce(table.repartition(2)).collect()}
 
 
 class TestOnSpark:

@@ -68,7 +68,7 @@ class TestRunning:
     def test_progress_is_told_until_the_work_is_done(self, spark):
         told = []
         with report_progress(spark, lambda done, known: told.append((done, known))):
-            spark.range(8, numPartitions=8).mapInArrow(_slowly, "id long").count()
+            spark.range(4, numPartitions=4).mapInArrow(_slowly, "id long").count()
         assert told
         assert all(0 <= done <= known for done, known in told)
         assert told == sorted(told)

@@ -51,6 +51,7 @@ class _Queries:
 
     accepted: DataFrame | Engine | Path
     rejects: DataFrame | None = None
+    strategy: Strategy = "mapped"
 
 
 def match_files(
@@ -98,30 +99,36 @@ def _parameters(options: MatchOptions) -> dict[str, object]:
 
 @contextmanager
 def _read_queries(spark: SparkSession, path: str, options: MatchOptions) -> Iterator[_Queries]:
-    """Read the subscriptions, and keep what is persisted of them until the block ends."""
+    """Read the subscriptions, choose the strategy, and keep what is persisted until the block ends."""
     local = Path(path).resolve()  # Spark may have been started in another folder
     if local.suffix == ".thatch":
-        yield _Queries(local)
-    elif is_loaded(path):
+        yield _Queries(local, strategy=options.strategy)
+        return
+    if is_loaded(path):
         loaded_schema(path, options.schema)  # refuses another schema and a damaged folder
         if (local / INDEX).is_file() and options.strategy != "partitioned":
             yield _Queries(local / INDEX)
+            return
+        table = spark.read.parquet(str(local / SUBSCRIPTIONS))
+        yield _Queries(table, strategy=_choose_strategy(table, options.strategy))
+        return
+    table = read_subscriptions(spark, path).persist()
+    checked = check_subscriptions(table, schema=options.schema)
+    try:
+        if _choose_strategy(table, options.strategy) == "mapped":
+            yield _parse_here(table, options.schema)
         else:
-            yield _Queries(spark.read.parquet(str(local / SUBSCRIPTIONS)))
-    else:
-        table = read_subscriptions(spark, path).persist()
-        try:
-            if options.strategy == "partitioned" or (
-                options.strategy == "auto" and table.count() > MOST_MAPPED
-            ):
-                rows = check_subscriptions(table, schema=options.schema).persist()
-                loaded = split_checked(rows)
-                yield _Queries(loaded.accepted.drop(ROW), loaded.rejects)
-                rows.unpersist()
-            else:
-                yield _parse_here(table, options.schema)
-        finally:
-            table.unpersist()
+            loaded = split_checked(checked.persist())
+            yield _Queries(loaded.accepted.drop(ROW), loaded.rejects, "partitioned")
+    finally:
+        checked.unpersist()
+        table.unpersist()
+
+
+def _choose_strategy(table: DataFrame, strategy: Strategy) -> Strategy:
+    if strategy == "auto":
+        return "partitioned" if table.count() > MOST_MAPPED else "mapped"
+    return strategy
 
 
 def _parse_here(table: DataFrame, schema: Schema | None) -> _Queries:
@@ -149,16 +156,19 @@ def _write_matches(job: Job, log: EventSource, queries: _Queries, options: Match
         nulls=options.nulls,
         time=options.time,
         schema=options.schema,
-        strategy=options.strategy,
+        strategy=queries.strategy,
         bad="skip",
         skipped=skipped,
     )
     job.write(MATCHES, found, order=None)
-    refused = log.rejects_found()
+    # Whether there are rejects is known from the one pass of the mapped strategy.
+    refused = log.rejects_found() if queries.strategy == "mapped" else log.rejects
     if refused is None:
         refused = job.spark.createDataFrame([], f"{ROW} bigint, {REASON} string")
     refused = refused.select(f.col(ROW).cast("bigint"), REASON)
     if log.json is not None and skipped.value:
         bad = find_refused(log.table, event=log.row, json=log.json)
         refused = refused.union(bad.select(f.col(EVENT), REASON))
+    refused = refused.persist()  # sorting reads it twice
     job.write(REFUSED, refused)
+    refused.unpersist()

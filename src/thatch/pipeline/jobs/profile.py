@@ -75,10 +75,9 @@ def profile_files(
 
 def _add_rejects(found: Profile, log: EventSource) -> Profile:
     """Count the rows of the files that are no rows of a table, too."""
-    rejects = log.rejects_found()
-    if rejects is None:
+    if log.rejects is None:
         return found
-    counts = rejects.groupBy(REASON).count().persist()
+    counts = log.rejects.groupBy(REASON).count().persist()
     total = counts.agg(f.coalesce(f.sum("count"), f.lit(0))).collect()[0][0]
     first = counts.orderBy(f.desc("count"), REASON).limit(REASONS).collect()
     counts.unpersist()
