@@ -9,14 +9,12 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from thatch import errors
 from thatch.errors import SparkError
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from thatch.pipeline.columns import SparkSession
 
 __all__ = [
     "Progress",

@@ -1,4 +1,7 @@
-"""Names, types and functions of the columns that the pipeline reads and writes."""
+"""Names, types and functions of columns, and the classes of PySpark for annotations.
+
+Importing Thatch must not import PySpark: other modules of the pipeline import from here what they need at the top.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql import functions as f
 else:
+    Column = DataFrame = SparkSession = Any
 
     class _Functions:
-        """`pyspark.sql.functions`, imported on first use: importing Thatch must not import PySpark."""
+        """`pyspark.sql.functions`, imported on first use."""
 
         def __getattr__(self, name: str) -> Any:
             from pyspark.sql import functions
@@ -33,6 +38,9 @@ __all__ = [
     "SLOTS",
     "SUBSCRIBER",
     "SUBSCRIPTION",
+    "Column",
+    "DataFrame",
+    "SparkSession",
     "f",
     "quoted",
     "spark_schema",

@@ -13,17 +13,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 from uuid import uuid4
 
 from thatch.errors import TableError
 from thatch.formats.folders import MANIFEST, describe_file, manifest_text
 from thatch.pipeline.adapter import file_system
+from thatch.pipeline.columns import SparkSession
 from thatch.pipeline.tasks import scratch_file
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 __all__ = ["REPORT", "FileSystem", "Folder", "HadoopFiles", "LocalFiles", "atomic_folder", "find_file_system"]
 

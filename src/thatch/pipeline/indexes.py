@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +15,20 @@ from thatch.engine import Engine
 from thatch.errors import IndexFileError, SubscriptionError, TableError, shown
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import translate_spark_errors
-from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, f, quoted
+from thatch.pipeline.columns import (
+    EXPIRES,
+    FILTER,
+    REASON,
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    Column,
+    DataFrame,
+    SparkSession,
+    f,
+    quoted,
+)
 from thatch.pipeline.tasks import SharedFile, scratch_file, share_file
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = [
     "NOT_ALL_GOOD",

@@ -7,14 +7,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thatch.errors import MissingPackageError, SparkError
 from thatch.pipeline.adapter import is_connect
+from thatch.pipeline.columns import SparkSession
 from thatch.pipeline.java import cache_folder, find_java, make_java_home
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 __all__ = ["session"]
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
 import numpy.typing as npt
@@ -24,9 +24,7 @@ import pyarrow as pa
 
 from thatch.engine import container
 from thatch.pipeline.adapter import is_connect, is_local, translate_spark_errors
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from thatch.pipeline.columns import SparkSession
 
 __all__ = [
     "Arrays",

@@ -13,25 +13,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, report_progress, translate_spark_errors
-from thatch.pipeline.columns import REASON, ROW
+from thatch.pipeline.columns import REASON, ROW, DataFrame, SparkSession
 from thatch.pipeline.folders import REPORT, Folder, atomic_folder
 from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.tasks import scratch_file
 from thatch.reports import Report
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
 __all__ = [
     "REJECTS",
     "FirstRows",
-    "Job",
     "JobOutput",
+    "RunningJob",
     "add_first_rows",
     "first_rows",
     "read_files_or_loaded",
@@ -64,7 +61,7 @@ class JobOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunningJob:
     """A job that is running, and the folder that it writes."""
 
     spark: SparkSession
@@ -103,7 +100,7 @@ class Job:
 
 
 @contextmanager
-def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[Job]:
+def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[RunningJob]:
     """Run a job that writes a folder; if it fails, the folder does not appear.
 
     Parameters
@@ -115,7 +112,7 @@ def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[Job]
         report_progress(spark, output.progress),
         translate_spark_errors(doing),
     ):
-        yield Job(spark, folder, output.command)
+        yield RunningJob(spark, folder, output.command)
 
 
 def read_files_or_loaded(

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from thatch.formats.subscriptions import SUBSCRIPTIONS
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import ROW
+from thatch.pipeline.columns import ROW, DataFrame, SparkSession
 from thatch.pipeline.indexes import build_engine
-from thatch.pipeline.jobs.job import REJECTS, Job, JobOutput, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
 from thatch.pipeline.jobs.load_report import LoadFacts, load_facts, load_report
 from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.tasks import scratch_file
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["INDEX", "REJECTS", "SUBSCRIPTIONS", "load_files"]
 
@@ -58,7 +53,7 @@ def load_files(
     return facts
 
 
-def _write(job: Job, rows: DataFrame, schema: Schema | None, *, with_index: bool) -> LoadFacts:
+def _write(job: RunningJob, rows: DataFrame, schema: Schema | None, *, with_index: bool) -> LoadFacts:
     loaded = split_checked(rows)
     job.write(SUBSCRIPTIONS, loaded.accepted)
     job.write(REJECTS, loaded.rejects)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, f
+from thatch.pipeline.columns import (
+    EXPIRES,
+    FILTER,
+    REASON,
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    Column,
+    DataFrame,
+    f,
+)
 from thatch.pipeline.transforms.loading import BOXES, CONDITIONS, IS_BAD, IS_REPEATED, Loaded
 from thatch.reports import Report
 from thatch.reports.figures import PlotAxis
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 __all__ = ["LoadFacts", "load_facts", "load_report"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,18 +14,15 @@ import pyarrow.compute as pc
 from thatch.engine import Engine
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import EVENT, FILTER, REASON, ROW, SUBSCRIPTION, f
+from thatch.pipeline.columns import EVENT, FILTER, REASON, ROW, SUBSCRIPTION, DataFrame, SparkSession, f
 from thatch.pipeline.indexes import fill_engine
-from thatch.pipeline.jobs.job import REJECTS, Job, JobOutput, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
 from thatch.pipeline.jobs.load import INDEX
 from thatch.pipeline.jobs.match_report import MatchFacts, match_facts, match_report
 from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
 from thatch.pipeline.transforms.events import find_refused
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
 from thatch.pipeline.transforms.matching import MOST_MAPPED, Strategy, match
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["MATCHES", "REFUSED", "MatchOptions", "match_files"]
 
@@ -144,7 +141,7 @@ def _parse_here(table: DataFrame, schema: Schema | None) -> _Queries:
     return _Queries(engine, table.sparkSession.createDataFrame(together.cast(_REJECTS)))
 
 
-def _write_matches(job: Job, log: EventSource, queries: _Queries, options: MatchOptions) -> None:
+def _write_matches(job: RunningJob, log: EventSource, queries: _Queries, options: MatchOptions) -> None:
     """Write the matches, and the rows of the log that are no events."""
     skipped = job.spark.sparkContext.accumulator(0)
     found = match(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SUBSCRIBER, SUBSCRIPTION, f
+from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SUBSCRIBER, SUBSCRIPTION, DataFrame, f
 from thatch.pipeline.jobs.job import FirstRows, add_first_rows, first_rows
 from thatch.reports import PlotAxis, Report
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["MatchFacts", "match_facts", "match_report"]
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pyarrow.parquet as pq
 
 from thatch.formats.profile import read_profile
 from thatch.model.profile import Profile
-from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, f
-from thatch.pipeline.jobs.job import REJECTS, Job, JobOutput, run_job
+from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession, f
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
 from thatch.pipeline.jobs.merge_report import MergeFacts, merge_facts, merge_report
 from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE, Reduced, ReduceOptions, reduce_rows, write_passive
 from thatch.pipeline.jobs.reduce_report import reduce_facts
 from thatch.pipeline.sources import EventSource, read_events
 from thatch.pipeline.transforms.merging.gaps import PARTS
 from thatch.pipeline.transforms.merging.merge import MergedTable, check_budget, merge
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["FRONTIER", "MERGED", "MERGER", "MergeOptions", "merge_files"]
 
@@ -113,7 +110,7 @@ def _merge(
     return merged if rejects is None else replace(merged, refused=merged.refused + rejects.count())
 
 
-def _write(job: Job, merged: MergedTable, given: DataFrame) -> None:
+def _write(job: RunningJob, merged: MergedTable, given: DataFrame) -> None:
     """Write what is forwarded, and the subscriptions that are parts of mergers."""
     first = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
     others = [name for name in merged.forwarded.columns if name not in first]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thatch.engine import Engine
 from thatch.errors import EventError
@@ -18,7 +18,7 @@ from thatch.formats.profile import read_profile
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import EVENTS, REASON, ROW, SUBSCRIPTION
+from thatch.pipeline.columns import EVENTS, REASON, ROW, SUBSCRIPTION, SparkSession
 from thatch.pipeline.jobs.job import JobOutput, read_files_or_loaded, run_job, scratch_folder
 from thatch.pipeline.jobs.place_report import place_report
 from thatch.pipeline.sources import read_events
@@ -29,9 +29,6 @@ from thatch.placement.placing import PlacementOptions, place
 from thatch.placement.plan import PlacementPlan
 from thatch.placement.sites import Homes, Sites
 from thatch.placement.subscriptions import SubscriptionList
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 __all__ = ["Inputs", "Placed", "place_files", "place_here"]
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from thatch.formats.profile import KIND, write_tables
 from thatch.model.profile import Profile
 from thatch.model.profile.counting import REASONS
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import REASON, f
+from thatch.pipeline.columns import REASON, SparkSession, f
 from thatch.pipeline.jobs.job import JobOutput, run_job, scratch_folder
 from thatch.pipeline.jobs.profile_report import profile_report
 from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
 from thatch.pipeline.transforms.profiling.profile import profile
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 __all__ = ["profile_files"]
 

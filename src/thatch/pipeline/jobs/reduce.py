@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION
-from thatch.pipeline.jobs.job import REJECTS, Job, JobOutput, read_files_or_loaded, run_job
+from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, read_files_or_loaded, run_job
 from thatch.pipeline.jobs.reduce_report import ReduceFacts, reduce_facts, reduce_report
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
 from thatch.pipeline.transforms.reducing.arranging import Order
 from thatch.pipeline.transforms.reducing.deciding import PolicyName
 from thatch.pipeline.transforms.reducing.reduce import check_limits, reduce
 from thatch.pipeline.transforms.reducing.verdicts import ACTIVE, EXHAUSTED, PROOF
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["ACTIVE", "PASSIVE", "ReduceOptions", "Reduced", "reduce_files", "reduce_rows", "write_passive"]
 
@@ -86,7 +83,7 @@ class Reduced:
 
 
 @contextmanager
-def reduce_rows(job: Job, path: str, options: ReduceOptions) -> Iterator[Reduced]:
+def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[Reduced]:
     """Read subscriptions, write the rows that are none to `rejects`, and reduce the others."""
     table, schema = read_files_or_loaded(job.spark, path, options.schema)
     # Persisted: several passes and tables need it.
@@ -109,6 +106,6 @@ def reduce_rows(job: Job, path: str, options: ReduceOptions) -> Iterator[Reduced
         rows.unpersist()
 
 
-def write_passive(job: Job, reduced: Reduced) -> None:
+def write_passive(job: RunningJob, reduced: Reduced) -> None:
     """Write the subscriptions that others cover."""
     job.write(PASSIVE, reduced.joined().where(f"not {ACTIVE}").drop(ACTIVE, EXHAUSTED))

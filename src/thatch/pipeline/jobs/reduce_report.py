@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from thatch.pipeline.columns import ROW, SUBSCRIPTION, f
+from thatch.pipeline.columns import ROW, SUBSCRIPTION, DataFrame, f
 from thatch.pipeline.jobs.job import FirstRows, add_first_rows, first_rows
 from thatch.pipeline.transforms.reducing.pieces import ATTRIBUTES
 from thatch.pipeline.transforms.reducing.verdicts import ACTIVE, BOXES, EXHAUSTED, NODES, PROOF, ROUNDS
 from thatch.reports import Report
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["ReduceFacts", "add_sections", "reduce_facts", "reduce_report"]
 

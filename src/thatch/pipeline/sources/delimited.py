@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.errors import TableError
 from thatch.formats.columns import infer_types, parse_csv
-from thatch.pipeline.columns import REASON, ROW, f, spark_schema
+from thatch.pipeline.columns import REASON, ROW, DataFrame, SparkSession, f, spark_schema
 from thatch.pipeline.sources.files import Files, translate_read_errors
 from thatch.pipeline.sources.lines import FILE, LINE, FileSplit, Lines, numbered_lines
 from thatch.pipeline.sources.records import CsvLayout, Piece, Run, cut_pieces, is_open, parse_piece
 from thatch.pipeline.tasks import Batches
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Delimited", "parse_pieces", "read_delimited"]
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from thatch.errors import TableError
 from thatch.pipeline.adapter import is_connect
-from thatch.pipeline.columns import ROW, f
+from thatch.pipeline.columns import ROW, DataFrame, SparkSession, f
 from thatch.pipeline.sources.delimited import read_delimited
 from thatch.pipeline.sources.files import Files, find_files
 from thatch.pipeline.sources.lines import LINE, is_not_blank, numbered_lines, plain_lines, spread
 from thatch.pipeline.sources.parquet import check_types, number_rows, read_parquet, split_invalid_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation, SparkSession
+    from pyspark.sql import Observation
 
 __all__ = ["EventSource", "read_events"]
 

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from thatch.errors import SparkError, TableError, shown
 from thatch.formats.files import kind_of
 from thatch.pipeline.adapter import is_local, translate_spark_errors
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from thatch.pipeline.columns import SparkSession
 
 __all__ = ["Files", "find_files", "plain_path", "translate_read_errors"]
 

@@ -7,17 +7,14 @@ reads files in splits: one pass counts the lines of each, and then a line is num
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from thatch.errors import TableError
 from thatch.pipeline.adapter import parallelism
-from thatch.pipeline.columns import ROW, f
+from thatch.pipeline.columns import ROW, Column, DataFrame, SparkSession, f
 from thatch.pipeline.sources.files import Files, plain_path, translate_read_errors
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["FILE", "LINE", "FileSplit", "Lines", "is_not_blank", "numbered_lines", "plain_lines", "spread"]
 

@@ -11,11 +11,11 @@ import pyarrow.types as pt
 
 from thatch.errors import TableError
 from thatch.pipeline.adapter import is_local
-from thatch.pipeline.columns import REASON, f, quoted
+from thatch.pipeline.columns import REASON, DataFrame, SparkSession, f, quoted
 from thatch.pipeline.sources.files import Files, plain_path, translate_read_errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation, SparkSession
+    from pyspark.sql import Observation
     from pyspark.sql.types import DataType
 
 __all__ = ["check_types", "number_rows", "read_parquet", "split_invalid_text"]

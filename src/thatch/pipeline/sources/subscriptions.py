@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,16 +11,23 @@ import pyarrow.compute as pc
 from thatch.errors import TableError
 from thatch.formats.files import object_of
 from thatch.formats.subscriptions import fields_of, from_columns
-from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, spark_schema
+from thatch.pipeline.columns import (
+    EXPIRES,
+    FILTER,
+    REASON,
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    DataFrame,
+    SparkSession,
+    spark_schema,
+)
 from thatch.pipeline.sources.delimited import parse_pieces, read_delimited
 from thatch.pipeline.sources.files import Files, find_files
 from thatch.pipeline.sources.lines import LINE, numbered_lines, spread
 from thatch.pipeline.sources.parquet import number_rows, read_parquet, split_invalid_text
 from thatch.pipeline.sources.records import CsvLayout
 from thatch.pipeline.tasks import Batches
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["read_subscriptions"]
 

@@ -14,12 +14,11 @@ import pyarrow as pa
 from thatch.engine import Engine
 from thatch.engine.tables import NULLS
 from thatch.errors import TableError, shown
-from thatch.pipeline.columns import EVENT, REASON, f, quoted
+from thatch.pipeline.columns import EVENT, REASON, Column, DataFrame, f, quoted
 from thatch.pipeline.tasks import Batches
 
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
-    from pyspark.sql import Column, DataFrame
 
 __all__ = ["HOURS", "KEY", "EventReader", "find_refused", "prepare_events"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,12 +25,19 @@ from thatch.model.lines import (
 from thatch.model.residuals import WildcardCheck
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
-from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, f, spark_schema
+from thatch.pipeline.columns import (
+    EXPIRES,
+    FILTER,
+    REASON,
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    DataFrame,
+    f,
+    spark_schema,
+)
 from thatch.pipeline.indexes import input_table
 from thatch.pipeline.tasks import Batches
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = [
     "BOXES",

@@ -7,21 +7,28 @@ million slots. One row for each would cost more than the matching, so a row hold
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SLOT, SLOTS, SUBSCRIBER, SUBSCRIPTION, f
+from thatch.pipeline.columns import (
+    EVENT,
+    EVENTS,
+    HOUR,
+    SLOT,
+    SLOTS,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    Column,
+    DataFrame,
+    f,
+)
 from thatch.pipeline.indexes import SharedIndex
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.deliveries import Deliveries
 from thatch.pipeline.transforms.events import HOURS, KEY, EventReader
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 __all__ = ["hour_start", "match_counts", "match_hours", "match_pairs", "match_slots"]
 

@@ -9,6 +9,7 @@ from thatch.engine import Engine
 from thatch.engine.subscriptions import Moment, seconds
 from thatch.errors import SparkError, shown
 from thatch.model.schema import Schema
+from thatch.pipeline.columns import DataFrame
 from thatch.pipeline.indexes import SharedIndex, build_index
 from thatch.pipeline.transforms import mapped, partitioned
 from thatch.pipeline.transforms.events import EventReader, prepare_events
@@ -16,7 +17,6 @@ from thatch.pipeline.transforms.partitioned import build_shards
 
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
-    from pyspark.sql import DataFrame
 
 __all__ = ["MOST_MAPPED", "Give", "Strategy", "match"]
 

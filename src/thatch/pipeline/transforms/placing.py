@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,16 @@ from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
-from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, f, spark_schema
+from thatch.pipeline.columns import (
+    FILTER,
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    DataFrame,
+    SparkSession,
+    f,
+    spark_schema,
+)
 from thatch.pipeline.indexes import NOT_ALL_GOOD, check_columns
 from thatch.pipeline.tasks import Batches, binary_row, run_parts, scratch_file, unpickle_all
 from thatch.placement.arrays import Ints, distinct_rows
@@ -34,9 +43,6 @@ from thatch.placement.placing import PlacementOptions
 from thatch.placement.plan import PlacementPlan
 from thatch.placement.sites import Homes, Sites
 from thatch.placement.subscriptions import SubscriberBoxes
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["SparkExecutor", "SparkSubscriptions", "place"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,10 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import Constraint, union
 from thatch.model.schema import Schema, line_of, tighten
-from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, spark_schema
+from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, spark_schema
 from thatch.pipeline.tasks import Arrays, Batches, SharedFile, share_arrays
 from thatch.pipeline.transforms.merging.gaps import KEY, PARTS
 from thatch.reduction.boxes import Ints
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["IN_VAIN", "close_gaps", "join_filters"]
 

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -32,15 +31,12 @@ from thatch.model.names import base_of
 from thatch.model.schema import Schema
 from thatch.model.selectivity import NamedValues, Selectivity
 from thatch.pipeline.adapter import translate_spark_errors
-from thatch.pipeline.columns import ROW
+from thatch.pipeline.columns import ROW, DataFrame
 from thatch.pipeline.tasks import Batches, binary_row, unpickle_all
 from thatch.pipeline.transforms.reducing.pieces import check_once, parse_filters
 from thatch.pipeline.transforms.reducing.sides import encode_cut
 from thatch.reduction.boxes import Ints
 from thatch.reduction.merging.rules import predicates_in
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = [
     "GROUP",

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,14 +29,11 @@ from thatch.model.residuals import Residual
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.selectivity import Selectivity
 from thatch.model.types import Line
-from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, spark_schema
+from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, spark_schema
 from thatch.pipeline.tasks import Arrays, Batches, SharedFile
 from thatch.pipeline.transforms.merging.describing import GROUP, list_tails
 from thatch.pipeline.transforms.reducing.pieces import INPUT, parse_filters
 from thatch.reduction.merging.rules import predicates_in
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = [
     "COMPONENTS",

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.engine import Engine, container
-from thatch.pipeline.columns import EVENT, SLOT, f
+from thatch.pipeline.columns import EVENT, SLOT, DataFrame, f
 from thatch.pipeline.indexes import SharedIndex
 from thatch.pipeline.tasks import Arrays, Batches, SharedFile, binary_row, share_arrays
 from thatch.pipeline.transforms.events import KEY, EventReader
 from thatch.pipeline.transforms.merging.frontier import GapCounts
 from thatch.reduction.boxes import Ints
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = [
     "HELD",

@@ -10,7 +10,7 @@ the rows, and with the log times what it matches.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.model.selectivity import Selectivity
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
-from thatch.pipeline.columns import FILTER, ROW, SUBSCRIPTION, f
+from thatch.pipeline.columns import FILTER, ROW, SUBSCRIPTION, DataFrame, f
 from thatch.pipeline.indexes import build_index
 from thatch.pipeline.tasks import share_arrays
 from thatch.pipeline.transforms.events import EventReader, prepare_events
@@ -40,9 +40,6 @@ from thatch.pipeline.transforms.merging.measuring import (
     split_log,
 )
 from thatch.pipeline.transforms.reducing.pieces import input_columns
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["MergedTable", "check_budget", "merge"]
 

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
-from thatch.pipeline.columns import EVENT, EVENTS, SLOT, f, quoted
+from thatch.pipeline.columns import EVENT, EVENTS, SLOT, DataFrame, f, quoted
 from thatch.pipeline.indexes import SharedIndex
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import EventReader
 from thatch.pipeline.transforms.partitioned.shards import SHARD, Shards
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["REPLICA", "Replicas", "choose_replicas", "estimate_replicas", "route_events"]
 

@@ -20,7 +20,7 @@ from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,13 +32,10 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
-from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, f
+from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, f
 from thatch.pipeline.indexes import NOT_ALL_GOOD, SharedIndex, build_index, input_table
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.partitioned.splitting import Splitting, Summary, filter_of, grow_splitting
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["BYTES", "MOST_SHARDS", "PART", "SHARD", "Shards", "build_router", "build_shards", "task_folder"]
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +17,12 @@ import pyarrow as pa
 
 from thatch.engine import Engine
 from thatch.errors import SparkError
-from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SLOT, SUBSCRIBER, SUBSCRIPTION, f, quoted
+from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SLOT, SUBSCRIBER, SUBSCRIPTION, DataFrame, f, quoted
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import HOURS, KEY, EventReader
 from thatch.pipeline.transforms.mapped import hour_start
 from thatch.pipeline.transforms.partitioned.routing import REPLICA, Replicas, estimate_replicas, route_events
 from thatch.pipeline.transforms.partitioned.shards import BYTES, PART, SHARD, Shards, task_folder
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["match_counts", "match_hours", "match_pairs"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -18,16 +17,13 @@ from thatch.model.profile import MatchCounts, Predicate, PredicatePair, predicat
 from thatch.model.profile.counting import PREDICATE_PAIRS, pair_text
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import translate_spark_errors
-from thatch.pipeline.columns import EVENTS, FILTER, SUBSCRIPTION, f, spark_schema
+from thatch.pipeline.columns import EVENTS, FILTER, SUBSCRIPTION, DataFrame, f, spark_schema
 from thatch.pipeline.indexes import build_index, fill_engine
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import EventReader
 from thatch.pipeline.transforms.mapped import match_counts
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-__all__ = ["HEAVIEST", "FilterCounts", "Predicates", "collect_predicates", "count_matches"]
+__all__ = ["HEAVIEST", "FilterCounts", "FilterPredicates", "collect_predicates", "count_matches"]
 
 HEAVIEST = 100  # subscriptions that are named
 _SCHEMA = pa.schema(
@@ -42,7 +38,7 @@ _ALONE, _PAIR, _WHOLE = "apw"  # what the ids in the engine begin with
 
 
 @dataclass(frozen=True, slots=True)
-class Predicates:
+class FilterPredicates:
     """What is to be counted: predicates, pairs of them, and subscriptions as `subscription` and `filter`."""
 
     alone: pa.Table
@@ -59,7 +55,7 @@ class FilterCounts:
     matches: MatchCounts
 
 
-def collect_predicates(subscriptions: DataFrame, schema: Schema | None = None) -> Predicates:
+def collect_predicates(subscriptions: DataFrame, schema: Schema | None = None) -> FilterPredicates:
     """Collect all predicates of accepted subscriptions, and the pairs that are used most, the most used first."""
     found = subscriptions.select(FILTER).mapInArrow(partial(_list_predicates, schema), spark_schema(_SCHEMA))
     grouped = found.groupBy("first", "second").agg(
@@ -70,7 +66,7 @@ def collect_predicates(subscriptions: DataFrame, schema: Schema | None = None) -
         try:
             alone = grouped.where(f.col("second").isNull()).toArrow()
             pairs = grouped.where(f.col("second").isNotNull()).limit(PREDICATE_PAIRS).toArrow()
-            return Predicates(alone, pairs, subscriptions.select(SUBSCRIPTION, FILTER).toArrow())
+            return FilterPredicates(alone, pairs, subscriptions.select(SUBSCRIPTION, FILTER).toArrow())
         finally:
             grouped.unpersist()
 
@@ -98,7 +94,7 @@ def _list_predicates(schema: Schema | None, batches: Batches) -> Batches:
 
 
 def count_matches(
-    events: DataFrame, reader: EventReader, what: Predicates, schema: Schema | None = None
+    events: DataFrame, reader: EventReader, what: FilterPredicates, schema: Schema | None = None
 ) -> FilterCounts:
     """Count how many events satisfy each filter.
 
@@ -131,7 +127,7 @@ def count_matches(
     )
 
 
-def _build_engine(what: Predicates, schema: Schema | None) -> Engine:
+def _build_engine(what: FilterPredicates, schema: Schema | None) -> Engine:
     alone = what.alone.column("first").to_pylist()
     pairs = [pair_text(row["first"], row["second"]) for row in what.pairs.to_pylist()]
     ids = [f"{_ALONE}{number}" for number in range(len(alone))]

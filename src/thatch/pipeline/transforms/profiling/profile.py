@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from thatch.errors import SparkError, shown
 from thatch.model.profile import AttributePair, AttributeProfile, AttributeSet, Profile
@@ -11,15 +11,12 @@ from thatch.model.profile.counting import HEAVY, PAIRED, REASONS, SETS
 from thatch.model.schema import Schema
 from thatch.model.values import canonical_number
 from thatch.pipeline.adapter import translate_spark_errors
-from thatch.pipeline.columns import f
+from thatch.pipeline.columns import DataFrame, f
 from thatch.pipeline.transforms.events import EventReader, prepare_events
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
 from thatch.pipeline.transforms.profiling.flattening import EVENTS, MISFITS, REJECTED, SET, VALUE
 from thatch.pipeline.transforms.profiling.measuring import FilterCounts, collect_predicates, count_matches
 from thatch.pipeline.transforms.profiling.summaries import BOUNDS, attribute_pairs, summarise
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["MOST_ATTRIBUTES", "profile"]
 

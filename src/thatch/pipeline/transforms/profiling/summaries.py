@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING
 from thatch.model.profile import STEPS, ErrorBounds
 from thatch.model.profile.counting import HEAVY
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import f, spark_schema
+from thatch.pipeline.columns import Column, DataFrame, f, spark_schema
 from thatch.pipeline.transforms.events import EventReader
 from thatch.pipeline.transforms.profiling.flattening import LONG, SET, flatten_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pyspark.sql import Column, DataFrame
 
 __all__ = ["BOUNDS", "attribute_pairs", "summarise"]
 

@@ -15,13 +15,12 @@ import numpy.typing as npt
 
 from thatch.engine import container
 from thatch.pipeline.adapter import parallelism
+from thatch.pipeline.columns import SparkSession
 from thatch.pipeline.tasks import Arrays, load_arrays, run_parts, scratch_file
 from thatch.pipeline.transforms.reducing.arranging import BoxGroups, NumberLists
 from thatch.reduction.boxes import Boxes, Ints
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from thatch.reduction.index import Answers, BoxIndex
 
 __all__ = ["Decider", "Decisions", "PolicyName", "decide_all"]

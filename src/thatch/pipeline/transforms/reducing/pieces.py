@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +20,7 @@ from thatch.model.filters import Filter
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import translate_spark_errors
-from thatch.pipeline.columns import FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION
+from thatch.pipeline.columns import FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame
 from thatch.pipeline.indexes import NOT_ALL_GOOD, input_table
 from thatch.pipeline.tasks import Batches, binary_row, unpickle_all
 from thatch.pipeline.transforms.reducing.sides import (
@@ -31,9 +31,6 @@ from thatch.pipeline.transforms.reducing.sides import (
     write_row,
 )
 from thatch.reduction.coordinates.implications import Implications
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = [
     "ATTRIBUTES",

@@ -10,20 +10,17 @@ decides those again whose proof names a passive one.
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
+from thatch.pipeline.columns import DataFrame, SparkSession
 from thatch.pipeline.transforms.reducing.arranging import Arranged, Order, arrange, log_volumes
 from thatch.pipeline.transforms.reducing.deciding import Decider, Decisions, PolicyName, decide_all
 from thatch.pipeline.transforms.reducing.pieces import Gather, make_gather, write_questions, write_rows
 from thatch.pipeline.transforms.reducing.verdicts import Verdicts, make_frame
 from thatch.reduction.boxes import Ints
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["arrange_rows", "check_limits", "decide_rows", "reduce"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.pipeline.adapter import parallelism
-from thatch.pipeline.columns import ROW, SUBSCRIBER, SUBSCRIPTION, spark_schema
+from thatch.pipeline.columns import ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession, spark_schema
 from thatch.pipeline.tasks import Batches, SharedFile, scratch_file, share_file
 from thatch.pipeline.transforms.reducing.arranging import Arranged, NumberLists
 from thatch.pipeline.transforms.reducing.deciding import Decider, Decisions, PolicyName
 from thatch.pipeline.transforms.reducing.pieces import ATTRIBUTES
 from thatch.reduction.boxes import Ints
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
     "ACTIVE",
