@@ -38,7 +38,7 @@ def test_topology_plan_and_predicted_and_counted_costs_are_told(folder):
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines() == [
         "topology       cluster: 3 conjunctions of 5 predicates, the answer is a list",
-        "planned by     factored heuristic: what is shared first; not proved optimal",
+        "planned by     factored heuristic: shared predicates first; not proved optimal",
         "selectivities  from the profile profile",
         "in common",
         "  conjunctive, 3 members, false 80%: not (symbol = 'S1') → ¬cheap ∧ ¬dear ∧ ¬middle",

@@ -160,9 +160,9 @@ def test_predictions_hold_where_attributes_are_independent():
 @pytest.mark.parametrize(
     ("implied", "message"),
     [
-        ([[1]], "what each of 2 predicates implies, got 1"),
-        ([[2], []], "predicates from 0 to 1, got 2 - at what predicate 0 implies"),
-        ([[], [1]], r"each predicate once, got \(1, 1\) - at what predicate 1 implies"),
+        ([[1]], "one list for each of 2 predicates, got 1"),
+        ([[2], []], "predicates from 0 to 1, got 2 - at implications of predicate 0"),
+        ([[], [1]], r"no predicate twice, got \(1, 1\) - at implications of predicate 1"),
     ],
 )
 def test_what_cannot_be_implied_is_refused(implied, message):

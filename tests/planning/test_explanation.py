@@ -25,7 +25,7 @@ def test_a_plan_is_drawn_with_what_must_be_true_before():
         "    open > 90 [0.25] → S3",
     ]
     assert topology_line(found) == "multi-cluster: 3 conjunctions of 5 predicates, the answer is a list"
-    assert algorithm_line(found) == "factored heuristic: what is shared first; not proved optimal"
+    assert algorithm_line(found) == "factored heuristic: shared predicates first; not proved optimal"
 
 
 def test_a_strategy_is_drawn_by_its_answers_and_ways_that_join_are_told_once():

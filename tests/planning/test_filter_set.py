@@ -92,7 +92,7 @@ def test_a_predicate_is_known_by_its_text():
 def test_an_event_with_lists_has_no_column():
     wanted = FilterSet(QUOTES)
     assert wanted.matching(plan(wanted.problem), {"symbol": ["AAPL", "IBM"], "price": 5}) == ["s0", "s3"]
-    with pytest.raises(ParameterError, match="events without lists, got one with lists - at event 1"):
+    with pytest.raises(ParameterError, match="Events with lists are not supported here - at event 1"):
         wanted.columns([read_event({}), read_event({"symbol": ["IBM"]})])
 
 

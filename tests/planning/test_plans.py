@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from tests.planning.reference import best_cost, combinations, cost_of, satisfied_owners
 from tests.planning.sets import link_groups, nested_links, problems
 from thatch.errors import ParameterError
 from thatch.planning import MatchingPlan, PlanningProblem, count, execute, plan, plan_as_given, topology_of
 from thatch.planning.depth_first import depth_first
 from thatch.planning.dynamic_programme import best_strategy, gates_of, state_count
 from thatch.planning.factoring import factor, factor_greedily
-from thatch.planning.reference import best_cost, combinations, cost_of, satisfied_owners
 
 LINK_CLUSTER = PlanningProblem.of([[0, 1], [0, 2, 3]], [0.5, 0.2, 0.9, 0.3], answer="any")
 

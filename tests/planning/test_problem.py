@@ -6,10 +6,10 @@ from math import inf, nan
 
 import pytest
 
+from tests.planning.reference import best_cost
 from thatch.errors import ParameterError
 from thatch.planning import PlanningProblem, commonalities
 from thatch.planning.commonalities import clusters, nested_clusters
-from thatch.planning.reference import best_cost
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, nan, inf, "0.5", None])
@@ -33,10 +33,10 @@ def test_a_cost_that_is_not_positive_is_refused(wrong):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"members": []}, "at least one member, got none"),
+        ({"members": []}, "There are no members"),
         ({"members": [[0], [2]]}, "predicates from 0 to 1, got 2 - at member 1"),
         ({"members": [[-1]]}, "predicates from 0 to 1, got -1 - at member 0"),
-        ({"members": [[0, 0]]}, r"each predicate once, got \(0, 0\) - at member 0"),
+        ({"members": [[0, 0]]}, r"no predicate twice, got \(0, 0\) - at member 0"),
         ({"costs": [1.0]}, "a cost for each of 2 predicates, got 1"),
         ({"names": ["a"]}, "a name for each of 2 predicates, got 1"),
         ({"owners": [0, 1]}, "an owner for each of 1 members, got 2"),

@@ -68,9 +68,7 @@ def sites_of(content: object, *, complexity: int = COMPLEXITY) -> Sites:
     if any(each != int(each) for each in complexities):
         raise TableError("whole numbers of boxes", shown(complexities), "brokers")
     return Sites(
-        tree=tree,
-        capacities=np.array(capacities),
-        complexities=np.array(complexities).astype(np.int64),
+        tree=tree, capacities=np.array(capacities), complexities=np.array(complexities).astype(np.int64)
     )
 
 

@@ -61,12 +61,7 @@ _SCHEMAS = {
     "boxes": pa.schema([("broker", _TEXT), ("lows", pa.list_(_DOUBLE)), ("highs", pa.list_(_DOUBLE))]),
     "axes": pa.schema([("attribute", _TEXT)]),
     "certificate": pa.schema(
-        [
-            ("status", _TEXT),
-            ("bandwidth", _DOUBLE),
-            ("load_factor", _DOUBLE),
-            ("faults", pa.list_(_TEXT)),
-        ]
+        [("status", _TEXT), ("bandwidth", _DOUBLE), ("load_factor", _DOUBLE), ("faults", pa.list_(_TEXT))]
     ),
 }
 _NAMES = (*_SCHEMAS, "statistics", "yardsticks")  # the columns of these two depend on what was measured

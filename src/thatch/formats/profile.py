@@ -59,13 +59,7 @@ _SCHEMAS = {
         + [("quantiles", pa.list_(_DOUBLE)), ("text_quantiles", pa.list_(_TEXT))]
     ),
     "frequent": pa.schema(
-        [
-            ("attribute", _TEXT),
-            ("whole", _WHOLE),
-            ("number", _DOUBLE),
-            ("text", _TEXT),
-            ("values", _WHOLE),
-        ]
+        [("attribute", _TEXT), ("whole", _WHOLE), ("number", _DOUBLE), ("text", _TEXT), ("values", _WHOLE)]
     ),
     "sets": pa.schema([("attributes", pa.list_(_TEXT)), ("events", _WHOLE)]),
     "pairs": pa.schema([("first", _TEXT), ("second", _TEXT), ("events", _WHOLE)]),

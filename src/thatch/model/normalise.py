@@ -24,34 +24,13 @@ from thatch.model.conditions import (
     values_of,
 )
 from thatch.model.conjunctions import Conjunction, Dead, close
-from thatch.model.expressions import (
-    And,
-    Compare,
-    Constant,
-    Expression,
-    In,
-    Matches,
-    Not,
-    Or,
-)
-from thatch.model.lines import (
-    Constraint,
-    covers,
-    intersect,
-    intersect_all,
-    prefix_interval,
-    union,
-)
+from thatch.model.expressions import And, Compare, Constant, Expression, In, Matches, Not, Or
+from thatch.model.lines import Constraint, covers, intersect, intersect_all, prefix_interval, union
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.model.simplification import simplify
 
-__all__ = [
-    "MAX_CONDITIONS",
-    "MAX_CONJUNCTIONS",
-    "NormalForm",
-    "normalise",
-]
+__all__ = ["MAX_CONDITIONS", "MAX_CONJUNCTIONS", "NormalForm", "normalise"]
 
 MAX_CONJUNCTIONS = 1_024
 _MAX_PRODUCT = 4 * MAX_CONJUNCTIONS  # conjunctions written out before simplifying

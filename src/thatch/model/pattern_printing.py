@@ -58,12 +58,7 @@ def _object(conjunction: Conjunction, schema: Schema | None) -> dict[str, Any]:
     said_by_residuals = {key for each in unsaid.values() if each.residual for key, _ in each.constraints}
     for key, constraint in conjunction.constraints:
         if key not in said_by_residuals:
-            _add(
-                result,
-                key,
-                _entries(key, constraint, schema),
-                constraint_text(key, constraint, schema),
-            )
+            _add(result, key, _entries(key, constraint, schema), constraint_text(key, constraint, schema))
     for residual, condition in unsaid.items():
         if residual is None:
             continue

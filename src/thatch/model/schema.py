@@ -12,13 +12,7 @@ from typing import Any
 
 from thatch.errors import SchemaError, shown
 from thatch.model.derived import FIRST_MICROSECOND, LAST_MICROSECOND
-from thatch.model.lines import (
-    EMPTY,
-    WHOLE,
-    Constraint,
-    Cut,
-    intervals,
-)
+from thatch.model.lines import EMPTY, WHOLE, Constraint, Cut, intervals
 from thatch.model.names import key_of, name_of, split
 from thatch.model.types import Addresses, Decimal, DeclaredType, Enum, Integer, Line, Moments, Number, Text
 from thatch.model.values import is_text

@@ -13,16 +13,7 @@ from math import ceil, floor, inf, isinf, isnan
 from typing import Any, Protocol
 
 from thatch.errors import SchemaError, ThatchError, shown
-from thatch.model.lines import (
-    TOP,
-    Cut,
-    Literal,
-    above,
-    around,
-    below,
-    first_point,
-    value_at,
-)
+from thatch.model.lines import TOP, Cut, Literal, above, around, below, first_point, value_at
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number, read_scalar
 
 __all__ = ["Addresses", "Decimal", "DeclaredType", "Enum", "Integer", "Line", "Moments", "Number", "Text"]

@@ -1,4 +1,4 @@
-"""In which order predicates are evaluated, and what that costs: matching plans from commonalities (paper C)."""
+"""Matching plans: in which order to evaluate the predicates of many filters, and what that costs (commonality)."""
 
 from __future__ import annotations
 

@@ -50,14 +50,14 @@ Topology = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Commonality:
-    """A necessary condition of some members, at least two.
+    """A necessary condition of at least two members.
 
     Parameters
     ----------
-    use : "conjunctive" if it is evaluated, and rejects all members where it is false; "disjunctive" if it is learned from
-        the members, and the first true one decides it
-    members : of whom it is
-    predicates : what is evaluated, all to hold; none for a disjunctive one
+    use : "conjunctive" if it is evaluated and rejects all members when false; "disjunctive" if the first true member
+        decides it
+    members : those that have it
+    predicates : the predicates to evaluate, all of which must hold; none if disjunctive
     """
 
     use: Literal["conjunctive", "disjunctive"]
@@ -65,12 +65,7 @@ class Commonality:
     predicates: tuple[int, ...] = ()
 
     def expression(self, problem: PlanningProblem, names: Sequence[str] | None = None) -> str:
-        """The commonality expression of the paper, (1) or (2).
-
-        Parameters
-        ----------
-        names : of the members, S0, S1, … by default
-        """
+        """The commonality expression (1) or (2) of the paper; members are called S0, S1, … by default."""
         listed = self.members[:_MOST_NAMED]
         if len(self.members) > _MOST_NAMED:
             listed = (*listed[:-1], self.members[-1])
@@ -85,7 +80,7 @@ class Commonality:
 
 @dataclass(frozen=True, slots=True)
 class PredicateCluster:
-    """Members that share predicates: exactly these members hold exactly these predicates in common."""
+    """Members that share predicates: exactly these members have exactly these predicates in common."""
 
     members: tuple[int, ...]
     predicates: tuple[int, ...]
@@ -102,7 +97,7 @@ def clusters(problem: PlanningProblem) -> list[PredicateCluster]:
 
 
 def commonalities(problem: PlanningProblem) -> list[Commonality]:
-    """All commonalities: disjunctive ones, then conjunctive ones, those of most members first."""
+    """All commonalities: disjunctive ones, then conjunctive ones, those with most members first."""
     of_owner: dict[int, list[int]] = {}
     for member, owner in enumerate(problem.owners):
         if owner in problem.repeated:
@@ -115,7 +110,7 @@ def commonalities(problem: PlanningProblem) -> list[Commonality]:
 
 
 def _weaker(problem: PlanningProblem) -> list[Commonality]:
-    """Predicates with the members that hold them or imply them, if some only imply them."""
+    """Predicates that some members only imply, with all members that contain or imply them."""
     found: dict[int, set[int]] = {}
     for predicate, members in problem.holders.items():
         for each in problem.implied[predicate]:
@@ -128,9 +123,9 @@ def _weaker(problem: PlanningProblem) -> list[Commonality]:
 
 
 def nested_clusters(problem: PlanningProblem) -> list[tuple[PredicateCluster, int]] | None:
-    """All clusters, each with the place in this list of the smallest one around it, −1 for none.
+    """All clusters, each with the position in this list of the smallest one around it, −1 for none.
 
-    None if two of them overlap: then no tree has every predicate once.
+    None if two clusters overlap: no tree then has every predicate once.
     """
     found: list[tuple[PredicateCluster, int]] = []
     innermost = [-1] * len(problem.members)
@@ -149,8 +144,8 @@ def topology_of(problem: PlanningProblem) -> Topology:
 
     Notes
     -----
-    `separate`, `multi-cluster` and `entangled` are our names: the paper has none for sets without commonalities, and for
-    several clusters whose answer is a list or which overlap.
+    `separate`, `multi-cluster` and `entangled` are our names. The paper has none for sets without commonalities, for several
+    clusters whose answer is a list, or for clusters that overlap.
     """
     if len(problem.members) == 1:
         return "conjunction"

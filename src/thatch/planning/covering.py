@@ -1,9 +1,8 @@
-"""Weaker predicates: `x > 5` follows from `x > 10`, so where it is false all members are that hold either.
+"""Weaker predicates: `x > 10` implies `x > 5`, so where `x > 5` is false, members with either are false.
 
-So a predicate that covers others is a commonality of more members than those that hold it (paper C, section 2.1, names
-covering; «the event has attribute A» is the weakest case of it). A plan may test it first for all of them. Of the many
-predicates that cover one, those are kept that reject most members, one for every halving of selectivity: a plan chooses
-among them, and what few members would choose saves little.
+A predicate that covers others is thus common to more members than contain it (commonality, section 2.1; «the event has
+attribute A» is the weakest case), and a plan may test it first for all of them. Many predicates may cover one; of each
+halving of selectivity the one that rejects most members is kept, and plans choose among these.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from thatch.model.printing import PrintedCondition
 
 __all__ = ["implied_predicates"]
 
-_MOST_WEAKER = 2_000  # predicates of one attribute that others are held against, those held by most members
+_MOST_WEAKER = 2_000  # predicates of one attribute that are tried as weaker ones: those in most members
 _LEVELS = 10  # halvings of selectivity
 
 
 def implied_predicates(
     predicates: Sequence[PrintedCondition], selectivities: Sequence[float], uses: Mapping[int, int]
 ) -> tuple[tuple[int, ...], ...]:
-    """For each predicate some that follow from it, by number, from the rarest to the most frequent.
+    """For each predicate the numbers of some that it implies, from the rarest to the most frequent.
 
     Parameters
     ----------
-    selectivities : how often each is true; what is always true is no use
-    uses : how many members hold each, by number
+    selectivities : the probability of each; predicates that are always true are left out
+    uses : how many members contain each, by number
     """
     found: list[tuple[int, ...]] = [()] * len(predicates)
     for numbers, constraints in _by_attribute(predicates).values():
@@ -48,9 +47,7 @@ def implied_predicates(
     return tuple(tuple(sorted(set(each), key=lambda number: selectivities[number])) for each in found)
 
 
-def _by_attribute(
-    predicates: Sequence[PrintedCondition],
-) -> dict[str, tuple[list[int], list[Constraint]]]:
+def _by_attribute(predicates: Sequence[PrintedCondition]) -> dict[str, tuple[list[int], list[Constraint]]]:
     found: dict[str, tuple[list[int], list[Constraint]]] = {}
     for number, predicate in enumerate(predicates):
         for key, constraint in predicate.constraints:
@@ -61,13 +58,13 @@ def _by_attribute(
 
 
 def _is_plain(predicate: PrintedCondition) -> bool:
-    """Whether a predicate says no more than that its attribute lies in one interval."""
+    """Whether a predicate is a single interval on one attribute."""
     constraints = predicate.constraints
     return len(constraints) == 1 and predicate.residual is None and len(constraints[0][1]) == 2
 
 
 class _Table:
-    """The predicates of one attribute: where they begin and end among all cuts, a union with its hull."""
+    """The predicates of one attribute by the ranks of their ends among all cuts; a union counts as its hull."""
 
     def __init__(
         self, constraints: Sequence[Constraint], selectivities: Sequence[float], uses: Sequence[int]
@@ -80,7 +77,7 @@ class _Table:
         self._uses = np.array(uses, np.float64)
 
     def chosen(self, weaker: Sequence[int]) -> list[list[int]]:
-        """For each predicate those of some weaker ones, at most one a level, that reject most members."""
+        """For each predicate the weaker ones that reject most members, at most one per halving of selectivity."""
         found: list[list[int]] = [[] for _ in self._low]
         levels: dict[int, list[int]] = {}
         for each in weaker:
@@ -93,7 +90,7 @@ class _Table:
         return found
 
     def _best(self, some: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """For each predicate the one of some that covers it and rejects most members, and whether one does."""
+        """For each predicate the best of some that cover it, and whether there is one."""
         inside = (self._low[some][:, None] <= self._low) & (self._high[some][:, None] >= self._high)
         inside[np.arange(len(some)), some] = False
         covered = np.array([self._uses[row].sum() for row in inside])

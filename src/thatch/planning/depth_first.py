@@ -20,22 +20,17 @@ __all__ = ["by_ratio", "by_true_ratio", "chance_and_cost", "depth_first", "ratio
 def by_ratio(
     problem: PlanningProblem, predicates: Iterable[int], known: Collection[int] = ()
 ) -> tuple[int, ...]:
-    """Predicates of a conjunction in their optimal order; equal ones as they come.
-
-    Parameters
-    ----------
-    known : those that are true, as was found before
-    """
+    """Predicates of a conjunction in their optimal order, given that those in `known` are true."""
     return tuple(sorted(predicates, key=lambda each: -ratio(problem, each, known)))
 
 
 def by_true_ratio(problem: PlanningProblem, predicates: Iterable[int]) -> tuple[int, ...]:
-    """Predicates of a disjunction in their optimal order; equal ones as they come."""
+    """Predicates of a disjunction in their optimal order, by non-increasing p / c."""
     return tuple(sorted(predicates, key=lambda each: -problem.selectivities[each] / problem.costs[each]))
 
 
 def ratio(problem: PlanningProblem, predicate: int, known: Collection[int] = ()) -> float:
-    """How likely a predicate is to be false, for its cost."""
+    """The probability that a predicate is false, per unit of cost."""
     return (1.0 - problem.chance(predicate, known)) / problem.costs[predicate]
 
 
@@ -51,14 +46,14 @@ def chance_and_cost(
 
 
 def depth_first(problem: PlanningProblem, step: PlanStep) -> PlanStep:
-    """The same steps in depth-first order, without those that are never taken."""
+    """The same steps in depth-first order, without those that would never be taken."""
     return _ordered(problem, step, frozenset())[0]
 
 
 def _ordered(
     problem: PlanningProblem, step: PlanStep, known: frozenset[int]
 ) -> tuple[PlanStep, float, float]:
-    """A step in order, with p' and c', where some predicates are known to be true."""
+    """A step in order, with its p' and c', given that some predicates are true."""
     tests = by_ratio(problem, step.tests, known)
     satisfied = {problem.owners[member] for member in step.ends}
     true, cost = chance_and_cost(problem, tests, known)
@@ -77,12 +72,12 @@ def _ordered(
 
 
 def _is_taken(step: PlanStep, satisfied: set[int]) -> bool:
-    """Whether a step may be taken where these owners are satisfied."""
+    """Whether a step is still needed when these owners are satisfied."""
     return not step.owners or not satisfied.issuperset(step.owners)
 
 
 def _owners(problem: PlanningProblem, ends: tuple[int, ...], below: tuple[PlanStep, ...]) -> tuple[int, ...]:
-    """Whom members here and below belong to; nobody if one of them has no other member."""
+    """The owners of the members here and below; none if one of them has no other member."""
     found = {problem.owners[member] for member in ends}
     if not found <= problem.repeated or not all(step.owners for step in below):
         return ()

@@ -33,14 +33,13 @@ _NOTHING = -1  # in the last state
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The tree by columns, a gate each; gates come after the one above them.
+    """The tree as columns, one entry per gate; a gate comes after the one above it.
 
     Parameters
     ----------
-    is_and : what kind each is
+    is_and : whether it is an `and`
     above : the gate above it, −1 for the first
-    leaves : predicates, in the order in which siblings are evaluated in an optimal strategy: by (1 − p) / c below an
-        `and`, by p / c below an `or`
+    leaves : its predicates in the order of an optimal strategy: by (1 − p) / c below an `and`, by p / c below an `or`
     """
 
     is_and: tuple[bool, ...]
@@ -60,7 +59,7 @@ class Gates:
 
 
 def gates_of(problem: PlanningProblem, step: PlanStep) -> Gates:
-    """The gates of steps that have every predicate once and members of one owner only."""
+    """The gates of steps in which every predicate occurs once and all members have one owner."""
     building = _Building(problem)
     building.conjunction(step, -1)
     return Gates(tuple(building.is_and), tuple(building.above), tuple(building.leaves))
@@ -100,7 +99,7 @@ class _Building:
 
 
 def state_count(gates: Gates) -> int:
-    """How many states there are: the product of the numbers of leaves, one more each."""
+    """The number of states: the product over gates of the number of leaves plus one."""
     return prod(len(each) + 1 for each in gates.leaves)
 
 
@@ -113,20 +112,20 @@ class States:
         shape = tuple(self.sizes + 1)
         self.counts: Ints = np.indices(shape, np.int32).reshape(len(gates), -1)
         strides = np.cumprod([1, *shape[:0:-1]])[::-1]
-        # How far a state is from the one where a gate, or all from a gate on, is wholly done.
+        # The distance from a state to the one in which a gate and all below it are done.
         left = (self.sizes[:, None] - self.counts) * strides.astype(np.int32)[:, None]
         self._left = [left[gates.within(gate)].sum(axis=0, dtype=np.int32) for gate in range(len(gates))]
         self._strides = strides
 
     def after(self, gate: int, *, is_true: bool) -> Ints:
-        """The state after the next leaf of a gate was true, or false; of states where it has none left, anything."""
+        """The state after the next leaf of a gate was true, or false; undefined where it has no leaf left."""
         states = np.arange(self.counts.shape[1], dtype=np.int32)
         after = states + np.int32(self._strides[gate])
         after[self.counts[gate] == self.sizes[gate]] = len(states) - 1
         is_known = np.ones(len(states), bool)
         while gate >= 0:
-            # A false leaf decides an `and`, a true one an `or`; else the gate has this value once nothing is left.
-            # That value is its leaf's, in both cases, and is handed to the gate above.
+            # A false leaf decides an `and`, a true one an `or`; otherwise the last leaf does. Either way the value of the
+            # gate is that of the leaf, and passes to the gate above.
             if self._gates.is_and[gate] != is_true:
                 after = np.where(is_known, after + self._left[gate][after], after)
             is_known &= self._left[gate][after] == 0
@@ -140,9 +139,9 @@ class Strategy:
 
     Parameters
     ----------
-    cost : expected, from the first state on
-    leaf : the predicate that is evaluated
-    if_true, if_false : the state after it; in the last one the answer is the value of the last leaf
+    cost : the expected cost from the first state on
+    leaf : the predicate to evaluate
+    if_true, if_false : the state after it; in the last state the answer is the value of the last leaf
     """
 
     cost: float
@@ -152,11 +151,11 @@ class Strategy:
 
 
 def best_strategy(problem: PlanningProblem, gates: Gates) -> Strategy:
-    """The strategy of least expected cost.
+    """The strategy with the least expected cost.
 
     Notes
     -----
-    States are settled from those where most is done to those where least is: all of one sum of counts at once.
+    States with the same number of evaluated leaves are settled at once, those with most first.
     """
     states = States(gates)
     count = states.counts.shape[1]
@@ -189,14 +188,14 @@ def _leaf_of(gates: Gates, gate: int, states: States) -> Ints:
 
 
 def _levels(sums: npt.NDArray[np.integer]) -> list[npt.NDArray[np.intp]]:
-    """States by how much is done, most first, without the last state."""
+    """States by the number of evaluated leaves, most first, without the last state."""
     order = np.argsort(sums, kind="stable")
     edges = np.searchsorted(sums[order], np.arange(sums.max() + 1))
     return list(reversed(np.split(order, edges[1:])[:-1]))
 
 
 def _picked(chosen: Ints, columns: dict[int, Ints], owners: list[int]) -> Ints:
-    """Of each state what the gate that was chosen there has."""
+    """In each state the value of the gate that was chosen there."""
     found = np.full(len(chosen), _NOTHING, np.int32)
     for gate in owners:
         is_own = chosen == gate

@@ -20,13 +20,13 @@ Truth = Callable[[int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What a plan found on an event.
+    """The result of a plan on one event.
 
     Parameters
     ----------
     owners : those with a true member
-    evaluated : predicates, in the order in which they were evaluated, each once
-    cost : of all of them
+    evaluated : the predicates that were evaluated, in order
+    cost : their total cost
     """
 
     owners: frozenset[int]
@@ -35,13 +35,13 @@ class Execution:
 
 
 def execute(plan: MatchingPlan, truth: Truth, verify: Truth | None = None) -> Execution:
-    """Carry out a plan.
+    """Carry out a plan on one event.
 
     Parameters
     ----------
-    truth : whether a predicate is true; asked at most once for each
-    verify : whether a member is true whose predicates all are; where that does not follow by itself, the plan goes
-        depth first, since a strategy builds on it
+    truth : whether a predicate is true; called at most once for each
+    verify : whether a member is true once all its predicates are, if that does not follow (lists); the plan is then
+        walked depth first, since a strategy relies on it
     """
     known: dict[int, bool] = {}
     if plan.strategy is not None and verify is None:
@@ -88,14 +88,14 @@ def _by_steps(plan: MatchingPlan, truth: Truth, verify: Truth | None, known: dic
 
 @dataclass(frozen=True, slots=True)
 class BatchExecution:
-    """What a plan did on some events.
+    """The result of a plan on some events.
 
     Parameters
     ----------
-    events : how many
-    evaluations : predicates evaluated, on all events together
-    cost : of them
-    satisfied : for each owner the events on which it was, as a set
+    events : the number of events
+    evaluations : the number of evaluations on all events
+    cost : their total cost
+    satisfied : for each owner the set of events on which it was satisfied
     """
 
     events: int
@@ -105,8 +105,8 @@ class BatchExecution:
 
 
 def count(plan: MatchingPlan, columns: Sequence[int], events: int) -> BatchExecution:
-    """Carry out a plan on all events, as `execute` would on each."""
-    walk = _Walk(plan, columns)
+    """Carry out a plan on many events with the evaluations that `execute` would make on each."""
+    walk = _BatchWalk(plan, columns)
     everything = (1 << events) - 1
     if plan.strategy is not None:
         walk.follow(everything)
@@ -124,12 +124,12 @@ def count(plan: MatchingPlan, columns: Sequence[int], events: int) -> BatchExecu
 
 @dataclass(frozen=True, slots=True)
 class PredicateSample:
-    """Which predicates were true on some events, as `FilterSet.columns` gives it.
+    """Which predicates were true on a sample of events.
 
     Parameters
     ----------
-    columns : for each predicate the set of events on which it was true, bit e for event e
-    events : how many there were
+    columns : for each predicate the set of events on which it was true, from `FilterSet.columns`
+    events : the number of events
     """
 
     columns: Sequence[int]
@@ -140,19 +140,18 @@ class PredicateSample:
             raise ParameterError("at least one event", shown(self.events), "sample")
 
     def selectivities(self) -> list[float]:
-        """Of each predicate the share of events on which it was true."""
+        """For each predicate the share of events on which it was true."""
         return [each.bit_count() / self.events for each in self.columns]
 
     def cost(self, plan: MatchingPlan) -> float:
-        """The expected cost of a plan, if predicates are true together as often as they were here.
+        """The expected cost of a plan if predicates are true together as often as in the sample.
 
-        No independence is assumed: neither of the predicates of one member, nor of members that are tried one after the
-        other until one is true.
+        Neither the predicates of a member nor members that are tried one after the other are assumed independent.
         """
         return count(plan, self.columns, self.events).cost / self.events
 
 
-class _Walk:
+class _BatchWalk:
     def __init__(self, plan: MatchingPlan, columns: Sequence[int]) -> None:
         self._plan = plan
         self._columns = columns
@@ -178,7 +177,7 @@ class _Walk:
             self.take(each, here)
 
     def follow(self, everything: int) -> None:
-        """All states that some event comes to, in their order: an evaluation leads to a later one."""
+        """Visit the states that some event reaches, in order: an evaluation always leads to a later one."""
         assert self._plan.strategy is not None
         strategy = self._plan.strategy
         waiting, here, last = [0], {0: everything}, len(strategy.leaf) - 1

@@ -1,4 +1,4 @@
-"""The expected cost of steps, and the general forms of paper C, section 4 (equations 3, 5 and 7)."""
+"""The expected cost of steps, and the general forms of it (commonality, section 4, equations 3, 5 and 7)."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def link_group_cost(chances: Sequence[float], costs: Sequence[float]) -> float:
 
 
 def expected_cost(problem: PlanningProblem, step: PlanStep, chances: Chances | None = None) -> float:
-    """What walking these steps costs in the mean.
+    """The expected cost of walking these steps.
 
     Parameters
     ----------
-    chances : what predicates depend on; by default they are independent
+    chances : conditional selectivities; by default predicates are independent
 
     Notes
     -----
-    Exact where every predicate stands once and is independent of others. A predicate that stands in several places is
-    evaluated once, if one of them is reached; these are taken to be independent of each other, as are different owners.
+    Exact if every predicate occurs once and is independent of the others. A predicate that occurs several times is
+    evaluated once, if any of its steps is reached; these events are assumed independent, as are different owners.
     """
     found = evaluation_chances(problem, step, chances)
     return sum(problem.costs[predicate] * chance for predicate, chance in found.items())
@@ -74,14 +74,14 @@ def evaluation_chances(
     problem: PlanningProblem, step: PlanStep, chances: Chances | None = None
 ) -> dict[int, float]:
     """The probability that each predicate is evaluated."""
-    walk = _Walk(problem, chances or IndependentChances(problem))
+    walk = _ChanceWalk(problem, chances or IndependentChances(problem))
     walk.take(walk.rated(step, ()), 1.0, dict.fromkeys(problem.repeated, 1.0))
     return {predicate: 1.0 - missed for predicate, missed in walk.missed.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Rated:
-    """A step that is taken: the chance of each test where those before it are true, and of owners to be satisfied."""
+    """A step with the probability that each test is true after those before it, and that owners are satisfied."""
 
     step: PlanStep
     passed: tuple[float, ...]
@@ -89,11 +89,11 @@ class _Rated:
     satisfied: Mapping[int, float]
 
 
-class _Walk:
+class _ChanceWalk:
     def __init__(self, problem: PlanningProblem, chances: Chances) -> None:
         self._problem = problem
         self._chances = chances
-        self.missed: dict[int, float] = {}  # the probability that no place of a predicate is reached
+        self.missed: dict[int, float] = {}  # the probability that no step with the predicate is reached
 
     def rated(self, step: PlanStep, path: tuple[int, ...]) -> _Rated:
         passed, through = [], 1.0
@@ -114,7 +114,7 @@ class _Walk:
         )
 
     def take(self, rated: _Rated, reached: float, unsatisfied: dict[int, float]) -> None:
-        """Add what a step evaluates, that is reached so often, and then these owners are unsatisfied so often."""
+        """Add the evaluations of a step, given the probabilities that it is reached and that owners are unsatisfied."""
         for test, passed in zip(rated.step.tests, rated.passed, strict=True):
             self.missed[test] = self.missed.get(test, 1.0) * (1.0 - reached)
             reached *= passed
@@ -132,7 +132,7 @@ class _Walk:
 
 
 def _wanted(step: PlanStep, unsatisfied: Mapping[int, float]) -> float:
-    """How likely it is that some owner of a step is not satisfied."""
+    """The probability that some owner of a step is not satisfied."""
     if not step.owners:
         return 1.0
     satisfied = 1.0
@@ -145,11 +145,11 @@ class Chances(Protocol):
     """Conditional selectivities."""
 
     def after(self, true: Sequence[int], predicate: int) -> float:
-        """The probability that a predicate is true where those of `true` are, all of them."""
+        """The probability that a predicate is true, given that all of `true` are."""
 
 
 class IndependentChances:
-    """Every predicate has its selectivity, whatever others are that it does not imply: the paper's model."""
+    """Predicates are independent unless one implies the other: the paper's model."""
 
     def __init__(self, problem: PlanningProblem) -> None:
         self._problem = problem
@@ -159,11 +159,11 @@ class IndependentChances:
 
 
 class PairedChances:
-    """Selectivities of predicates and of some pairs: of all known pairs the one that tells most is used.
+    """Selectivities of predicates and of some pairs; the most informative known pair is used.
 
     Parameters
     ----------
-    pairs : the probability that both are true, by two predicates of which the first has the lower number
+    pairs : the probability that both predicates are true, the one with the lower number first
     """
 
     def __init__(self, problem: PlanningProblem, pairs: Mapping[tuple[int, int], float]) -> None:
@@ -187,7 +187,7 @@ class PairedChances:
 
 
 def paired_chances(problem: PlanningProblem, profile: Profile) -> PairedChances:
-    """What predicates depend on, as far as the profile has measured pairs of them."""
+    """Conditional selectivities from the pairs of predicates that a profile measured."""
     numbers = {name: number for number, name in enumerate(problem.names)}
     found = {}
     for each in profile.predicate_pairs:

@@ -1,4 +1,4 @@
-"""A plan in words, for people: what the set has in common, what is evaluated when, and what that costs."""
+"""Describe a plan as text: commonalities, the order of evaluation, and the cost."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from thatch.planning.steps import PlanStep
 __all__ = ["algorithm_line", "commonality_lines", "plan_lines", "topology_line"]
 
 _WHY = {
-    "arrival order": "as the subscriptions came: no plan",
+    "arrival order": "in the order given, without a plan",
     "depth-first": "optimal for this topology",
-    "dynamic programme": "optimal among all strategies, which may depend on all that is known",
-    "factored heuristic": "what is shared first; not proved optimal",
+    "dynamic programme": "optimal among all adaptive strategies",
+    "factored heuristic": "shared predicates first; not proved optimal",
 }
 _MOST_NAMED = 3  # members that a line names
-_ALIKE = 0.8  # of the members of either, from which on two commonalities have the same
+_ALIKE = 0.8  # share of common members from which on two commonalities count as the same
 
 
 def topology_line(plan: MatchingPlan) -> str:
-    """The topology, and how large the set is."""
+    """The topology and the size of the set."""
     problem = plan.problem
     answer = "yes or no" if problem.owner_count == 1 else "a list"
     sizes = f"{_number(len(problem.members), 'conjunction')} of {_number(len(problem.holders), 'predicate')}"
@@ -31,7 +31,7 @@ def topology_line(plan: MatchingPlan) -> str:
 
 
 def algorithm_line(plan: MatchingPlan) -> str:
-    """What the plan was made by, and whether it is optimal."""
+    """The algorithm that made the plan, and whether it is optimal."""
     text = f"{plan.algorithm}: {_WHY[plan.algorithm]}"
     if plan.states is None:
         return text
@@ -40,12 +40,12 @@ def algorithm_line(plan: MatchingPlan) -> str:
 
 
 def commonality_lines(plan: MatchingPlan, names: Sequence[str], most: int = 10) -> Iterator[str]:
-    """The commonality expressions of a set: disjunctive ones, then those first that reject most members in the mean.
+    """The commonality expressions of a set: disjunctive ones, then those that are expected to reject most members.
 
     Parameters
     ----------
-    names : of the members
-    most : lines that are shown
+    names : the names of the members
+    most : how many lines to show
     """
     found = sorted(commonalities(plan.problem), key=lambda each: _rejected(plan, each))
     shown = _different(found, most)
@@ -60,7 +60,7 @@ def commonality_lines(plan: MatchingPlan, names: Sequence[str], most: int = 10) 
 
 
 def _different(found: Sequence[Commonality], most: int) -> list[Commonality]:
-    """Some of them, without those that nearly the same members have: of many weaker predicates one tells enough."""
+    """Some of them, without those of nearly the same members: one of many weaker predicates is enough."""
     chosen: list[Commonality] = []
     seen: list[set[int]] = []
     for each in found:
@@ -79,18 +79,17 @@ def _rejected(plan: MatchingPlan, each: Commonality) -> tuple[bool, float]:
 
 
 def _false(plan: MatchingPlan, each: Commonality) -> float:
-    """How likely a commonality is to be false."""
+    """The probability that a commonality is false."""
     return 1.0 - prod(plan.problem.selectivities[predicate] for predicate in each.predicates)
 
 
 def plan_lines(plan: MatchingPlan, names: Sequence[str], most: int = 20) -> list[str]:
-    """What is evaluated, a line for each step, indented below what must be true before it.
+    """The plan, one line per step, indented below the steps that must be true before it.
 
     Parameters
     ----------
-    names : of the members
-    most : steps that are shown: where the answer is a list, those that most members wait for, so that a large plan is
-        seen as a whole; where it is yes or no, the first
+    names : the names of the members
+    most : how many steps to show: those with most members below if the answer is a list, otherwise the first
     """
     if plan.strategy is None:
         shown = _Shown(plan, most)
@@ -100,7 +99,7 @@ def plan_lines(plan: MatchingPlan, names: Sequence[str], most: int = 20) -> list
 
 
 class _Shown:
-    """Which steps of a plan are shown, and how many steps and members each has, with all below it."""
+    """The steps of a plan to show, and the number of steps and members below each."""
 
     def __init__(self, plan: MatchingPlan, most: int) -> None:
         self.sizes: dict[int, tuple[int, int]] = {}
@@ -148,7 +147,7 @@ def _step_lines(
 
 
 def _strategy_lines(plan: MatchingPlan) -> Iterator[str]:
-    """What is evaluated along every way of answers, true ones first; a way that joins another is not told again."""
+    """The evaluations along every path of answers, true ones first; a path that joins another is not repeated."""
     strategy = plan.strategy
     assert strategy is not None
     last = len(strategy.leaf) - 1

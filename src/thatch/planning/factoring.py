@@ -1,8 +1,8 @@
-"""Predicates that members share, factor out: they stand before the members, which are rejected together.
+"""Factor out the predicates that members share, so that one test rejects many members.
 
-`nested` is for clusters that are disjoint or nested: every predicate stands once. `factor_greedily` is for clusters that
-overlap: for a group of members it takes what all of them share, and then again and again the predicate that rejects
-members for the least expected cost each, which makes the next group; a member may so be in one of many groups. Such a
+`factor_nested` is for clusters that are disjoint or nested: every predicate occurs once. `factor_greedily` is for clusters
+that overlap. For a group of members it takes what all of them share; then, repeatedly, the predicate that rejects members
+at the least expected cost per member, which makes the next group. A member may end up in one of many groups, and the
 predicate may be one that members only imply.
 """
 
@@ -18,22 +18,17 @@ from thatch.planning.steps import PlanStep
 
 __all__ = ["factor", "factor_greedily", "factor_nested"]
 
-Rest = Mapping[int, tuple[int, ...]]  # by member: its predicates that do not stand above it
+Rest = Mapping[int, tuple[int, ...]]  # by member: its predicates that are not tested above it
 
 
 def factor(problem: PlanningProblem) -> PlanStep:
-    """The set as steps, in no particular order: nested where that is possible."""
+    """The steps of a set, in no particular order: nested if possible."""
     found = nested_clusters(problem)
     return factor_greedily(problem) if found is None else factor_nested(problem, found)
 
 
 def factor_nested(problem: PlanningProblem, found: Sequence[tuple[PredicateCluster, int]]) -> PlanStep:
-    """Steps with every predicate once.
-
-    Parameters
-    ----------
-    found : what `nested_clusters` gives
-    """
+    """Steps in which every predicate occurs once, from the result of `nested_clusters`."""
     home, shared = [-1] * len(problem.members), {each for cluster, _ in found for each in cluster.predicates}
     for number, (cluster, _) in enumerate(found):  # inner clusters come after those around them
         for member in cluster.members:
@@ -58,12 +53,12 @@ def _without_empty_root(root: PlanStep) -> PlanStep:
 
 
 def factor_greedily(problem: PlanningProblem) -> PlanStep:
-    """Steps for any set; a predicate may stand in several places, and before members that only imply it."""
+    """Steps for any set; a predicate may occur several times, and before members that only imply it."""
     return _without_empty_root(_group(problem, dict(enumerate(problem.members)), (), frozenset()))
 
 
 def _group(problem: PlanningProblem, rest: Rest, taken: tuple[int, ...], known: frozenset[int]) -> PlanStep:
-    """The step of a group: what was taken to make it and all else that its members share, then its members."""
+    """The step of a group: the predicate that made it and all else that its members share, then its members."""
     sets = [set(each) for each in rest.values()]
     common = set.intersection(*sets)
     follows = {weaker for each in common for weaker in problem.implied[each]}
@@ -80,10 +75,9 @@ def _group(problem: PlanningProblem, rest: Rest, taken: tuple[int, ...], known: 
 
 
 def _groups(problem: PlanningProblem, rest: Rest, known: frozenset[int]) -> list[tuple[int, Rest]]:
-    """Predicates with the members that each takes, the cheapest for a member first.
+    """Predicates with the members that each takes, the cheapest per member first.
 
-    A price only rises while members are taken by others, nearly: so the heap is right again once the price of its top
-    was taken anew.
+    Prices hardly ever fall while other predicates take members, so it is enough to update the price at the top of the heap.
     """
     holders: dict[int, list[int]] = {}
     for member, own in rest.items():
@@ -110,10 +104,9 @@ def _groups(problem: PlanningProblem, rest: Rest, known: frozenset[int]) -> list
 
 
 def _necessary(problem: PlanningProblem, own: tuple[int, ...], known: frozenset[int]) -> set[int]:
-    """What a member holds, and what follows from that and tells more than is known.
+    """The predicates of a member, and those implied by them that are stronger than what is known.
 
-    Of weaker predicates on one attribute each is inside the one before it, so that their selectivities tell how likely it
-    is after that one.
+    Weaker predicates on one attribute are nested, so their selectivities give the conditional probability.
     """
     found = set(own)
     for predicate in own:
@@ -124,7 +117,7 @@ def _necessary(problem: PlanningProblem, own: tuple[int, ...], known: frozenset[
 
 
 class _Prices:
-    """What it costs to reject members, where some predicates are known to be true."""
+    """The cost of rejecting members, given that some predicates are true."""
 
     def __init__(self, problem: PlanningProblem, rest: Rest, known: frozenset[int]) -> None:
         self._problem = problem
@@ -135,7 +128,7 @@ class _Prices:
         }
 
     def of(self, predicate: int, members: Sequence[int]) -> float:
-        """The expected cost of members that a predicate stands before, for each of them."""
+        """The expected cost per member if a predicate is tested before these members."""
         problem, known = self._problem, self._known | {predicate}
         after = sum(
             chance_and_cost(problem, [each for each in self._orders[member] if each != predicate], known)[1]
@@ -145,5 +138,5 @@ class _Prices:
         return whole / len(members)
 
     def alone(self, members: Sequence[int]) -> float:
-        """The same for members that are evaluated one by one, in their own order."""
+        """The expected cost of these members if each is evaluated on its own."""
         return sum(self._alone[member] for member in members)

@@ -1,8 +1,8 @@
-"""Filters as a set to be planned, and events as truth values of its predicates.
+"""Filters as a set to plan, and events as truth values of its predicates.
 
-A predicate is what one conjunction demands of one attribute, or a check that is no interval with all that it says. Two
-conjunctions share it when its canonical text is the same: as in profiles, where it may have been measured. Of weaker
-predicates that follow from it, some are known to the plan (`covering`), and whether events have the attribute at all.
+A predicate is what one conjunction requires of one attribute, or a check that is not an interval with all that it implies.
+Conjunctions share a predicate if its canonical text is the same, as in profiles, where it may have been measured. Plans
+also know some weaker predicates that it implies (`covering`), and whether events have the attribute at all.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ __all__ = ["FilterSet"]
 
 
 class FilterSet:
-    """Filters taken apart into predicates, each once.
+    """Filters split into predicates, each of which occurs once.
 
     Parameters
     ----------
-    filters : by what they are called
+    filters : filters by name
     profile : of events, for selectivities; without one, `thatch.model.selectivity` says what is assumed
     answer : "list" for the filters that match, "any" for whether one does
-    costs : of predicates by their text, 1 for those that are not named
-    covering : whether plans may test weaker predicates first; without, all predicates are taken to be independent
+    costs : costs of predicates by their text, by default 1
+    covering : whether plans may test weaker predicates first; otherwise all predicates are assumed independent
 
     Raises
     ------
     ParameterError
-        If there are no filters, a selectivity is no probability or a cost is not positive.
+        If there are no filters, or a cost is not positive.
     SchemaError
         If the filters have different schemas.
 
@@ -73,7 +73,7 @@ class FilterSet:
         numbers: dict[str, int] = {}
         self.predicates: list[PrintedCondition] = []
         self.conjunctions: list[Conjunction] = []
-        self.member_names: list[str] = []  # of the filter that each conjunction is of
+        self.member_names: list[str] = []  # the name of each conjunction's filter
         members, owners = [], []
         for owner, (name, filter) in enumerate(filters.items()):
             for conjunction in filter.conjunctions:
@@ -112,7 +112,7 @@ class FilterSet:
         return member
 
     def _add_presences(self, numbers: dict[str, int]) -> None:
-        """Predicates that nobody holds and many imply: that an event has an attribute at all, unless all of them do."""
+        """Add «the event has the attribute» for attributes that several predicates need and some events lack."""
         uses = Counter(key for each in self.predicates for key, _ in each.constraints)
         for key, times in uses.items():
             presence = PrintedCondition(f"exists({key})", ((key, PRESENT),))
@@ -120,28 +120,22 @@ class FilterSet:
                 self._numbered([presence], numbers)
 
     def execute(self, plan: MatchingPlan, event: Mapping[str, Any] | Record) -> Execution:
-        """Carry out a plan of this set on an event.
-
-        Raises
-        ------
-        EventError
-            If it is none.
-        """
+        """Carry out a plan of this set on an event; raises `EventError` if it is not one."""
         record = event if isinstance(event, Record) else read_event(event, self.schema)
         if not record.choices:
             return execute(plan, self._truth(record))
-        # Each predicate may be true on another element of a list: only a member as a whole tells.
+        # Predicates may be true on different elements of a list, so each member must be verified as a whole.
         return execute(plan, self._truth(record), lambda member: holds(self.conjunctions[member], record))
 
     def matching(self, plan: MatchingPlan, event: Mapping[str, Any]) -> list[str]:
-        """The filters that match an event; of a plan for any of them, all or none."""
+        """The names of the filters that match an event; with answer "any", all or none."""
         owners = self.execute(plan, event).owners
         if plan.problem.owner_count < len(self.names):
             return list(self.names) if owners else []
         return [name for owner, name in enumerate(self.names) if owner in owners]
 
     def cost(self, plan: MatchingPlan, records: Sequence[Record]) -> float:
-        """What a plan of this set costs on these events, all together; those without lists are taken at once."""
+        """The total cost of a plan of this set on these events."""
         flat = [record for record in records if not record.choices]
         counted = count(plan, self.columns(flat), len(flat)).cost if flat else 0.0
         return counted + sum(self.execute(plan, record).cost for record in records if record.choices)

@@ -1,6 +1,6 @@
-"""What planning tells indexes, as a value: where events lie, and in which order a plan tests attributes.
+"""Hints for indexes: where events lie, and in which order a plan tests attributes.
 
-Indexes stand below planning and know nothing of it; whoever builds one hands hints on. They change no answer.
+Indexes do not know about planning; whoever builds one passes hints to it. Hints never change an answer.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from thatch.planning.steps import PlanStep
 
 __all__ = ["access_hints", "attribute_order"]
 
-_PLANNED = 2_000  # filters that stand for all in the order of attributes: a second at most
+_PLANNED = 2_000  # filters that represent all for the order of attributes: a second at most
 
 
 def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) -> AccessHints:
-    """What a plan of these filters tells an index of them.
+    """Hints for an index of these filters.
 
     Parameters
     ----------
-    filters : by what they are called
+    filters : filters by name
     profile : of the events; without one, `thatch.model.selectivity` says what is assumed
 
     Raises
@@ -55,7 +55,7 @@ def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) 
 
 
 def attribute_order(wanted: FilterSet, plan: MatchingPlan) -> tuple[str, ...]:
-    """The order of attributes in which a plan tests their predicates, in the mean over the members that wait for them."""
+    """Attributes in the mean order in which a plan tests their predicates, weighted by members below."""
     late: dict[str, float] = {}
     waiting: dict[str, int] = {}
 

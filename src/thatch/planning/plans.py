@@ -17,25 +17,25 @@ from thatch.planning.steps import PlanStep, arrival_order
 __all__ = ["BUDGET", "Algorithm", "MatchingPlan", "plan", "plan_as_given"]
 
 Algorithm = Literal["arrival order", "depth-first", "dynamic programme", "factored heuristic"]
-BUDGET = 500_000  # states of the dynamic programme: less than a second, and about 100 MB
+BUDGET = 500_000  # states of the dynamic programme: under a second and about 100 MB
 _DEPTH_FIRST = ("conjunction", "link-group", "separate")
 _BY_STATES = ("link-cluster", "multicluster-link")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchingPlan:
-    """A matching plan.
+    """A matching plan and its expected cost.
 
     Parameters
     ----------
-    problem : what was planned
-    topology : of the set
-    algorithm : that made the plan
-    is_optimal : whether no plan is cheaper in the mean, if predicates are independent
-    steps : the plan; with a strategy, the best that goes depth first
-    strategy : what to evaluate in each state, for plans that the dynamic programme made
-    states : how many the dynamic programme has, or would have, where it applies
-    cost : expected, if predicates are independent
+    problem : the set that was planned
+    topology : its topology
+    algorithm : the algorithm that made the plan
+    is_optimal : whether no plan has a lower expected cost, if predicates are independent
+    steps : the plan; if there is a strategy, the best depth-first plan
+    strategy : what to evaluate in each state, for plans of the dynamic programme
+    states : how many states the dynamic programme has, or would have, where it applies
+    cost : the expected cost, if predicates are independent
     """
 
     problem: PlanningProblem
@@ -51,11 +51,11 @@ class MatchingPlan:
 def plan(problem: PlanningProblem, *, budget: int = BUDGET) -> MatchingPlan:
     """The cheapest plan that can be found.
 
-    Where predicates imply weaker ones, these may be tested first for all members that imply them, if that is cheaper.
+    Weaker predicates may be tested first for all members that imply them, if that is cheaper.
 
     Parameters
     ----------
-    budget : most states of the dynamic programme; sets that need more get the factored heuristic
+    budget : most states of the dynamic programme; larger sets get the factored heuristic
 
     Raises
     ------
@@ -72,7 +72,7 @@ def plan(problem: PlanningProblem, *, budget: int = BUDGET) -> MatchingPlan:
     -----
     A conjunction, a link-group and separate members are planned depth first, which is optimal; link-clusters and
     multicluster-links by the dynamic programme; clusters whose answer is a list, and clusters that overlap, by the factor
-    heuristic: what is shared first. Their optimal plans are an open problem (paper C, section 3).
+    heuristic: shared predicates first. Their optimal plans are an open problem (commonality, section 3).
     """
     if not isinstance(budget, int) or budget < 0:
         raise ParameterError("a number of states from 0 on", shown(budget), "budget")
@@ -105,7 +105,7 @@ def _by_topology(problem: PlanningProblem, budget: int) -> MatchingPlan:
         steps=steps,
         cost=expected_cost(problem, steps),
     )
-    # A member without predicates answers a link by itself: nothing is left to be evaluated.
+    # A member without predicates answers for its link: nothing needs to be evaluated.
     if topology in _DEPTH_FIRST or not draft.cost:
         return replace(draft, algorithm="depth-first", is_optimal=True)
     if topology not in _BY_STATES:
@@ -126,7 +126,7 @@ def _by_topology(problem: PlanningProblem, budget: int) -> MatchingPlan:
 
 
 def plan_as_given(problem: PlanningProblem) -> MatchingPlan:
-    """Members and their predicates as they came, as a yardstick."""
+    """The plan that evaluates members and their predicates in the order given, for comparison."""
     steps = arrival_order(problem)
     return MatchingPlan(
         problem=problem,

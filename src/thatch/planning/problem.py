@@ -1,10 +1,10 @@
-"""The planning problem of paper C, sections 2 and 3: in which order are the predicates of a set of subscriptions evaluated?
+"""The planning problem: in which order to evaluate the predicates of a set (commonality, sections 2 and 3).
 
-A set has **predicates**, each with a selectivity (the probability that it is true) and a cost, and **members**,
-conjunctions of them. Every member has an **owner**, whom one true member satisfies: that is the paper's disjunctive
-commonality. Where one owner has all members the answer is yes or no (a link that forwards one copy, a subscription in
-disjunctive form); where each subscription is an owner, it is a list of them. A predicate that several members hold
-is a conjunctive commonality. Evaluation ends as soon as the answer is known; wanted is the least expected cost.
+A set has **predicates**, each with a selectivity (the probability that it is true) and a cost, and **members**, which are
+conjunctions of predicates. Every member has an **owner**, and one true member satisfies its owner: the paper's disjunctive
+commonality. If one owner has all members, the answer is yes or no (a link that forwards one copy, a subscription in
+disjunctive form). If every subscription is an owner, the answer is a list. A predicate in several members is a conjunctive
+commonality. Evaluation stops as soon as the answer is known; the goal is the least expected cost.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Answer = Literal["list", "any"]
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningProblem:
-    """A set of subscriptions to be planned, checked; `PlanningProblem.of` makes one.
+    """A set of subscriptions to plan; `PlanningProblem.of` checks it.
 
     Parameters
     ----------
-    members : the predicates of each conjunction by number, each once
-    owners : whom each member satisfies, numbered from 0
+    members : the numbers of the predicates of each conjunction, without repetition
+    owners : the owner of each member, numbered from 0
     selectivities : the probability that each predicate is true
-    costs : what it takes to evaluate each
-    names : what each is called
-    implied : for each, weaker ones that follow from it and may be tested before it
+    costs : the cost of evaluating each predicate
+    names : the name of each predicate
+    implied : for each predicate, weaker ones that it implies and that may be tested before it
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -56,20 +56,20 @@ class PlanningProblem:
         names: Sequence[str] | None = None,
         implied: Sequence[Sequence[int]] | None = None,
     ) -> PlanningProblem:
-        """The problem with these parts.
+        """Check the parts and make a problem of them.
 
         Parameters
         ----------
         costs : one for all predicates, or one for each
-        owners : whom each member satisfies; by default everybody is an owner
+        owners : the owner of each member; by default every member has its own
         answer : "any" gives all members to one owner, so that the answer is yes or no
-        implied : for each predicate those that follow from it; by default predicates are independent
+        implied : for each predicate those that it implies; by default predicates are independent
 
         Raises
         ------
         ParameterError
-            If there is no member, one names a predicate that is none or names it twice, a selectivity is no
-            probability, a cost is not positive, a predicate implies itself or none, or lengths differ.
+            If there is no member, a predicate number is unknown or repeated, a selectivity is not a probability, a cost
+            is not positive, a predicate implies itself, or lengths differ.
 
         Examples
         --------
@@ -78,7 +78,7 @@ class PlanningProblem:
         """
         given = tuple(tuple(each) for each in members)
         if not given:
-            raise ParameterError("at least one member", "none", "members")
+            raise ParameterError("There are no members", where="members")
         chances = tuple(float(each) for each in _checked_selectivities(selectivities))
         if answer not in ("list", "any"):
             raise ParameterError('"list" or "any"', shown(answer), "answer")
@@ -97,7 +97,7 @@ class PlanningProblem:
         )
 
     def with_selectivities(self, selectivities: Sequence[float]) -> PlanningProblem:
-        """The same set under other selectivities."""
+        """The same set with other selectivities."""
         chances = tuple(float(each) for each in _checked_selectivities(selectivities))
         if len(chances) != len(self.selectivities):
             raise ParameterError(
@@ -106,9 +106,9 @@ class PlanningProblem:
         return replace(self, selectivities=chances)
 
     def chance(self, predicate: int, known: Collection[int]) -> float:
-        """The probability that a predicate is true where others are known to be: of its own, and of what it implies."""
+        """The probability that a predicate is true, given that some others are."""
         own = self.selectivities[predicate]
-        for each in self.implied[predicate]:  # from the rarest on, which tells most
+        for each in self.implied[predicate]:  # the rarest first: it narrows most
             if each in known:
                 weaker = self.selectivities[each]
                 return min(own / weaker, 1.0) if weaker else 0.0
@@ -121,12 +121,12 @@ class PlanningProblem:
 
     @cached_property
     def repeated(self) -> frozenset[int]:
-        """Owners of several members: one true member spares the others."""
+        """Owners of several members: one true member makes the others unnecessary."""
         return frozenset(owner for owner, members in Counter(self.owners).items() if members > 1)
 
     @cached_property
     def holders(self) -> dict[int, tuple[int, ...]]:
-        """The members that hold each predicate, for those that some member holds."""
+        """The members that contain each predicate."""
         found: dict[int, list[int]] = {}
         for number, member in enumerate(self.members):
             for predicate in member:
@@ -139,12 +139,12 @@ def _check_member(member: Sequence[int], predicates: int, where: str) -> None:
         if not isinstance(each, int) or not 0 <= each < predicates:
             raise ParameterError(f"predicates from 0 to {predicates - 1}", shown(each), where)
     if len(set(member)) < len(member):
-        raise ParameterError("each predicate once", shown(member), where)
+        raise ParameterError("no predicate twice", shown(member), where)
 
 
 def _checked_selectivities(values: Sequence[float]) -> Sequence[float]:
     for number, value in enumerate(values):
-        if not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is none either
+        if not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN fails this, too
             raise ParameterError(
                 "a selectivity from 0 to 1", shown(value), f"selectivity of predicate {number}"
             )
@@ -165,14 +165,14 @@ def _checked_implied(implied: Sequence[Sequence[int]] | None, predicates: int) -
     if implied is None:
         return ((),) * predicates
     if len(implied) != predicates:
-        raise ParameterError(f"what each of {predicates} predicates implies", f"{len(implied)}", "implied")
+        raise ParameterError(f"one list for each of {predicates} predicates", f"{len(implied)}", "implied")
     for number, weaker in enumerate(implied):
-        _check_member((number, *weaker), predicates, f"what predicate {number} implies")
+        _check_member((number, *weaker), predicates, f"implications of predicate {number}")
     return tuple(tuple(each) for each in implied)
 
 
 def _numbered(owners: Sequence[int] | None, members: int) -> tuple[int, ...]:
-    """Owners as numbers from 0 in the order in which they come."""
+    """Number owners from 0 in order of appearance."""
     if owners is None:
         return tuple(range(members))
     if len(owners) != members:

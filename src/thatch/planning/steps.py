@@ -1,8 +1,8 @@
 """A plan as a tree that is walked depth first.
 
-A step has tests, evaluated in order until one is false. Where all are true, some members have come to their end and
-are true, and the steps below are taken one after the other. What is known of a predicate is not asked again. A step is
-left out when all owners of the members below it are satisfied.
+A step has tests, evaluated in order until one is false. If all are true, the members that end here are true, and the
+steps below are taken one after the other. No predicate is evaluated twice. A step is skipped when all owners of the
+members below it are satisfied.
 
     tests  symbol = 'IBM'              shared by three members
       ├ tests  price < 100     ──── S1
@@ -26,11 +26,10 @@ class PlanStep:
 
     Parameters
     ----------
-    tests : predicates by number
-    ends : members that are true where all tests down to here are
-    below : steps that follow then
-    owners : whom all members from here on belong to, if each of them has several members; empty if the step can never be
-        left out
+    tests : the numbers of predicates
+    ends : members that are true if all tests down to here are
+    below : the steps to take then
+    owners : the owners of all members from here on, if each has several members; empty if the step is never skipped
     """
 
     tests: tuple[int, ...]
@@ -40,7 +39,7 @@ class PlanStep:
 
 
 def arrival_order(problem: PlanningProblem) -> PlanStep:
-    """No plan at all: members as they came, each with its predicates as they stand there."""
+    """No plan at all: members and their predicates in the order given."""
     return PlanStep(
         (),
         below=tuple(

@@ -1,4 +1,4 @@
-"""Which predicates are true on which events, all at once: a set of events, as a whole number, for each predicate."""
+"""The truth values of predicates on many events at once: for each predicate a set of events, as an integer."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def columns_of(predicates: Sequence[PrintedCondition], records: Sequence[Record]
     Raises
     ------
     ParameterError
-        If an event has lists, on which predicates alone do not tell who matches.
+        If an event has lists: there, single predicates do not decide who matches.
     """
     for place, record in enumerate(records):
         if record.choices:
-            raise ParameterError("events without lists", "one with lists", f"event {place}")
+            raise ParameterError("Events with lists are not supported here", where=f"event {place}")
     asked: dict[str, list[tuple[int, Constraint]]] = {}
     for number, predicate in enumerate(predicates):
         for key, constraint in predicate.constraints:
             asked.setdefault(key, []).append((number, constraint))
     found = [(1 << len(records)) - 1] * len(predicates)
-    for key, constraints in asked.items():  # one attribute after the other, since its sets are many
+    for key, constraints in asked.items():  # one attribute at a time, to bound memory
         line = _Line(key, records)
         for number, constraint in constraints:
             found[number] &= line.inside(constraint)
@@ -41,7 +41,7 @@ def columns_of(predicates: Sequence[PrintedCondition], records: Sequence[Record]
 
 
 class _Line:
-    """Where events lie on one line: below each place that some of them have, the set of those that lie lower."""
+    """The values of events on one line: for each value the set of events with a lower one."""
 
     def __init__(self, key: str, records: Sequence[Record]) -> None:
         at: dict[Cut, int] = {}

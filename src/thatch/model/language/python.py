@@ -9,17 +9,7 @@ from typing import Any
 
 from thatch.errors import EventError, FilterError, shown
 from thatch.model.derived import ip_text, microseconds_of
-from thatch.model.expressions import (
-    And,
-    Compare,
-    Distinct,
-    Exists,
-    Expression,
-    IsNull,
-    Matches,
-    Not,
-    Unlike,
-)
+from thatch.model.expressions import And, Compare, Distinct, Exists, Expression, IsNull, Matches, Not, Unlike
 from thatch.model.language.text import geofence, membership, network
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of, split
