@@ -62,7 +62,7 @@ def test_the_json_has_every_figure(bench):
     assert isinstance(told["bytes"], dict)
 
 
-def test_memory_is_told_by_part(bench, folder):
+def test_memory_is_reported_by_part(bench, folder):
     rows = "".join(f"s{row},price > {row}\n" for row in range(1_000))
     (folder / "many.csv").write_text("subscription,filter\n" + rows)
     assert bench("many.csv", "events.jsonl")["bytes"]["hot"] > 0
@@ -121,7 +121,7 @@ def test_events_of_parquet_may_have_moments(bench, folder):
     ],
     ids=" ".join,
 )
-def test_bad_files_are_told_as_match_tells_them(run, folder, arguments):
+def test_bad_files_are_reported_as_match_reports_them(run, folder, arguments):
     (folder / "other.csv").write_text("subscription,text\na,x = 1\n")
     (folder / "other.parquet").write_text("subscription,text\na,x = 1\n")
     benched, matched = run("bench", "match", *arguments), run("match", *arguments)
@@ -140,7 +140,7 @@ def test_a_file_without_events_is_refused(run, folder):
 @pytest.mark.parametrize(
     "arguments", [["match"], ["match", "a", "b", "--limit", "0"], ["match", "a", "b", "--rounds", "x"]]
 )
-def test_wrong_arguments_are_told_with_status_2(run, arguments):
+def test_wrong_arguments_are_reported_with_status_2(run, arguments):
     ran = run("bench", *arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "Error: " in ran.stderr

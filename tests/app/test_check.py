@@ -23,7 +23,7 @@ def run(folder: Path) -> partial[CompletedProcess[str]]:
     return partial(run_here, folder)
 
 
-def test_explain_tells_which_condition_failed_and_the_value_seen(run):
+def test_explain_reports_which_condition_failed_and_the_value_seen(run):
     ran = run("explain", "symbol = 'IBM' and price < 150", '{"symbol": "IBM", "price": 180}')
     assert ran.returncode == 0
     assert ran.stdout.splitlines()[0] == "does not match"
@@ -60,7 +60,7 @@ def test_check_warns_of_what_does_nothing(run, folder):
     assert warnings[3].startswith("row 5: warning: f: an alternative adds nothing: ")
 
 
-def test_check_tells_every_refused_filter_and_ends_with_status_1(run, folder):
+def test_check_reports_every_refused_filter_and_exits_with_status_1(run, folder):
     (folder / "bad.csv").write_text(
         "subscription,filter\na,x = 1\nb,x ==\na,x = 2\nc,x = 1 and x = 2\nd\n,x = 1\ne,\nf,bid > ask\n"
     )

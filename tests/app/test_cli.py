@@ -121,7 +121,7 @@ def bad_files(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BAD_INPUT)
-def test_bad_input_is_told_in_one_sentence_and_ends_with_status_2(name, run, folder, bad_files):
+def test_bad_input_is_reported_in_one_sentence_and_exits_with_status_2(name, run, folder, bad_files):
     arguments, words = BAD_INPUT[name]
     before = sorted(folder.rglob("*"))
     ran = run(*arguments)
@@ -144,7 +144,7 @@ def test_bad_input_is_told_in_one_sentence_and_ends_with_status_2(name, run, fol
     ],
     ids=" ".join,
 )
-def test_wrong_arguments_are_told_with_status_2(arguments, run):
+def test_wrong_arguments_are_reported_with_status_2(arguments, run):
     ran = run(*arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "Error: " in ran.stderr
@@ -155,7 +155,7 @@ def test_wrong_arguments_are_told_with_status_2(arguments, run):
 
 
 @pytest.mark.slow
-def test_the_process_prints_matches_and_ends_with_status_0(folder):
+def test_the_process_prints_matches_and_exits_with_status_0(folder):
     ran = in_shell("thatch match subscriptions.csv - < events.jsonl", folder)
     assert objects(ran.stdout) == MATCHES
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -209,7 +209,7 @@ def test_a_reader_that_never_was_there_is_met_in_silence(folder):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_is_told_in_one_sentence(folder):
+def test_a_full_disk_is_reported_in_one_sentence(folder):
     ran = in_shell("thatch match subscriptions.csv events.jsonl > /dev/full", folder)
     assert ran.returncode == 2
     assert ran.stderr.startswith("thatch: ")

@@ -33,7 +33,7 @@ def numbers(line):
 
 
 @pytest.mark.usefixtures("ticking")
-def test_quotes_reach_alerts_at_seven_brokers_and_the_rates_are_told(capsys):
+def test_quotes_reach_alerts_at_seven_brokers_and_the_rates_are_reported(capsys):
     alerts = cycle(["price < 105", "price between 103 and 108", "price >= 105", "price = 104"])
     alerts_at_brokers(alerts, quotes(), VENUES, subscriptions=60, seconds=3.0)
     told = capsys.readouterr()
@@ -50,7 +50,7 @@ def test_quotes_reach_alerts_at_seven_brokers_and_the_rates_are_told(capsys):
     assert "  delivered to desk-" in told.out
 
 
-def test_brokers_without_alerts_tell_of_quotes_alone(capsys):
+def test_brokers_without_alerts_report_of_quotes_alone(capsys):
     alerts_at_brokers(cycle(["price > 0"]), quotes(), VENUES, subscriptions=0, seconds=0.0)
     assert capsys.readouterr().out == (
         "\n0 quotes through seven brokers, 0 per second: 0 alerts sent, 0 messages between brokers\n"

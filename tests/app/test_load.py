@@ -45,7 +45,7 @@ def loaded(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[s
     return folder, run(folder, "subscriptions.csv", "--out", "loaded")
 
 
-def test_a_folder_is_written_and_told(loaded):
+def test_a_folder_is_written_and_reported(loaded):
     folder, ended = loaded
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[0] == "3 subscriptions accepted, 4 refused"
@@ -77,7 +77,7 @@ def test_the_index_is_an_engine_of_all_accepted(loaded):
     assert engine.match({"symbol": "IBM", "price": 120}, by="subscriber") == ["desk-7", "desk-8", "many"]
 
 
-def test_manifest_and_report_tell_what_was_done(loaded):
+def test_manifest_and_report_report_what_was_done(loaded):
     manifest = read_manifest(loaded[0] / "loaded", "load")
     assert manifest["command"].startswith("thatch load subscriptions.csv --out loaded")
     assert manifest["rows"] == {"subscriptions": 3, "rejects": 4}
@@ -88,7 +88,7 @@ def test_manifest_and_report_tell_what_was_done(loaded):
     assert "http" not in html.partition("<body")[0].replace("http-equiv", "")
 
 
-def test_errors_end_with_status_2_and_leave_nothing(loaded):
+def test_errors_exit_with_status_2_and_leave_nothing(loaded):
     folder, _ = loaded
     before = sorted(folder.iterdir())
     missing = run(folder, "nothing.csv", "--out", "other")

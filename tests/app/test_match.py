@@ -74,7 +74,7 @@ def test_match_writes_json_lines_over_an_old_file(run, folder):
     assert objects((folder / "matches.jsonl").read_text()) == MATCHES
 
 
-def test_match_reads_packed_csv_and_takes_empty_fields_as_told(run, folder):
+def test_match_reads_packed_csv_and_takes_empty_fields_as_reported(run, folder):
     (folder / "subscriptions.jsonl").write_text(
         '{"subscription": "missing", "filter": "venue is missing"}\n'
         '{"subscription": "null", "filter": {"venue": [null]}}\n'

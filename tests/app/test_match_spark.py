@@ -61,7 +61,7 @@ def test_pairs_have_the_rows_of_the_file_as_the_embedded_command_counts_them(fol
     assert "JSON" in refused["reason"][0].as_py()
 
 
-def test_the_manifest_tells_what_was_asked(matched):
+def test_the_manifest_reports_what_was_asked(matched):
     manifest = read_manifest(matched, "match")
     assert manifest["command"] == "thatch match subscriptions.csv events.jsonl --spark --out found"
     assert manifest["rows"]["refused"] == 2
@@ -130,7 +130,7 @@ def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, tim
         (["subscriptions.csv", "events.jsonl", "--spark", "--out", "found"], "already exists"),
     ],
 )
-def test_what_cannot_be_done_ends_with_status_2_and_leaves_nothing(folder, matched, arguments, message):
+def test_invalid_options_exits_with_status_2_and_leaves_nothing(folder, matched, arguments, message):
     before = sorted(folder.iterdir())
     ran = run_here(folder, "match", *arguments)
     assert ran.returncode == 2

@@ -76,7 +76,7 @@ def test_what_is_cheap_is_merged_and_what_is_dear_is_not(merged):
     assert [(each["subscription"], each["proof"]) for each in passive] == [("ibm-five", ["ibm-low"])]
 
 
-def test_the_frontier_the_page_and_the_manifest_tell_the_same(merged):
+def test_the_frontier_the_page_and_the_manifest_report_the_same(merged):
     folder = merged[0] / "merged"
     frontier = pq.read_table(folder / "frontier.parquet").to_pylist()
     assert [(each["size"], each["chosen"]) for each in frontier] == [(4, False), (3, True), (2, False)]
@@ -91,7 +91,7 @@ def test_the_frontier_the_page_and_the_manifest_tell_the_same(merged):
         assert expected in html
 
 
-def test_nothing_that_anybody_wants_is_lost_and_what_passes_in_vain_is_counted(merged):
+def test_nothing_that_anybody_wants_is_lost_and_what_passes_needlessly_is_counted(merged):
     folder, ended = merged
     wanted = [parse(line.split(",")[2]) for line in SUBSCRIPTIONS.splitlines()[1:] if "broken" not in line]
     table = pq.read_table(folder / "merged" / "active").column("filter").to_pylist()
@@ -107,7 +107,7 @@ def test_nothing_that_anybody_wants_is_lost_and_what_passes_in_vain_is_counted(m
     assert last["measured"] * held + last["trained"] * (2_000 - held) == pytest.approx(300)
 
 
-def test_wrong_options_end_with_status_2_and_leave_nothing(merged):
+def test_wrong_options_exit_with_status_2_and_leave_nothing(merged):
     folder, _ = merged
     before = sorted(folder.iterdir())
     for wrong, message in (

@@ -68,7 +68,7 @@ def test_what_is_no_policy_is_refused(text):
 # --- simulate ----------------------------------------------------------------------------------------------------
 
 
-def test_simulate_tells_what_files_cost(folder):
+def test_simulate_reports_what_files_cost(folder):
     ran = run_here(
         folder, "simulate", "line:5", "--subscriptions", "subscriptions.csv", "--events", "events.jsonl"
     )
@@ -77,7 +77,7 @@ def test_simulate_tells_what_files_cost(folder):
     assert "  deliveries: 4\n  deliveries missed: 0\n" in ran.stdout
 
 
-def test_simulate_compares_policies_on_what_it_makes_up_and_writes_a_page(folder):
+def test_simulate_compares_policies_on_what_it_generates_and_writes_a_page(folder):
     arguments = ("--subscriptions", "80", "--events", "30", "--workload", "W4A", "--out", "page.html")
     ran = run_here(
         folder,
@@ -118,7 +118,7 @@ def test_simulated_brokers_that_merge_forward_less_and_miss_nothing(folder):
     assert len(set(sizes)) > 1
 
 
-def test_the_same_seed_tells_the_same(folder):
+def test_the_same_seed_reports_the_same(folder):
     command = (
         "simulate",
         "random:6",
@@ -146,7 +146,7 @@ def test_the_same_seed_tells_the_same(folder):
         (("none.yaml",), "none.yaml"),
     ],
 )
-def test_simulate_refuses_what_makes_no_sense(arguments, told, folder):
+def test_simulate_refuses_invalid_input(arguments, told, folder):
     ran = run_here(folder, "simulate", *arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert told in ran.stderr
@@ -190,6 +190,6 @@ def test_serve_goes_on_after_a_line_that_makes_no_sense(folder):
     assert len(ran.stdout.splitlines()) == 2
 
 
-def test_serve_needs_to_be_told_where(folder):
+def test_serve_needs_to_be_reported_where(folder):
     ran = run_here(folder, "serve", "line:3")
     assert (ran.returncode, "--in-process" in ran.stderr) == (2, True)

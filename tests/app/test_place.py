@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 FILES = ("subscriptions.csv", "--tree", "tree.json", "--locations", "locations.csv")
 
 
-def test_a_plan_is_written_and_told(folder):
+def test_a_plan_is_written_and_reported(folder):
     events = [{"price": number, "symbol": "IBM" if number % 2 else "SAP"} for number in range(100)]
     write_profile(folder / "profile", Profile.of(events))
     (folder / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events) + "nothing\n")

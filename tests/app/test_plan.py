@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_topology_plan_and_predicted_and_counted_costs_are_told(folder):
+def test_topology_plan_and_predicted_and_counted_costs_are_reported(folder):
     ended = run_here(
         folder, "plan", "explain", "subscriptions.csv", "--profile", "profile", "--events", "events.jsonl"
     )
@@ -67,7 +67,7 @@ def test_a_link_is_planned_by_states_within_the_budget(folder):
     assert "more than the budget" in small.stdout
 
 
-def test_what_cannot_be_planned_is_told_in_a_sentence(folder):
+def test_what_cannot_be_planned_is_reported_in_a_sentence(folder):
     (folder / "none.csv").write_text("subscription,filter\n")
     (folder / "none.jsonl").write_text("")
     for arguments, message in (

@@ -16,7 +16,7 @@ THATCH = Path(sys.executable).with_name("thatch")
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.xdist_group("cluster")
-def test_a_process_starts_its_own_spark_and_ends_with_status_0(tmp_path):
+def test_a_process_starts_its_own_spark_and_exits_with_status_0(tmp_path):
     (tmp_path / "subscriptions.csv").write_text("subscription,filter\ncheap,price < 5\nbroken,price >\n")
     ran = subprocess.run(
         [THATCH, "load", "subscriptions.csv", "--out", "loaded", "--no-index", "--master", "local[1]"],

@@ -48,7 +48,7 @@ def profiled(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess
     return folder, run(folder, "events.jsonl", "subscriptions.csv", "--out", "profile")
 
 
-def test_a_folder_is_written_and_told(profiled):
+def test_a_folder_is_written_and_reported(profiled):
     folder, ended = profiled
     assert ended.returncode == 0, ended.stderr
     total = profile_here().matches.total
@@ -75,7 +75,7 @@ def test_the_folder_holds_the_profile(profiled):
     assert found.attribute("price").heavy == exact.attribute("price").heavy
 
 
-def test_the_manifest_tells_what_made_it(profiled):
+def test_the_manifest_reports_what_made_it(profiled):
     manifest = read_manifest(profiled[0] / "profile", "profile")
     assert manifest["command"].startswith("thatch profile events.jsonl subscriptions.csv --out profile")
     assert manifest["parameters"]["fraction"] == 1.0

@@ -44,7 +44,7 @@ def reduced(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[
     return folder, run(folder, "subscriptions.csv", "--out", "reduced", "--schema", "schema.json")
 
 
-def test_a_folder_is_written_and_told(reduced):
+def test_a_folder_is_written_and_reported(reduced):
     folder, ended = reduced
     assert ended.returncode == 0, ended.stderr
     lines = ended.stdout.splitlines()
@@ -82,7 +82,7 @@ def test_the_others_have_proofs(reduced):
     assert [each["row"] for each in rejects] == [2, 5]
 
 
-def test_manifest_and_report_tell_what_was_done(reduced):
+def test_manifest_and_report_report_what_was_done(reduced):
     manifest = read_manifest(reduced[0] / "reduced", "reduce")
     assert manifest["command"].startswith("thatch reduce subscriptions.csv --out reduced")
     assert manifest["rows"] == {"active": 4, "passive": 3, "rejects": 2}
@@ -110,7 +110,7 @@ def test_loaded_subscriptions_keep_their_schema_and_options_count(reduced):
     )
 
 
-def test_errors_end_with_status_2_and_leave_nothing(reduced):
+def test_errors_exit_with_status_2_and_leave_nothing(reduced):
     folder, _ = reduced
     before = sorted(folder.iterdir())
     for wrong, message in (

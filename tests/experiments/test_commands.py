@@ -15,7 +15,7 @@ def test_all_experiments_are_listed(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["run", "report"])
-def test_a_name_that_is_none_is_refused_with_all_that_exist(tmp_path, command):
+def test_an_unknown_name_is_refused_with_all_that_exist(tmp_path, command):
     ended = run_here(tmp_path, "experiments", command, "ouksel2006/fig99")
     assert ended.returncode == 2
     assert "'ouksel2006/fig99'" in ended.stderr
@@ -46,7 +46,7 @@ def test_an_experiment_runs_without_spark_and_its_page_is_made_of_the_store(tmp_
     assert list(tmp_path.glob("build/experiments/ouksel2006/extreme_non_cover/*.parquet")) == kept
 
 
-def test_a_failed_trial_is_told_and_ends_with_status_1(tmp_path, monkeypatch):
+def test_a_failed_trial_is_reported_and_exits_with_status_1(tmp_path, monkeypatch):
     monkeypatch.setattr("thatch.experiments.ouksel2006.extreme_non_cover.ROWS", 1)
     ended = run_here(tmp_path, "experiments", "run", "ouksel2006/fig9", "--quick", "--local")
     assert ended.returncode == 1

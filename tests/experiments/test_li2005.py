@@ -314,7 +314,7 @@ def test_the_policy_leaves_about_as_much_as_the_papers_merging(ran):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
-def test_every_experiment_sets_the_papers_values_beside_ours(ran, experiment):
+def test_every_experiment_is_compared_with_the_papers_values(ran, experiment):
     lines = experiment.compare(ran(experiment))
     assert any(line.ours is not None for line in lines)
     assert all(line.paper for line in lines)

@@ -41,7 +41,7 @@ def test_tables_shrink_as_messages_do(ran):
     assert results.mean("mean_table", policy="events", brokers=8) == pytest.approx(150 / 8)
 
 
-def test_no_exact_policy_loses_a_delivery_or_sends_an_event_in_vain(ran):
+def test_no_exact_policy_loses_a_delivery_or_sends_an_event_needlessly(ran):
     results = ran(PUBLICATIONS)
     for policy in ("flooding", "pairwise", "exact"):
         assert results.total("lost", policy=policy) == results.total("superfluous", policy=policy) == 0

@@ -188,7 +188,7 @@ def test_larger_delays_and_larger_filters_need_less_bandwidth(ran):
         )
 
 
-def test_loads_and_delays_of_every_algorithm_are_told_one_by_one(ran):
+def test_loads_and_delays_of_every_algorithm_are_reported_one_by_one(ran):
     results = ran(EXPERIMENTS["yu2012/fig8"])
     for name in ("SLP", "Gr*", "Gr", "Gr¬l", "Closest", "Balance"):
         loads = results.values("x", algorithm=name, part="load")

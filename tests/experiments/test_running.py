@@ -44,7 +44,7 @@ def test_what_was_done_before_an_interruption_stays(tmp_path, monkeypatch):
     assert run(counting(), GRID, store).finished == 7
 
 
-def test_a_failed_trial_is_told_and_tried_again(tmp_path):
+def test_a_failed_trial_is_reported_and_tried_again(tmp_path):
     store = ResultStore(tmp_path, counting())
     outcome = run(counting(fails=lambda seed: seed == 1), GRID, store)
     assert outcome.finished == 8
@@ -54,7 +54,7 @@ def test_a_failed_trial_is_told_and_tried_again(tmp_path):
 
 
 @pytest.mark.parametrize("rows", [[], [{"mark": 1}], [{"mark": 1, "told": 2, "share": 0.5, "more": 1}]])
-def test_a_trial_must_tell_what_it_said_it_would(tmp_path, rows):
+def test_a_trial_must_report_what_it_said_it_would(tmp_path, rows):
     plain = counting()
     simulation = Simulation(
         name=plain.name, trial=lambda *_, **__: rows, results=plain.results, defaults={"size": 1, "form": "x"}
@@ -64,7 +64,7 @@ def test_a_trial_must_tell_what_it_said_it_would(tmp_path, rows):
     assert "ParameterError: Expected" in outcome.failures[0].reason
 
 
-def test_progress_is_told(tmp_path):
+def test_progress_is_reported(tmp_path):
     told = []
     run(
         counting(),
@@ -80,7 +80,7 @@ def test_progress_is_told(tmp_path):
 @pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
-def test_spark_gives_the_same_rows_and_tells_failures(tmp_path, spark):
+def test_spark_gives_the_same_rows_and_reports_failures(tmp_path, spark):
     store = ResultStore(tmp_path, counting())
     outcome = run(counting(fails=lambda seed: seed == 1), GRID, store, spark=spark)
     assert outcome.finished == 8

@@ -66,7 +66,7 @@ def test_a_part_that_was_not_finished_is_not_looked_at(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1 and nothing"])
-def test_a_damaged_file_is_told_by_name(tmp_path, damage):
+def test_a_damaged_file_is_reported_by_name(tmp_path, damage):
     store = filled(tmp_path)
     (tmp_path / "nobody2000/counting/bad.parquet").write_bytes(damage)
     with pytest.raises(TableError, match=r"results of nobody2000/counting as Parquet.*bad\.parquet"):

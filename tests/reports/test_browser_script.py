@@ -19,7 +19,7 @@ def find(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_the_script_takes_the_browser_it_is_told_to():
+def test_the_script_takes_the_browser_it_is_reported_to():
     assert find(CHROMIUM=sys.executable).stdout.strip() == sys.executable
 
 

@@ -41,7 +41,7 @@ def test_many_bars_are_cut_and_counted():
     assert (figure.shown, figure.total) == (50, 80)
 
 
-def test_a_summary_tells_the_least_and_the_greatest():
+def test_a_summary_reports_the_least_and_the_greatest():
     figure = bars(["a", "b", "c"], [0.5, None, 0.25], value=PlotAxis("share", format="percent"))
     assert figure.summary == "3 bars. Least 25 % (c). Greatest 50 % (a)."
     assert bars([], []).summary == "0 bars. No values."

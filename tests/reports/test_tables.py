@@ -51,7 +51,7 @@ def test_a_long_table_is_cut_and_says_so():
     assert "200 of 300 rows shown; 100 left out." in text
 
 
-def test_a_table_that_was_cut_before_tells_how_many_rows_there_were():
+def test_a_table_that_was_cut_before_reports_how_many_rows_there_were():
     assert "2 of 5,000,000 rows shown; 4,999,998 left out." in html([{"n": 1}, {"n": 2}], total=5_000_000)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
+from thatch.experiments.trials import Grid, Row, Simulation, columns, grid, random_of
 
 if TYPE_CHECKING:
     from thatch.tiering import ColdTier, FastTier, Move
@@ -198,33 +198,22 @@ FLOOD = Simulation(
     trial=_flood,
     results=columns(int="arrived in_memory moves", float="memory shared_ms unshared_ms", bool="alive"),
 )
-FLOOD_FULL = grid(
-    1,
-    defence=("migration",),
-    sharing=("low", "high"),
-    store=("sqlite", "postgres"),
-    fast=("diagrams",),
-    count=(40_000,),
-    budget=(32.0,),
-) + grid(
-    1,
-    defence=("none",),
-    sharing=("low", "high"),
-    store=("none",),
-    fast=("diagrams", "segments"),
-    count=(40_000,),
-    budget=(32.0,),
-)
-FLOOD_QUICK = grid(
-    1,
-    defence=("migration",),
-    sharing=("low", "high"),
-    store=("sqlite",),
-    fast=("diagrams",),
-    count=(1_600,),
-    budget=(2.5,),
-) + grid(
-    1, defence=("none",), sharing=("low",), store=("none",), fast=("diagrams",), count=(1_600,), budget=(2.5,)
+
+
+def _floods(
+    defence: str, sharing: Sequence[str], store: Sequence[str], fast: Sequence[str], count: int, budget: float
+) -> Grid:
+    return grid(
+        1, defence=(defence,), sharing=sharing, store=store, fast=fast, count=(count,), budget=(budget,)
+    )
+
+
+_SHARING = ("low", "high")
+FLOOD_FULL = _floods(
+    "migration", _SHARING, ("sqlite", "postgres"), ("diagrams",), 40_000, budget=32.0
+) + _floods("none", _SHARING, ("none",), ("diagrams", "segments"), 40_000, budget=32.0)
+FLOOD_QUICK = _floods("migration", _SHARING, ("sqlite",), ("diagrams",), 1_600, budget=2.5) + _floods(
+    "none", ("low",), ("none",), ("diagrams",), 1_600, budget=2.5
 )
 
 MIGRATED = Simulation(
@@ -232,7 +221,5 @@ MIGRATED = Simulation(
     trial=_migrate,
     results=columns(int="move nodes members", float="ratio weighted"),
 )
-MIGRATED_FULL = grid(
-    1, sharing=("low", "high"), store=("sqlite", "postgres"), count=(40_000,), budget=(32.0,)
-)
-MIGRATED_QUICK = grid(1, sharing=("low", "high"), store=("sqlite",), count=(1_200,), budget=(2.0,))
+MIGRATED_FULL = grid(1, sharing=_SHARING, store=("sqlite", "postgres"), count=(40_000,), budget=(32.0,))
+MIGRATED_QUICK = grid(1, sharing=_SHARING, store=("sqlite",), count=(1_200,), budget=(2.0,))

@@ -63,15 +63,13 @@ _WHY_REMOVED = {
 }
 
 
-def _compare_removed(results: Results) -> list[Comparison]:
-    return compare_removed(results, "rows removed", "near 100 %, more than in figure 5", _WHY_REMOVED)
-
-
 FIG7 = _figure(
     name="ouksel2006/fig7",
     title="reduction by MCS, non-cover",
     statement="MCS performs even better than for redundant covering: most subscriptions are removed quickly.",
-    compare=_compare_removed,
+    compare=partial(
+        compare_removed, what="rows removed", paper="near 100 %, more than in figure 5", why=_WHY_REMOVED
+    ),
     plots=plot_removed("Rows removed"),
 )
 

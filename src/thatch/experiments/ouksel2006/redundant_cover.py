@@ -95,15 +95,13 @@ _WHY = {
 }
 
 
-def _compare_removed(results: Results) -> list[Comparison]:
-    return compare_removed(results, "redundant rows removed", "80 to 100 %, more for larger m", _WHY)
-
-
 FIG5 = _figure(
     name="ouksel2006/fig5",
     title="reduction by MCS, redundant covering",
     statement="MCS removes between 80 % and 100 % of the redundant subscriptions, more for more attributes.",
-    compare=_compare_removed,
+    compare=partial(
+        compare_removed, what="redundant rows removed", paper="80 to 100 %, more for larger m", why=_WHY
+    ),
     plots=plot_removed("Redundant rows removed"),
 )
 

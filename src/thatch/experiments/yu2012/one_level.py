@@ -18,6 +18,7 @@ from thatch.experiments.yu2012.placements import (
     bandwidths,
     beside_bounds,
     placements,
+    summarize,
 )
 
 __all__ = ["FIG6", "TABLE1", "TABLE2", "TABLE3"]
@@ -50,21 +51,11 @@ def _compare_algorithms(results: Results) -> list[Comparison]:
         Comparison(
             f"{name}: bandwidth / RMS delay / deviation of loads / load factor / broken limits",
             _PAPER[name],
-            _summary(results, name),
+            summarize(results, name, "rms_delay", "load_deviation", "load_factor"),
             _WHY.get(name, ""),
         )
         for name in _NAMES
     ]
-
-
-def _summary(results: Results, name: str) -> str | None:
-    statuses = results.values("status", algorithm=name)
-    if not len(statuses):
-        return None
-    figures = [number(results.mean(what, algorithm=name)) for what in ("rms_delay", "load_deviation")]
-    factor = number(results.mean("load_factor", algorithm=name))
-    broken = percent(float((statuses == "infeasible").mean()))
-    return join([bandwidths(results, [name]), *figures, factor, broken])
 
 
 FIG6 = Experiment(

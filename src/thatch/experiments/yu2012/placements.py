@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from thatch.experiments.experiment import join, number
+from thatch.experiments.experiment import join, number, percent
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Row, Simulation, Value, columns, grid
 from thatch.experiments.yu2012.cases import PlacementCase, make_case, solve_verified
@@ -27,6 +27,7 @@ __all__ = [
     "bandwidths",
     "beside_bounds",
     "placements",
+    "summarize",
 ]
 
 SUBSCRIBERS, BROKERS = 100_000, 100  # the paper's
@@ -151,6 +152,16 @@ def bandwidths(results: Results, names: Sequence[str], **where: Value) -> str | 
         statuses = results.values("status", algorithm=name, **where)[chosen]
         texts.append(f"({text})" if "infeasible" in statuses else text)
     return " / ".join(texts)
+
+
+def summarize(results: Results, name: str, *columns: str, **where: Value) -> str | None:
+    """The bandwidth of an algorithm, the means of these columns, and the share of infeasible placements."""
+    statuses = results.values("status", algorithm=name, **where)
+    if not len(statuses):
+        return None
+    means = [number(results.mean(column, algorithm=name, **where)) for column in columns]
+    broken = percent(float((statuses == "infeasible").mean()))
+    return join([bandwidths(results, [name], **where), *means, broken])
 
 
 def beside_bounds(results: Results, **where: Value) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import product
 
-from thatch.experiments.experiment import Comparison, Experiment, join, number, percent
+from thatch.experiments.experiment import Comparison, Experiment, number
 from thatch.experiments.results import Results
 from thatch.experiments.yu2012.cases import LOADS
 from thatch.experiments.yu2012.levels import (
@@ -16,7 +16,7 @@ from thatch.experiments.yu2012.levels import (
     tight_and_loose,
     triangles,
 )
-from thatch.experiments.yu2012.placements import ALGORITHMS, SIMULATION, SMALL, bandwidths
+from thatch.experiments.yu2012.placements import ALGORITHMS, SIMULATION, SMALL, bandwidths, summarize
 
 __all__ = ["FIG9", "FIG10A"]
 
@@ -44,20 +44,11 @@ def _compare_algorithms(results: Results) -> list[Comparison]:
         )
         for name in ALGORITHMS.values():
             paper = _PAPER.get((limits, name), "as on one level")
-            ours = _summary(results, name, limits)
+            ours = summarize(results, name, "load_factor", limits=limits)
             found.append(
                 Comparison(f"{limits}, {name}: bandwidth / load factor / broken limits", paper, ours)
             )
     return found
-
-
-def _summary(results: Results, name: str, limits: str) -> str | None:
-    statuses = results.values("status", algorithm=name, limits=limits)
-    if not len(statuses):
-        return None
-    factor = number(results.mean("load_factor", algorithm=name, limits=limits))
-    broken = percent(float((statuses == "infeasible").mean()))
-    return join([bandwidths(results, [name], limits=limits), factor, broken])
 
 
 FIG9 = Experiment(

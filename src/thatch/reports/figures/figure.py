@@ -75,28 +75,19 @@ def axis_layout(axis: PlotAxis, kind: str) -> dict[str, Any]:
 def label_layout(title: str, labels: Sequence[str]) -> dict[str, Any]:
     """The layout of an axis of labels at 0, 1, 2 …, so that equal or numeric labels stay separate."""
     step = max(1, math.ceil(len(labels) / _MOST_LABELS))
-    ticks = list(range(0, len(labels), step))
-    return {
-        "title": {"text": plot_text(title)},
-        "type": "linear",
-        "tickmode": "array",
-        "tickvals": ticks,
-        "ticktext": [plot_text(labels[tick], _LABEL) for tick in ticks],
-        "range": [-0.5, max(len(labels), 1) - 0.5],
-        "showgrid": False,
-        "zeroline": False,
-        "automargin": True,
-    }
+    ticks = range(0, len(labels), step)
+    ends = {"range": [-0.5, max(len(labels), 1) - 0.5]}
+    return tick_layout(title, {tick: labels[tick] for tick in ticks}, _LABEL) | ends
 
 
-def tick_layout(title: str, ticks: dict[float, str]) -> dict[str, Any]:
-    """The layout of an axis with these ticks."""
+def tick_layout(title: str, ticks: Mapping[float, str], length: int = 60) -> dict[str, Any]:
+    """The layout of an axis with these ticks, whose texts are cut to a length."""
     return {
         "title": {"text": plot_text(title)},
         "type": "linear",
         "tickmode": "array",
         "tickvals": list(ticks),
-        "ticktext": [plot_text(text) for text in ticks.values()],
+        "ticktext": [plot_text(text, length) for text in ticks.values()],
         "showgrid": False,
         "zeroline": False,
         "automargin": True,
