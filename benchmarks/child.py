@@ -1,4 +1,4 @@
-"""Measuring in a process of its own: a request as JSON in, figures as JSON out."""
+"""Measures in a new process: a request as JSON in, results as JSON out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROOT = Path(__file__).parents[1]
 def ask(
     module: str, request: Mapping[str, Any], environment: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What a module, run as a new process, answers to a request."""
+    """Run a module as a new process and return its answer to a request."""
     ran = subprocess.run(
         [sys.executable, "-m", module],
         input=json.dumps(request),
@@ -33,5 +33,5 @@ def ask(
 
 
 def answer(measure: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
-    """The other side: read the request, measure, write the figures."""
+    """In the new process: read the request, measure, write the results."""
     sys.stdout.write(json.dumps(measure(json.load(sys.stdin))))

@@ -1,4 +1,4 @@
-"""What benchmarks print: tables on standard output, how far they are on standard error."""
+"""Prints benchmarks: tables on standard output, progress on standard error."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _STARTED = time.perf_counter()
 
 
 def note(text: str) -> None:
-    """What is done now, with the seconds since the start. A line, no bar: a bar's thread would disturb the clock."""
+    """Print what is done now, with the seconds since the start. No bar: its thread would disturb measurements."""
     sys.stderr.write(f"{time.perf_counter() - _STARTED:7.1f} s  {text}\n")
     sys.stderr.flush()
 
 
 def figure(value: float | None, unit: str = "") -> str:
-    """A number to three digits with its unit; nothing for None."""
+    """A number with three digits and its unit; empty for None."""
     if value is None:
         return ""
     if abs(value) >= 100 or value == int(value):
@@ -29,7 +29,7 @@ def figure(value: float | None, unit: str = "") -> str:
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns under their heads, the first and those that hold words to the left, numbers to the right."""
+    """A table as text: words are aligned left, numbers right."""
     columns = list(zip(head, *rows, strict=True))
     padded = [_column(column) for column in columns]
     lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]

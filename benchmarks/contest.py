@@ -1,7 +1,7 @@
-"""Several ways to answer the same events: first they must agree, then they are timed in turn.
+"""Compares several ways to match the same events: first they must agree, then they are timed in turn.
 
-Rounds go round: every contestant once, then every contestant again, so that a busy minute of the machine hits them
-all. The figure of each is its best pass over its events, wall clock. Slow contestants get fewer of the events.
+Contestants alternate, so that a busy moment of the machine affects all of them. The result of each is the wall-clock time
+of its fastest pass over its events. Slow contestants get fewer events.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def _as_rows(found: Any) -> Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contestant:
-    """A way to answer events.
+    """A way to match events.
 
     Parameters
     ----------
-    name : who it is
-    call : what is timed: an item in, an answer out
-    items : an event each, or a batch of events each; events in the same order for all contestants
-    events : how many events an item has
-    split : what an answer found for each of its events, as something that has a length
-    rows : the subscriptions in what was found for one event, by row, in order
+    name : for tables and messages
+    call : the timed function, from an item to an answer
+    items : events or batches of events; the events are in the same order for all contestants
+    events : number of events of an item
+    split : the matches of each event in an answer, as something with a length
+    rows : the matching subscriptions of one event, as sorted rows
     """
 
     name: str
@@ -52,21 +52,23 @@ class Contestant:
 
 
 def agree(contestants: Sequence[Contestant]) -> float:
-    """Check that all find the same; matches an event, as the first contestant found them.
+    """Check that all contestants find the same; returns the mean number of matches per event.
 
     Raises
     ------
     AssertionError
-        With the name of the contestant that found something else than the first.
+        If a contestant differs from the first; the message names it.
     """
     first, *others = contestants
     counts, sets = _found(first)
     for other in others:
         other_counts, other_sets = _found(other)
         shared = min(len(counts), len(other_counts))
-        assert counts[:shared] == other_counts[:shared], f"{other.name} counts otherwise than {first.name}"
+        assert counts[:shared] == other_counts[:shared], (
+            f"{other.name} and {first.name} find different numbers of matches"
+        )
         for mine, theirs in zip(sets, other_sets, strict=False):
-            assert np.array_equal(mine, theirs), f"{other.name} finds others than {first.name}"
+            assert np.array_equal(mine, theirs), f"{other.name} and {first.name} find different matches"
     return float(np.mean(counts))
 
 
@@ -82,12 +84,12 @@ def _found(contestant: Contestant) -> tuple[list[int], list[Rows]]:
 
 
 def race(contestants: Sequence[Contestant], *, rounds: int, floor: float = 0.1) -> dict[str, float]:
-    """Microseconds an event of every contestant, by name, the best of all passes.
+    """Microseconds per event of every contestant, in its fastest pass.
 
     Parameters
     ----------
-    rounds : how often each has its turn
-    floor : seconds that a turn lasts at least; a quick contestant makes several passes in them
+    rounds : number of turns of each
+    floor : least seconds of a turn; a fast contestant makes several passes
     """
     best = {each.name: inf for each in contestants}
     for _ in range(rounds):
@@ -111,7 +113,7 @@ def _best_pass(contestant: Contestant, floor: float) -> float:
 
 
 def latencies(call: Callable[[Any], Any], items: Sequence[Any], rounds: int) -> npt.NDArray[np.float64]:
-    """Microseconds of every single call, all rounds."""
+    """The microseconds of every call, of all rounds."""
     clock = time.perf_counter_ns
     taken = np.empty(rounds * len(items))
     at = 0

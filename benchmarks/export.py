@@ -1,8 +1,8 @@
-"""`python -m benchmarks.export W2-3D 1000000 FOLDER`: a workload as plain arrays, for peers in other languages.
+"""`python -m benchmarks.export W2-3D 1000000 FOLDER`: write a workload as plain arrays, for other languages.
 
 Files are little-endian without header: offsets.i64, attribute.i32, low.f64 and high.f64 as in
-`thatch.workloads.Intervals`; events.f64 has a row an event and a column an attribute, NaN = missing. description.json
-has the sizes and the seed. What a peer measures on them goes into a file for `benchmarks.matching --native`.
+`thatch.workloads.Intervals`; events.f64 has a row for each event and a column for each attribute, NaN = missing.
+description.json has the sizes and the seed. Results of other programs go into a file for `benchmarks.matching --native`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.export", description=__doc__)
     parser.add_argument("workload", help="such as W1, W2-3D, W3, W4A; not W5 or W6")
     parser.add_argument("subscriptions", type=int)
-    parser.add_argument("folder", type=Path, help="made if it is not there")
+    parser.add_argument("folder", type=Path, help="created if missing")
     parser.add_argument("--events", type=int, default=512)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)

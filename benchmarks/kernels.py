@@ -1,4 +1,4 @@
-"""The naive compiled scan, the peer that any index must beat by far."""
+"""The naive compiled scan, which any index must beat by far."""
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
@@ -11,7 +11,7 @@ __all__ = ["naive_scan"]
 
 @njit(nogil=True, cache=True)
 def naive_scan(offsets, attributes, low, high, point, out):
-    """Rows of all boxes that hold a point, into `out`; how many: every box, every side, stop at the first that fails."""
+    """Write the rows of all boxes that contain a point to `out`; returns their number."""
     count = 0
     for box in range(len(offsets) - 1):
         passes = True

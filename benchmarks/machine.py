@@ -1,4 +1,4 @@
-"""What a figure was measured on, and with."""
+"""The machine and the versions that were measured."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def machine() -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Thatch, of what it stands on, and of the peers."""
+    """The versions of Thatch, of its dependencies, and of other engines."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -42,7 +42,7 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that was measured, with `-dirty` if files were changed since; empty outside of git."""
+    """The measured commit, with `-dirty` if files have changed; empty outside of git."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
         ran = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Real events, from a folder that is not part of the project: daily quotes, and edits of Wikipedia."""
+"""Real events, from a folder that is not part of the project: daily quotes and edits of Wikipedia."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["ATTRIBUTES", "real_events"]
 
-# What subscribers ask for, by file.
+# The attributes that subscriptions use, by file.
 ATTRIBUTES = {
     "stock-quotes.csv.gz": ("symbol", "open", "high", "low", "close", "volume"),
     "wikipedia-edits.json.gz": (

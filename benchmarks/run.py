@@ -41,7 +41,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the named benchmarks; names stand before options."""
+    """Run the named benchmarks; names come before options."""
     names = list(takewhile(lambda each: not each.startswith("-"), arguments))
     options = arguments[len(names) :]
     for name in names:

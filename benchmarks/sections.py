@@ -1,4 +1,4 @@
-"""What commands that measure sections have in common: options, one table, and what is kept of it."""
+"""What benchmark commands share: options, the table, and storing it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from benchmarks.matching.rows import Row
 from benchmarks.matching.table import matching_table
 from benchmarks.store import keep
 
-__all__ = ["measured", "parser_of"]
+__all__ = ["make_parser", "measure_sections"]
 
 Bench = TypeVar("Bench")
 Sections = Mapping[str, Callable[[Bench], list[Row]]]
 
 
-def parser_of(name: str, about: str | None, sections: Sections[Any]) -> argparse.ArgumentParser:
-    """The options that all of them have."""
+def make_parser(name: str, about: str | None, sections: Sections[Any]) -> argparse.ArgumentParser:
+    """A parser with the common options."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
     parser.add_argument("--seed", type=int, default=1, help="of the workload")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to check that everything runs")
     parser.add_argument("--only", nargs="+", choices=sections, metavar="SECTION", help=", ".join(sections))
     return parser
 
 
-def measured(
+def measure_sections(
     name: str,
     given: argparse.Namespace,
     sections: Sections[Bench],
@@ -35,16 +35,16 @@ def measured(
     *,
     left_out: tuple[str, ...] = (),
     is_full: bool = True,
-    **told: Any,
+    **more: Any,
 ) -> list[Row]:
-    """Measure, print the table, keep it as JSON; the rows.
+    """Measure the sections, print a table, store it as JSON, and return its rows.
 
     Parameters
     ----------
     given : the options
-    left_out : sections that run only if they are asked for
-    is_full : whether sizes are those that the goals are for, unless `--quick` was given
-    told : what else is kept beside the rows
+    left_out : sections that run only on request
+    is_full : whether sizes are those of the goals, unless `--quick` was given
+    more : further facts to store with the rows
     """
     rows: list[Row] = []
     for each in given.only or [each for each in sections if each not in left_out]:
@@ -55,7 +55,7 @@ def measured(
     print(machine())
     print(matching_table(rows, is_full=is_full))
     kept = keep(
-        name if is_full and not given.only else f"{name}-part", [row.as_dict() for row in rows], **told
+        name if is_full and not given.only else f"{name}-part", [row.as_dict() for row in rows], **more
     )
-    note(f"kept in {kept}")
+    note(f"stored in {kept}")
     return rows

@@ -1,4 +1,4 @@
-"""Where figures are kept: JSON under .venv/cache/benchmarks, with all that is needed to measure them again."""
+"""Stores results: JSON under .venv/cache/benchmarks, with everything needed to repeat them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ STORE = Path(".venv/cache/benchmarks")
 
 
 def keep(name: str, rows: list[dict[str, Any]], **more: Any) -> Path:
-    """Write the rows of a benchmark; where they are.
+    """Write the rows of a benchmark; returns the path.
 
     Parameters
     ----------
-    name : of the benchmark, and so of the file
-    more : what else belongs to it, such as the sizes asked for
+    name : of the benchmark and of the file
+    more : further facts, such as sizes
     """
     STORE.mkdir(parents=True, exist_ok=True)
     path = STORE / f"{name}.json"

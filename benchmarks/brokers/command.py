@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.brokers.sections import SECTIONS, Bench
 from benchmarks.matching.rows import Row
-from benchmarks.sections import measured, parser_of
+from benchmarks.sections import make_parser, measure_sections
 
 __all__ = ["main"]
 
@@ -15,8 +15,8 @@ _LONG = ("network", "curve", "flooding")  # minutes each; left out of --quick un
 
 def main(arguments: Sequence[str] | None = None) -> list[Row]:
     """Measure, print the table, keep it as JSON; the rows."""
-    parser = parser_of("brokers", __doc__, SECTIONS)
+    parser = make_parser("brokers", __doc__, SECTIONS)
     given = parser.parse_args(arguments)
     bench = Bench(given.seed, is_quick=given.quick)
     left_out = _LONG if given.quick else ()
-    return measured("brokers", given, SECTIONS, bench, left_out=left_out, seed=bench.seed)
+    return measure_sections("brokers", given, SECTIONS, bench, left_out=left_out, seed=bench.seed)

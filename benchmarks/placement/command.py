@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from benchmarks.matching.rows import Row
 from benchmarks.placement.sections import SECTIONS, SETS, Bench
-from benchmarks.sections import measured, parser_of
+from benchmarks.sections import make_parser, measure_sections
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Row]:
     """Measure, print the table and store it as JSON; the rows."""
-    parser = parser_of("placement", __doc__, SECTIONS)
+    parser = make_parser("placement", __doc__, SECTIONS)
     parser.add_argument(
         "--seeds", type=int, default=5, help="networks and populations for `quality`, from --seed on"
     )
@@ -25,4 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> list[Row]:
         parser.error("--seeds must be at least 1")
     bench = Bench(1 if given.quick else given.seeds, given.seed, tuple(given.sets), is_quick=given.quick)
     is_full = bench.sets == SETS
-    return measured("placement", given, SECTIONS, bench, is_full=is_full, seeds=bench.seeds, seed=bench.seed)
+    return measure_sections(
+        "placement", given, SECTIONS, bench, is_full=is_full, seeds=bench.seeds, seed=bench.seed
+    )

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from benchmarks.matching.rows import Row
 from benchmarks.reduction.sections import SECTIONS, Bench
-from benchmarks.sections import measured, parser_of
+from benchmarks.sections import make_parser, measure_sections
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Row]:
     """Measure, print the table, keep it as JSON; the rows."""
-    parser = parser_of("reduction", __doc__, SECTIONS)
+    parser = make_parser("reduction", __doc__, SECTIONS)
     parser.add_argument("--rounds", type=int, default=3, help="of each way, of which the best counts")
     parser.add_argument(
         "--data", type=Path, help="folder with stock-quotes.csv.gz and wikipedia-edits.json.gz, for `real`"
@@ -23,4 +23,4 @@ def main(arguments: Sequence[str] | None = None) -> list[Row]:
     if given.rounds < 1:
         parser.error("expected 1 round or more")
     bench = Bench(1 if given.quick else given.rounds, given.seed, is_quick=given.quick, data=given.data)
-    return measured("reduction", given, SECTIONS, bench, rounds=bench.rounds, seed=bench.seed)
+    return measure_sections("reduction", given, SECTIONS, bench, rounds=bench.rounds, seed=bench.seed)

@@ -25,8 +25,8 @@ def test_contestants_that_find_the_same_agree_however_they_order_it():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda item: [item], "counts otherwise than first"),
-        (lambda item: [item, item + 2], "finds others than first"),
+        (lambda item: [item], "and first find different numbers of matches"),
+        (lambda item: [item, item + 2], "and first find different matches"),
     ],
 )
 def test_a_contestant_that_finds_something_else_is_named(call, words):
