@@ -1,1 +1,1 @@
-"""What decision diagrams cost (paper L): routing, covering in one pass and in two, and beside the segment engine."""
+"""What decision diagrams cost (li2005): routing, covering in one pass and in two, and beside the segment engine."""

@@ -105,7 +105,7 @@ def pair_rows(bench: Bench) -> list[Row]:
     streams = {f"set {name}": bench.drawn(name, count).boxes for name in _SHARES}
     for axes, form, exponent in ((3, "scattered", 0.5), (6, "power law", 1.5)):
         stream = zipf_stream(count, axes, form, exponent, bench.seed)
-        streams[f"paper 001, {stream.name}"] = stream.boxes
+        streams[f"jafarpour2008, {stream.name}"] = stream.boxes
     rows = []
     for name, boxes in streams.items():
         note(f"diagrams beside the index of boxes, {name}")

@@ -1,4 +1,4 @@
-"""Which predicates on one axis imply which: the paper's table of variable dependencies (paper L, section 4.4).
+"""Which predicates on one axis imply which: the paper's table of variable dependencies (li2005, section 4.4).
 
 The table holds `x -> y`, x implies y, only where no other variable lies between them: it is the transitive reduction of
 covering, complete and as small as can be. What covers a predicate, or what it covers, is found by following it.

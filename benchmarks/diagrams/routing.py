@@ -105,8 +105,8 @@ def _routed(bench: Bench, some: Subscriptions, chosen: Any) -> dict[str, float]:
         bench.rounds,
     )
     for way, each in indexes.items():
-        places = [len(each.match(record)) for record in records[: len(few)]]
-        assert places == answers["scan"], f"{way} and the scan differ"
+        counts = [len(each.match(record)) for record in records[: len(few)]]
+        assert counts == answers["scan"], f"{way} and the scan differ"
     return {
         **{name: each / len(few if name == "scan" else records) for name, each in taken.items()},
         "matches": float(np.mean(answers["scan"])),
@@ -125,8 +125,8 @@ def _full_pass(index: DiagramIndex) -> Callable[[Any], int]:
 def _filled(index: DiagramIndex, filters: list[thatch.Filter]) -> DiagramIndex:
     gc.disable()  # it would look at all filters again and again
     try:
-        for place, each in enumerate(filters):
-            index.add(place, each)
+        for slot, each in enumerate(filters):
+            index.add(slot, each)
     finally:
         gc.enable()
     return index
@@ -140,8 +140,8 @@ def segment_rows(bench: Bench) -> list[Row]:
         filters, events = _loaded(bench, name)
         index = _filled(DiagramIndex(order_from_filters(filters)), filters)
         engine = thatch.Engine(filters[0].schema, background=False)
-        for place, each in enumerate(filters):
-            engine.subscribe(str(place), each)
+        for slot, each in enumerate(filters):
+            engine.subscribe(str(slot), each)
         taken, answers = timed_in_turn(
             {
                 "diagrams": lambda i=index, e=events: [i.match(read_event(each)) for each in e],

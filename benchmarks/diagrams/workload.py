@@ -1,4 +1,4 @@
-"""Subscriptions like those of paper L: one predicate on top of a tail from a pool, or every predicate by itself.
+"""Subscriptions like those of li2005: one predicate on top of a tail from a pool, or every predicate by itself.
 
 Twenty attributes, in the order from the top of diagrams to their bottom; values are whole numbers from 0. Sets A and B
 were fitted to the sizes that the paper tells after covering; of its workload it tells little else.

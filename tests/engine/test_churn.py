@@ -27,7 +27,7 @@ from thatch.matching import growing, reference
 from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.segments import index as segments
 from thatch.matching.segments import merging
-from thatch.matching.segments.merging import Job
+from thatch.matching.segments.merging import MergeJob
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.view import View
 from thatch.model.events import read_event
@@ -79,7 +79,7 @@ class SteppedMerges(RuleBasedStateMachine):
         self.engine = thatch.Engine()
         self.held: Held = {}
         self.probes: list[dict[str, Any]] = [{}, {"x": 1, "y": "a"}]
-        self.job: Job | None = None
+        self.job: MergeJob | None = None
         self.built: list[Segment] | None = None
         self.views: list[tuple[View, Any, Held]] = []
 

@@ -28,7 +28,7 @@ from thatch.matching import growing
 from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.segments import index as segments
 from thatch.matching.segments import merging
-from thatch.matching.segments.merging import Job
+from thatch.matching.segments.merging import MergeJob
 
 EVENTS: list[dict[str, Any]] = [
     {},
@@ -374,7 +374,7 @@ class BrokenError(Exception):
     """What a merge raises here."""
 
 
-def broken_build(job: Job) -> Any:
+def broken_build(job: MergeJob) -> Any:
     raise BrokenError
 
 
@@ -385,7 +385,7 @@ def test_a_merge_that_raises_leaves_everything_right_and_a_later_one_works(
     monkeypatch.setattr(threading, "excepthook", lambda hooked: raised.append(hooked.exc_type))
     engine, other = thatch.Engine(), filled(thatch.Engine(background=False), 60)
     with monkeypatch.context() as patched:
-        patched.setattr(Job, "build", broken_build)
+        patched.setattr(MergeJob, "build", broken_build)
         filled(engine, 60)
         settle(engine)
         engine.unsubscribe("s5")
@@ -407,7 +407,7 @@ def test_compacting_that_raises_can_be_tried_again(monkeypatch: pytest.MonkeyPat
     settle(engine)
     before = answers(engine)
     with monkeypatch.context() as patched:
-        patched.setattr(Job, "build", broken_build)
+        patched.setattr(MergeJob, "build", broken_build)
         with pytest.raises(BrokenError):
             engine.compact()
     assert answers(engine) == before

@@ -21,7 +21,7 @@ from thatch.matching.growing import GrowingIndex
 from thatch.matching.segments import index as segments
 from thatch.matching.segments import merging
 from thatch.matching.segments.index import SegmentIndex
-from thatch.matching.segments.merging import Job
+from thatch.matching.segments.merging import MergeJob
 
 PATIENCE = 60  # seconds from which on a thread hangs; a test that is well never waits for so long
 GLANCE = 0.2  # seconds in which a thread that is not held up gets far enough
@@ -298,9 +298,9 @@ class Gate:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_reached, self.opened = Event(), Event()
         self.is_built_first = False
-        build = Job.build
+        build = MergeJob.build
 
-        def build_at_the_gate(job: Job) -> Any:
+        def build_at_the_gate(job: MergeJob) -> Any:
             if threading.current_thread().name != "thatch-merge" and not self.holds_all:
                 return build(job)
             built = build(job) if self.is_built_first else None
@@ -309,7 +309,7 @@ class Gate:
             return build(job) if built is None else built
 
         self.holds_all = False
-        monkeypatch.setattr(Job, "build", build_at_the_gate)
+        monkeypatch.setattr(MergeJob, "build", build_at_the_gate)
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
-"""Arrays that kernels reach by address, and arrays seen as another type of numbers."""
+"""Pointers in kernels: to an entry of an array, and to an array read as another type of numbers."""
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,8 @@ from numba.extending import intrinsic
 from thatch.compiled.decorators import JIT
 
 __all__ = [
-    "CheckedArray",
-    "as_doubles",
-    "as_int32",
-    "as_uint64",
-    "doubles_at",
-    "int32_at",
-    "int64_at",
-    "part_of",
-    "pointer_into",
-    "pointer_to",
-    "uint8_at",
-    "uint16_at",
-    "uint32_at",
-    "uint64_at",
-]
+    "CheckedArray", "as_doubles", "as_int32", "as_uint64", "part_of", "pointer_into", "pointer_to",
+]  # fmt: skip
 
 
 def pointer_into(context: Any, builder: Any, kind: Any, array: Any, offset: Any, vector: Any) -> Any:
@@ -51,11 +37,6 @@ def part_of(typingctx, array, start):
     return array(array, types.intp), codegen
 
 
-# --- arrays by address -------------------------------------------------------------------------------------------------
-
-# A description is a table of numbers: for every array it holds the address and the length.
-
-
 class CheckedArray(np.ndarray):
     """An array for when the compiler is off: like a pointer, it has no negative indexes."""
 
@@ -66,43 +47,6 @@ class CheckedArray(np.ndarray):
     def __setitem__(self, at, value):
         assert not isinstance(at, int | np.integer) or at >= 0
         super().__setitem__(at, value)
-
-
-def _named(kind: Any) -> Any:
-    """A function `(description, field)` that returns an array of a description.
-
-    In compiled code it is a pointer: an array would be nine numbers to pass on, with a test for negative indexes.
-    """
-    if not JIT:
-        dtype = np.dtype(str(kind))
-
-        def array_at(description, field):
-            address, size = int(description[field]), int(description[field + 1])
-            if size == 0:
-                return np.empty(0, dtype).view(CheckedArray)
-            content = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
-            return np.frombuffer(content, dtype).view(CheckedArray)
-
-        return array_at
-
-    @intrinsic
-    def array_at(typingctx, description, field):
-        signature = types.CPointer(kind)(description, types.intp)
-
-        def codegen(context, builder, signature, args):
-            start = _data(context, builder, signature.args[0], args[0])
-            address = builder.load(builder.gep(start, [args[1]]))
-            return builder.inttoptr(address, context.get_value_type(signature.return_type))
-
-        return signature, codegen
-
-    return array_at
-
-
-uint8_at, uint16_at, uint32_at, uint64_at = map(
-    _named, (types.uint8, types.uint16, types.uint32, types.uint64)
-)
-int32_at, int64_at, doubles_at = map(_named, (types.int32, types.int64, types.float64))
 
 
 def _seen_as(kind: Any) -> Any:

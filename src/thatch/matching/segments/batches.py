@@ -7,7 +7,7 @@ measured: a few events are searched first, to see how many blocks an event reads
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -259,11 +259,9 @@ def _together(events: int, parts: Iterable[Part]) -> tuple[Counts, Slots]:
 
 
 def _sliced(columns: EventColumns, start: int, end: int) -> EventColumns:
-    return EventColumns(
-        columns.attribute,
-        np.ascontiguousarray(columns.classes[:, start:end]),
-        np.ascontiguousarray(columns.numbers[:, start:end]),
-        np.ascontiguousarray(columns.codes[:, start:end]),
-        columns.texts,
-        columns.read,
+    return replace(
+        columns,
+        classes=np.ascontiguousarray(columns.classes[:, start:end]),
+        numbers=np.ascontiguousarray(columns.numbers[:, start:end]),
+        codes=np.ascontiguousarray(columns.codes[:, start:end]),
     )

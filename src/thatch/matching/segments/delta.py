@@ -224,11 +224,9 @@ class Delta:
     def _columns(self, is_alive: npt.NDArray[np.bool_]) -> Sides:
         """All filters as exact columns, without the sources of those that are dead."""
         text_numbers = {at: position for position, at in enumerate(self._text_at.values())}
-        attribute, lo_kind, lo_value, hi_kind, hi_value = unpack_sides(
-            self._sides[: self._used_sides * SIDE_BYTES // 8]
-        )
-        for kind, value in ((lo_kind, lo_value), (hi_kind, hi_value)):
-            is_text = kind >= TEXT
+        sides = unpack_sides(self._sides[: self._used_sides * SIDE_BYTES // 8])
+        for end in ("lo", "hi"):
+            is_text, value = sides[f"{end}_kind"] >= TEXT, sides[f"{end}_value"]
             value[is_text] = [text_numbers[int(at)] for at in value[is_text]]
         sources = [
             b"" if plain or not alive else str(each).encode("utf-8")
@@ -239,11 +237,7 @@ class Delta:
         starts = [*self._checks[1 : 2 * n_checks : 2].tolist(), len(programs)]
         return Sides(
             offsets=self._first_side[: n_boxes + 1].astype(np.int64),
-            attribute=attribute,
-            lo_kind=lo_kind,
-            lo_value=lo_value,
-            hi_kind=hi_kind,
-            hi_value=hi_value,
+            **sides,
             owner=self._box_owner[:n_boxes].copy(),
             slot=self.owners[0 : 2 * self.count : 2] >> 1,
             verify=(self.owners[0 : 2 * self.count : 2] & VERIFY) != 0,

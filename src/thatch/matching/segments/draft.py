@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,14 +79,9 @@ class ColumnBuilder:
         """The columns of all filters that were added."""
         offsets = np.zeros(len(self._sizes) + 1, np.int64)
         np.cumsum(self._sizes, out=offsets[1:])
-        attribute, lo_kind, lo_value, hi_kind, hi_value = unpack_sides(np.frombuffer(self._sides, np.int64))
         return Sides(
             offsets=offsets,
-            attribute=attribute,
-            lo_kind=lo_kind,
-            lo_value=lo_value,
-            hi_kind=hi_kind,
-            hi_value=hi_value,
+            **unpack_sides(np.frombuffer(self._sides, np.int64)),
             owner=np.array(self._owner, np.int32),
             slot=np.array(self._slot, np.int64),
             verify=np.array(self._verify, np.bool_),
@@ -99,19 +95,17 @@ class ColumnBuilder:
         )
 
 
-def unpack_sides(
-    sides: Int64s,
-) -> tuple[Int32s, npt.NDArray[np.int8], Doubles, npt.NDArray[np.int8], Doubles]:
-    """The columns of packed sides: attribute, kind and value of the lower cut, kind and value of the upper."""
+def unpack_sides(sides: Int64s) -> dict[str, npt.NDArray[Any]]:
+    """The columns of packed sides, by their names in `Sides`."""
     integers, doubles = sides.view(np.int32), sides.view(np.float64)
     kinds = integers[1::6]
-    return (
-        integers[0::6].copy(),
-        (kinds & 255).astype(np.int8),
-        doubles[1::3].copy(),
-        (kinds >> 8).astype(np.int8),
-        doubles[2::3].copy(),
-    )
+    return {
+        "attribute": integers[0::6].copy(),
+        "lo_kind": (kinds & 255).astype(np.int8),
+        "lo_value": doubles[1::3].copy(),
+        "hi_kind": (kinds >> 8).astype(np.int8),
+        "hi_value": doubles[2::3].copy(),
+    }
 
 
 def sides_of_bounds(

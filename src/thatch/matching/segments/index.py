@@ -3,7 +3,7 @@
 New filters go to a delta; full deltas become segments, and segments of similar size are merged. A removed filter is
 marked with the number of the change, and dropped by the next merge. Readers use `view`, which every change replaces.
 
-One thread at a time may change the index. A merge has three steps: `next_job`, `Job.build` and `finish`. The second
+One thread at a time may change the index. A merge has three steps: `next_job`, `MergeJob.build` and `finish`. The second
 takes long, and may run in another thread while the index changes. Without `background`, every change merges what is
 due.
 """
@@ -25,7 +25,7 @@ from thatch.matching.segments.building.shares import Spreads
 from thatch.matching.segments.columns import Sides
 from thatch.matching.segments.delta import CAPACITY, Delta
 from thatch.matching.segments.draft import ColumnBuilder
-from thatch.matching.segments.merging import FAN_OUT, Job, next_job
+from thatch.matching.segments.merging import FAN_OUT, MergeJob, next_job
 from thatch.matching.segments.records import TALLY, SearchCounts
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, Source
@@ -69,7 +69,7 @@ class SegmentIndex:
         self._newest = Delta(min(_FIRST, self._capacity))
         self._is_thin = False  # some segment is mostly dead, or there are many
         self._slots = 0  # all slots are below this
-        self._job: Job | None = None
+        self._job: MergeJob | None = None
         self._pool = Pool()
         self._moment = 1
         self._reshape()
@@ -191,13 +191,13 @@ class SegmentIndex:
         while (job := self.next_job()) is not None:
             self._do(job)
 
-    def _do(self, job: Job) -> None:
+    def _do(self, job: MergeJob) -> None:
         try:
             self.finish(job, job.build())
         finally:
             self._job = None
 
-    def next_job(self) -> Job | None:
+    def next_job(self) -> MergeJob | None:
         """The next merge that is due, None if there is none or one is under way."""
         if self._job is None:
             self._job = next_job(self._segments, self._deltas)
@@ -227,14 +227,14 @@ class SegmentIndex:
         """How many full deltas wait for a merge."""
         return len(self._deltas)
 
-    def whole_job(self) -> Job:
+    def whole_job(self) -> MergeJob:
         """A job that merges everything into one segment; no other job may be under way."""
         assert self._job is None
         if len(self._newest):
             self._deltas.append(self._newest)
             self._newest = Delta(self._newest.capacity)
             self._reshape()
-        self._job = Job([*self._segments, *self._deltas], spreads=self._spreads())
+        self._job = MergeJob([*self._segments, *self._deltas], spreads=self._spreads())
         return self._job
 
     def _spreads(self) -> Spreads | None:
@@ -244,7 +244,7 @@ class SegmentIndex:
         keys = list(self._attributes.number)
         return lambda number: hints.spread(keys[number])
 
-    def finish(self, job: Job, built: list[Segment]) -> None:
+    def finish(self, job: MergeJob, built: list[Segment]) -> None:
         """Replace the sources of a job by the segments that it built."""
         for slot, moment in job.deaths:
             for segment in built:

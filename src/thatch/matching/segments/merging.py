@@ -17,14 +17,14 @@ from thatch.matching.segments.parts import MOST_ATTRIBUTES
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Source
 
-__all__ = ["FAN_OUT", "Job", "next_job"]
+__all__ = ["FAN_OUT", "MergeJob", "next_job"]
 
 FAN_OUT = 4
 _TIER = 8_192  # filters of a segment of the lowest tier
 
 
 @dataclass(slots=True)
-class Job:
+class MergeJob:
     """Sources to merge into one segment. `deaths` has the owners that die meanwhile: slot and change."""
 
     sources: list[Source]
@@ -46,7 +46,7 @@ class Job:
         return [Segment.build(Ranked.merged(parts), self.spreads)]
 
 
-def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | None:
+def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> MergeJob | None:
     """The next merge: all waiting deltas, with the tiers that they fill; or a segment that is mostly dead."""
     if waiting:
         chosen: list[Source] = list(waiting)
@@ -54,18 +54,18 @@ def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> Job | No
         while True:
             same = [each for each in segments if each not in chosen and tier(each) <= highest]
             if len(same) < FAN_OUT - 1:
-                return Job(chosen)
+                return MergeJob(chosen)
             chosen = [*same, *chosen]
             highest = max(highest, _tier(sum(map(len, chosen))))
     for segment in segments:
         if segment.dead * 2 > len(segment):
-            return Job([segment])
+            return MergeJob([segment])
     # Segments added in bulk, a few at a time; but not those that have too many attributes together.
     free = [each for each in segments if each.tier <= _tier(len(each))]
     for level in range(max(map(tier, free), default=-1) + 1):
         same = [each for each in free if tier(each) <= level]
         if len(same) >= 2 * FAN_OUT:
-            return Job(list(same))
+            return MergeJob(list(same))
     return None
 
 

@@ -14,22 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Int64s, Uint8s
+from thatch.matching.segments import records as r
 from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.encoding import Encoder
-from thatch.matching.segments.records import (
-    BITSETS,
-    CHECKS,
-    LISTS,
-    MOST_BLOCKS,
-    MOST_HOT,
-    MOST_LAYERS,
-    PARTS,
-    PREFILTER,
-    TEXTS,
-    VERDICTS,
-    SearchContext,
-    SearchCounts,
-)
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, joined_tables
 
@@ -42,17 +29,17 @@ class SearchWorkspace:
     def __init__(self) -> None:
         self.shape: Shape | None = None
         self.encoder = Encoder()
-        self.counts = SearchCounts()
+        self.counts = r.SearchCounts()
         self.tallies = np.zeros(0, np.int64)
-        self.context = SearchContext(
+        self.context = r.SearchContext(
             counts=self.counts,
             tallies=self.tallies,
-            parts=PARTS.addresses,
+            parts=r.PARTS.addresses,
             event_words=np.zeros(128, np.int64),
-            blocks=np.zeros(MOST_BLOCKS, np.int32),
-            hot_attribute=np.zeros(MOST_HOT, np.uint16),
-            hot_lo=np.zeros(MOST_HOT, np.uint32),
-            hot_hi=np.zeros(MOST_HOT, np.uint32),
+            blocks=np.zeros(r.MOST_BLOCKS, np.int32),
+            hot_attribute=np.zeros(r.MOST_HOT, np.uint16),
+            hot_lo=np.zeros(r.MOST_HOT, np.uint32),
+            hot_hi=np.zeros(r.MOST_HOT, np.uint32),
             outcomes=np.zeros(0, np.uint8),
             bits_left=np.zeros(0, np.uint64),
         )
@@ -97,19 +84,19 @@ class SearchWorkspace:
     def _load_parts(self, shape: Shape) -> None:
         """Load the parts of a search that every event may need here."""
         if shape.has_checks:
-            PARTS.load(CHECKS)
+            r.PARTS.load(r.CHECKS)
         if shape.has_checks or not shape.is_exact:
             self._load_verdicts()
         if shape.has_texts:
-            PARTS.load(TEXTS)
+            r.PARTS.load(r.TEXTS)
         if shape.has_prefilter:
-            PARTS.load(PREFILTER)
+            r.PARTS.load(r.PREFILTER)
         if shape.most_bits:
-            PARTS.load(BITSETS)
+            r.PARTS.load(r.BITSETS)
 
     def _load_verdicts(self) -> None:
         """Let searches handle lists and look closer at boxes; else a match must be verified, which takes longer."""
-        PARTS.load(VERDICTS, LISTS)
+        r.PARTS.load(r.VERDICTS, r.LISTS)
         self._has_verdicts = True
 
     def _make_codes(self, room: int) -> None:
@@ -120,7 +107,7 @@ class SearchWorkspace:
             setattr(context, name, np.zeros(room, np.int32))
         context.local_heads = np.full(room, -1, np.int32)
         context.local_joints = np.zeros(room, np.uint8)
-        context.layers = np.zeros(MOST_LAYERS * room, np.uint16)
+        context.layers = np.zeros(r.MOST_LAYERS * room, np.uint16)
         context.listed_low = np.full(room, 65535, np.uint16)
 
     def sync(self) -> None:

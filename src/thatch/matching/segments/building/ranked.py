@@ -6,7 +6,7 @@ so a merge looks up the new rank of each cut and compares no two sides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -96,13 +96,8 @@ class Ranked:
                 "check_attribute": self.check_attribute[keep_check],
                 "programs": self.programs.take(np.flatnonzero(keep_check)),
             }
-        unchanged = {
-            "check_at": self.check_at,
-            "check_attribute": self.check_attribute,
-            "programs": self.programs,
-        }
-        return Ranked(
-            tables=self.tables,
+        return replace(
+            self,
             offsets=_starts(sizes[keep_box]),
             attribute=self.attribute[keep_side],
             low=self.low[keep_side],
@@ -112,7 +107,7 @@ class Ranked:
             verify=self.verify[~dead],
             sourced=numbers[self.sourced[keep_source]],
             sources=self.sources.take(np.flatnonzero(keep_source)),
-            **(changed or unchanged),
+            **changed,
         )
 
     @classmethod

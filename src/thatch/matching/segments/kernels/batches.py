@@ -16,17 +16,9 @@ from thatch.matching.segments.kernels.search import search, sorted_unique
 from thatch.matching.segments.records import MIXED_SIDES, UNORDERED, GroupRecord, SearchContext, SegmentRecord
 
 __all__ = [
-    "DENSE",
-    "EVENTS",
-    "MASKS",
-    "collect_batch",
-    "count_grid",
-    "emit_grid",
-    "file_pairs",
-    "fill_masks",
-    "lay_out",
-    "match_masks",
-]
+    "DENSE", "EVENTS", "MASKS", "collect_batch", "count_grid", "emit_grid", "file_pairs", "fill_masks",
+    "lay_out", "match_masks",
+]  # fmt: skip
 
 WORDS = 8  # of a mask
 EVENTS = 64 * WORDS

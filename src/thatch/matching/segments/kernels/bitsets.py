@@ -10,16 +10,7 @@ import numpy as np
 
 from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import kernel
-from thatch.matching.segments.records import (
-    BITSET_WIDTH,
-    BITSETS,
-    PARTS,
-    STOP,
-    BitsetAttribute,
-    BitsetLayout,
-    SearchContext,
-    SegmentRecord,
-)
+from thatch.matching.segments import records as r
 
 __all__ = ["count_edges", "file_edges", "keep_bits", "sweep"]
 
@@ -53,20 +44,20 @@ def file_edges(offsets, attribute, low, high, cell_at, ends, boxes):
 def keep_bits(offsets, attribute, table, edge_boxes, bits):
     """Fill the rows of bits that are kept: first the boxes without a side on an attribute, then as edges turn them."""
     one = np.uint64(1)
-    layout = BitsetLayout(table, 0)
+    layout = r.BitsetLayout(table, 0)
     words, stride, rows = layout.n_words, layout.stride, layout.attributes
-    attributes = (len(table) - 2) // BITSET_WIDTH
+    attributes = (len(table) - 2) // r.BITSET_WIDTH
     boxes = len(offsets) - 1
     for local in range(attributes):
-        row = BitsetAttribute(rows, local * BITSET_WIDTH).kept_at * words
+        row = r.BitsetAttribute(rows, local * r.BITSET_WIDTH).kept_at * words
         for box in range(boxes):
             bits[row + (box >> 6)] |= one << np.uint64(box & 63)
     for box in range(boxes):
         for side in range(offsets[box], offsets[box + 1]):
-            row = BitsetAttribute(rows, np.int64(attribute[side]) * BITSET_WIDTH).kept_at * words
+            row = r.BitsetAttribute(rows, np.int64(attribute[side]) * r.BITSET_WIDTH).kept_at * words
             bits[row + (box >> 6)] &= ~(one << np.uint64(box & 63))
     for local in range(attributes):
-        own = BitsetAttribute(rows, local * BITSET_WIDTH)
+        own = r.BitsetAttribute(rows, local * r.BITSET_WIDTH)
         row = own.kept_at * words
         for step in range(own.n_edges // stride):
             for word in range(words):
@@ -77,8 +68,8 @@ def keep_bits(offsets, attribute, table, edge_boxes, bits):
                 bits[row + (edge_boxes[edge] >> 6)] ^= one << np.uint64(edge_boxes[edge] & 63)
 
 
-@PARTS.part(BITSETS)
-def sweep(segment: SegmentRecord, context: SearchContext, flags: int, moment: int) -> int:
+@r.PARTS.part(r.BITSETS)
+def sweep(segment: r.SegmentRecord, context: r.SearchContext, flags: int, moment: int) -> int:
     """Add the slots of all living boxes that hold an event of single values; return whether to stop."""
     layout, starts = segment.bitset_layout, segment.bitset_starts
     edge_boxes, bits = segment.bitset_boxes, segment.bitset_bits
@@ -91,7 +82,7 @@ def sweep(segment: SegmentRecord, context: SearchContext, flags: int, moment: in
     for word in range(words):
         left[word] = ~np.uint64(0)
     for local in range(segment.n_attributes):
-        attribute = BitsetAttribute(rows, local * BITSET_WIDTH)
+        attribute = r.BitsetAttribute(rows, local * r.BITSET_WIDTH)
         first_edge, edges = attribute.edges_at, attribute.n_edges
         past = np.int64(starts[attribute.cells_at + np.int64(low[local]) + 1])
         step = (past - first_edge + (stride >> 1)) // stride  # the nearest row that is kept
@@ -118,4 +109,4 @@ def sweep(segment: SegmentRecord, context: SearchContext, flags: int, moment: in
     counts.candidates += sure - counts.sure
     is_found = sure > counts.sure
     counts.sure = sure
-    return np.int64(1) if is_found and flags & STOP else np.int64(0)
+    return np.int64(1) if is_found and flags & r.STOP else np.int64(0)

@@ -11,15 +11,9 @@ from thatch.matching.segments.kernels.cells import compare_texts, count_below, n
 from thatch.matching.segments.records import CHECK, MIXED_SIDES, NUMBER, TEXT, GroupRecord
 
 __all__ = [
-    "emit_blocks",
-    "kd_order",
-    "mark_used",
-    "merge_values",
-    "order_sides",
-    "rank_sides",
-    "remap",
+    "emit_blocks", "kd_order", "mark_used", "merge_values", "order_sides", "rank_sides", "remap",
     "text_keys",
-]
+]  # fmt: skip
 
 
 @kernel

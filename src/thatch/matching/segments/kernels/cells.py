@@ -7,22 +7,10 @@ import numpy as np
 from thatch.compiled.decorators import subkernel
 
 __all__ = [
-    "FIRST_NUMBER",
-    "FIRST_TEXT",
-    "WIDE_LAST_NUMBER",
-    "WIDE_LAST_TEXT",
-    "WIDE_NUMBER",
-    "WIDE_TEXT",
-    "compare_texts",
-    "count_below",
-    "grid_cell",
-    "number_cell",
-    "number_code",
-    "text_cell",
-    "text_code",
-    "text_key",
-    "wide_code",
-]
+    "FIRST_NUMBER", "FIRST_TEXT", "WIDE_LAST_NUMBER", "WIDE_LAST_TEXT", "WIDE_NUMBER", "WIDE_TEXT",
+    "compare_texts", "count_below", "grid_cell", "number_cell", "number_code", "text_cell", "text_code",
+    "text_key", "wide_code",
+]  # fmt: skip
 
 FIRST_NUMBER = 5  # cell of numbers below every value of an attribute's table
 FIRST_TEXT = 6  # the same for texts, past the cells of numbers

@@ -11,6 +11,7 @@ import numpy as np
 from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import short_kernel, subkernel
 from thatch.compiled.pointers import as_doubles, as_int32, as_uint64
+from thatch.matching.segments import records as r
 from thatch.matching.segments.kernels.blocks import mixed64
 from thatch.matching.segments.kernels.cells import (
     WIDE_LAST_NUMBER,
@@ -21,19 +22,6 @@ from thatch.matching.segments.kernels.cells import (
     text_code,
 )
 from thatch.matching.segments.kernels.checks import run_program
-from thatch.matching.segments.records import (
-    ALIVE,
-    CHECKS,
-    DELTA,
-    NUMBER,
-    PARTS,
-    STOP,
-    TALLY,
-    TEXT,
-    VERIFY,
-    DeltaRecord,
-    SearchContext,
-)
 
 __all__ = ["file_boxes", "file_plain_box", "search_delta"]
 
@@ -43,16 +31,16 @@ _SIDES = 2  # of a box, in coarse codes
 @subkernel
 def _cut_below(kind, value, texts, row_kind, number, words, start, length):
     """Whether a cut lies below a value of an event."""
-    if kind < NUMBER:
+    if kind < r.NUMBER:
         return kind <= row_kind
-    if kind < TEXT:
+    if kind < r.TEXT:
         if row_kind != 5:
             return row_kind > 5
-        return value <= number if kind == NUMBER else value < number
+        return value <= number if kind == r.NUMBER else value < number
     if row_kind != 6:
         return False
     order = _compare(texts, np.int64(value), words, start, length)
-    return order <= 0 if kind == TEXT else order < 0
+    return order <= 0 if kind == r.TEXT else order < 0
 
 
 @subkernel
@@ -105,7 +93,7 @@ def _exactly(box, delta, context):
     first_side = delta.first_side
     texts = delta.texts
     check_at, checks = delta.check_at, delta.checks
-    run, programs = context.parts[CHECKS], delta.programs
+    run, programs = context.parts[r.CHECKS], delta.programs
     heads, joints = context.heads, context.joints
     row_next, row_class = context.row_next, context.row_class
     numbers, words = context.row_numbers, context.words
@@ -152,9 +140,9 @@ def _exactly(box, delta, context):
     return result
 
 
-@PARTS.part(DELTA)
+@r.PARTS.part(r.DELTA)
 def search_delta(
-    delta: DeltaRecord, source: int, boxes: int, context: SearchContext, flags: int, moment: int
+    delta: r.DeltaRecord, source: int, boxes: int, context: r.SearchContext, flags: int, moment: int
 ) -> int:
     """Add what an event matches among the first `boxes` boxes to `slots` and `pending`; return whether to stop."""
     lanes_of = delta.lanes
@@ -180,18 +168,18 @@ def search_delta(
             if owners[2 * owner + 1] <= moment:
                 continue
             claim = owners[2 * owner]
-            if flags & TALLY:
+            if flags & r.TALLY:
                 tallies[claim & ~np.int64(1)] += 1
             verdict = _exactly(box, delta, context)
             if verdict == 0:
                 continue
-            if claim & VERIFY or verdict == 2:
+            if claim & r.VERIFY or verdict == 2:
                 pending[counts.waiting] = (np.int64(source) << 32) | owner
                 counts.waiting += 1
                 continue
             slots[counts.sure] = claim >> 1
             counts.sure += 1
-            if flags & STOP:
+            if flags & r.STOP:
                 return np.int64(1)
     return np.int64(0)
 
@@ -202,10 +190,10 @@ def search_delta(
 @subkernel
 def _cut_code(kind, value, bits, texts, is_upper):
     """The highest coarse code below an upper cut, or the lowest above a lower cut."""
-    if kind >= TEXT:
+    if kind >= r.TEXT:
         at = np.int64(value)
         return text_code(texts, at + 4, _length(texts, at))
-    if kind >= NUMBER:
+    if kind >= r.NUMBER:
         return number_code(bits)
     if is_upper:
         return np.int64(WIDE_LAST_TEXT if kind == 7 else WIDE_LAST_NUMBER if kind == 6 else kind - 1)
@@ -215,13 +203,13 @@ def _cut_code(kind, value, bits, texts, is_upper):
 @short_kernel
 def file_plain_box(table, box, owner, end, checks, slot):
     """Add a filter of one box without checks; its sides are written already, and end at `end`."""
-    delta = DeltaRecord(table, 0)
+    delta = r.DeltaRecord(table, 0)
     delta.box_owner[box] = owner
     delta.first_side[box + 1] = end
     delta.check_at[box + 1] = checks
     owners = delta.owners
     owners[2 * owner] = 2 * slot
-    owners[2 * owner + 1] = ALIVE
+    owners[2 * owner + 1] = r.ALIVE
     _file_boxes(delta, box, 1)
     delta.n_boxes = box + 1
 
@@ -229,7 +217,7 @@ def file_plain_box(table, box, owner, end, checks, slot):
 @short_kernel
 def file_boxes(table, first, count):
     """Write the lanes of boxes that were added."""
-    _file_boxes(DeltaRecord(table, 0), first, count)
+    _file_boxes(r.DeltaRecord(table, 0), first, count)
 
 
 @subkernel

@@ -12,6 +12,7 @@ import numpy as np
 from thatch.compiled.bits import bit_count
 from thatch.compiled.decorators import subkernel
 from thatch.compiled.pointers import part_of
+from thatch.matching.segments import records as r
 from thatch.matching.segments.kernels.blocks import (
     boxes_alive,
     list_blocks,
@@ -24,16 +25,6 @@ from thatch.matching.segments.kernels.candidates import add_candidates, take_sur
 from thatch.matching.segments.kernels.refine import refine_lists
 from thatch.matching.segments.kernels.rows import SHORT, aim, count_lists, forget_layers, set_layers
 from thatch.matching.segments.kernels.verdicts import settle
-from thatch.matching.segments.records import (
-    LISTS,
-    MIXED_SIDES,
-    PARTS,
-    STOP,
-    TALLY,
-    GroupRecord,
-    SearchContext,
-    SegmentRecord,
-)
 
 __all__ = ["search_lists"]
 
@@ -41,7 +32,7 @@ __all__ = ["search_lists"]
 @subkernel
 def _layers_alive(mixed, at, layers, room, count, lanes, is_narrow):
     """Of these boxes, those of which every mixed side passes in some layer."""
-    for step in range(MIXED_SIDES):
+    for step in range(r.MIXED_SIDES):
         found = np.uint64(0)
         for layer in range(count):
             codes = part_of(layers, layer * room)
@@ -56,7 +47,7 @@ def _layers_alive(mixed, at, layers, room, count, lanes, is_narrow):
 def _on_lists(mixed, at, low, high, lanes, is_keyed, is_narrow):
     """Of these boxes, those with a side on a list, and those with more than one; the key may be one."""
     some, more = lanes if is_keyed else np.uint64(0), np.uint64(0)
-    for step in range(MIXED_SIDES):
+    for step in range(r.MIXED_SIDES):
         found = mixed64(mixed, at + step * 192, low, high, lanes, is_narrow)
         more |= some & found
         some |= found
@@ -70,9 +61,9 @@ def _settle(end, source, segment, context, count, n_layers, flags, moment):
     return settle(end, source, segment, context, np.int64(1), flags, moment)
 
 
-@PARTS.part(LISTS)
+@r.PARTS.part(r.LISTS)
 def search_lists(
-    segment: SegmentRecord, source: int, context: SearchContext, count: int, flags: int, moment: int
+    segment: r.SegmentRecord, source: int, context: r.SearchContext, count: int, flags: int, moment: int
 ) -> int:
     """Add what an encoded event matches in one segment to `slots` and `pending`; return whether to stop."""
     count_lists(context, count)
@@ -91,14 +82,14 @@ def _search_layers(segment, source, context, count, n_layers, flags, moment):
     known, length_of = context.local_touched, context.local_length
     listed_high, found = context.listed_high, context.blocks
     counts = context.counts
-    most = np.int64(1) if flags & STOP else np.int64(64)  # a search that stops early looks at few
+    most = np.int64(1) if flags & r.STOP else np.int64(64)  # a search that stops early looks at few
 
     stopped = False
     sure_count, end = counts.sure, counts.waiting  # candidates wait behind what is to be verified
     for turn in range(count + 1):  # the attributes of the event, then the boxes that need none
         local = np.int64(known[turn]) if turn < count else segment.n_attributes
         for number in range(group_at[local], group_at[local + 1]):
-            group = GroupRecord(segment.groups, number * segment.group_width)
+            group = r.GroupRecord(segment.groups, number * segment.group_width)
             keys = group.n_keys
             # Each element of a short list is searched for by itself: their hull would let too much through.
             passes = np.int64(length_of[local]) if turn < count and keys == 1 else np.int64(1)
@@ -124,14 +115,14 @@ def _search_layers(segment, source, context, count, n_layers, flags, moment):
                             blocks, number, segment, context, n_layers if is_layered else 0, is_keyed,
                             flags, moment, sure_count, end,
                         )  # fmt: skip
-                        if flags & STOP:
+                        if flags & r.STOP:
                             stopped = _settle(end, source, segment, context, count, n_layers, flags, moment)
                             sure_count, end = counts.sure, counts.waiting
             if passes > 1:
                 aim(segment, context, local, -1)
             if stopped:
                 return True
-    if flags & STOP == 0:  # all at once, so that they wait for memory together
+    if flags & r.STOP == 0:  # all at once, so that they wait for memory together
         counts.sure = sure_count
         _settle(end, source, segment, context, count, n_layers, flags, moment)
     return False
@@ -150,13 +141,13 @@ def _search_blocks(blocks, number, segment, context, n_layers, is_keyed, flags, 
     has_prefilter, has_deaths = segment.prefilter_length > 0, segment.deaths[0] > 0
     slots, candidates = context.slots, context.pending
     found, counts = context.blocks, context.counts
-    is_quick = segment.box_owner_length == 0 and flags & (STOP | TALLY) == 0
+    is_quick = segment.box_owner_length == 0 and flags & (r.STOP | r.TALLY) == 0
     is_narrow = segment.is_narrow != 0
-    group = GroupRecord(segment.groups, number * segment.group_width)
+    group = r.GroupRecord(segment.groups, number * segment.group_width)
     mixed_first, has_left = group.mixed_at, group.left_kinds != 0
     for index in range(blocks):
         block = np.int64(found[index])
-        mixed_at = mixed_first + block * (MIXED_SIDES * 192)
+        mixed_at = mixed_first + block * (r.MIXED_SIDES * 192)
         lanes = boxes_alive(codes, group, block, low, high)
         if n_layers > 0:
             lanes = _layers_alive(mixed, mixed_at, layers, room, n_layers, lanes, is_narrow)

@@ -5,31 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import subkernel
+from thatch.matching.segments import records as r
 from thatch.matching.segments.kernels.cells import FIRST_TEXT, number_cell, text_cell, wide_code
-from thatch.matching.segments.records import (
-    GROUPED,
-    JOINT,
-    MOST_LAYERS,
-    NOT_KNOWN,
-    NUMERIC,
-    PARTS,
-    TEXTS,
-    SearchContext,
-    SegmentRecord,
-)
 
 __all__ = [
-    "LONG",
-    "SHORT",
-    "aim",
-    "cell_of",
-    "count_lists",
-    "encode",
-    "file_rows",
-    "forget_layers",
-    "forget_rows",
-    "set_layers",
-]
+    "LONG", "SHORT", "aim", "cell_of", "count_lists", "encode", "file_rows", "forget_layers",
+    "forget_rows", "set_layers",
+]  # fmt: skip
 
 SHORT = 32  # elements of a list that are searched for one by one
 LONG = 8  # elements; the cells of a longer list are sorted
@@ -52,24 +34,24 @@ def file_rows(context, rows, flags):
     heads, joints, touched = context.heads, context.joints, context.touched
     wide_low, wide_high = context.wide_low, context.wide_high
     has_delta = context.n_deltas > 0
-    if flags & NUMERIC:
+    if flags & r.NUMERIC:
         for row in range(rows):
             if abs(numbers[row]) >= _EXACT:
                 return -1
     count, start, text = np.int64(0), np.int64(0), np.int64(0)
     base = 2 * rows  # numbers take the room of two integers each
     lists_at = np.int64(0)
-    if flags & GROUPED:  # behind the lengths of the texts
+    if flags & r.GROUPED:  # behind the lengths of the texts
         lists_at = base + rows
         for row in range(rows):
             lists_at += 1 if info[base + row] & 7 == 6 else 0
     for row in range(rows):
         code = np.int64(info[base + row])
-        is_joint = code >= JOINT
+        is_joint = code >= r.JOINT
         if is_joint:
-            code -= JOINT
+            code -= r.JOINT
         kind = code & 7
-        if flags & NUMERIC:
+        if flags & r.NUMERIC:
             kind = np.int64(5 if numbers[row] == numbers[row] else 4)
         length = np.int64(0)
         if kind == 6:
@@ -92,8 +74,8 @@ def file_rows(context, rows, flags):
                 count += 1
             heads[attribute] = row
             if is_joint:
-                joints[attribute] = NOT_KNOWN
-            elif flags & GROUPED:
+                joints[attribute] = r.NOT_KNOWN
+            elif flags & r.GROUPED:
                 number = np.int64(info[lists_at + row])
                 joints[attribute] = number if number > joints[attribute] else joints[attribute]
                 row_element[row] = info[lists_at + rows + row]
@@ -146,8 +128,8 @@ def cell_of(segment, local, kind, number, words, start, length):
     return np.int64(kind)
 
 
-@PARTS.part(TEXTS)
-def _cell_of_row(segment: SegmentRecord, context: SearchContext, local: int, row: int) -> int:
+@r.PARTS.part(r.TEXTS)
+def _cell_of_row(segment: r.SegmentRecord, context: r.SearchContext, local: int, row: int) -> int:
     """The cell of an event's text; compiled on demand, as many sets are about numbers alone."""
     words = context.words
     start, length = context.row_text_at[row], context.row_text_length[row]
@@ -218,7 +200,7 @@ def encode(segment, context, touched):
                     cell = FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local])
                 else:
                     cell = _cell_of_row(
-                        context.parts[TEXTS], segment, context, np.int64(local), np.int64(row)
+                        context.parts[r.TEXTS], segment, context, np.int64(local), np.int64(row)
                     )
             row_cells[row] = cell
             least, most = cell if cell < least else least, cell if cell > most else most
@@ -271,7 +253,7 @@ def set_layers(segment, context, count):
     most = np.int64(1)
     for index in range(count):
         length = np.int64(length_of[known[index]])
-        if length > MOST_LAYERS or joints[known[index]] == NOT_KNOWN:
+        if length > r.MOST_LAYERS or joints[known[index]] == r.NOT_KNOWN:
             return np.int64(0)
         most = length if length > most else most
     layers, room = context.layers, context.low_length
@@ -298,7 +280,7 @@ def forget_layers(context, count):
     for index in range(count):
         local = np.int64(known[index])
         listed_low[local], listed_high[local] = 65535, 0
-        for layer in range(MOST_LAYERS):
+        for layer in range(r.MOST_LAYERS):
             layers[layer * room + local] = 0
 
 
@@ -315,7 +297,7 @@ def aim(segment, context, local, row):
         return
     cell = np.int64(context.row_cells[row])
     low[local], high[local] = cell >> shift, cell >> shift
-    if context.local_joints[local] == NOT_KNOWN:
+    if context.local_joints[local] == r.NOT_KNOWN:
         # It may be one of the two neighbours of an integer that no double equals: what lies between them has no cell.
         low[local], high[local] = (cell - 1 if cell > 0 else cell) >> shift, (cell + 1) >> shift
     # An element of a list with one attribute decides for itself; elsewhere codes are not sure, as before.

@@ -13,6 +13,7 @@ import numpy as np
 
 from thatch.compiled.bits import bit_count, trailing_zeros
 from thatch.compiled.decorators import inline, short_kernel, subkernel
+from thatch.matching.segments import records as r
 from thatch.matching.segments.kernels.bitsets import sweep
 from thatch.matching.segments.kernels.blocks import (
     boxes_alive,
@@ -27,21 +28,6 @@ from thatch.matching.segments.kernels.list_events import search_lists
 from thatch.matching.segments.kernels.refine import refine
 from thatch.matching.segments.kernels.rows import encode, file_rows, forget_rows
 from thatch.matching.segments.kernels.verdicts import settle
-from thatch.matching.segments.records import (
-    ALIVE,
-    BITSETS,
-    DELTA,
-    DELTA_WIDTH,
-    LISTS,
-    MIXED_SIDES,
-    SEGMENT_WIDTH,
-    STOP,
-    TALLY,
-    DeltaRecord,
-    GroupRecord,
-    SearchContext,
-    SegmentRecord,
-)
 
 __all__ = ["collect", "find_owner", "search", "sorted_unique"]
 
@@ -61,7 +47,7 @@ def collect(table, rows, flags, moment, newest):
     moment : the last change that counts
     newest : how many boxes of the last delta count
     """
-    context = SearchContext(table, 0)
+    context = r.SearchContext(table, 0)
     counts = context.counts
     counts.sure = 0
     counts.waiting = 0
@@ -81,14 +67,14 @@ def search(context, touched, flags, moment, newest):
     """Search all segments and deltas; matches pile up in `slots` and `pending`."""
     n_segments, n_deltas = context.n_segments, context.n_deltas
     for index in range(n_segments):
-        segment = SegmentRecord(context.segments, index * SEGMENT_WIDTH)
+        segment = r.SegmentRecord(context.segments, index * r.SEGMENT_WIDTH)
         if _search_segment(segment, index, context, touched, flags, moment):
             return
     for index in range(n_deltas):
-        delta = DeltaRecord(context.deltas, index * DELTA_WIDTH)
+        delta = r.DeltaRecord(context.deltas, index * r.DELTA_WIDTH)
         boxes = newest if index == n_deltas - 1 else delta.n_boxes
         if boxes > 0 and search_delta(
-            context.parts[DELTA], delta, n_segments + index, boxes, context, flags, moment
+            context.parts[r.DELTA], delta, n_segments + index, boxes, context, flags, moment
         ):
             return
 
@@ -106,9 +92,9 @@ def _search_segment(segment, source, context, touched, flags, moment):
     parts = context.parts
     count, is_loose = encode(segment, context, touched)
     if is_loose:
-        stopped = search_lists(parts[LISTS], segment, source, context, count, flags, moment) != 0
-    elif segment.bitset_layout_length > 0 and flags & TALLY == 0 and parts[BITSETS] != 0:
-        stopped = sweep(parts[BITSETS], segment, context, flags, moment) != 0
+        stopped = search_lists(parts[r.LISTS], segment, source, context, count, flags, moment) != 0
+    elif segment.bitset_layout_length > 0 and flags & r.TALLY == 0 and parts[r.BITSETS] != 0:
+        stopped = sweep(parts[r.BITSETS], segment, context, flags, moment) != 0
     else:
         stopped = _search_single(segment, source, context, count, flags, moment)
     for index in range(count):
@@ -142,8 +128,8 @@ def _search_single(segment, source, context, count, flags, moment):
     slots, candidates = context.slots, context.pending
     known, found, counts = context.local_touched, context.blocks, context.counts
     is_narrow = segment.is_narrow != 0
-    is_quick = segment.box_owner_length == 0 and flags & (STOP | TALLY) == 0
-    most = np.int64(1) if flags & STOP else np.int64(64)  # a search that stops early looks at few
+    is_quick = segment.box_owner_length == 0 and flags & (r.STOP | r.TALLY) == 0
+    most = np.int64(1) if flags & r.STOP else np.int64(64)  # a search that stops early looks at few
 
     none = np.uint64(0)
     looked = np.int64(0)
@@ -151,7 +137,7 @@ def _search_single(segment, source, context, count, flags, moment):
     for turn in range(count + 1):  # the attributes of the event, then the boxes that need none
         local = np.int64(known[turn]) if turn < count else segment.n_attributes
         for number in range(group_at[local], group_at[local + 1]):
-            group = GroupRecord(segment.groups, number * segment.group_width)
+            group = r.GroupRecord(segment.groups, number * segment.group_width)
             mixed_first, has_left = group.mixed_at, group.left_kinds != 0
             for step in range((n_zones(group) + 63) >> 6):
                 zones = zones_alive(codes, group, step, low, high)
@@ -162,7 +148,7 @@ def _search_single(segment, source, context, count, flags, moment):
                         block = np.int64(found[index])
                         lanes = boxes_alive(codes, group, block, low, high)
                         if mixed_first >= 0:
-                            mixed_at = mixed_first + block * (MIXED_SIDES * 192)
+                            mixed_at = mixed_first + block * (r.MIXED_SIDES * 192)
                             lanes = mixed_alive(mixed, mixed_at, low, high, lanes, is_narrow)
                         if lanes == 0:
                             continue
@@ -177,14 +163,14 @@ def _search_single(segment, source, context, count, flags, moment):
                             lanes, lanes, none, none, first_box, number, left_at, prefilter, has_prefilter,
                             candidates, end,
                         )  # fmt: skip
-                    if flags & STOP:
+                    if flags & r.STOP:
                         stopped = _settle(end, source, segment, context, count, flags, moment)
                         sure_count, end = counts.sure, counts.waiting
                         if stopped:
                             counts.candidates += looked
                             return True
     counts.candidates += looked
-    if flags & STOP == 0:  # all at once, so that they wait for memory together
+    if flags & r.STOP == 0:  # all at once, so that they wait for memory together
         counts.sure = sure_count
         _settle(end, source, segment, context, count, flags, moment)
     return False
@@ -245,7 +231,7 @@ def find_owner(claims, died, by_slot, slot):
         else:
             high = middle
     while low < len(by_slot) and claims[by_slot[low]] >> 1 == slot:
-        if died[by_slot[low]] == ALIVE:
+        if died[by_slot[low]] == r.ALIVE:
             return np.int64(by_slot[low])
         low += 1
     return np.int64(-1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import inline, subkernel
+from thatch.matching.segments import records as r
 from thatch.matching.segments.kernels.candidates import (
     FLAGS,
     HAS_CHECKS,
@@ -23,18 +24,6 @@ from thatch.matching.segments.kernels.candidates import (
 from thatch.matching.segments.kernels.cells import count_below
 from thatch.matching.segments.kernels.checks import run_program
 from thatch.matching.segments.kernels.rows import LONG
-from thatch.matching.segments.records import (
-    CHECK,
-    CHECKS,
-    NOT_KNOWN,
-    PARTS,
-    STOP,
-    TALLY,
-    VERDICTS,
-    VERIFY,
-    SearchContext,
-    SegmentRecord,
-)
 
 __all__ = ["settle"]
 
@@ -125,7 +114,7 @@ def _verdict_of(start, stop, attributes, lo, hi, context):
         if heads[which] < 0:  # missing, which is cell 0
             if lo[start] > 0:
                 return NO
-        elif joint == NOT_KNOWN:
+        elif joint == r.NOT_KNOWN:
             is_near = False
             for side in range(start, end):
                 is_near |= lo[side] <= cell_high[which] and hi[side] >= cell_low[which]
@@ -153,7 +142,7 @@ def _row_holds(check, row, segment, context):
         kind = np.int64(context.row_class[row])
         at, length = np.int64(context.row_text_at[row]), np.int64(context.row_text_length[row])
     start = segment.check_start[check]
-    return run_program(context.parts[CHECKS], segment.programs, start, kind, context.words, at, length) != 0
+    return run_program(context.parts[r.CHECKS], segment.programs, start, kind, context.words, at, length) != 0
 
 
 @inline
@@ -207,7 +196,7 @@ def _checks_list(box, segment, context):
     left_at, left = segment.left_at, segment.left
     check_attribute = segment.check_attribute
     entry = np.int64(left_at[box + 1]) - 1
-    while entry >= left_at[box] and left[3 * entry] == CHECK:
+    while entry >= left_at[box] and left[3 * entry] == r.CHECK:
         if not is_single(np.int64(check_attribute[_check_at(left, entry)]), context):
             return True
         entry -= 1
@@ -226,7 +215,7 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
     row_cells, row_next = context.row_cells, context.row_next
     result = YES
     first = last = np.int64(left_at[box + 1])
-    while first > left_at[box] and left[3 * first - 3] == CHECK:
+    while first > left_at[box] and left[3 * first - 3] == r.CHECK:
         first -= 1
     for entry in range(first, last):
         check = _check_at(left, entry)
@@ -236,7 +225,7 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
             if not _holds(check, row, segment, context):
                 return NO
             continue
-        if joints[which] == NOT_KNOWN:
+        if joints[which] == r.NOT_KNOWN:
             result = MAYBE
             continue
         if joints[which] != 0:
@@ -265,12 +254,12 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
 # --- all together -------------------------------------------------------------------------------------------------
 
 
-@PARTS.part(VERDICTS)
+@r.PARTS.part(r.VERDICTS)
 def _decide(
     begin: int,
     end: int,
-    segment: SegmentRecord,
-    context: SearchContext,
+    segment: r.SegmentRecord,
+    context: r.SearchContext,
     is_loose: int,
     flags: int,
     moment: int,
@@ -303,7 +292,7 @@ def _decide(
             verdict = _verdict_of(start, stop, attributes, lo, hi, context)
             if verdict == NO:
                 continue
-        if flags & TALLY:
+        if flags & r.TALLY:
             owner = np.int64(box_owner[box]) if has_owners else box
             tallies[np.int64(claims[owner]) & ~np.int64(1)] += 1 if died[owner] > moment else 0
         if candidate & HAS_CHECKS and verdict == YES:
@@ -329,20 +318,20 @@ def settle(end, source, segment, context, is_loose, flags, moment):
     counts = context.counts
     begin = counts.waiting
     has_checks = segment.check_attribute_length > 0
-    if (is_loose or has_checks or flags & TALLY) and context.parts[VERDICTS] != 0:
-        end = _decide(context.parts[VERDICTS], begin, end, segment, context, is_loose, flags, moment)
+    if (is_loose or has_checks or flags & r.TALLY) and context.parts[r.VERDICTS] != 0:
+        end = _decide(context.parts[r.VERDICTS], begin, end, segment, context, is_loose, flags, moment)
     for index in range(begin, end):
         box, is_sure = box_of(pending[index]), pending[index] & FLAGS == SURE
         if has_deaths and died[np.int64(box_owner[box]) if has_owners else box] <= moment:
             continue
         claim = np.int64(claims[box])
-        if claim & VERIFY or not is_sure:
+        if claim & r.VERIFY or not is_sure:
             owner = np.int64(box_owner[box]) if has_owners else box
             pending[counts.waiting] = (np.int64(source) << 32) | owner
             counts.waiting += 1
             continue
         slots[counts.sure] = claim >> 1
         counts.sure += 1
-        if flags & STOP:
+        if flags & r.STOP:
             return True
     return False
