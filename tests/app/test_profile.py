@@ -87,7 +87,7 @@ def test_the_report_shows_pictures_and_asks_nobody(profiled, browser):  # noqa: 
     assert not page.problems
     assert page.hosts == set()
     assert page.evaluate("document.querySelectorAll('.main-svg').length") > 5
-    for title in ("Attributes", "Values", "Attributes that come together", "Predicates", "Matches"):
+    for title in ("Attributes", "Values", "Attributes that occur together", "Predicates", "Matches"):
         assert title in page.evaluate("document.body.innerText")
 
 

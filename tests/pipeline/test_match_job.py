@@ -44,7 +44,7 @@ def write_log(folder, kind: str, *, bad: bool) -> str:
     ("kind", "bad", "passes"),
     [
         ("jsonl", False, 2),  # rows are numbered, then matched
-        ("jsonl", True, 3),  # and those that are no events listed
+        ("jsonl", True, 3),  # and those that are not events listed
         ("csv", False, 3),  # lines, then records are counted
         ("csv", True, 4),
         ("parquet", False, 2),  # one of them is the count by the footer

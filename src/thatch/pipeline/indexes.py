@@ -146,7 +146,7 @@ def build_engine(subscriptions: DataFrame, schema: Schema | None) -> Engine:
     Raises
     ------
     SubscriptionError
-        If a row is no subscription.
+        If a row is not a subscription.
     """
     with translate_spark_errors("reading the subscriptions"):
         table = input_table(subscriptions).drop(ROW, REASON).toArrow()

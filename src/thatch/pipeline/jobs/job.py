@@ -36,7 +36,7 @@ __all__ = [
     "scratch_folder",
 ]
 
-REJECTS = "rejects"  # the table of rows that are no subscriptions
+REJECTS = "rejects"  # the table of rows that are not subscriptions
 
 FirstRows = tuple[tuple[int, str], ...]  # some refused rows: number, reason
 

@@ -27,7 +27,7 @@ from thatch.pipeline.transforms.matching import MOST_MAPPED, Strategy, match
 __all__ = ["MATCHES", "REFUSED", "MatchOptions", "match_files"]
 
 MATCHES = "matches"
-REFUSED = "refused"  # rows of the log that are no events
+REFUSED = "refused"  # rows of the log that are not events
 _REJECTS = pa.schema([(ROW, pa.int64()), *((name, pa.string()) for name in (SUBSCRIPTION, FILTER, REASON))])
 
 
@@ -44,7 +44,7 @@ class MatchOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
-    """Subscriptions as `match` takes them, and the rows that are none, if that is not known from `thatch load`."""
+    """Subscriptions as `match` takes them, and the rows that are not rows of a table, if that is not known from `thatch load`."""
 
     accepted: DataFrame | Engine | Path
     rejects: DataFrame | None = None
@@ -57,13 +57,13 @@ def match_files(
     """Match a log of files.
 
     Every filter is parsed once. The log is read once to match it; files of text once more before, to number their rows,
-    and a log with rows that are no events once more after, to list these.
+    and a log with rows that are not events once more after, to list these.
 
     Parameters
     ----------
     subscriptions : files of subscriptions, a folder of `thatch load`, or a saved engine (`.thatch`)
     events : files of events
-    output : the folder gets Parquet `matches`; `refused`, rows of the log that are no events; `rejects`, subscriptions
+    output : the folder gets Parquet `matches`; `refused`, rows of the log that are not events; `rejects`, subscriptions
         that cannot be accepted; `report.html`; `manifest.json`
     """
     with run_job(spark, output, f"matching {events}") as job:
@@ -142,7 +142,7 @@ def _parse_here(table: DataFrame, schema: Schema | None) -> _Queries:
 
 
 def _write_matches(job: RunningJob, log: EventSource, queries: _Queries, options: MatchOptions) -> None:
-    """Write the matches, and the rows of the log that are no events."""
+    """Write the matches, and the rows of the log that are not events."""
     skipped = job.spark.sparkContext.accumulator(0)
     found = match(
         log.table,

@@ -28,7 +28,7 @@ class MatchFacts:
     events : in the log
     matches : deliveries in all
     matched, silent : how many received some and none; None if that is not known
-    refused, rejected : rows of the log that are no events, rows of the subscriptions that are none; the first of each
+    refused, rejected : rows of the log that are not events, rows of the subscriptions that are none; the first of each
     most : who received most: name, events
     sizes : how many received 2^k to 2^(k+1) - 1 events, by k
     hours, by_hour : deliveries by hour, of all and of those who received most, if asked for
@@ -126,17 +126,17 @@ def match_report(facts: MatchFacts, path: str, command: str) -> Report:
     figures: dict[str, object] = {"events": facts.events, "matches": facts.matches}
     if facts.events:
         figures["matches an event"] = round(facts.matches / facts.events, 3)
-    figures[f"{facts.who}s that got some"] = facts.matched
+    figures[f"{facts.who}s with matches"] = facts.matched
     if facts.silent is not None:
-        figures["that got none"] = facts.silent
-    figures["rows that are no events"] = facts.refused
+        figures["without matches"] = facts.silent
+    figures["rows that are not events"] = facts.refused
     figures["subscriptions refused"] = facts.rejected
     report.facts(figures)
     if facts.hours:
         _add_hours(report, facts)
     if facts.most:
         _add_most(report, facts)
-    add_first_rows(report, "Rows that are no events", facts.first_refused, facts.refused)
+    add_first_rows(report, "Rows that are not events", facts.first_refused, facts.refused)
     add_first_rows(report, "Subscriptions that were refused", facts.first_rejected, facts.rejected)
     return report
 

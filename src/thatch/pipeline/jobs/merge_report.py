@@ -22,7 +22,7 @@ _MEASURED = {
     "measured_sum": "measured, each merger by itself",
 }
 _SHARES = (
-    "of all",
+    "share forwarded",
     "budget of false positives",
     "false positives, estimated",
     "measured on held-out events",
@@ -38,7 +38,7 @@ class MergeFacts:
     ----------
     covering : the result of `reduce`
     frontier : all choices, and the one that was made
-    refused : rows of the log that are no events
+    refused : rows of the log that are not events
     mergers, perfect, parts : mergers, those without false positives, and the subscriptions merged
     attributes : counts by the attribute merged on, the most parts first
     largest : the mergers of most parts
@@ -61,11 +61,11 @@ def merge_facts(merged: MergedTable, covering: ReduceFacts) -> MergeFacts:
         f.count("*").alias("mergers"),
         f.count_if(f.col(IN_VAIN) == 0).alias("perfect"),
         f.sum(f.size(PARTS)).alias("parts"),
-        f.sum(IN_VAIN).alias("in vain"),
+        f.sum(IN_VAIN).alias("false positives"),
     )
     attributes = [each.asDict() for each in by_key.orderBy(f.desc("parts"), "attribute").collect()]
     largest = mergers.orderBy(f.desc(f.size(PARTS)), ROW).limit(_MOST)
-    columns = (f.size(PARTS).alias("parts"), f.col(IN_VAIN).alias("in vain"))
+    columns = (f.size(PARTS).alias("parts"), f.col(IN_VAIN).alias("false positives"))
     rows = largest.select(f.col(SUBSCRIPTION).alias("merger"), FILTER, *columns).collect()
     return MergeFacts(
         covering=covering,
@@ -81,15 +81,15 @@ def merge_facts(merged: MergedTable, covering: ReduceFacts) -> MergeFacts:
 
 def merge_report(facts: MergeFacts, budget: float, path: str, command: str) -> Report:
     """The page: what is forwarded, what could be, and below it what covers what."""
-    report = Report(f"What may be forwarded of {path}", command=command)
+    report = Report(f"Merged subscriptions of {path}", command=command)
     covering = facts.covering
     figures: dict[str, object] = {
         "subscriptions": covering.subscriptions,
-        "that are enough": covering.active,
+        "needed": covering.active,
         "rows forwarded": facts.frontier.size,
-        "of all": facts.frontier.size / max(covering.subscriptions, 1),
+        "share forwarded": facts.frontier.size / max(covering.subscriptions, 1),
         "mergers": facts.mergers,
-        "of them perfect": facts.perfect,
+        "perfect mergers": facts.perfect,
         "merged subscriptions": facts.parts,
         "budget of false positives": budget,
         "false positives, estimated": facts.frontier.cost,
@@ -116,9 +116,7 @@ def merge_remarks(facts: MergeFacts, budget: float) -> list[str]:
     """What readers should know about the choice."""
     remarks = []
     if budget and not facts.frontier.held.events and facts.frontier.components > facts.frontier.smallest:
-        remarks.append(
-            "There was no log: false positives are estimated, with attributes taken as independent."
-        )
+        remarks.append("There is no log: false positives are estimated, assuming independent attributes.")
     if facts.frontier.held.events and facts.frontier.held.events < fewest_trials(budget):
         remarks.append(
             f"The log is too short to show that false positives are within the budget: it takes {fewest_trials(budget):,} "
@@ -134,10 +132,10 @@ def merge_remarks(facts: MergeFacts, budget: float) -> list[str]:
 def _add_frontier(report: Report, facts: MergeFacts) -> None:
     report.section(
         "What can be chosen",
-        "Subscriptions that differ in one attribute only are forwarded as one filter around them, which wants all that they "
-        "want. A false positive is an event that passes though no subscription wants it, as a share of all events. Each "
-        "point is a table that could be forwarded: its size, and the false positives that it costs. Run again with another "
-        "budget to have another of them; `frontier.parquet` has all figures.",
+        "Subscriptions that differ in one attribute only are forwarded as one filter that contains all of them. A false "
+        "positive is an event that passes although no subscription wants it; its rate is the share of all events. Each point "
+        "is a table that could be forwarded: its size, and its false positives. Run again with another budget to choose "
+        "another; `frontier.parquet` has all figures.",
     )
     table = facts.frontier.table()
     sizes = table.column("size").to_pylist()
@@ -146,20 +144,20 @@ def _add_frontier(report: Report, facts: MergeFacts) -> None:
     chosen = table.filter(table.column("chosen"))
     height = chosen.column("measured" if facts.frontier.held.events else "estimated")
     series["chosen"] = (chosen.column("size").to_pylist(), height.to_pylist())
-    in_vain = PlotAxis("events in vain", format="percent")
+    in_vain = PlotAxis("false positives", format="percent")
     report.scatter(series, title="Table size and false positives", x="rows forwarded", y=in_vain)
     rates = ("estimated", "trained", *_MEASURED)
-    report.table(chosen, caption="What was chosen", formats=dict.fromkeys(rates, "percent"))
+    report.table(chosen, caption="The choice", formats=dict.fromkeys(rates, "percent"))
 
 
 def _add_mergers(report: Report, facts: MergeFacts) -> None:
     if not facts.mergers:
         return
-    report.section("Mergers", "What was merged along which attribute, and the mergers of most parts.")
-    report.table(list(facts.attributes), caption="By attribute", formats={"in vain": "percent"})
+    report.section("Mergers", "Mergers by attribute, and the mergers of most subscriptions.")
+    report.table(list(facts.attributes), caption="By attribute", formats={"false positives": "percent"})
     report.table(
         list(facts.largest),
-        caption="Those of most parts",
+        caption="The largest mergers",
         total=facts.mergers,
-        formats={"in vain": "percent"},
+        formats={"false positives": "percent"},
     )

@@ -32,7 +32,7 @@ from thatch.placement.subscriptions import SubscriptionList
 
 __all__ = ["Inputs", "Placed", "place_files", "place_here"]
 
-Refused = Sequence[tuple[int, str]]  # rows that are no subscriptions, with the reasons
+Refused = Sequence[tuple[int, str]]  # rows that are not subscriptions, with the reasons
 
 _EVERY = "every"  # the id of a filter that holds on all events; those of brokers are numbers
 
@@ -78,7 +78,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A plan, and the rows that are no subscriptions."""
+    """A plan, and the rows that are not subscriptions."""
 
     plan: PlacementPlan
     refused: Refused
@@ -173,7 +173,7 @@ def place_files(
 
 
 def _count_traffic_here(plan: PlacementPlan, path: str, schema: Schema | None) -> PlacementPlan:
-    """Count how many events of a file each broker would get; rows that are no events are left out."""
+    """Count how many events of a file each broker would get; rows that are not events are left out."""
     engine = _broker_filters(plan, schema)
     counts: Counter[str] = Counter()
     for _, event in read_events_here(path, lambda *_: None):

@@ -47,7 +47,7 @@ def place_report(
     ----------
     path : of the subscriptions, as it was given
     attributes : the two axes in which filters are drawn
-    refused : rows that are no subscriptions, with the reasons
+    refused : rows that are not subscriptions, with the reasons
     """
     report = Report(f"A placement of the subscribers of {path}", command=command)
     statistics = plan.statistics
@@ -72,7 +72,7 @@ def place_report(
     _add_delays(report, plan)
     _add_map(report, plan, choose_map(attributes, plan.axes))
     _add_filters(report, plan)
-    add_first_rows(report, "Rows that are no subscriptions", tuple(refused[:_MOST]), len(refused))
+    add_first_rows(report, "Rows that are not subscriptions", tuple(refused[:_MOST]), len(refused))
     return report
 
 
@@ -80,7 +80,7 @@ def _add_triangle(report: Report, plan: PlacementPlan) -> None:
     report.section(
         "Three costs at once",
         "Each relative to the worst: the smaller the triangle, the better. `closest` serves everybody at the nearest broker "
-        "with room, `closest_without_balance` at the nearest.",
+        "with free capacity, `closest_without_balance` at the nearest.",
     )
     every = [plan.statistics, *plan.yardsticks]
     report.triangles(
@@ -108,7 +108,7 @@ def _value(statistics: Statistics, name: str) -> float:
 
 
 def _add_loads(report: Report, plan: PlacementPlan) -> None:
-    report.section("Loads", "How many subscribers each broker serves, and how many it should at most.")
+    report.section("Loads", "How many subscribers each broker serves, and how many it should serve at most.")
     names = [plan.tree.names[leaf] for leaf in plan.tree.leaves.tolist()]
     beta = _value(plan.statistics, "beta")
     allowed = np.floor(beta * plan.shares * len(plan.subscribers) + 1e-9).astype(np.int64)
@@ -123,9 +123,7 @@ def _add_loads(report: Report, plan: PlacementPlan) -> None:
 
 
 def _add_delays(report: Report, plan: PlacementPlan) -> None:
-    report.section(
-        "Delays", "How much longer ways are than the shortest that there is for the same subscriber."
-    )
+    report.section("Delays", "How much longer paths are than the shortest one of the same subscriber.")
     finite = plan.delays[np.isfinite(plan.delays)]
     top = float(finite.max()) if len(finite) and finite.max() > 0 else 1.0
     counts, edges = np.histogram(finite, bins=20, range=(0.0, top))
@@ -137,7 +135,7 @@ def _add_delays(report: Report, plan: PlacementPlan) -> None:
     report.scatter(
         {"subscribers": (shortest.tolist(), plan.delays[some].tolist())},
         title="Who waits: those near the publisher have few brokers to choose from",
-        x="shortest way",
+        x="shortest path",
         y="delay",
     )
 

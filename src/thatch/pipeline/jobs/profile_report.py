@@ -86,7 +86,7 @@ def _add_bounds(report: Report, profile: Profile) -> None:
 
 
 def _add_rejects(report: Report, profile: Profile) -> None:
-    report.section("Rejected rows", f"{profile.rejected:,} rows are no events and were left out.")
+    report.section("Rejected rows", f"{profile.rejected:,} rows are not events and were left out.")
     report.table(
         [{"rows": count, "reason": reason} for reason, count in profile.reasons], caption="Some reasons"
     )
@@ -156,7 +156,7 @@ def _types(each: AttributeProfile) -> str:
 
 
 def _add_distributions(report: Report, profile: Profile) -> None:
-    report.section("Values", "How the values of the attributes that come most often are distributed.")
+    report.section("Values", "The distribution of the values of the most frequent attributes.")
     for each in profile.attributes[:_DRAWN]:
         if each.numbers > each.values / 2 and each.distinct > _FEW:
             _add_histogram(report, profile, each)
@@ -204,9 +204,7 @@ def _add_frequent(report: Report, each: AttributeProfile) -> None:
 
 
 def _add_together(report: Report, profile: Profile) -> None:
-    report.section(
-        "Attributes that come together", "Events by which attributes they have, these and no others."
-    )
+    report.section("Attributes that occur together", "Events by the exact set of attributes that they have.")
     report.table(
         [
             {
@@ -317,7 +315,7 @@ def _pair_rows(profile: Profile) -> list[dict[str, object]]:
 def _add_matches(report: Report, profile: Profile, matches: MatchCounts, subscriptions: str) -> None:
     share = matches.never / matches.subscriptions if matches.subscriptions else 0.0
     refused = (
-        f" {matches.rejected:,} rows are no subscriptions and were left out." if matches.rejected else ""
+        f" {matches.rejected:,} rows are not subscriptions and were left out." if matches.rejected else ""
     )
     report.section(
         "Matches",

@@ -42,7 +42,7 @@ def reduce_files(spark: SparkSession, path: str, options: ReduceOptions, output:
     Parameters
     ----------
     path : files of subscriptions, or a folder of `thatch load`, which has its own schema
-    output : the folder gets Parquet `active`, `passive` with proofs, and `rejects`, rows that are no subscriptions, all in
+    output : the folder gets Parquet `active`, `passive` with proofs, and `rejects`, rows that are not subscriptions, all in
         the order of `row`; `report.html`; `manifest.json`
     """
     with run_job(spark, output, f"reducing {path}") as job:
@@ -84,7 +84,7 @@ class Reduced:
 
 @contextmanager
 def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[Reduced]:
-    """Read subscriptions, write the rows that are none to `rejects`, and reduce the others."""
+    """Read subscriptions, write the rows that are not rows of a table to `rejects`, and reduce the others."""
     table, schema = read_files_or_loaded(job.spark, path, options.schema)
     # Persisted: several passes and tables need it.
     rows = check_subscriptions(table, schema=schema).persist()

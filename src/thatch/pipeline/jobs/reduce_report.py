@@ -28,7 +28,7 @@ class ReduceFacts:
     ----------
     active, single, several : subscriptions that are enough, and those that one or several of them cover
     exhausted, large : active ones that were not decided within the budget, or have too many boxes to be decided
-    refused, first_refused : rows that are no subscriptions, and the first of them
+    refused, first_refused : rows that are not subscriptions, and the first of them
     nodes, rounds : cells that searches looked at, and how often they asked for another subscription
     hardest : row, id and cells of the searches that took most
     first_exhausted : row and id
@@ -83,8 +83,8 @@ def reduce_facts(found: DataFrame, rejects: DataFrame) -> ReduceFacts:
     assert counts is not None
     by_mask = found.groupBy(ATTRIBUTES).agg(
         f.count("*").alias("subscriptions"),
-        columns["active"].alias("enough"),
-        (columns["active"] / f.count("*")).alias("of them"),
+        columns["active"].alias("needed"),
+        (columns["active"] / f.count("*")).alias("share needed"),
         columns["single"].alias("covered by one"),
         columns["several"].alias("by several"),
     )
@@ -129,20 +129,20 @@ def _curve(found: DataFrame) -> tuple[tuple[int, int], ...]:
 
 def reduce_report(facts: ReduceFacts, path: str, command: str) -> Report:
     """The page."""
-    report = Report(f"What is enough of {path}", command=command)
+    report = Report(f"Redundant subscriptions of {path}", command=command)
     total = max(facts.subscriptions, 1)
     report.facts(
         {
             "subscriptions": facts.subscriptions,
-            "that are enough": facts.active,
-            "of all": facts.active / total,
+            "needed": facts.active,
+            "share needed": facts.active / total,
             "covered by one other": facts.single,
             "covered by several together": facts.several,
-            "not decided within the budget": facts.exhausted,
+            "undecided within the budget": facts.exhausted,
             "with too many boxes": facts.large,
             "rows refused": facts.refused,
         },
-        formats={"of all": "percent"},
+        formats={"share needed": "percent"},
     )
     add_sections(report, facts)
     return report
@@ -157,16 +157,16 @@ def add_sections(report: Report, facts: ReduceFacts) -> None:
         _add_coverers(report, facts)
     if facts.subscriptions:
         _add_work(report, facts)
-    add_first_rows(report, "Rows that are no subscriptions", facts.first_refused, facts.refused)
+    add_first_rows(report, "Rows that are not subscriptions", facts.first_refused, facts.refused)
 
 
 def _add_sizes(report: Report, facts: ReduceFacts) -> None:
     report.section(
-        "Before and after", "As subscriptions come in: how many there are, and how many of them are enough."
+        "Before and after", "As subscriptions arrive: how many there are, and how many of them are needed."
     )
     seen = [each for each, _ in facts.curve]
     report.lines(
-        {"all": (seen, seen), "enough": (seen, [each for _, each in facts.curve])},
+        {"all": (seen, seen), "needed": (seen, [each for _, each in facts.curve])},
         title="Subscriptions",
         x="rows seen",
         y="subscriptions",
@@ -175,7 +175,7 @@ def _add_sizes(report: Report, facts: ReduceFacts) -> None:
         report.bars(
             [names for names, _ in facts.sizes],
             [count for _, count in facts.sizes],
-            title="How many it takes to cover one",
+            title="Size of proofs",
             label="subscriptions in the proof",
             value="subscriptions covered",
         )
@@ -183,34 +183,35 @@ def _add_sizes(report: Report, facts: ReduceFacts) -> None:
 
 def _add_masks(report: Report, facts: ReduceFacts) -> None:
     report.section(
-        "By attributes", "Subscriptions that ask for the same attributes, and what is left of them."
+        "By attributes", "Subscriptions that constrain the same attributes, and how many of them are needed."
     )
     first = facts.masks[:20]
     report.bars(
         [each["attributes"] or "(all events)" for each in first],
-        {"all": [each["subscriptions"] for each in first], "enough": [each["enough"] for each in first]},
+        {"all": [each["subscriptions"] for each in first], "needed": [each["needed"] for each in first]},
         title="The most frequent sets of attributes",
         label="attributes",
         value="subscriptions",
     )
-    report.table(list(facts.masks), caption="Sets of attributes", formats={"of them": "percent"})
+    report.table(list(facts.masks), caption="Sets of attributes", formats={"share needed": "percent"})
 
 
 def _add_coverers(report: Report, facts: ReduceFacts) -> None:
     report.section(
-        "What covers what", "On how many proofs each active subscription stands; `passive` has all proofs."
+        "What covers what", "How many others each active subscription covers; `passive` has all proofs."
     )
-    report.table(list(facts.coverers), caption="Those that cover most")
+    report.table(list(facts.coverers), caption="Subscriptions that cover most others")
 
 
 def _add_work(report: Report, facts: ReduceFacts) -> None:
     report.section(
-        "Work", "What the exact search took, beyond looking for one subscription that contains another."
+        "Work",
+        "The cost of the exact search, beyond the search for a single subscription that contains another.",
     )
-    report.facts({"cells looked at": facts.nodes, "rounds of asking": facts.rounds})
+    report.facts({"cells visited": facts.nodes, "rounds of search": facts.rounds})
     if facts.hardest:
         rows = [{"row": row, "subscription": name, "cells": cells} for row, name, cells in facts.hardest]
-        report.table(rows, caption="The hardest")
+        report.table(rows, caption="The hardest subscriptions")
     if facts.exhausted:
         rows = [{"row": row, "subscription": name} for row, name in facts.first_exhausted]
-        report.table(rows, caption="Not decided within the budget, and so active", total=facts.exhausted)
+        report.table(rows, caption="Active because undecided within the budget", total=facts.exhausted)

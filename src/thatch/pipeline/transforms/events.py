@@ -34,7 +34,7 @@ class EventReader:
     ----------
     json : the column that holds each event as JSON text, None if columns are attributes
     nulls : whether null in a column means "missing" or "null"
-    skips : whether to leave out rows that are no events; else they are an error
+    skips : whether to leave out rows that are not events; else they are an error
     now : leave out subscriptions that have expired by this moment
     skipped : grows with every row that is left out; a row may count more than once
     """
@@ -69,7 +69,7 @@ class EventReader:
         )
 
     def reject(self, keys: pa.Array) -> Callable[[int, str], None]:
-        """The function to call for a row that is no event."""
+        """The function to call for a row that is not an event."""
 
         def reject(row: int, reason: str) -> None:
             if not self.skips:
@@ -123,7 +123,7 @@ def _hours(types: dict[str, str], json: str | None, time: str) -> Column:
 
 
 def find_refused(events: DataFrame, *, event: str | None, json: str) -> DataFrame:
-    """Find the rows of a column of JSON texts that are no events: `event`, `reason`."""
+    """Find the rows of a column of JSON texts that are not events: `event`, `reason`."""
     log = prepare_events(events, EventReader(json=json), event=event)
     return log.mapInArrow(partial(_list_refused, json), f"`{EVENT}` {dict(log.dtypes)[KEY]}, {REASON} string")
 

@@ -61,7 +61,7 @@ def match(  # noqa: PLR0913 - all options of a match
     schema : declared types, for a table of subscriptions
     strategy : "mapped" builds one index that every worker maps; "partitioned" splits the subscriptions too, for sets that
         do not fit on one machine; "auto" chooses by their number
-    bad : what to do with rows that are no events
+    bad : what to do with rows that are not events
     skipped : with bad="skip", grows with every row that is left out; a row may count more than once
 
     Examples

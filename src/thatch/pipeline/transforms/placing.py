@@ -87,7 +87,7 @@ def place(
     TableError
         If a column is missing or of a wrong type, or a location is invalid.
     SubscriptionError
-        If a row is no subscription.
+        If a row is not a subscription.
     ParameterError
         If a subscriber has no location, or a limit that no leaf can meet.
     """

@@ -87,7 +87,7 @@ def describe_rows(rows: DataFrame, schema: Schema | None) -> Description:
     TableError
         If rows are not numbered, or two have one number.
     SubscriptionError
-        If a row is no subscription.
+        If a row is not a subscription.
     """
     with translate_spark_errors("reading the subscriptions"):
         task = partial(describe_filters, schema)

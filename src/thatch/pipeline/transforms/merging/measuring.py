@@ -44,7 +44,7 @@ class LogCounts:
     Parameters
     ----------
     trained, held : its two halves
-    refused : rows that are no events
+    refused : rows that are not events
     """
 
     trained: GapCounts
@@ -127,7 +127,7 @@ def look_at_events(gaps: SharedIndex, wanted: SharedIndex, reader: EventReader, 
 def _match(
     engine: Engine, batch: pa.RecordBatch, reader: EventReader, refused: set[int]
 ) -> tuple[Ints, Ints]:
-    """Match a batch: events and slots; adds the rows that are no events to `refused`."""
+    """Match a batch: events and slots; adds the rows that are not events to `refused`."""
     reject_row = reader.reject(batch.column(KEY))
 
     def reject(row: int, reason: str) -> None:

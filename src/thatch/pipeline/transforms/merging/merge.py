@@ -58,7 +58,7 @@ class MergedTable:
         `merged_on` (the attribute in which they differ), `in_vain` (the estimated share of events that it lets through
         although nobody wants them)
     frontier : all choices, and the one that was made
-    refused : rows of the log that are no events
+    refused : rows of the log that are not events
     """
 
     forwarded: DataFrame
@@ -115,7 +115,7 @@ def merge(  # noqa: PLR0913 - all options of a merge
         If a column is missing or of a wrong type, two rows have one number, or with `bad="raise"` a row of the log is
         no event.
     SubscriptionError
-        If a row is no subscription.
+        If a row is not a subscription.
 
     Notes
     -----

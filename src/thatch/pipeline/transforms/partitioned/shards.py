@@ -89,7 +89,7 @@ def build_shards(subscriptions: DataFrame, schema: Schema | None = None, shards:
     Raises
     ------
     SubscriptionError
-        If a row is no subscription, or an id occurs twice.
+        If a row is not a subscription, or an id occurs twice.
     """
     from pyspark.storagelevel import StorageLevel
 

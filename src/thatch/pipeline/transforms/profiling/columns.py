@@ -40,7 +40,7 @@ class ValueColumn:
 
 
 def read_columns(table: pa.Table, nulls: str) -> list[ValueColumn] | None:
-    """Read the columns of a table; None if it must be read row by row: lists, doubled paths, rows that are no events."""
+    """Read the columns of a table; None if it must be read row by row: lists, doubled paths, rows that are not events."""
     check_events(table, nulls)
     if nulls == "missing":  # a null object then has no fields, and another is no value itself
         while any(pt.is_struct(field.type) for field in table.schema):

@@ -36,7 +36,7 @@ def profile(
 ) -> Profile:
     """Profile a log of events, and what subscriptions ask of it.
 
-    Reads the events once for their attributes, and once more if there are subscriptions. Rows that are no events, or no
+    Reads the events once for their attributes, and once more if there are subscriptions. Rows that are not events, or no
     subscriptions, are counted and left out.
 
     Parameters

@@ -101,7 +101,7 @@ def write_rows(gather: Gather, schema: Schema | None) -> Written:
     TableError
         If rows are not numbered, or two have one number.
     SubscriptionError
-        If a row is no subscription, or an id occurs twice.
+        If a row is not a subscription, or an id occurs twice.
     """
     found = gather(partial(_write_rows, schema))
     if found.filters.column(ROW).null_count:

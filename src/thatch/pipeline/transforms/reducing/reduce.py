@@ -66,7 +66,7 @@ def reduce(
     TableError
         If a column is missing or of a wrong type, or two rows have one number.
     SubscriptionError
-        If a row is no subscription, or an id occurs twice.
+        If a row is not a subscription, or an id occurs twice.
     ParameterError
         If the policy or the order is unknown, or the budget is not at least 1.
 
