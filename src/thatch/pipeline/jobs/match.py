@@ -44,7 +44,7 @@ class MatchOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
-    """Subscriptions as `match` takes them, and the rows that are not rows of a table, if that is not known from `thatch load`."""
+    """Subscriptions as `match` takes them, and the rows that are not, if that is not known from `thatch load`."""
 
     accepted: DataFrame | Engine | Path
     rejects: DataFrame | None = None

@@ -84,7 +84,7 @@ class Reduced:
 
 @contextmanager
 def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[Reduced]:
-    """Read subscriptions, write the rows that are not rows of a table to `rejects`, and reduce the others."""
+    """Read subscriptions, write the other rows to `rejects`, and reduce the others."""
     table, schema = read_files_or_loaded(job.spark, path, options.schema)
     # Persisted: several passes and tables need it.
     rows = check_subscriptions(table, schema=schema).persist()

@@ -201,7 +201,7 @@ def _make_rows(layout: CsvLayout, numbered_by: str, batches: Batches) -> Batches
 
 
 def _list_rejects(layout: CsvLayout, batches: Batches) -> Batches:
-    """List the rows that are not rows of a table, in a worker."""
+    """List the rejects, in a worker."""
     for first, _, _, rejects in parse_pieces(batches, layout):
         numbers = pa.array([first + row for row, _ in rejects], pa.int64())
         reasons = pa.array([reason for _, reason in rejects], pa.string())
