@@ -112,3 +112,15 @@ def test_names_survive_being_written_as_a_header():
 def test_blank_lines_before_a_header_may_fill_whole_batches():
     content = b"\n\r\n\n\na,b\n1,2\n"
     assert in_pieces(content, ("a", "b"), [1, 3], []) == ({"a": ["1"], "b": ["2"]}, [0], [])
+
+
+def test_runs_may_come_in_any_order():
+    layout = CsvLayout((Run(0, True, "x"), Run(2, True, "y")), ("a", "b"))
+    lines = pa.RecordBatch.from_arrays(
+        [pa.array([2, 3, 0, 1], pa.int64()), text_of([b"a,b", b"3,4", b"a,b", b"1,2"])], names=["row", "line"]
+    )
+    found = [
+        (piece.run, parse_piece(piece, layout, pytest.fail)[0].to_pydict())
+        for piece in cut_pieces([lines], layout)
+    ]
+    assert found == [(1, {"a": ["3"], "b": ["4"]}), (0, {"a": ["1"], "b": ["2"]})]

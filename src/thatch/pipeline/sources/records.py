@@ -93,7 +93,9 @@ def cut_pieces(batches: Iterable[pa.RecordBatch], layout: CsvLayout) -> Iterator
                     yield from run.rest()
                 at, run = number, _RunCutter(number, begins_file=layout.runs[number].begins_file)
             end = layout.runs[at + 1].first if at + 1 < len(layout.runs) else np.iinfo(np.int64).max
-            stop = int(np.searchsorted(numbers[done:], end)) + done
+            # Spark packs small files into one partition, the largest first, so that a later run may come earlier.
+            is_outside = (numbers[done:] < layout.runs[at].first) | (numbers[done:] >= end)
+            stop = done + int(np.argmax(is_outside)) if is_outside.any() else len(numbers)
             yield from run.cut(lines.slice(done, stop - done))
             done = stop
     if run is not None:
