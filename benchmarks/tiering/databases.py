@@ -145,21 +145,21 @@ def _scans(kind: str, store: Any, records: list[Any]) -> None:
     """The candidates, found by looking at every row; none is verified, which is in favour of the scan."""
     if kind == "sqlite":
         for record in records:
-            asked = store.asked(record)
+            asked = store.box_query(record)
             sides = "".join(f" AND low{n} <= ? AND high{n} >= ?" for n in range(len(asked.sides)))
             ends = [end for low, high in asked.sides for end in (high, low)]
             store.query(
-                f"SELECT place FROM boxes NOT INDEXED WHERE (access IS NULL OR {store.among('access')}){sides}",
-                [store.listed(asked.keys), *ends],
+                f"SELECT slot FROM boxes NOT INDEXED WHERE (access IS NULL OR {store.among('access')}){sides}",
+                [store.list_value(asked.keys), *ends],
             )
         return
     for way in _WAYS:
         store.query(f"SET enable_{way} = off")
     for record in records:
-        asked = store.asked(record)
+        asked = store.box_query(record)
         sides = "".join(f" AND side{n} && ?::doubles" for n in range(len(asked.sides)))
         store.query(
-            f"SELECT place FROM boxes WHERE (access IS NULL OR {store.among('access')}){sides}",
+            f"SELECT slot FROM boxes WHERE (access IS NULL OR {store.among('access')}){sides}",
             [asked.keys, *(f"[{low!r},{high!r}]" for low, high in asked.sides)],
         )
     for way in _WAYS:

@@ -64,7 +64,7 @@ def test_a_store_that_is_opened_again_knows_everything(opens):
     again.close()
 
 
-def test_a_slot_that_a_derived_attribute_gets_later_is_its_own_after_a_restart(opens):
+def test_an_axis_that_a_derived_attribute_gets_later_is_its_own_after_a_restart(opens):
     store = opens()
     later = "t > timestamp '2020-01-01T00:00:00Z'"
     store.put([(made("s1", later), cold())], [record()])
@@ -74,8 +74,8 @@ def test_a_slot_that_a_derived_attribute_gets_later_is_its_own_after_a_restart(o
     again.put([(made("s3", "b > 5"), cold())], [])
     assert matched(again, {"t": "2019-01-01T00:00:00Z", "b": 9e30}) == ["s2", "s3"]
     assert matched(again, {"t": "2021-01-01T00:00:00Z", "b": 1}) == ["s1"]
-    slots = [slot for (slot,) in again.query("SELECT slot FROM attributes WHERE slot >= 0")]
-    assert len(slots) == len(set(slots))
+    axes = [axis for (axis,) in again.query("SELECT axis FROM attributes WHERE axis >= 0")]
+    assert len(axes) == len(set(axes))
     again.close()
 
 

@@ -1,10 +1,10 @@
-"""What a database is told of a filter, and asked of an event: more than matches, never less.
+"""Filters as rows of a database, events as queries: the query finds more than what matches, never less.
 
-A conjunction becomes a few **box rows**. A row has an access key if the conjunction demands one of a few values, or a
-prefix, of some attribute: `symbol=tIBM`. It has an interval of doubles for each **slot**, an attribute that the store
-has a column for. An event becomes all the access keys that it meets, and an interval for each slot. So the database can
-find by its indexes a superset of what matches, and each candidate is verified by its filter: exactness depends
-on nothing here but that the map from a line to doubles never turns two places around.
+A conjunction becomes a few **box rows**. A row has an access key if the conjunction requires one of a few values, or a
+prefix, of some attribute: `symbol=tIBM`. It has an interval of doubles for each **axis**, an attribute that the store
+has columns for. An event becomes all the access keys that it meets, and an interval for each axis. So the database finds
+a superset of the matches by its indexes, and each candidate is verified by its filter: exactness depends only on the map
+from a line to doubles keeping the order of points.
 """
 
 from __future__ import annotations
@@ -34,58 +34,60 @@ from thatch.model.names import base_of
 __all__ = [
     "LOWEST",
     "TOPMOST",
-    "Ask",
+    "BoxQuery",
     "BoxRow",
     "Variety",
-    "ask",
+    "box_query",
     "box_rows",
+    "escape",
     "number_at",
-    "plain",
     "ranged_keys",
-    "safe",
+    "unescape",
 ]
 
-LOWEST, TOPMOST = (
-    -3e38,
-    3e38,
-)  # below and above all numbers; 32-bit floats, as in SQLite's R*Tree, can hold them
+# Below and above all numbers, and within the 32-bit floats of SQLite's R*Tree.
+LOWEST, TOPMOST = -3e38, 3e38
 _LEAST, _GREATEST = -2e38, 2e38  # numbers are cut off here
-_FEW_VALUES = 8  # of one attribute, that are worth a row each
-_LONGEST_KEY = 200  # characters of an access key; a longer one stands for all that begin alike
+_FEW_VALUES = 8  # of one attribute, worth a row each
+_LONGEST_KEY = 200  # characters of an access key; longer ones with the same beginning are one
 _LONGEST_PREFIX = 8  # characters of a prefix that count
-_MOST_SEEN = 128  # values of one attribute that are told apart
+_MOST_SEEN = 128  # values of one attribute that are distinguished
 _MOST_ATTRIBUTES = 64
 
 
 class BoxRow(NamedTuple):
-    """One row: the access key, None if there is none, and an interval for each slot by its number."""
+    """One row: the access key, None if there is none, and an interval for each axis by its number."""
 
     access: str | None
     sides: dict[int, tuple[float, float]]
 
+    def bounds(self, axes: int) -> list[tuple[float, float]]:
+        """An interval for each axis, the whole line where there is no condition."""
+        return [self.sides.get(axis, (LOWEST, TOPMOST)) for axis in range(axes)]
 
-class Ask(NamedTuple):
-    """What an event meets: access keys, and an interval for each slot in their order."""
+
+class BoxQuery(NamedTuple):
+    """What an event meets: access keys, and an interval for each axis in their order."""
 
     keys: list[str]
     sides: list[tuple[float, float]]
 
 
 class Variety:
-    """Which attributes have many values in filters: those are the best access keys. Bounded, so it forgets nothing."""
+    """How many values each attribute has in filters: those with many are the best access keys. Bounded in size."""
 
     def __init__(self) -> None:
         self._seen: dict[str, set[Cut]] = {}
 
-    def add(self, key: str, places: Iterable[Cut]) -> None:
-        """Look at values of an attribute."""
+    def add(self, key: str, points: Iterable[Cut]) -> None:
+        """Count values of an attribute."""
         seen = self._seen.get(key)
         if seen is None:
             if len(self._seen) >= _MOST_ATTRIBUTES:
                 return
             seen = self._seen[key] = set()
         if len(seen) < _MOST_SEEN:
-            seen.update(places)
+            seen.update(points)
 
     def __getitem__(self, key: str) -> int:
         return len(self._seen.get(key, ()))
@@ -102,58 +104,56 @@ def number_at(cut: Cut) -> float:
 
 
 def box_rows(
-    filter: Filter, slots: Mapping[str, int], variety: Variety, derived: Mapping[str, object]
+    filter: Filter, axes: Mapping[str, int], variety: Variety, derived: Mapping[str, object]
 ) -> list[BoxRow]:
     """The rows of a filter.
 
     Parameters
     ----------
-    slots : the slot of each attribute that has one
+    axes : the axis of each attribute that has one
     variety : which attributes have many values
-    derived : derived attributes that events are asked for; others are no access keys
+    derived : derived attributes that may be access keys
     """
     rows = []
     for conjunction in filter.conjunctions:
         sides = {
-            slots[key]: (number_at(constraint[0]), number_at(constraint[-1]))
+            axes[key]: (number_at(constraint[0]), number_at(constraint[-1]))
             for key, constraint in conjunction.constraints
-            if key in slots
+            if key in axes
         }
         rows += [BoxRow(access, sides) for access in _accesses(conjunction, variety, derived)]
     return rows
 
 
 def ranged_keys(filter: Filter) -> Iterator[tuple[str, bool]]:
-    """The attributes that a filter constrains, and whether to an interval of numbers: those are worth a slot."""
+    """The attributes that a filter constrains, and whether to an interval of numbers: those are worth an axis."""
     for conjunction in filter.conjunctions:
         for key, constraint in conjunction.constraints:
-            yield (
-                key,
-                NUMBERS[0] <= constraint[0] and constraint[-1] <= NUMBERS[1] and not _values(constraint),
-            )
+            is_numeric = NUMBERS[0] <= constraint[0] and constraint[-1] <= NUMBERS[1]
+            yield key, is_numeric and not _values(constraint)
 
 
-def ask(record: Record, slots: Mapping[str, int], derived: Iterable[str]) -> Ask:
+def box_query(record: Record, axes: Mapping[str, int], derived: Iterable[str]) -> BoxQuery:
     """What an event, or with lists any of its flat events, meets."""
-    places = _places(record)
+    points = _points(record)
     for key in derived:
-        places[key] = [derive(key, place) for place in places.get(base_of(key), (BOTTOM,))]
-    for key in slots:
-        if key not in places:
-            some = places.get(base_of(key), [BOTTOM]) if key[-1] == ")" else [BOTTOM]
-            places[key] = [derive(key, place) for place in some] if key[-1] == ")" else some
-    keys = {access for key, some in places.items() for place in some for access in _met(key, place)}
+        points[key] = [derive(key, point) for point in points.get(base_of(key), (BOTTOM,))]
+    for key in axes:
+        if key not in points:
+            some = points.get(base_of(key), [BOTTOM]) if key[-1] == ")" else [BOTTOM]
+            points[key] = [derive(key, point) for point in some] if key[-1] == ")" else some
+    keys = {access for key, some in points.items() for point in some for access in _met(key, point)}
     sides = []
-    for key in sorted(slots, key=slots.__getitem__):
-        numbers = [number_at(place) for place in places[key]]
+    for key in sorted(axes, key=axes.__getitem__):
+        numbers = [number_at(point) for point in points[key]]
         sides.append((min(numbers), max(numbers)))
-    return Ask(sorted(keys), sides)
+    return BoxQuery(sorted(keys), sides)
 
 
 def _accesses(
     conjunction: Conjunction, variety: Variety, derived: Mapping[str, object]
 ) -> list[str] | list[None]:
-    """The access keys of a conjunction, one of which every event that it matches meets; [None] if there are none."""
+    """The access keys of a conjunction, of which every matching event meets one; [None] if there are none."""
     best: tuple[int, list[str]] = (0, [])
     for key, constraint in conjunction.constraints:
         if contains(constraint, BOTTOM) or (key[-1] == ")" and key not in derived):
@@ -173,58 +173,58 @@ def _accesses(
 
 
 def _values(constraint: Constraint) -> list[Cut]:
-    """The points of a constraint that demands one of a few values; empty for any other."""
+    """The points of a constraint that requires one of a few values; empty for any other."""
     if len(constraint) > 2 * _FEW_VALUES or not all(is_single(*each) for each in intervals(constraint)):
         return []
     return [first_point(low) for low, _ in intervals(constraint)]
 
 
-def _met(key: str, place: Cut) -> Iterator[str]:
-    if place == BOTTOM:
+def _met(key: str, point: Cut) -> Iterator[str]:
+    if point == BOTTOM:
         return
-    yield _equal_key(key, place)
-    if place[0] == RANK_TEXT:
-        for length in range(1, min(len(place[1]), _LONGEST_PREFIX) + 1):
-            yield _prefix_key(key, place[1][:length])
+    yield _equal_key(key, point)
+    if point[0] == RANK_TEXT:
+        for length in range(1, min(len(point[1]), _LONGEST_PREFIX) + 1):
+            yield _prefix_key(key, point[1][:length])
 
 
-def _equal_key(key: str, place: Cut) -> str:
-    rank = place[0]
+def _equal_key(key: str, point: Cut) -> str:
+    rank = point[0]
     if rank == RANK_TEXT:
-        told = "t" + place[1]
+        written = "t" + point[1]
     elif rank == RANK_NUMBER:
-        value = place[1]
-        told = f"n{int(value)}" if float(value).is_integer() and value == int(value) else f"n{value!r}"
+        value = point[1]
+        written = f"n{int(value)}" if float(value).is_integer() and value == int(value) else f"n{value!r}"
     else:
-        told = f"r{rank}"
-    return safe(f"{key}={told}"[:_LONGEST_KEY])
+        written = f"r{rank}"
+    return escape(f"{key}={written}"[:_LONGEST_KEY])
 
 
 def _prefix_key(key: str, prefix: str) -> str:
-    return safe(f"{key}^{prefix}"[:_LONGEST_KEY])
+    return escape(f"{key}^{prefix}"[:_LONGEST_KEY])
 
 
-def _places(record: Record) -> dict[str, list[Cut]]:
-    """Every place at which a flat event of the record may lie, by attribute."""
-    places = {key: [place] for key, place in record.points.items() if key[-1] != ")"}
+def _points(record: Record) -> dict[str, list[Cut]]:
+    """Every point at which a flat event of the record may lie, by attribute."""
+    points = {key: [point] for key, point in record.points.items() if key[-1] != ")"}
     for choice in record.choices:
         for key in choice.keys:  # an element may lack what others have
-            places[key] = [BOTTOM]
+            points[key] = [BOTTOM]
         for element in choice.elements:
-            for key, some in _places(element).items():
-                places[key] += some
-    return places
+            for key, some in _points(element).items():
+                points[key] += some
+    return points
 
 
-def safe(text: str) -> str:
-    """Text without NUL, which PostgreSQL does not store."""
+def escape(text: str) -> str:
+    """Escape NUL, which PostgreSQL does not store."""
     if "\\" not in text and "\0" not in text:
         return text
     return text.replace("\\", "\\\\").replace("\0", "\\0")
 
 
-def plain(text: str) -> str:
-    """The text that `safe` made safe."""
+def unescape(text: str) -> str:
+    """The text that `escape` has escaped."""
     if "\\" not in text:
         return text
     return "\\".join(part.replace("\\0", "\0") for part in text.split("\\\\"))

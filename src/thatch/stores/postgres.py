@@ -1,7 +1,7 @@
 """The cold tier in PostgreSQL.
 
-Rows with an access key are found by a B-tree; the others by one GiST index over the ranges of all slots. The ranges are of
-a type of our own, as PostgreSQL has none of doubles. A connection that was lost is made again by the next call.
+Rows with an access key are found by a B-tree; the others by one GiST index over the ranges of all axes. We define the
+type of the ranges, as PostgreSQL has none for doubles. The next call reopens a lost connection.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from uuid import uuid4
 
 from thatch.errors import MissingPackageError, ParameterError, StoreError, shown
 from thatch.model.schema import Schema
-from thatch.stores.boxes import LOWEST, TOPMOST, Ask, BoxRow
-from thatch.stores.relational import SLOTS, Change, RelationalStore
+from thatch.stores.boxes import LOWEST, TOPMOST, BoxQuery, BoxRow
+from thatch.stores.connection import AXES, StoreConnection, create_tables
+from thatch.stores.relational import RelationalStore
 
 if TYPE_CHECKING:
     import psycopg
@@ -24,40 +25,28 @@ if TYPE_CHECKING:
 __all__ = ["PostgresStore"]
 
 _BYTES = 256 << 10  # what two connections take in this process, rows under way included
-_LOCK = 1_953_653_108  # tells our locks from those of others in the database
-_PATIENCE = 2_000  # milliseconds: a session that ends keeps its lock for a moment
-_KEEPALIVES = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"  # nor for long if the line is cut
-_SIDES = ", ".join(f"side{slot}" for slot in range(SLOTS))
+_LOCK = 1_953_653_108  # distinguishes our locks from others in the database
+_PATIENCE = 2_000  # milliseconds: a session that ends keeps its lock for a moment,
+_KEEPALIVES = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"  # and not for long if the line is cut
+_SIDES = ", ".join(f"side{axis}" for axis in range(AXES))
 
 _TABLES = (
     "CREATE TYPE doubles AS RANGE (subtype = float8, subtype_diff = float8mi)",
-    "CREATE TABLE meta (name text PRIMARY KEY, value text NOT NULL)",
-    (
-        "CREATE TABLE clusters (number bigint PRIMARY KEY, name text NOT NULL, cold smallint NOT NULL, "
-        "nodes bigint NOT NULL, predicates bigint NOT NULL)"
-    ),
-    (
-        'CREATE TABLE subscriptions (place bigint PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE, subscriber text, '
-        "expires float8, filter text NOT NULL, cluster bigint NOT NULL, cold smallint NOT NULL)"
-    ),
-    "CREATE INDEX subscriptions_cluster ON subscriptions (cluster)",
-    "CREATE INDEX subscriptions_fast ON subscriptions (place) WHERE cold = 0",
-    "CREATE INDEX subscriptions_expires ON subscriptions (expires) WHERE expires IS NOT NULL",
-    "CREATE TABLE attributes (name text PRIMARY KEY, slot integer NOT NULL)",
-    'CREATE TABLE boxes (place bigint NOT NULL, access text COLLATE "C", '
-    + ", ".join(f"side{slot} doubles NOT NULL" for slot in range(SLOTS))
+    *create_tables(integer="bigint", real="float8", key_text='text COLLATE "C"'),
+    'CREATE TABLE boxes (slot bigint NOT NULL, access text COLLATE "C", '
+    + ", ".join(f"side{axis} doubles NOT NULL" for axis in range(AXES))
     + ")",
-    "CREATE INDEX boxes_place ON boxes (place)",
+    "CREATE INDEX boxes_slot ON boxes (slot)",
     "CREATE INDEX boxes_access ON boxes (access) WHERE access IS NOT NULL",
     f"CREATE INDEX boxes_sides ON boxes USING gist ({_SIDES}) WHERE access IS NULL",
 )
 
 
-class _Connection:
-    """A connection, made when it is needed and after it was lost; also the transaction under way on it.
+class _PostgresConnection:
+    """A connection, opened when it is needed and again after it was lost.
 
-    One that owns the namespace holds a lock on it as long as it lives. Made anew, it sees whether somebody else had the
-    lock in between: then what is in memory may not be true any more.
+    One that owns the namespace holds a lock on it as long as it lives. Reopened, it checks whether another engine had the
+    lock in between: then what is in memory may be outdated.
     """
 
     def __init__(self, where: str, namespace: str, *, owns: bool) -> None:
@@ -85,8 +74,8 @@ class _Connection:
         with self._opened().transaction():
             yield
 
-    def lost(self) -> None:
-        """Forget a connection in an unknown state."""
+    def reset(self) -> None:
+        """Close a connection in an unknown state."""
         self.close()
 
     def close(self) -> None:
@@ -95,7 +84,7 @@ class _Connection:
             link.close()
 
     def sign(self) -> None:
-        """Write down who has the namespace now."""
+        """Store which engine has the namespace now."""
         self._signature = uuid4().hex
         self.run(
             "INSERT INTO meta (name, value) VALUES ('owner', ?) "
@@ -129,18 +118,13 @@ class _Connection:
         try:
             link.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [_LOCK, self._namespace])
         except psycopg.errors.LockNotAvailable:
-            raise StoreError(
-                "a store that nobody else has open", "one that is in use", _named(self._namespace)
-            ) from None
+            raise StoreError("The store is in use by another engine", where=_named(self._namespace)) from None
         link.execute("SET lock_timeout = 0")
         if self._signature is not None:
             found = link.execute("SELECT value FROM meta WHERE name = 'owner'").fetchall()
             if found != [(self._signature,)]:
-                raise StoreError(
-                    "the store as this engine left it",
-                    "changes by another one, which had it while the connection was lost; open it again",
-                    _named(self._namespace),
-                )
+                reason = "Another engine changed this store while the connection was lost: open it again"
+                raise StoreError(reason, where=_named(self._namespace))
 
 
 class PostgresStore(RelationalStore):
@@ -150,7 +134,7 @@ class PostgresStore(RelationalStore):
     ----------
     where : a connection string or address, `postgresql://user@host:port/database`
     schema : declared types, as the engine has them
-    namespace : the PostgreSQL schema that holds the tables; made if there is none
+    namespace : the PostgreSQL schema that holds the tables; created if missing
 
     Raises
     ------
@@ -168,12 +152,14 @@ class PostgresStore(RelationalStore):
         except ImportError as error:
             raise MissingPackageError("psycopg", "brokers", "a store in PostgreSQL") from error
         self._namespace = namespace
-        self._owner = _Connection(where, namespace, owns=True)
-        super().__init__(schema, psycopg.Error, self._owner, _Connection(where, namespace, owns=False))
+        self._owner = _PostgresConnection(where, namespace, owns=True)
+        super().__init__(
+            schema, psycopg.Error, self._owner, _PostgresConnection(where, namespace, owns=False)
+        )
 
     @property
     def name(self) -> str:
-        """The PostgreSQL schema; an address may hold a password."""
+        """The PostgreSQL schema, not the address, which may hold a password."""
         return _named(self._namespace)
 
     def nbytes(self) -> int:
@@ -182,52 +168,50 @@ class PostgresStore(RelationalStore):
 
     def _open(self) -> None:
         super()._open()
-        with self._told(self._owner):
+        with self._translate_errors(self._owner):
             self._owner.sign()
 
     def among(self, column: str) -> str:
         return f"{column} = ANY(?)"
 
-    def listed(self, values: Sequence[Any]) -> Any:
+    def list_value(self, values: Sequence[Any]) -> Any:
         return list(values)
 
-    def _has_tables(self, change: Change) -> bool:
+    def _has_tables(self, change: StoreConnection) -> bool:
         found = change.run(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", [self._namespace]
         )
         names = [name for (name,) in found]
         if names and "meta" not in names:
-            raise StoreError(
-                "a namespace that a store has made, or none", f"tables {', '.join(names)}", self.name
-            )
+            raise StoreError("a store or an empty namespace", f"tables {', '.join(names)}", self.name)
         return bool(names)
 
-    def _create(self, change: Change) -> None:
+    def _create(self, change: StoreConnection) -> None:
         change.run(f"CREATE SCHEMA IF NOT EXISTS {self._namespace}")
         for statement in _TABLES:
             change.run(statement)
 
-    def _insert_boxes(self, change: Change, rows: list[tuple[int, BoxRow]]) -> None:
+    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, BoxRow]]) -> None:
         change.insert(
             "boxes",
-            f"place, access, {_SIDES}",
-            [(place, row.access, *map(_range, self._bounds(row))) for place, row in rows],
+            f"slot, access, {_SIDES}",
+            [(slot, row.access, *map(_range, row.bounds(AXES))) for slot, row in rows],
         )
 
-    def _delete_boxes(self, change: Change, places: Sequence[int]) -> None:
-        change.run(f"DELETE FROM boxes WHERE {self.among('place')}", [list(places)])
+    def _delete_boxes(self, change: StoreConnection, slots: Sequence[int]) -> None:
+        change.run(f"DELETE FROM boxes WHERE {self.among('slot')}", [list(slots)])
 
-    def candidates(self, asked: Ask) -> tuple[str, list[Any]]:
-        """By access key in the B-tree, and by all slots in the GiST index."""
-        columns = "s.place, s.id, s.subscriber, s.expires, s.filter"
-        joined = "FROM boxes b JOIN subscriptions s ON s.place = b.place"
-        sides = "".join(f" AND b.side{slot} && ?::doubles" for slot in range(len(asked.sides)))
-        ranges = [f"[{low!r},{high!r}]" for low, high in asked.sides]
+    def candidates(self, query: BoxQuery) -> tuple[str, list[Any]]:
+        """By access key in the B-tree, and by all axes in the GiST index."""
+        columns = "s.slot, s.id, s.subscriber, s.expires, s.filter"
+        joined = "FROM boxes b JOIN subscriptions s ON s.slot = b.slot"
+        sides = "".join(f" AND b.side{axis} && ?::doubles" for axis in range(len(query.sides)))
+        ranges = [f"[{low!r},{high!r}]" for low, high in query.sides]
         statement = (
             f"SELECT {columns} {joined} WHERE {self.among('b.access')}{sides} "
             f"UNION ALL SELECT {columns} {joined} WHERE b.access IS NULL{sides}"
         )
-        return statement, [asked.keys, *ranges, *ranges]
+        return statement, [query.keys, *ranges, *ranges]
 
 
 def _named(namespace: str) -> str:

@@ -1,14 +1,14 @@
 """A cold tier in SQL, the same for every database: what differs is in `sqlite.py` and `postgres.py`.
 
     meta           version of these tables, schema of the filters
-    clusters       what is remembered of each cluster
+    clusters       a row per cluster
     subscriptions  all of them, each with its cluster and the tier that answers for it
-    attributes     which attribute has which slot, and which derived ones events are asked for (slot −1)
-    boxes          rows of those that the database answers for, see `boxes.py`
+    attributes     which attribute has which axis, and which derived ones are access keys (axis -1)
+    boxes          rows of the subscriptions that the database answers for, see `boxes.py`
 
 Every change is one transaction. One engine at a time uses a store: the connection for changes holds a lock on it, which the
-database lets go of when the process ends. Questions have a connection of their own, so that a long change does not hold up a
-match; each is used by one thread at a time.
+database releases when the process ends. Queries have a connection of their own, so that a long change does not delay a
+match; each connection is used by one thread at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from math import inf
 from threading import Lock, RLock
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from thatch.errors import StoreError, SubscriptionError, shown
 from thatch.model.events import Record
@@ -27,83 +27,57 @@ from thatch.model.language import parse
 from thatch.model.matching import holds
 from thatch.model.schema import Schema
 from thatch.stores.boxes import (
-    LOWEST,
-    TOPMOST,
-    Ask,
+    BoxQuery,
     BoxRow,
     Variety,
-    ask,
+    box_query,
     box_rows,
-    plain,
+    escape,
     ranged_keys,
-    safe,
+    unescape,
 )
-from thatch.tiering.problem import ClusterRecord, Found, Home, Match, StoredSubscription
+from thatch.stores.connection import AXES, StoreConnection
+from thatch.tiering.problem import ClusterRecord, ColdTier, Found, Home, Match, StoredSubscription
 
-__all__ = ["SLOTS", "Change", "Connection", "RelationalStore"]
+__all__ = ["RelationalStore"]
 
-SLOTS = 8  # columns for intervals; attributes get them in the order in which they come
-_DERIVED = -1  # the slot of an attribute that has none
+_NO_AXIS = -1
 _MOST_DERIVED = 256
-_LONGEST_ID = 600  # characters; what an index of PostgreSQL surely takes
+_LONGEST_ID = 600  # characters; an index of PostgreSQL surely takes that many
 _BATCH = 1_000
 
 _COLUMNS = "id, subscriber, expires, filter, cluster, cold"
 
 
-class Change(Protocol):
-    """A transaction under way."""
-
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement; its rows."""
-
-    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for each row of values."""
-
-    def insert(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows, in the quickest way."""
-
-
-class Connection(Change, Protocol):
-    """A way to the database, opened by its first use; also the transaction under way on it."""
-
-    lock: Lock
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Committed at the end, taken back on an error."""
-
-    def lost(self) -> None:
-        """An error has come: whatever state the connection is in, the next call finds it usable."""
-
-    def close(self) -> None:
-        """Let go of the database."""
-
-
-class RelationalStore(ABC):
+class RelationalStore(ColdTier, ABC):
     """Subscriptions in SQL tables.
 
     Parameters
     ----------
-    schema : declared types, with which filters are read; a store has one for good
+    schema : declared types, with which filters are parsed; a store keeps its schema
     error : what the database raises
-    changes, questions : two connections, of which the first holds the lock on the store
+    changes, queries : two connections, of which the first holds the lock on the store
     """
 
-    # Statements that bring tables of version 1 to 2, of 2 to 3 and so on; `_create` makes the newest at once.
+    # Statements that upgrade tables of version 1 to 2, of 2 to 3 and so on; `_create` makes the newest at once.
     upgrades: ClassVar[tuple[tuple[str, ...], ...]] = ()
-    explain: ClassVar[str] = "EXPLAIN"  # what stands before a question to see how it is answered
+    explain: ClassVar[str] = "EXPLAIN"  # put before a query to see its plan
 
     def __init__(
-        self, schema: Schema | None, error: type[Exception], changes: Connection, questions: Connection
+        self,
+        schema: Schema | None,
+        error: type[Exception],
+        changes: StoreConnection,
+        queries: StoreConnection,
     ) -> None:
         self.schema = schema
-        self._error, self._changes, self._questions = error, changes, questions
+        self._error, self._changes, self._queries = error, changes, queries
         self._variety = Variety()
-        self._slots: dict[str, int] = {}
+        self._axes: dict[str, int] = {}
         self._derived: dict[str, int] = {}
         self._alone = RLock()
         self._learning = Lock()
-        # A transaction that nobody saw end may have added attributes: known are those up to so many of such.
+        # A transaction whose end nobody saw may have added attributes: known are those up to so many of such.
         self._unseen, self._known = 1, 0
         try:
             self._open()
@@ -111,120 +85,125 @@ class RelationalStore(ABC):
             self.close()
             raise
 
-    # --- what a database does in its own way -----------------------------------------------------------------------
+    # --- what each database does in its own way ---------------------------------------------------------------------
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the store is called in errors."""
+        """The name of the store in errors."""
 
     @abstractmethod
     def among(self, column: str) -> str:
         """The condition that a column is one of a list, which is one value of the statement."""
 
     @abstractmethod
-    def listed(self, values: Sequence[Any]) -> Any:
+    def list_value(self, values: Sequence[Any]) -> Any:
         """A list as one value of a statement."""
 
     @abstractmethod
-    def _create(self, change: Change) -> None:
-        """Make the tables of a new store."""
+    def _has_tables(self, change: StoreConnection) -> bool:
+        """Whether the tables exist."""
 
     @abstractmethod
-    def _insert_boxes(self, change: Change, rows: list[tuple[int, BoxRow]]) -> None:
-        """Add rows of boxes, each with the place of its subscription."""
+    def _create(self, change: StoreConnection) -> None:
+        """Create the tables of a new store."""
 
     @abstractmethod
-    def _delete_boxes(self, change: Change, places: Sequence[int]) -> None:
-        """Forget all rows of the subscriptions at these places."""
+    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, BoxRow]]) -> None:
+        """Add rows of boxes, each with the slot of its subscription."""
 
     @abstractmethod
-    def candidates(self, asked: Ask) -> tuple[str, list[Any]]:
-        """The question for the candidates of an event, and its values; rows are place, id, subscriber, expires, filter."""
+    def _delete_boxes(self, change: StoreConnection, slots: Sequence[int]) -> None:
+        """Delete all rows of the subscriptions in these slots."""
 
-    # --- two connections --------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def candidates(self, query: BoxQuery) -> tuple[str, list[Any]]:
+        """The statement that finds the candidates of an event, and its values; rows are slot, id, subscriber, expires, filter."""
+
+    # --- two connections --------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Let go of the database."""
         self._changes.close()
-        self._questions.close()
+        self._queries.close()
 
     @contextmanager
-    def _told(self, connection: Connection) -> Iterator[None]:
-        """What the database finds wrong, as our error."""
+    def _translate_errors(self, connection: StoreConnection) -> Iterator[None]:
+        """Raise `StoreError` for what the database raises."""
         try:
             yield
         except self._error as error:
-            connection.lost()
+            connection.reset()
             first = (str(error).strip().splitlines() or ["no reason given"])[0]
             raise StoreError(
-                "a database that does what it is asked", f"{type(error).__name__}: {first}", self.name
+                f"The database failed: {type(error).__name__}: {first}", where=self.name
             ) from error
 
     @contextmanager
-    def _changing(self) -> Iterator[Change]:
-        """A transaction: committed at the end, taken back on an error."""
+    def _changing(self) -> Iterator[StoreConnection]:
+        """A transaction."""
         change = self._changes
-        with change.lock, self._told(change), change.transaction():
+        with change.lock, self._translate_errors(change), change.transaction():
             yield change
 
     def alone(self) -> AbstractContextManager[object]:
-        """Changes of several calls: other threads wait, who is alone may say so again."""
         return self._alone
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a question."""
-        questions = self._questions
-        with questions.lock, self._told(questions):
-            return questions.run(statement, values)
+        """The rows of a query."""
+        queries = self._queries
+        with queries.lock, self._translate_errors(queries):
+            return queries.run(statement, values)
 
     # --- opening ---------------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        """Make the tables, or see that they are ours and of this version."""
-        told = "" if self.schema is None else repr(self.schema)
+        """Create the tables, or check that they are ours and upgrade them to this version."""
+        schema = "" if self.schema is None else repr(self.schema)
         newest = 1 + len(self.upgrades)
         with self._changing() as change:
             if not self._has_tables(change):
                 self._create(change)
                 change.run_many(
                     "INSERT INTO meta (name, value) VALUES (?, ?)",
-                    [("version", str(newest)), ("schema", safe(told))],
+                    [("version", str(newest)), ("schema", escape(schema))],
                 )
             found = dict(change.run("SELECT name, value FROM meta"))
             version = found.get("version", "none")
             if version not in map(str, range(1, newest + 1)):
                 raise StoreError(f"tables of version {newest} or before", f"version {version}", self.name)
-            if found["schema"] != safe(told):
-                raise StoreError(
-                    "the schema that the store was made with", shown(told or "no schema"), self.name
-                )
+            if found["schema"] != escape(schema):
+                expected = "the schema that the store was created with"
+                raise StoreError(expected, shown(schema or "no schema"), self.name)
             for statement in chain.from_iterable(self.upgrades[int(version) - 1 :]):
                 change.run(statement)
             change.run("UPDATE meta SET value = ? WHERE name = 'version'", [str(newest)])
 
-    @abstractmethod
-    def _has_tables(self, change: Change) -> bool:
-        """Whether the tables are there."""
-
-    def _make_sure(self) -> None:
-        """Know all attributes; what is in a column must be asked by its attribute."""
+    def _load_attributes(self) -> None:
+        """Know all attributes that are stored: each column must be queried by its attribute."""
         unseen = self._unseen
         if self._known != unseen:
-            self._learn({plain(key): slot for key, slot in self.query("SELECT name, slot FROM attributes")})
+            self._learn(
+                {unescape(key): axis for key, axis in self.query("SELECT name, axis FROM attributes")}
+            )
             self._known = unseen
 
     def _learn(self, attributes: dict[str, int]) -> None:
-        """Know more attributes, in dicts of their own: other threads may be asking by those that were."""
+        """Know more attributes, in new dicts: other threads may be using the old ones."""
         with self._learning:
-            self._slots = self._slots | {key: slot for key, slot in attributes.items() if slot != _DERIVED}
-            self._derived = self._derived | {key: slot for key, slot in attributes.items() if key[-1] == ")"}
+            self._axes, self._derived = self._with(attributes)
+
+    def _with(self, attributes: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+        """The axes and the derived attributes, and those among more attributes."""
+        axes = {key: axis for key, axis in attributes.items() if axis != _NO_AXIS}
+        derived = {key: axis for key, axis in attributes.items() if key[-1] == ")"}
+        return self._axes | axes, self._derived | derived
 
     @contextmanager
-    def _adding(self, new: dict[str, int]) -> Iterator[None]:
-        """A transaction that adds attributes: they are known once it has ended, in doubt if nobody saw that."""
+    def _adding(self, new: dict[str, int]) -> Iterator[StoreConnection]:
+        """A transaction that adds attributes: known once it has ended, uncertain if nobody saw that."""
         try:
-            yield
+            with self._changing() as change:
+                yield change
         except BaseException:
             self._unseen += 1
             raise
@@ -234,30 +213,28 @@ class RelationalStore(ABC):
     # --- changing --------------------------------------------------------------------------------------------------
 
     def check(self, identity: str) -> None:
-        """Refuse an id that an index may not take."""
         if len(identity) > _LONGEST_ID:
             raise SubscriptionError(f"an id of at most {_LONGEST_ID} characters", shown(identity))
 
     def put(self, many: Sequence[tuple[StoredSubscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
-        """Remember subscriptions in place of those with their ids, and clusters."""
         for each, _ in many:
             self.check(each.identity)
-        self._make_sure()
+        self._load_attributes()
         new = self._new_attributes(each for each, home in many if home.is_cold)
-        with self._adding(new), self._changing() as change:
-            self._forget(change, [each.identity for each, _ in many])
-            self._keep_clusters(change, clusters)
-            first = int(change.run("SELECT COALESCE(MAX(place), -1) + 1 FROM subscriptions")[0][0])
+        with self._adding(new) as change:
+            self._delete(change, [each.identity for each, _ in many])
+            self._put_clusters(change, clusters)
+            first = int(change.run("SELECT COALESCE(MAX(slot), -1) + 1 FROM subscriptions")[0][0])
             change.insert(
                 "subscriptions",
-                f"place, {_COLUMNS}",
+                f"slot, {_COLUMNS}",
                 [
                     (
                         first + number,
-                        safe(each.identity),
-                        None if each.subscriber is None else safe(each.subscriber),
+                        escape(each.identity),
+                        None if each.subscriber is None else escape(each.subscriber),
                         None if each.expires == inf else each.expires,
-                        safe(each.text),
+                        escape(each.text),
                         home.cluster,
                         int(home.is_cold),
                     )
@@ -265,182 +242,156 @@ class RelationalStore(ABC):
                 ],
             )
             cold = [(first + number, each) for number, (each, home) in enumerate(many) if home.is_cold]
-            self._keep_boxes(change, cold, new)
+            self._put_boxes(change, cold, new)
 
     def remove(self, identities: Sequence[str]) -> None:
-        """Forget subscriptions."""
         with self._changing() as change:
-            self._forget(change, identities)
+            self._delete(change, identities)
 
     def move(self, record: ClusterRecord, members: Sequence[StoredSubscription]) -> None:
-        """Let the tier that the record tells answer for members of a cluster, and for new ones."""
-        self._make_sure()
+        self._load_attributes()
         new = self._new_attributes(members) if record.is_cold else {}
-        with self._adding(new), self._changing() as change:
-            self._keep_clusters(change, [record])
-            ids = [safe(each.identity) for each in members]
-            found = change.run(
-                f"SELECT place, id FROM subscriptions WHERE {self.among('id')}", [self.listed(ids)]
-            )
-            place_of = {plain(identity): place for place, identity in found}
-            self._delete_boxes(change, list(place_of.values()))
-            change.run(
-                f"UPDATE subscriptions SET cold = {int(record.is_cold)} WHERE {self.among('id')}",
-                [self.listed(ids)],
-            )
+        among, ids = self.among("id"), [self.list_value([escape(each.identity) for each in members])]
+        with self._adding(new) as change:
+            self._put_clusters(change, [record])
+            found = change.run(f"SELECT slot, id FROM subscriptions WHERE {among}", ids)
+            slot_of = {unescape(identity): slot for slot, identity in found}
+            self._delete_boxes(change, list(slot_of.values()))
+            change.run(f"UPDATE subscriptions SET cold = {int(record.is_cold)} WHERE {among}", ids)
             if record.is_cold:
-                known = [(place_of[each.identity], each) for each in members if each.identity in place_of]
-                self._keep_boxes(change, known, new)
+                known = [(slot_of[each.identity], each) for each in members if each.identity in slot_of]
+                self._put_boxes(change, known, new)
 
     def fold(self, folds: Sequence[tuple[ClusterRecord, Sequence[int]]]) -> None:
-        """Let clusters become part of others, and forget those without members."""
         with self._changing() as change:
-            self._keep_clusters(change, [record for record, _ in folds])
+            self._put_clusters(change, [record for record, _ in folds])
             for record, numbers in folds:
                 change.run(
                     f"UPDATE subscriptions SET cluster = ? WHERE {self.among('cluster')}",
-                    [record.number, self.listed(list(numbers))],
+                    [record.number, self.list_value(list(numbers))],
                 )
             change.run("DELETE FROM clusters WHERE number NOT IN (SELECT cluster FROM subscriptions)")
 
-    def _forget(self, change: Change, identities: Sequence[str]) -> None:
-        ids = self.listed([safe(each) for each in identities])
-        places = change.run(f"SELECT place, cold FROM subscriptions WHERE {self.among('id')}", [ids])
-        if places:
-            self._delete_boxes(change, [place for place, is_cold in places if is_cold])
-            change.run(f"DELETE FROM subscriptions WHERE {self.among('id')}", [ids])
+    def _delete(self, change: StoreConnection, identities: Sequence[str]) -> None:
+        among, ids = self.among("id"), [self.list_value([escape(each) for each in identities])]
+        slots = change.run(f"SELECT slot, cold FROM subscriptions WHERE {among}", ids)
+        if slots:
+            self._delete_boxes(change, [slot for slot, is_cold in slots if is_cold])
+            change.run(f"DELETE FROM subscriptions WHERE {among}", ids)
 
-    def _keep_clusters(self, change: Change, clusters: Sequence[ClusterRecord]) -> None:
+    def _put_clusters(self, change: StoreConnection, clusters: Sequence[ClusterRecord]) -> None:
         change.run_many(
             "INSERT INTO clusters (number, name, cold, nodes, predicates) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (number) DO UPDATE SET "
             "cold = excluded.cold, nodes = excluded.nodes, predicates = excluded.predicates",
             [
-                (each.number, safe(each.key), int(each.is_cold), each.nodes, each.predicates)
+                (each.number, escape(each.key), int(each.is_cold), each.nodes, each.predicates)
                 for each in clusters
             ],
         )
 
-    def _keep_boxes(
-        self, change: Change, many: list[tuple[int, StoredSubscription]], new: dict[str, int]
+    def _put_boxes(
+        self, change: StoreConnection, many: list[tuple[int, StoredSubscription]], new: dict[str, int]
     ) -> None:
         if new:
             change.run_many(
-                "INSERT INTO attributes (name, slot) VALUES (?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET slot = excluded.slot",  # a derived one may get a slot later
-                [(safe(key), slot) for key, slot in new.items()],
+                "INSERT INTO attributes (name, axis) VALUES (?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET axis = excluded.axis",  # a derived one may get an axis later
+                [(escape(key), axis) for key, axis in new.items()],
             )
-        slots = self._slots | {key: slot for key, slot in new.items() if slot != _DERIVED}
-        derived = self._derived | {key: slot for key, slot in new.items() if key[-1] == ")"}
+        axes, derived = self._with(new)
         rows = [
-            (place, row)
-            for place, each in many
-            for row in box_rows(each.filter, slots, self._variety, derived)
+            (slot, row) for slot, each in many for row in box_rows(each.filter, axes, self._variety, derived)
         ]
         self._insert_boxes(change, rows)
 
     def _new_attributes(self, many: Iterable[StoredSubscription]) -> dict[str, int]:
-        """Slots for attributes that come for the first time, as long as there are any."""
+        """Axes for attributes that come for the first time, as long as there are any."""
         new: dict[str, int] = {}
         for each in many:
             for key, is_ranged in ranged_keys(each.filter):
-                if key in self._slots or key in new:
+                if key in self._axes or key in new:
                     continue
-                slot = len(self._slots) + sum(each >= 0 for each in new.values())
-                if is_ranged and slot < SLOTS:
-                    new[key] = slot
-                elif (
-                    key[-1] == ")"
-                    and key not in self._derived
-                    and len(self._derived) + len(new) < _MOST_DERIVED
-                ):
-                    new[key] = _DERIVED
+                axis = len(self._axes) + sum(each >= 0 for each in new.values())
+                has_room = len(self._derived) + len(new) < _MOST_DERIVED
+                if is_ranged and axis < AXES:
+                    new[key] = axis
+                elif key[-1] == ")" and key not in self._derived and has_room:
+                    new[key] = _NO_AXIS
         return new
 
     # --- asking ----------------------------------------------------------------------------------------------------
 
     def clusters(self) -> list[ClusterRecord]:
-        """All clusters, with their members counted."""
         rows = self.query(
-            "SELECT number, name, c.cold, nodes, predicates, COUNT(s.place) FROM clusters c "
+            "SELECT number, name, c.cold, nodes, predicates, COUNT(s.slot) FROM clusters c "
             "LEFT JOIN subscriptions s ON s.cluster = c.number "
             "GROUP BY number, name, c.cold, nodes, predicates ORDER BY number"
         )
-        return [ClusterRecord(row[0], plain(row[1]), bool(row[2]), *row[3:]) for row in rows]
+        return [ClusterRecord(row[0], unescape(row[1]), bool(row[2]), *row[3:]) for row in rows]
 
     def fast(self) -> Iterator[list[Found]]:
-        """What the fast tier must answer for, some at a time."""
-        last = -1
-        while rows := self.query(
-            f"SELECT place, {_COLUMNS} FROM subscriptions WHERE cold = 0 AND place > ? ORDER BY place LIMIT {_BATCH}",
-            [last],
-        ):
-            last = rows[-1][0]
+        for rows in self._pages(_COLUMNS, "cold = 0"):
             yield [self._found(row[1:]) for row in rows]
 
     def find(self, identities: Sequence[str]) -> dict[str, Found]:
-        """Those of these ids that are known."""
         rows = self.query(
             f"SELECT {_COLUMNS} FROM subscriptions WHERE {self.among('id')}",
-            [self.listed([safe(each) for each in identities])],
+            [self.list_value([escape(each) for each in identities])],
         )
         found = [self._found(row) for row in rows]
         return {each.subscription.identity: each for each in found}
 
     def members(self, cluster: int) -> list[Found]:
-        """All subscriptions of a cluster."""
-        rows = self.query(f"SELECT {_COLUMNS} FROM subscriptions WHERE cluster = ? ORDER BY place", [cluster])
+        rows = self.query(f"SELECT {_COLUMNS} FROM subscriptions WHERE cluster = ? ORDER BY slot", [cluster])
         return [self._found(row) for row in rows]
 
     def match(self, record: Record, now: float | None = None) -> list[Match]:
-        """Who of those that the database answers for wants an event, in the order in which they came."""
-        rows = self.query(*self.candidates(self.asked(record)))
         matched: dict[int, Match] = {}
-        for place, identity, subscriber, expires, text in rows:
-            if place in matched or (now is not None and expires is not None and expires <= now):
+        for slot, identity, subscriber, expires, text in self.query(*self.candidates(self.box_query(record))):
+            if slot in matched or (now is not None and expires is not None and expires <= now):
                 continue
-            filter = parse(plain(text), self.schema)
+            filter = parse(unescape(text), self.schema)
             if any(holds(conjunction, record) for conjunction in filter.conjunctions):
-                matched[place] = Match(plain(identity), None if subscriber is None else plain(subscriber))
-        return [matched[place] for place in sorted(matched)]
+                matched[slot] = Match(
+                    unescape(identity), None if subscriber is None else unescape(subscriber)
+                )
+        return [matched[slot] for slot in sorted(matched)]
 
-    def asked(self, record: Record) -> Ask:
+    def box_query(self, record: Record) -> BoxQuery:
         """What the database is asked for an event."""
-        self._make_sure()
-        return ask(record, self._slots, self._derived)
+        self._load_attributes()
+        return box_query(record, self._axes, self._derived)
 
     def plan(self, record: Record) -> str:
         """How the database finds the candidates of an event, in its own words: which indexes it uses."""
-        statement, values = self.candidates(self.asked(record))
+        statement, values = self.candidates(self.box_query(record))
         return "\n".join(str(row[-1]) for row in self.query(f"{self.explain} {statement}", values))
 
     def expired(self, now: float) -> list[str]:
-        """Ids of all that has expired, in the order in which they came."""
-        rows = self.query("SELECT id FROM subscriptions WHERE expires <= ? ORDER BY place", [now])
-        return [plain(identity) for (identity,) in rows]
+        rows = self.query("SELECT id FROM subscriptions WHERE expires <= ? ORDER BY slot", [now])
+        return [unescape(identity) for (identity,) in rows]
 
     def identities(self) -> Iterator[str]:
-        """All ids, in the order in which they came."""
+        for rows in self._pages("id", "1 = 1"):
+            yield from (unescape(identity) for _, identity in rows)
+
+    def _pages(self, columns: str, condition: str) -> Iterator[list[tuple[Any, ...]]]:
+        """Slots and columns of the subscriptions that satisfy a condition, some at a time."""
         last = -1
-        while rows := self.query(
-            f"SELECT place, id FROM subscriptions WHERE place > ? ORDER BY place LIMIT {_BATCH}", [last]
-        ):
+        where = f"{condition} AND slot > ? ORDER BY slot LIMIT {_BATCH}"
+        while rows := self.query(f"SELECT slot, {columns} FROM subscriptions WHERE {where}", [last]):
             last = rows[-1][0]
-            yield from (plain(identity) for _, identity in rows)
+            yield rows
 
     def _found(self, row: Sequence[Any]) -> Found:
         identity, subscriber, expires, text, cluster, is_cold = row
-        text = plain(text)
+        text = unescape(text)
         subscription = StoredSubscription(
-            plain(identity),
+            unescape(identity),
             parse(text, self.schema),
             text,
-            None if subscriber is None else plain(subscriber),
+            None if subscriber is None else unescape(subscriber),
             inf if expires is None else expires,
         )
         return Found(subscription, Home(cluster, bool(is_cold)))
-
-    @staticmethod
-    def _bounds(row: BoxRow) -> list[tuple[float, float]]:
-        """An interval for each slot, the whole line where there is no condition."""
-        return [row.sides.get(slot, (LOWEST, TOPMOST)) for slot in range(SLOTS)]

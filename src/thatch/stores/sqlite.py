@@ -1,7 +1,7 @@
-"""The cold tier in a file of SQLite: nothing to install, nothing to start.
+"""The cold tier in a SQLite file: nothing to install, nothing to start.
 
-Rows with an access key are found by a B-tree; the others by an R*Tree of the first five slots, which is as many as it
-takes. Its 32-bit floats are rounded outwards, so that it finds too much rather than too little.
+Rows with an access key are found by a B-tree; the others by an R*Tree of the first five axes, which is its limit. Its
+32-bit floats are rounded outwards, so that it finds too much rather than too little.
 """
 
 from __future__ import annotations
@@ -16,42 +16,31 @@ from typing import Any
 
 from thatch.errors import StoreError
 from thatch.model.schema import Schema
-from thatch.stores.boxes import Ask, BoxRow
-from thatch.stores.relational import SLOTS, Change, RelationalStore
+from thatch.stores.boxes import BoxQuery, BoxRow
+from thatch.stores.connection import AXES, StoreConnection, create_tables
+from thatch.stores.relational import RelationalStore
 
 __all__ = ["SqliteStore"]
 
 _TREE = 5  # dimensions that an R*Tree can have
 _CACHE = 1 << 20  # bytes of pages that a connection keeps
 
-_SIDES = ", ".join(f"low{slot}, high{slot}" for slot in range(SLOTS))
-_TREE_SIDES = ", ".join(f"low{slot}, high{slot}" for slot in range(_TREE))
+_SIDES = ", ".join(f"low{axis}, high{axis}" for axis in range(AXES))
+_TREE_SIDES = ", ".join(f"low{axis}, high{axis}" for axis in range(_TREE))
 
 _TABLES = (
-    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    (
-        "CREATE TABLE clusters (number INTEGER PRIMARY KEY, name TEXT NOT NULL, cold INTEGER NOT NULL, "
-        "nodes INTEGER NOT NULL, predicates INTEGER NOT NULL)"
-    ),
-    (
-        "CREATE TABLE subscriptions (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subscriber TEXT, expires REAL, "
-        "filter TEXT NOT NULL, cluster INTEGER NOT NULL, cold INTEGER NOT NULL)"
-    ),
-    "CREATE INDEX subscriptions_cluster ON subscriptions (cluster)",
-    "CREATE INDEX subscriptions_fast ON subscriptions (place) WHERE cold = 0",
-    "CREATE INDEX subscriptions_expires ON subscriptions (expires) WHERE expires IS NOT NULL",
-    "CREATE TABLE attributes (name TEXT PRIMARY KEY, slot INTEGER NOT NULL)",
-    "CREATE TABLE boxes (box INTEGER PRIMARY KEY, place INTEGER NOT NULL, access TEXT, "
-    + ", ".join(f"low{slot} REAL NOT NULL, high{slot} REAL NOT NULL" for slot in range(SLOTS))
+    *create_tables(integer="INTEGER", real="REAL", key_text="TEXT"),
+    "CREATE TABLE boxes (box INTEGER PRIMARY KEY, slot INTEGER NOT NULL, access TEXT, "
+    + ", ".join(f"low{axis} REAL NOT NULL, high{axis} REAL NOT NULL" for axis in range(AXES))
     + ")",
-    "CREATE INDEX boxes_place ON boxes (place)",
+    "CREATE INDEX boxes_slot ON boxes (slot)",
     "CREATE INDEX boxes_access ON boxes (access) WHERE access IS NOT NULL",
     f"CREATE VIRTUAL TABLE tree USING rtree(box, {_TREE_SIDES})",
 )
 
 
-class _Connection:
-    """A connection, which is also the transaction under way on it; one that owns the file holds a lock beside it."""
+class _SqliteConnection:
+    """A connection to a file; one that owns the file holds a lock on another beside it."""
 
     def __init__(self, path: str, cache: int, *, waits: bool, owns: bool) -> None:
         self.lock = Lock()
@@ -80,8 +69,8 @@ class _Connection:
                 self.run("ROLLBACK")
             raise
 
-    def lost(self) -> None:
-        """Nothing is lost with a file."""
+    def reset(self) -> None:
+        """Nothing to do for a file."""
 
     def close(self) -> None:
         for each in (self._link, self._owned):
@@ -105,25 +94,25 @@ class _Connection:
 
 
 def _owned(path: str) -> sqlite3.Connection:
-    """A transaction on an empty file beside the store, as long as it is open: SQLite lets nobody else begin one."""
+    """Begin a transaction on an empty file beside the store, and keep it open: SQLite lets nobody else begin one."""
     beside = sqlite3.connect(f"{path}-owner", isolation_level=None, check_same_thread=False, timeout=0)
     try:
-        beside.execute("PRAGMA journal_mode = OFF")  # nothing is written, so that nothing can be taken back
+        beside.execute("PRAGMA journal_mode = OFF")  # nothing is written, so nothing is rolled back
         beside.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         beside.close()
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            raise StoreError("a store that nobody else has open", "one that is in use", path) from None
+            raise StoreError("The store is in use by another engine", where=path) from None
         raise
     return beside
 
 
 class SqliteStore(RelationalStore):
-    """Subscriptions in a file of SQLite, which is made if there is none; one engine at a time may have it open.
+    """Subscriptions in a SQLite file, created if missing; one engine at a time may have it open.
 
     Parameters
     ----------
-    path : of the file; SQLite puts two others beside it while it is open, and an empty one that shows who has it stays
+    path : of the file; while it is open, SQLite keeps two others beside it, and a lock file stays there for good
     schema : declared types, as the engine has them
     cache : bytes of pages that each of two connections keeps in memory
     waits : for the disk at every change; otherwise a power cut, but no crash, may lose the last ones
@@ -131,7 +120,7 @@ class SqliteStore(RelationalStore):
     Raises
     ------
     StoreError
-        If the file is no such store, of another version or schema, or in use.
+        If the file is not a store, has another version or schema, or is in use.
     """
 
     explain = "EXPLAIN QUERY PLAN"
@@ -145,10 +134,10 @@ class SqliteStore(RelationalStore):
         waits: bool = True,
     ) -> None:
         self._path, self._cache = os.fspath(path), cache
-        changes, questions = (
-            _Connection(self._path, cache, waits=waits, owns=owns) for owns in (True, False)
+        changes, queries = (
+            _SqliteConnection(self._path, cache, waits=waits, owns=owns) for owns in (True, False)
         )
-        super().__init__(schema, sqlite3.Error, changes, questions)
+        super().__init__(schema, sqlite3.Error, changes, queries)
 
     @property
     def name(self) -> str:
@@ -162,29 +151,29 @@ class SqliteStore(RelationalStore):
     def among(self, column: str) -> str:
         return f"{column} IN (SELECT value FROM json_each(?))"
 
-    def listed(self, values: Sequence[Any]) -> Any:
+    def list_value(self, values: Sequence[Any]) -> Any:
         return json.dumps(values, ensure_ascii=False)
 
-    def _has_tables(self, change: Change) -> bool:
+    def _has_tables(self, change: StoreConnection) -> bool:
         names = [name for (name,) in change.run("SELECT name FROM sqlite_master WHERE type = 'table'")]
         if names and "meta" not in names:
-            raise StoreError("a file that a store has made, or none", f"tables {', '.join(names)}", self.name)
+            raise StoreError("a store or no file", f"tables {', '.join(names)}", self.name)
         return bool(names)
 
-    def _create(self, change: Change) -> None:
+    def _create(self, change: StoreConnection) -> None:
         for statement in _TABLES:
             change.run(statement)
 
-    def _insert_boxes(self, change: Change, rows: list[tuple[int, BoxRow]]) -> None:
+    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, BoxRow]]) -> None:
         first = change.run("SELECT COALESCE(MAX(box), 0) + 1 FROM boxes")[0][0]
         numbered = [
-            (first + number, place, row.access, [end for side in self._bounds(row) for end in side])
-            for number, (place, row) in enumerate(rows)
+            (first + number, slot, row.access, [end for side in row.bounds(AXES) for end in side])
+            for number, (slot, row) in enumerate(rows)
         ]
         change.insert(
             "boxes",
-            f"box, place, access, {_SIDES}",
-            [(box, place, access, *ends) for box, place, access, ends in numbered],
+            f"box, slot, access, {_SIDES}",
+            [(box, slot, access, *ends) for box, slot, access, ends in numbered],
         )
         change.insert(
             "tree",
@@ -192,27 +181,27 @@ class SqliteStore(RelationalStore):
             [(box, *ends[: 2 * _TREE]) for box, _, access, ends in numbered if access is None],
         )
 
-    def _delete_boxes(self, change: Change, places: Sequence[int]) -> None:
-        listed = [self.listed(places)]
-        among = self.among("place")
+    def _delete_boxes(self, change: StoreConnection, slots: Sequence[int]) -> None:
+        listed = [self.list_value(slots)]
+        among = self.among("slot")
         change.run(
             f"DELETE FROM tree WHERE box IN (SELECT box FROM boxes WHERE {among} AND access IS NULL)", listed
         )
         change.run(f"DELETE FROM boxes WHERE {among}", listed)
 
-    def candidates(self, asked: Ask) -> tuple[str, list[Any]]:
-        """By access key in the B-tree, and by the first slots in the R*Tree; then by all slots."""
-        columns = "s.place, s.id, s.subscriber, s.expires, s.filter"
-        by_slots, by_tree = _conditions("b", len(asked.sides)), _conditions("t", min(len(asked.sides), _TREE))
-        ends = [end for low, high in asked.sides for end in (high, low)]
+    def candidates(self, query: BoxQuery) -> tuple[str, list[Any]]:
+        """By access key in the B-tree, and by the first axes in the R*Tree; then by all axes."""
+        columns = "s.slot, s.id, s.subscriber, s.expires, s.filter"
+        by_axes, by_tree = _conditions("b", len(query.sides)), _conditions("t", min(len(query.sides), _TREE))
+        ends = [end for low, high in query.sides for end in (high, low)]
         statement = (
-            f"SELECT {columns} FROM boxes b JOIN subscriptions s ON s.place = b.place "
-            f"WHERE {self.among('b.access')}{by_slots} UNION ALL "
-            f"SELECT {columns} FROM tree t JOIN boxes b ON b.box = t.box JOIN subscriptions s ON s.place = b.place "
-            f"WHERE 1{by_tree}{by_slots}"
+            f"SELECT {columns} FROM boxes b JOIN subscriptions s ON s.slot = b.slot "
+            f"WHERE {self.among('b.access')}{by_axes} UNION ALL "
+            f"SELECT {columns} FROM tree t JOIN boxes b ON b.box = t.box JOIN subscriptions s ON s.slot = b.slot "
+            f"WHERE 1{by_tree}{by_axes}"
         )
-        return statement, [self.listed(asked.keys), *ends, *ends[: 2 * _TREE], *ends]
+        return statement, [self.list_value(query.keys), *ends, *ends[: 2 * _TREE], *ends]
 
 
-def _conditions(table: str, slots: int) -> str:
-    return "".join(f" AND {table}.low{slot} <= ? AND {table}.high{slot} >= ?" for slot in range(slots))
+def _conditions(table: str, axes: int) -> str:
+    return "".join(f" AND {table}.low{axis} <= ? AND {table}.high{axis} >= ?" for axis in range(axes))
