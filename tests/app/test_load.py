@@ -35,7 +35,7 @@ few
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_here(folder, "load", *arguments, "--master", "local[2]")
+    return run_here(folder, "load", *arguments, "--master", "local[1]")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_what_was_loaded_is_placed_alike_here_and_on_spark(loaded, tmp_path):
         "links: [[hub, west], [hub, east]]\n"
     )
     plans = []
-    for name, more in (("here", ()), ("there", ("--spark", "--master", "local[2]"))):
+    for name, more in (("here", ()), ("there", ("--spark", "--master", "local[1]"))):
         ended = run_here(
             tmp_path, "place", str(loaded[0] / "loaded"), "--tree", "tree.yaml", "--locations", "locations.csv",
             "--profile", "profile", "--algorithm", "gr_star", "--out", name, *more,

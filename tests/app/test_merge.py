@@ -32,7 +32,7 @@ merger-9,desk-9,venue = 'X' and size > 100,1e12
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_here(folder, "reduce", "subscriptions.csv", *arguments, "--master", "local[2]")
+    return run_here(folder, "reduce", "subscriptions.csv", *arguments, "--master", "local[1]")
 
 
 @pytest.fixture(scope="module")

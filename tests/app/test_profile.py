@@ -35,7 +35,7 @@ FILTERS = {
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_here(folder, "profile", *arguments, "--master", "local[2]")
+    return run_here(folder, "profile", *arguments, "--master", "local[1]")
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ SCHEMA = '{"qty": {"type": "Integer", "minimum": 0, "maximum": 100}}'
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_here(folder, "reduce", *arguments, "--master", "local[2]")
+    return run_here(folder, "reduce", *arguments, "--master", "local[1]")
 
 
 @pytest.fixture(scope="module")
