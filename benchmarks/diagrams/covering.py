@@ -13,7 +13,7 @@ from benchmarks.diagrams.kernels import two_phases
 from benchmarks.diagrams.workload import SETS, Subscriptions
 from benchmarks.matching.rows import Row, at_least, at_most
 from benchmarks.reduction.streams import zipf_stream
-from thatch.reduction.diagrams import covers_of
+from thatch.reduction.diagrams import find_covers
 from thatch.reduction.index import BoxIndex
 
 __all__ = ["covering_rows", "dependency_rows", "pair_rows"]
@@ -76,8 +76,8 @@ def _covered(some: Subscriptions, rounds: int) -> tuple[dict[str, float], Any]:
         return is_active
 
     ways = {
-        "one": lambda: covers_of(boxes) < 0,
-        "two": lambda: covers_of(boxes, phases=2) < 0,
+        "one": lambda: find_covers(boxes) < 0,
+        "two": lambda: find_covers(boxes, phases=2) < 0,
         "scan": scan,
     }
     taken, answers = timed_in_turn(ways, rounds)
@@ -110,7 +110,7 @@ def pair_rows(bench: Bench) -> list[Row]:
     for name, boxes in streams.items():
         note(f"diagrams beside the index of boxes, {name}")
         ways = {
-            "diagrams": lambda b=boxes: covers_of(b),
+            "diagrams": lambda b=boxes: find_covers(b),
             "index": lambda b=boxes: BoxIndex().stream(b, pairwise_only=True),
         }
         taken, answers = timed_in_turn(ways, bench.rounds)

@@ -19,7 +19,7 @@ from thatch.matching.diagrams.chains import FullPass
 from thatch.matching.diagrams.index import Way
 from thatch.matching.diagrams.ordering import order_from_filters
 from thatch.model.events import read_event
-from thatch.reduction.diagrams import covers_of
+from thatch.reduction.diagrams import find_covers
 from thatch.workloads import generate
 
 __all__ = ["routing_rows", "segment_rows"]
@@ -35,7 +35,7 @@ def routing_rows(bench: Bench) -> list[Row]:
     for name in ("A", "B", "A, independent"):
         some = bench.drawn(name, bench.size(200_000))
         kept = {f"set {name}": np.arange(len(some))}
-        kept[f"set {name}, covering"] = np.flatnonzero(covers_of(some.boxes) < 0)
+        kept[f"set {name}, covering"] = np.flatnonzero(find_covers(some.boxes) < 0)
         passes = []
         for title, chosen in kept.items():
             note(f"routing, {len(chosen):,} subscriptions, {title}")

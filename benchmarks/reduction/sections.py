@@ -26,7 +26,7 @@ from thatch.reduction import (
     Pairwise,
     Probabilistic,
 )
-from thatch.reduction.branch_and_bound import covered
+from thatch.reduction.branch_and_bound import decide
 from thatch.reduction.forwarding.policies import Policy
 from thatch.reduction.negative_space import stream as space_stream
 from thatch.reduction.probabilistic import ConflictTable, rspc
@@ -203,7 +203,7 @@ def decision_rows(bench: Bench) -> list[Row]:
 
 
 def _exact(case: ouksel2006.Instance) -> object:
-    return covered(case.low, case.high, case.lows, case.highs)
+    return decide(case.low, case.high, case.lows, case.highs)
 
 
 def _reduced(case: ouksel2006.Instance) -> object:

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reduction.boxes import Question, many_axes, questions, random_questions, tiny_questions
+from tests.reduction.references import subsumption as reference
 from thatch.errors import BoxError, ParameterError
-from thatch.reduction import reference
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.branch_and_bound import UNLIMITED, covered, default_budget, search
+from thatch.reduction.branch_and_bound import UNLIMITED, decide, default_budget, search
 from thatch.reduction.branch_and_bound.kernels import search as kernels
 
 ROOT = Path(__file__).parents[2]
@@ -118,33 +118,33 @@ def test_large_questions_are_decided_with_right_witnesses_and_proofs(seed: int):
 
 
 def test_two_halves_cover_a_box_that_neither_covers():
-    verdict = covered([0, 0], [9, 9], [[0, 0], [20, 0], [5, 0]], [[4, 9], [30, 9], [9, 9]])
+    verdict = decide([0, 0], [9, 9], [[0, 0], [20, 0], [5, 0]], [[4, 9], [30, 9], [9, 9]])
     assert (verdict.covered, verdict.used, verdict.decided_by) == (True, (0, 2), "branch_and_bound")
 
 
 def test_a_row_that_covers_by_itself_is_a_proof_by_itself():
-    verdict = covered([1], [2], [[5], [0]], [[9], [3]])
+    verdict = decide([1], [2], [[5], [0]], [[9], [3]])
     assert (verdict.covered, verdict.used, verdict.decided_by) == (True, (1,), "pairwise")
 
 
 def test_without_rows_every_point_is_a_witness():
-    verdict = covered([3, 4], [5, 6], [], [])
+    verdict = decide([3, 4], [5, 6], [], [])
     assert (verdict.covered, verdict.decided_by) == (False, "empty")
     assert verdict.witness.tolist() == [3, 4]
 
 
 def test_without_axes_a_row_covers_the_one_point_there_is():
-    assert covered([], [], np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64)).covered
-    assert covered([], [], [], []).covered is False
+    assert decide([], [], np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64)).covered
+    assert decide([], [], [], []).covered is False
 
 
 def test_a_checkerboard_of_cells_is_covered_and_without_one_it_is_not():
     cells = np.array(np.meshgrid(*[np.arange(6)] * 4)).reshape(4, -1).T * 10
-    verdict = covered([0] * 4, [59] * 4, cells, cells + 9, budget=UNLIMITED)
+    verdict = decide([0] * 4, [59] * 4, cells, cells + 9, budget=UNLIMITED)
     assert verdict.covered
     assert len(verdict.used) == 6**4
     missing = np.delete(cells, 777, axis=0)
-    verdict = covered([0] * 4, [59] * 4, missing, missing + 9, budget=UNLIMITED)
+    verdict = decide([0] * 4, [59] * 4, missing, missing + 9, budget=UNLIMITED)
     assert (verdict.witness // 10 * 10).tolist() == cells[777].tolist()
 
 
@@ -152,9 +152,9 @@ def test_whole_axes_from_end_to_end():
     low, high = [LOWEST] * 3, [HIGHEST] * 3
     lows = [[LOWEST, LOWEST, LOWEST], [0, LOWEST, LOWEST]]
     highs = [[-1, HIGHEST, HIGHEST], [HIGHEST, HIGHEST, HIGHEST]]
-    assert covered(low, high, lows, highs).covered
+    assert decide(low, high, lows, highs).covered
     highs[1][2] = HIGHEST - 1
-    assert covered(low, high, lows, highs).witness.tolist() == [0, LOWEST, HIGHEST]
+    assert decide(low, high, lows, highs).witness.tolist() == [0, LOWEST, HIGHEST]
 
 
 def pinwheels(count: int) -> Question:
@@ -168,7 +168,7 @@ def pinwheels(count: int) -> Question:
 
 
 def test_a_search_of_hundreds_of_levels_is_decided():
-    verdict = covered(*pinwheels(300))
+    verdict = decide(*pinwheels(300))
     assert verdict.witness.tolist() == [1] * 600
     assert verdict.work.nodes > 300
 
@@ -177,7 +177,7 @@ def test_a_proof_at_the_end_of_hundreds_of_levels_is_found():
     low, high, lows, highs = pinwheels(150)
     lows, highs = np.vstack((lows, lows[:1])), np.vstack((highs, highs[:1]))
     lows[-1, :2], highs[-1, :2] = [1, 1], [1, 1]  # one hole is filled: that wheel covers the box
-    assert covered(low, high, lows, highs).used == (0, 1, 2, 3, 600)
+    assert decide(low, high, lows, highs).used == (0, 1, 2, 3, 600)
 
 
 # --- budget and room --------------------------------------------------------------------------------------------------
@@ -198,13 +198,13 @@ def hard(rows: int = 60, axes: int = 8, seed: int = 5) -> Question:
 
 def test_a_budget_that_is_not_enough_proves_nothing():
     question = hard()
-    whole = covered(*question, budget=UNLIMITED)
+    whole = decide(*question, budget=UNLIMITED)
     assert whole.work.nodes > 2
-    short = covered(*question, budget=whole.work.nodes - 1)
+    short = decide(*question, budget=whole.work.nodes - 1)
     assert (short.covered, short.certain, short.decided_by) == (None, False, "budget")
     assert short.witness is None
     assert short.used == ()
-    enough = covered(*question, budget=whole.work.nodes)
+    enough = decide(*question, budget=whole.work.nodes)
     assert (enough.covered, enough.work) == (whole.covered, whole.work)
 
 
@@ -217,7 +217,7 @@ def test_the_default_budget_falls_with_the_rows():
 @pytest.mark.parametrize("budget", [0, -1, 0.5, math.nan, -math.inf])
 def test_a_budget_below_one_is_refused(budget):
     with pytest.raises(ParameterError, match="budget"):
-        covered([0], [9], [[0]], [[9]], budget=budget)
+        decide([0], [9], [[0]], [[9]], budget=budget)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_budget_below_one_is_refused(budget):
 )
 def test_what_is_no_box_is_refused(low, high, lows, highs):
     with pytest.raises(BoxError):
-        covered(low, high, lows, highs)
+        decide(low, high, lows, highs)
 
 
 @pytest.mark.parametrize("seed", [5, 6, 7])
@@ -275,8 +275,8 @@ def test_arrays_larger_than_the_question_are_read_only_as_far_as_it_goes():
 PROGRAM = """
 import numpy as np
 from tests.reduction.boxes import random_questions
-from thatch.reduction import reference
-from thatch.reduction.branch_and_bound import covered
+from tests.reduction.references import subsumption as reference
+from thatch.reduction.branch_and_bound import decide
 from thatch.reduction.probabilistic import rspc
 
 rng = np.random.default_rng(4)
@@ -284,7 +284,7 @@ for axes, rows in ((1, 4), (2, 9), (3, 12), (4, 12)):
     for low, high, lows, highs in zip(*random_questions(rng, 40, axes, rows, 5)):
         question = low, high, lows, highs
         expected = reference.grid(*question).covered
-        verdict = covered(*question)
+        verdict = decide(*question)
         assert verdict.covered == expected
         assert reference.proves(*question, verdict.used) if expected else reference.is_witness(verdict.witness, *question)
         verdict = rspc(*question, delta=1e-6, rng=rng, cap=100)

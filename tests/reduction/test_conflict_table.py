@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.reduction.boxes import Question, questions, tiny_questions
 from tests.reduction.references import conflict_table as reference
+from tests.reduction.references import subsumption as slow
 from thatch.errors import BoxError
-from thatch.reduction import reference as slow
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.probabilistic import ConflictTable
 

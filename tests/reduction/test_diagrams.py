@@ -16,7 +16,7 @@ from tests.reduction.references.diagrams import contains, covered_boxes
 from thatch.errors import ParameterError
 from thatch.reduction import Diagrams, ForwardingSet
 from thatch.reduction.boxes import Boxes
-from thatch.reduction.diagrams import DiagramJudge, box_diagrams, covers_of, judge
+from thatch.reduction.diagrams import DiagramJudge, box_diagrams, find_covers, judge
 
 Sides = dict[int, tuple[int, int]]
 
@@ -70,7 +70,7 @@ def test_boxes_that_come_one_after_the_other_leave_an_antichain(phases: int, som
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(box_diagrams, "_LEAST", 4)  # so that everything must grow
         boxes = _boxes_of(some)
-        above = covers_of(boxes, phases=phases)
+        above = find_covers(boxes, phases=phases)
     assert set(np.flatnonzero(above >= 0).tolist()) == covered_boxes(boxes)
     for inner, outer in enumerate(above.tolist()):
         assert outer < 0 or contains(some[outer], some[inner])
@@ -86,7 +86,7 @@ def test_many_groups_and_many_boxes_are_decided_as_each_pair_is() -> None:
         some.append({axis: (low, low + width) for axis, low, width in zip(axes, lows, widths, strict=True)})
     some[0] = dict.fromkeys(range(30), (0, 9))
     for boxes in (_boxes_of(some), _boxes_of([each for each in some if len(each) > 1])):
-        found = [covers_of(boxes, phases=phases) for phases in (1, 2)]
+        found = [find_covers(boxes, phases=phases) for phases in (1, 2)]
         assert set(np.flatnonzero(found[0] >= 0).tolist()) == covered_boxes(boxes)
         assert ((found[0] < 0) == (found[1] < 0)).all()
 
@@ -129,13 +129,13 @@ def test_kernels_answer_the_same_as_plain_python() -> None:
     program = """
 import numpy as np
 from thatch.reduction.boxes import Boxes
-from thatch.reduction.diagrams import DiagramJudge, covers_of
+from thatch.reduction.diagrams import DiagramJudge, find_covers
 from tests.reduction.references.diagrams import covered_boxes
 
 ends = np.sort(np.random.default_rng(2).integers(0, 4, (60, 5, 2)), axis=2)
 boxes = Boxes.of(np.where(ends[..., 0] == 0, -(2**61), ends[..., 0]), np.where(ends[..., 1] == 3, 2**61 - 1, ends[..., 1]))
 for phases in (1, 2):
-    assert set(np.flatnonzero(covers_of(boxes, phases=phases) >= 0).tolist()) == covered_boxes(boxes)
+    assert set(np.flatnonzero(find_covers(boxes, phases=phases) >= 0).tolist()) == covered_boxes(boxes)
 judge = DiagramJudge()
 for number, box in enumerate(boxes):
     judge.add(number, *box)
@@ -186,4 +186,4 @@ def test_other_numbers_of_phases_are_refused() -> None:
     with pytest.raises(ParameterError, match="phases"):
         Diagrams(phases=3)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="phases"):
-        covers_of(_boxes_of([]), phases=0)
+        find_covers(_boxes_of([]), phases=0)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from tests.reduction.boxes import FEWER, Question, questions
 from tests.reduction.references.index import ScannedBoxes
+from tests.reduction.references.subsumption import grid, proves, subtraction
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
 from thatch.reduction.index import BoxIndex
 from thatch.reduction.index.records import TreeNode
-from thatch.reduction.reference import grid, proves, subtraction
 
 SEEDS = st.integers(0, 2**32 - 1)
 NOTHING = np.zeros(0, np.int64)

@@ -7,8 +7,8 @@ import pytest
 
 from tests.reduction.references.negative_space import overlap, points, subtract
 from thatch.reduction.boxes import Boxes
-from thatch.reduction.moves import Moves
 from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
+from thatch.reduction.problem import Moves
 
 DOMAIN = ((0, 1000), (0, 1000))
 S1 = ((175, 510), (180, 680))

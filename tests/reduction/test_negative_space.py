@@ -17,8 +17,8 @@ from tests.reduction.references.negative_space import (
     subtract,
 )
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, log_volume
-from thatch.reduction.moves import Moves
 from thatch.reduction.negative_space import ApproximateSpace, ExactSpace, stream
+from thatch.reduction.problem import Moves
 
 SIZE = 5  # of the grid, on every axis
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.reduction.references import subsumption as reference
 from tests.reduction.references.conflict_table import has_polyhedron_witness
-from thatch.reduction import reference
-from thatch.reduction.branch_and_bound import covered
+from thatch.reduction.branch_and_bound import decide
 from thatch.reduction.probabilistic import ConflictTable, find_probability, rspc, trials
 
 # (x1 low, x2 low), (x1 high, x2 high)
@@ -45,8 +45,8 @@ def arrays(table):
 def test_figure_1_neither_subscription_covers_alone_but_their_union_does():
     low, high, lows, highs = TABLE_2
     for row in range(2):
-        assert covered(low, high, lows[row : row + 1], highs[row : row + 1]).covered is False
-    verdict = covered(*TABLE_2)
+        assert decide(low, high, lows[row : row + 1], highs[row : row + 1]).covered is False
+    verdict = decide(*TABLE_2)
     assert (verdict.covered, verdict.used) == (True, (0, 1))
     assert reference.points(*arrays(TABLE_2)).covered
 
@@ -64,7 +64,7 @@ def test_table_2_is_left_to_random_points_which_find_it_covered():
 
 
 def test_figure_2_has_a_rectangle_of_witnesses_beyond_870():
-    verdict = covered(*TABLE_5)
+    verdict = decide(*TABLE_5)
     assert verdict.covered is False
     assert 870 < verdict.witness[0] <= 890
     assert has_polyhedron_witness(*arrays(TABLE_5))
@@ -97,7 +97,7 @@ def test_the_minimised_cover_set_of_table_6_is_the_first_two(literal):
 
 
 def test_table_6_is_covered_and_the_third_subscription_is_not_needed():
-    verdict = covered(*TABLE_6)
+    verdict = decide(*TABLE_6)
     assert (verdict.covered, verdict.used) == (True, (0, 1))
     by_points = rspc(*TABLE_6, delta=1e-10, rng=np.random.default_rng(1))
     assert (by_points.covered, by_points.used) == (True, (0, 1))
@@ -106,7 +106,7 @@ def test_table_6_is_covered_and_the_third_subscription_is_not_needed():
 def test_corollary_2_a_row_with_every_entry_lies_inside():
     table = ConflictTable([0, 0], [9, 9], [[2, 2]], [[7, 7]])
     assert table.counts.tolist() == [4]
-    assert covered([2, 2], [7, 7], [[0, 0]], [[9, 9]]).covered
+    assert decide([2, 2], [7, 7], [[0, 0]], [[9, 9]]).covered
 
 
 def test_equation_1_needs_more_points_for_smaller_errors():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from tests.reduction.boxes import Question, many_axes, questions, tiny_questions
-from thatch.reduction import reference
+from tests.reduction.references import subsumption as reference
 
 
 def boxes(*rows):

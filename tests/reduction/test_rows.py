@@ -25,7 +25,7 @@ from thatch.reduction.forwarding.policies import (
     Policy,
     Probabilistic,
 )
-from thatch.reduction.moves import Moves
+from thatch.reduction.problem import Moves
 
 _AXES, _SIDE = 3, 4  # a small world, every point of which is looked at
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reduction.boxes import Question, questions, random_questions, tiny_questions
+from tests.reduction.references import subsumption as reference
 from thatch.errors import BoxError, ParameterError
-from thatch.reduction import reference
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.probabilistic import (
     ConflictTable,

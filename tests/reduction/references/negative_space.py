@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 from typing import Literal
 
-from thatch.reduction.moves import NOTHING, Moves
+from thatch.reduction.problem import NOTHING, Moves
 
 __all__ = ["Box", "FigureSpace", "PointSpace", "is_permitted_split", "overlap", "points", "subtract"]
 

@@ -71,7 +71,7 @@ def _by_random_points(
     lows: Ints, highs: Ints, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Which boxes stay active under RSPC, which decisions were wrong, and which had too few points for the error."""
-    from thatch.reduction.branch_and_bound import UNLIMITED, covered
+    from thatch.reduction.branch_and_bound import UNLIMITED, decide
     from thatch.reduction.probabilistic import rspc
 
     count = len(lows)
@@ -85,7 +85,7 @@ def _by_random_points(
         is_active[box] = verdict.covered is not True
         is_capped[box] = verdict.decided_by == "rspc capped"
         if verdict.covered and not verdict.certain:
-            is_wrong[box] = covered(*question, budget=UNLIMITED).covered is False
+            is_wrong[box] = decide(*question, budget=UNLIMITED).covered is False
     return is_active, is_wrong, is_capped
 
 

@@ -1,14 +1,14 @@
-"""The exact checker: is a box inside the union of others, with a proof or a witness?
+"""The exact checker: is a box inside the union of others? Answered with a proof or a witness.
 
-A witness satisfies a defined entry of the conflict table (paper 000, section 4.2) in every row: a satisfiability problem
-whose literals are bounds. So cells are searched as DPLL searches assignments: a row with a single entry narrows the
-cell, rows that cannot matter are removed (paper 000, algorithm 2), a row with few entries, much volume and a part in many
-proofs is branched on, and a cell that is refuted yields a box that contains the cell and is covered. Such boxes are
-joined by geometric resolution, which often refutes siblings unseen, and the latest are remembered for cells yet to come.
-Each box carries the rows it rests on; those of the last one are the proof. Worst case exponential in the axes.
+A witness satisfies a defined entry of the conflict table (ouksel2006, section 4.2) in every row: a satisfiability problem
+whose literals are bounds. So we search cells as DPLL searches assignments. A row with a single entry narrows the cell. Rows
+that cannot matter are removed (ouksel2006, algorithm 2). We branch on a row with few entries, a large volume and a part in
+many proofs. A refuted cell yields a covered box that contains it. Such boxes are joined by geometric resolution, which
+often refutes siblings without a search, and the latest ones are kept for later cells. Each box knows the rows that it
+rests on; those of the last box are the proof. The worst case is exponential in the number of axes.
 
 The search is that of the Tetris join algorithm (Abo Khamis, Ngo, Ré, Rudra: Joins via geometric resolutions, 2015),
-guided by paper 000's table; neither paper has the combination.
+guided by the table of ouksel2006; neither paper has the combination.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from thatch.reduction.boxes import Ints, check_question
 from thatch.reduction.branch_and_bound.kernels.search import BUDGET, OPEN, ROOM, refute, room_for
 from thatch.reduction.problem import BoxVerdict, Verdict, Work
 
-__all__ = ["UNLIMITED", "covered", "default_budget", "search"]
+__all__ = ["UNLIMITED", "decide", "default_budget", "search"]
 
 UNLIMITED = math.inf
-_ENDLESS = 1 << 62  # cells: no search ever gets there
+_ENDLESS = 1 << 62  # cells: never reached
 
-# A cell costs time in proportion to its rows: many rows, fewer cells. The hardest instances known of 310 rows on 20
-# axes need some thousands.
+# A cell takes time in proportion to its rows: the more rows, the fewer cells. The hardest known instances, 310 rows on 20
+# axes, need some thousands.
 _LEAST_BUDGET = 5_000
 _ROWS_TIMES_CELLS = 1_500_000
 
 
-def covered(low: Any, high: Any, lows: Any, highs: Any, *, budget: float | None = None) -> BoxVerdict:
+def decide(low: Any, high: Any, lows: Any, highs: Any, *, budget: float | None = None) -> BoxVerdict:
     """Decide whether the union of the rows `lows[i]` .. `highs[i]` contains the box `low` .. `high`.
 
     Parameters
     ----------
     low, high : closed ends of the box, one whole number for each axis
-    lows, highs : the same of the rows, a line for each
-    budget : most cells that are looked at, `UNLIMITED` for as many as it takes, None for `default_budget`
+    lows, highs : the same for the rows, one line each
+    budget : most cells to search, `UNLIMITED` for no limit, None for `default_budget`
 
     Returns
     -------
-    An exact verdict, or `covered` None, decided by "budget". `used` is a proof, not always the shortest one.
+    An exact verdict, or `covered` None, decided by "budget". `used` is a proof, but not always the shortest one.
 
     Raises
     ------
     BoxError
-        If these are no boxes, or not all on the same axes.
+        If the arrays are not boxes, or not all on the same axes.
     ParameterError
-        If the budget is not at least 1.
+        If the budget is below 1.
 
     Examples
     --------
-    >>> covered([0, 0], [9, 9], [[0, 0], [4, 0]], [[4, 9], [9, 9]]).used
+    >>> decide([0, 0], [9, 9], [[0, 0], [4, 0]], [[4, 9], [9, 9]]).used
     (0, 1)
-    >>> covered([0, 0], [9, 9], [[0, 0], [4, 5]], [[3, 9], [9, 9]]).witness
+    >>> decide([0, 0], [9, 9], [[0, 0], [4, 5]], [[3, 9], [9, 9]]).witness
     array([4, 0])
     """
     if budget is not None and not budget >= 1:
@@ -68,12 +68,12 @@ def covered(low: Any, high: Any, lows: Any, highs: Any, *, budget: float | None 
 
 
 def default_budget(rows: int) -> int:
-    """How many cells are looked at for so many rows, unless told otherwise."""
+    """How many cells to search for so many rows by default."""
     return max(_LEAST_BUDGET, _ROWS_TIMES_CELLS // max(rows, 1))
 
 
 def search(low: Ints, high: Ints, lows: Ints, highs: Ints, budget: float | None = None) -> BoxVerdict:
-    """`covered` for arrays that are known to be boxes: int64, contiguous, of matching shapes."""
+    """`decide` for arrays that have been checked: int64, contiguous, of matching shapes."""
     k, m = lows.shape
     limit = default_budget(k) if budget is None else int(min(budget, _ENDLESS))
     witness = np.empty(m, np.int64)

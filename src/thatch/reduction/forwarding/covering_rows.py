@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from thatch.reduction.forwarding.judges import Judge
 from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.rows import LinkRows
-from thatch.reduction.moves import NOTHING, Moves
+from thatch.reduction.problem import NOTHING, Moves
 
 __all__ = ["CoveringRows"]
 

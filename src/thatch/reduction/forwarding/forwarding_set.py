@@ -22,7 +22,7 @@ from thatch.reduction.forwarding.policies import (
     Probabilistic,
 )
 from thatch.reduction.forwarding.rows import FloodedRows, LinkRows, SpaceRows
-from thatch.reduction.moves import NOTHING, Moves
+from thatch.reduction.problem import NOTHING, Moves
 
 if TYPE_CHECKING:  # these take a while to load
     from thatch.reduction.forwarding.judges import Judge

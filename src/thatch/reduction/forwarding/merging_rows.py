@@ -22,7 +22,7 @@ from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.partners import Partners
 from thatch.reduction.forwarding.policies import Merging
 from thatch.reduction.merging import Degree, ExpectedTraffic, Occasion
-from thatch.reduction.moves import NOTHING, Moves, Net
+from thatch.reduction.problem import NOTHING, Moves, Net
 
 __all__ = ["MergingRows"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
-from thatch.reduction.moves import NOTHING, Moves, Net
+from thatch.reduction.problem import NOTHING, Moves, Net
 
 if TYPE_CHECKING:  # these take a while to load
     from thatch.model.filters import Filter

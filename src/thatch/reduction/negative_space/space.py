@@ -15,8 +15,8 @@ import numpy as np
 
 from thatch.errors import BoxError, ParameterError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, check_box, log_volume
-from thatch.reduction.moves import NOTHING, Moves
 from thatch.reduction.negative_space.regions import ColumnBox, OwnedRegions, Regions
+from thatch.reduction.problem import NOTHING, Moves
 
 __all__ = ["MOST_COLUMNS", "Domain", "Space"]
 

@@ -1,18 +1,23 @@
-"""One cell of the exact search, compiled: proofs, the reduction, the choice of a row, the witness.
+"""One cell of the exact search: proofs, the reduction, the choice of a row, the witness.
 
-A box is a vector of *sides*, two for each axis: `side[2j] = low` and `side[2j + 1] = -high`. So both ends are
-treated alike: A contains B iff `A[e] <= B[e]` for every side e; a row's entry on side e with bound b (paper 000,
-section 4.2) is defined in a cell iff `b > cell[e]`, holds in all of the cell iff `b > -cell[e ^ 1]`, is granted by
-`cell[e ^ 1] = 1 - b` and denied by `cell[e] = b`; entries (e, b) and (e ^ 1, c) conflict iff `b + c <= 1`.
-Rows keep only the entries that are defined in the whole box, and axes without any are left out: smaller cells define
+A box is a vector of *sides*, two for each axis: `side[2j] = low` and `side[2j + 1] = -high`. So both ends are treated
+alike, and A contains B iff `A[e] <= B[e]` for every side e. A row's entry on side e with bound b (ouksel2006, section 4.2)
+
+    is defined in a cell     iff `b > cell[e]`
+    holds in all of it       iff `b > -cell[e ^ 1]`
+    is granted by            `cell[e ^ 1] = 1 - b`
+    is denied by             `cell[e] = b`
+    conflicts with (e ^ 1, c) iff `b + c <= 1`
+
+Rows keep only the entries that are defined in the whole box, and axes without entries are left out: smaller cells define
 no further ones.
 
-Everything stands in one array of words, `room`, and is named by where it begins. Row i has its entries, pairs of a side
-and a bound, from `room[starts + i]` to `room[starts + i + 1]`. A proof is a box and, in bits, the rows it rests on.
-A frame is one level of the search:
+Everything is in one array of words, `room`, and is named by where it begins. The entries of row i, pairs of a side and a
+bound, are from `room[starts + i]` to `room[starts + i + 1]`. A proof is a box and, in bits, the rows that it rests on. A
+frame is one level of the search:
 
-    header | cell | rows, kept ones first | sides of the row that is branched on, in order | ends of the cell before each
-    of them was denied | the proof of each child that is done
+    header | cell | rows, kept ones first | sides of the branching row, in order | ends of the cell before each of them
+    was denied | the proof of each finished child
 """
 
 from __future__ import annotations
@@ -46,8 +51,8 @@ __all__ = [
 _NO_SIDE = -(1 << 62)  # a box without an end on this side
 _NO_BOUND = 1 << 62  # no entry on this side
 
-# Header of a frame: where the parent's begins (-1 for none), how many rows there are and how many are kept, the row that
-# is branched on, how many entries it has and how many children are done, and where units began.
+# The header of a frame: where the parent's frame begins (-1 for none), how many rows there are, how many are kept, the
+# branching row, how many entries it has, how many children are finished, and where units begin.
 PARENT, TOTAL, KEPT, BRANCH, ENTRIES, NEXT, UNITS, HEADER = 0, 1, 2, 3, 4, 5, 6, 7
 
 
@@ -62,7 +67,7 @@ def contains(room: Any, box: int, cell: int, sides: int) -> bool:
 
 @subkernel
 def start_proof(room: Any, proof: int, sides: int, words: int, row: int, starts: int) -> None:
-    """The proof at hand becomes a row by itself."""
+    """Make a single row the current proof."""
     for e in range(sides):
         room[proof + e] = _NO_SIDE
     for word in range(words):
@@ -74,7 +79,7 @@ def start_proof(room: Any, proof: int, sides: int, words: int, row: int, starts:
 
 @subkernel
 def _resolve(room: Any, proof: int, other: int, side: int, sides: int, words: int) -> None:
-    """Join `other` on beyond this side: both together cover what both cover elsewhere."""
+    """Resolve the current proof with `other`, which continues it beyond this side."""
     far = room[other + side]
     near = room[proof + (side ^ 1)]
     for e in range(sides):
@@ -104,7 +109,7 @@ def resolve_row(room: Any, proof: int, row: int, side: int, starts: int, sides: 
 
 @subkernel
 def fold(room: Any, frame: int, proof: int, sides: int, words: int) -> None:
-    """Widen the proof at hand, which covers what is left of the cell, over the children that are done."""
+    """Widen the current proof, which covers the rest of the cell, over the finished children."""
     cell = frame + HEADER
     sides_at = cell + sides + room[frame + TOTAL]
     ends = sides_at + room[frame + ENTRIES]
@@ -119,10 +124,10 @@ def fold(room: Any, frame: int, proof: int, sides: int, words: int) -> None:
 
 @subkernel
 def reduce(room: Any, rows: int, count: int, cell: int, sides: int, starts: int, least: int) -> int:
-    """Paper 000, algorithm 2: how many rows are left; those removed follow them, the last one first.
+    """Algorithm 2 of ouksel2006: return how many rows are left; removed ones follow them, the last one first.
 
-    Smallest bounds are of the rows at the beginning of a pass, hence of no fewer rows: what conflicts with none of
-    them conflicts with none that is left.
+    Smallest bounds are those of the rows at the beginning of a pass: an entry that conflicts with none of them conflicts
+    with none that is left.
     """
     first, owner, second = least, least + sides, least + 2 * sides
     kept = count
@@ -172,10 +177,10 @@ def reduce(room: Any, rows: int, count: int, cell: int, sides: int, starts: int,
 
 @subkernel
 def choose(room: Any, rows: int, kept: int, cell: int, starts: int, activity: int) -> int:
-    """The row to branch on: with few entries, much of the cell, and a part in many proofs so far.
+    """Choose the row to branch on: with few entries, a large share of the cell, and a part in many proofs so far.
 
-    The last is what solvers of satisfiability do. Against fewest entries, then largest volume, it takes far fewer cells
-    on the hardest instances known (wide rows on 20 axes, 310 of them), and somewhat more on narrow rows.
+    SAT solvers use the last criterion. Compared to fewest entries, then largest volume, it takes far fewer cells on the
+    hardest known instances (310 wide rows on 20 axes), and somewhat more on narrow rows.
     """
     best = -1
     highest = -1.0
@@ -206,7 +211,7 @@ def choose(room: Any, rows: int, kept: int, cell: int, starts: int, activity: in
 
 @subkernel
 def order(room: Any, frame: int, row: int, sides: int, starts: int) -> None:
-    """Write the sides of the branching row into its frame, that with the widest piece first."""
+    """Write the sides of the branching row into its frame, the widest piece first."""
     cell = frame + HEADER
     sides_at = cell + sides + room[frame + TOTAL]
     count = 0
@@ -242,10 +247,10 @@ def bound_of(room: Any, row: int, side: int, starts: int) -> Any:
 
 @subkernel
 def find_witness(room: Any, frame: int, sides: int, starts: int, point: int, region: int) -> None:
-    """Fill `point`, a vector of one number for each axis at every other place, from this frame up to the first.
+    """Fill `point`, which has a number for each axis at every other index, from this frame up to the first.
 
-    At each level: the part of the cell where all rows that were kept miss, each by an entry that the point satisfies;
-    then rows that were removed, the last one first, each by any entry that leaves something (there always is one).
+    At each level, take the part of the cell that all kept rows miss, each by an entry that the point satisfies. Then go
+    through the removed rows, the last one first, and choose any entry that leaves something; there always is one.
     """
     is_last = True
     while frame >= 0:

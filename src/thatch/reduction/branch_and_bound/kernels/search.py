@@ -1,23 +1,23 @@
-"""The exact search, compiled. `refute` is what others call, from Python or from their own kernels:
+"""The exact search. Call `refute` from Python or from other kernels:
 
     code, nodes = refute(lows, highs, k, m, low, high, budget, room, witness, used)
 
-Is the box `low[:m]` .. `high[:m]` inside the union of the rows `lows[:k, :m]` .. `highs[:k, :m]`? All `int64`, closed
-ends, between LOWEST and HIGHEST; the arrays may be larger than `k` and `m` say. No row and no axis is fine.
+It decides whether the box `low[:m]` .. `high[:m]` lies in the union of the rows `lows[:k, :m]` .. `highs[:k, :m]`. All
+ends are closed, `int64` and between LOWEST and HIGHEST. The arrays may be larger than `k` and `m`, which may be 0.
 
     COVERED   `used[:k]` (bool) marks rows whose union contains the box
     OPEN      not covered: `witness[:m]` (int64) lies in the box and in no row
     BUDGET    not decided within `budget` cells (at least 1)
     ROOM      `room` (one-dimensional int64) is too small: call again with one at least twice as large
 
-`nodes` is the number of cells looked at. Nothing is allocated and nothing of an earlier call is read from `room`, so
-that one array serves any number of calls; `room_for(k, m)` words are enough for nearly all. `used` and `witness` hold
-anything when the code does not speak of them.
+`nodes` is the number of cells searched. Nothing is allocated, and nothing that an earlier call left in `room` is read, so
+one array serves any number of calls; `room_for(k, m)` words are enough for nearly all. `used` and `witness` are undefined
+for other codes than those above.
 
-How boxes, proofs and levels of the search stand in `room` is told at the top of `cells/kernels.py`. The whole of it:
+The layout of `room` (`cells.py` describes boxes, proofs and frames):
 
-    axis numbers | row numbers | starts of rows | entries (side, bound) | the proof at hand | smallest bounds for the
-    reduction | learned boxes | how many proofs each row had a part in | frames, growing upwards ... units (row, side,
+    axis numbers | row numbers | starts of rows | entries (side, bound) | current proof | smallest bounds for the
+    reduction | learned boxes | in how many proofs each row had a part | frames, growing upwards ... units (row, side,
     old end), growing downwards
 """
 
@@ -52,15 +52,17 @@ OPEN = 0
 BUDGET = -1
 ROOM = -2
 
-_LEARNED = 256  # boxes remembered; the oldest one is forgotten
-_LEARNED_WORDS = 1 << 18  # and no more memory than this for them
-_ENTRIES_WORDS = 1 << 16  # first guess of the memory for entries
-_FEW_ROWS = 24  # are reduced in every cell; more in the first one only, as to remove few of many does not pay
+_LEARNED = 256  # most boxes to keep; the oldest one is dropped
+_LEARNED_WORDS = 1 << 18  # most memory for them
+_ENTRIES_WORDS = 1 << 16  # initial memory for entries
+_FEW_ROWS = (
+    24  # reduce fewer rows in every cell, more in the first one only: removing few of many does not pay
+)
 
 
 @kernel
 def room_for(k, m):
-    """How many words to begin with for `k` rows on `m` axes."""
+    """How many words to start with for `k` rows on `m` axes."""
     proof = 2 * m + (k >> 6) + 1
     learned = min(_LEARNED * proof, _LEARNED_WORDS + proof)
     entries = min(4 * k * m, max(_ENTRIES_WORDS, 16 * k))
@@ -70,9 +72,9 @@ def room_for(k, m):
 
 @kernel
 def refute(lows, highs, k, m, low, high, budget, room, witness, used):
-    """Decide whether a box is covered, as the top of this file tells."""
+    """Decide whether a box is covered; the top of this file describes the parameters."""
     size = room.shape[0]
-    memory = pointer_to(room)  # an array would be tested for negative places
+    memory = pointer_to(room)  # an array would be tested for negative indices
     ids = m
     starts = ids + k
     top = starts + k + 1
@@ -119,7 +121,7 @@ def refute(lows, highs, k, m, low, high, budget, room, witness, used):
             witness[j] = low[j]
         return OPEN, 1
 
-    # Axes with entries are numbered anew.
+    # Renumber the axes with entries.
     axes = 0
     for p in range(memory[starts], top, 2):
         memory[memory[p] >> 1] = 0
@@ -158,7 +160,7 @@ def refute(lows, highs, k, m, low, high, budget, room, witness, used):
     count = n
     nodes = 0
     while True:
-        # A cell is opened: its frame has the cell itself and the parent.
+        # Open a cell: its frame has the cell itself and the parent.
         nodes += 1
         if nodes > budget:
             return BUDGET, nodes
@@ -225,7 +227,7 @@ def refute(lows, highs, k, m, low, high, budget, room, witness, used):
                 return OPEN, nodes
             order(memory, frame, choose(memory, rows, kept, cell, starts, activity), sides, starts)
 
-        # Back through all cells that are refuted by now, to the next one to open.
+        # Go back through all cells that are refuted by now, to the next one to open.
         while is_refuted:
             cell = frame + HEADER
             while units < memory[frame + UNITS]:
