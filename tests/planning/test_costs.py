@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thatch.errors import ParameterError
-from thatch.experiments.commonality import closed_forms as closed
+from thatch.experiments.commonality import expected as closed
 from thatch.planning import PlanningProblem, PredicateSample, count, expected_cost, plan, plan_as_given
 from thatch.planning.expected import PairedChances, cluster_cost, conjunction_cost, link_group_cost
 

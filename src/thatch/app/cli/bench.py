@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Annotated, Any
 
@@ -28,46 +27,7 @@ _ROUND = 0.1  # seconds; a round repeats all events until it has lasted this lon
 _JSON = "event"  # the column that holds events as JSON text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LoadingSpeed:
-    """How the engine was filled."""
-
-    subscriptions: int
-    refused: int
-    seconds: float
-    per_second: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CallSpeed:
-    """One event per call, in microseconds."""
-
-    p50: float
-    p99: float
-    best_mean: float
-    events_per_second: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _BatchSpeed:
-    """All events in one table."""
-
-    microseconds: float  # per event, in the fastest call
-    events_per_second: float
-    form: str  # how the table stores the events
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _BenchReport:
-    """All results."""
-
-    loading: _LoadingSpeed
-    events: int
-    skipped: int
-    matches_per_event: float
-    single: _CallSpeed
-    batch: _BatchSpeed | None
-    bytes: dict[str, int]  # by part
+Figures = dict[str, Any]  # as in the JSON output
 
 
 @bench.command("match")
@@ -99,29 +59,26 @@ def match(
     if not taken:
         raise TableError(f"{events} has no events ({skipped:,} rows were skipped)")
     note(f"Matching {len(taken):,} events, {rounds} rounds.")
-    loading = _LoadingSpeed(
-        subscriptions=len(engine),
-        refused=len(refused),
-        seconds=seconds,
-        per_second=len(engine) / seconds if seconds else 0.0,
-    )
-    report = _BenchReport(
-        loading=loading,
-        events=len(taken),
-        skipped=skipped,
-        matches_per_event=matches / len(taken),
-        single=_single(engine, taken, rounds),
-        batch=_batch(engine, taken, rounds, matches),
-        bytes={
-            name.removeprefix("bytes_"): size
-            for name, size in engine.stats().items()
-            if name.startswith("bytes_")
+    rate = len(engine) / seconds if seconds else 0.0
+    sizes = {name: size for name, size in engine.stats().items() if name.startswith("bytes_")}
+    figures: Figures = {
+        "loading": {
+            "subscriptions": len(engine),
+            "refused": len(refused),
+            "seconds": seconds,
+            "per_second": rate,
         },
-    )
+        "events": len(taken),
+        "skipped": skipped,
+        "matches_per_event": matches / len(taken),
+        "single": _single(engine, taken, rounds),
+        "batch": _batch(engine, taken, rounds, matches),
+        "bytes": {name.removeprefix("bytes_"): size for name, size in sizes.items()},
+    }
     if as_json:
-        json_line(asdict(report))
+        json_line(figures)
     else:
-        _print_report(report)
+        _print_figures(figures)
 
 
 def _valid_events(engine: Engine, path: str, limit: int, nulls: str) -> tuple[list[dict[str, Any]], int, int]:
@@ -138,7 +95,8 @@ def _valid_events(engine: Engine, path: str, limit: int, nulls: str) -> tuple[li
     return taken, len(rejects), matches
 
 
-def _single(engine: Engine, events: list[dict[str, Any]], rounds: int) -> _CallSpeed:
+def _single(engine: Engine, events: list[dict[str, Any]], rounds: int) -> Figures:
+    """One event per call, in microseconds."""
     clock, match = time.perf_counter_ns, engine.match
     taken: list[int] = []
     best = float("inf")
@@ -154,18 +112,17 @@ def _single(engine: Engine, events: list[dict[str, Any]], rounds: int) -> _CallS
             if time.perf_counter() >= ends:
                 break
     p50, p99 = np.percentile(taken, [50, 99]).tolist()
-    return _CallSpeed(p50=p50 / 1e3, p99=p99 / 1e3, best_mean=best / 1e3, events_per_second=1e9 / best)
+    return {"p50": p50 / 1e3, "p99": p99 / 1e3, "best_mean": best / 1e3, "events_per_second": 1e9 / best}
 
 
-def _batch(engine: Engine, events: list[dict[str, Any]], rounds: int, matches: int) -> _BatchSpeed | None:
+def _batch(engine: Engine, events: list[dict[str, Any]], rounds: int, matches: int) -> Figures | None:
     """The speed of a batch; None if no table of the events gives the same matches."""
     for form, table, options in _tables(events):
         found = engine.match_batch(table, **options)
         if found.num_rows == matches:
             best = min(_seconds(lambda: engine.match_batch(table, **options)) for _ in range(rounds))  # noqa: B023
-            return _BatchSpeed(
-                microseconds=best / len(events) * 1e6, events_per_second=len(events) / best, form=form
-            )
+            microseconds = best / len(events) * 1e6
+            return {"microseconds": microseconds, "events_per_second": len(events) / best, "form": form}
     return None
 
 
@@ -197,28 +154,28 @@ def _seconds(call: Callable[[], object]) -> float:
             return best
 
 
-def _print_report(report: _BenchReport) -> None:
-    loading, single, batch = report.loading, report.single, report.batch
+def _print_figures(figures: Figures) -> None:
+    loading, single, batch = figures["loading"], figures["single"], figures["batch"]
     say(
-        f"subscriptions  {loading.subscriptions:,} loaded in {loading.seconds:.2f} s"
-        f" ({loading.per_second:,.0f} per second), {loading.refused:,} refused"
+        f"subscriptions  {loading['subscriptions']:,} loaded in {loading['seconds']:.2f} s"
+        f" ({loading['per_second']:,.0f} per second), {loading['refused']:,} refused"
     )
     say(
-        f"events         {report.events:,} matched, {report.skipped:,} skipped,"
-        f" {report.matches_per_event:,.2f} matches per event"
+        f"events         {figures['events']:,} matched, {figures['skipped']:,} skipped,"
+        f" {figures['matches_per_event']:,.2f} matches per event"
     )
     say(
-        f"one per call   p50 {single.p50:,.2f} µs, p99 {single.p99:,.2f} µs, best mean {single.best_mean:,.2f} µs:"
-        f" {single.events_per_second:,.0f} events per second"
+        f"one per call   p50 {single['p50']:,.2f} µs, p99 {single['p99']:,.2f} µs, best mean {single['best_mean']:,.2f} µs:"
+        f" {single['events_per_second']:,.0f} events per second"
     )
     if batch is None:
         say("batch          not measured: these events do not fit into a table")
     else:
         say(
-            f"batch          {batch.microseconds:,.2f} µs per event: {batch.events_per_second:,.0f} events per second"
-            f" ({batch.form})"
+            f"batch          {batch['microseconds']:,.2f} µs per event: {batch['events_per_second']:,.0f} events per second"
+            f" ({batch['form']})"
         )
-    total, count = sum(report.bytes.values()), max(loading.subscriptions, 1)
+    total, count = sum(figures["bytes"].values()), max(loading["subscriptions"], 1)
     say(f"memory         {total:,} bytes, {total / count:,.1f} per subscription")
-    for name, size in report.bytes.items():
+    for name, size in figures["bytes"].items():
         say(f"  {name:<12} {size:,} bytes, {size / count:,.1f} per subscription")

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from thatch.experiments.commonality.closed_forms import cluster
+from thatch.experiments.commonality.expected import cluster
 from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of

@@ -6,27 +6,19 @@ from collections.abc import Sequence
 from functools import partial
 
 from thatch.experiments.experiment import Comparison, Experiment, Plot, number
-from thatch.experiments.ouksel2006.redundant_cover import compare_removed, plot_removed
+from thatch.experiments.ouksel2006.redundant_cover import DELTA, FULL, QUICK, compare_removed, plot_removed
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
+from thatch.experiments.trials import Row, Simulation, columns, random_of
 from thatch.workloads.ouksel2006 import FORMS, non_cover
 
 __all__ = ["FIG7", "FIG8"]
 
-DELTA = 1e-10  # table 8
 CAP = 1_000_000  # random points; a gap of half a percent is found long before
-ROWS = range(10, 311, 30)
-ATTRIBUTES = (10, 15, 20)
 
 SETTING = (
     "rows lie at either side of a gap of 0.5 to 10 % of the first attribute; on the others they are drawn as in figure 5, "
     "in the same three readings. 1,000 runs for anchored rows, 200 for the others; error 10^-10, at most 10^6 points."
 )
-
-FULL = grid(1_000, form=FORMS[:1], rows=ROWS, attributes=ATTRIBUTES) + grid(
-    200, form=FORMS[1:], rows=ROWS, attributes=ATTRIBUTES
-)
-QUICK = grid(4, form=FORMS, rows=(10, 100), attributes=(10, 20))
 
 
 def _trial(seed: int, *, form: str, rows: int, attributes: int) -> Sequence[Row]:

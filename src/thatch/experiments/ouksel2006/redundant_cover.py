@@ -12,7 +12,7 @@ from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.ouksel2006 import FORMS, redundant_cover
 
-__all__ = ["FIG5", "FIG6", "compare_removed", "plot_removed"]
+__all__ = ["DELTA", "FIG5", "FIG6", "FULL", "QUICK", "compare_removed", "plot_removed"]
 
 DELTA = 1e-10  # table 8
 ROWS = range(10, 311, 30)
