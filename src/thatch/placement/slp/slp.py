@@ -7,7 +7,7 @@ on below; then filters are tightened from the bottom up.
 Deviations in SLP, where the paper leaves things open: a child is a candidate if some leaf below it is, by exact lengths of
 paths; and loads are those of leaves on every level. The flow that ends a split assigns each subscriber to a leaf, so the
 children can be split further with the very same capacities. Deviations in the split itself are listed in `split.py`;
-`thatch.experiments.yu2012.slp1_literal` does without them.
+`tests/experiments/slp1_literal.py` does without them.
 """
 
 from __future__ import annotations
