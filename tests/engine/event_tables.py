@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import thatch
 from tests.strategies import EDGE_NUMBERS, NAMES, SMALL_NUMBERS, degrees, texts
+from thatch.engine import batches
 from thatch.errors import FilterError
 from thatch.matching import growing
+from thatch.matching.segments import batches as batch
 from thatch.matching.segments import index as segment_index
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
@@ -161,3 +163,18 @@ def large_table(rows: int, seed: int) -> pa.Table:
     drawn["b1"] = drawn["b0"].dictionary_encode()
     drawn["n"] = pa.nulls(rows)
     return pa.table(drawn)
+
+
+def forced(patched: pytest.MonkeyPatch, masks: str, room: int = 1 << 21, piece: int = 1 << 20) -> None:
+    """Let batches be matched in one way, with so much room."""
+    for name, value in MASKS[masks].items():
+        patched.setattr(batch, name, value)
+    patched.setattr(batch, "_ROOM", room)
+    patched.setattr(batches, "_PIECE", piece)
+
+
+def engine_of(filters: dict[str, str], **options: Any) -> thatch.Engine:
+    engine = thatch.Engine(background=False, **options)
+    rejects = engine.subscribe_many(pa.table({"subscription": [*filters], "filter": [*filters.values()]}))
+    assert rejects.num_rows == 0
+    return engine

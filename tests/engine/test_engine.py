@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import thatch
+from thatch.engine import reader
 
 IBM = {"symbol": "IBM", "price": 120}
 
@@ -235,3 +236,25 @@ def test_threads_may_match_while_others_subscribe(engine: thatch.Engine) -> None
         thread.join()
     assert failures == []
     assert list(engine) == ["cheap-ibm", "dear-any", "any-ibm", "msft"]
+
+
+@pytest.mark.parametrize("count", [10, 300])
+def test_any_and_count_are_answered_as_match_is_without_reading_a_plain_event(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading an event into a record takes longer than matching it."""
+    engine = thatch.Engine(background=False)
+    for number in range(count):
+        engine.subscribe(f"s{number}", f"x > {number}")
+    monkeypatch.setattr(reader, "read_event", None)
+    for x, found in ((5, 5), (0, 0), (count, count)):
+        assert len(engine.match({"x": x})) == engine.count({"x": x}) == found
+        assert engine.any({"x": x}) == (found > 0)
+
+
+def test_any_stops_at_the_first_match() -> None:
+    engine = thatch.Engine(background=False)
+    for number in range(50):
+        engine.subscribe(f"s{number}", "x > 0")
+    assert engine.any({"x": 1})
+    assert engine.stats()["candidates"] == 1

@@ -9,28 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.engine.test_text_table import (
+    ids,
+    numbers_of,
+    small_tables_fold,  # noqa: F401 - a fixture
+    table_of,
+)
 from thatch.engine.texts import TextTable, table
-
-
-@pytest.fixture(autouse=True)
-def small_tables_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fold after three texts, so that every test meets the base."""
-    monkeypatch.setattr(table, "RECENT", 3)
-
-
-def table_of(texts: list[str], seed: int = 0) -> TextTable:
-    made = TextTable(seed)
-    for text in texts:
-        made.add(text)
-    return made
-
-
-def numbers_of(*numbers: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.array(numbers, np.int64)
-
-
-def ids(count: int) -> list[str]:
-    return [f"s{number}" for number in range(count)]
 
 
 @pytest.mark.parametrize("recent", [3, 50])

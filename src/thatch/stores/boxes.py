@@ -35,7 +35,7 @@ __all__ = [
     "LOWEST",
     "TOPMOST",
     "BoxQuery",
-    "BoxRow",
+    "StoredBox",
     "Variety",
     "box_query",
     "box_rows",
@@ -55,7 +55,7 @@ _MOST_SEEN = 128  # values of one attribute that are distinguished
 _MOST_ATTRIBUTES = 64
 
 
-class BoxRow(NamedTuple):
+class StoredBox(NamedTuple):
     """One row: the access key, None if there is none, and an interval for each axis by its number."""
 
     access: str | None
@@ -105,7 +105,7 @@ def number_at(cut: Cut) -> float:
 
 def box_rows(
     filter: Filter, axes: Mapping[str, int], variety: Variety, derived: Mapping[str, object]
-) -> list[BoxRow]:
+) -> list[StoredBox]:
     """The rows of a filter.
 
     Parameters
@@ -121,7 +121,7 @@ def box_rows(
             for key, constraint in conjunction.constraints
             if key in axes
         }
-        rows += [BoxRow(access, sides) for access in _accesses(conjunction, variety, derived)]
+        rows += [StoredBox(access, sides) for access in _accesses(conjunction, variety, derived)]
     return rows
 
 

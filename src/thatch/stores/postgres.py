@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from thatch.errors import MissingPackageError, ParameterError, StoreError, shown
 from thatch.model.schema import Schema
-from thatch.stores.boxes import LOWEST, TOPMOST, BoxQuery, BoxRow
+from thatch.stores.boxes import LOWEST, TOPMOST, BoxQuery, StoredBox
 from thatch.stores.connection import AXES, StoreConnection, create_tables
 from thatch.stores.relational import RelationalStore
 
@@ -191,7 +191,7 @@ class PostgresStore(RelationalStore):
         for statement in _TABLES:
             change.run(statement)
 
-    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, BoxRow]]) -> None:
+    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, StoredBox]]) -> None:
         change.insert(
             "boxes",
             f"slot, access, {_SIDES}",

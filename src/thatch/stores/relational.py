@@ -28,7 +28,7 @@ from thatch.model.matching import holds
 from thatch.model.schema import Schema
 from thatch.stores.boxes import (
     BoxQuery,
-    BoxRow,
+    StoredBox,
     Variety,
     box_query,
     box_rows,
@@ -109,7 +109,7 @@ class RelationalStore(ColdTier, ABC):
         """Create the tables of a new store."""
 
     @abstractmethod
-    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, BoxRow]]) -> None:
+    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, StoredBox]]) -> None:
         """Add rows of boxes, each with the slot of its subscription."""
 
     @abstractmethod

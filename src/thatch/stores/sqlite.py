@@ -16,7 +16,7 @@ from typing import Any
 
 from thatch.errors import StoreError
 from thatch.model.schema import Schema
-from thatch.stores.boxes import BoxQuery, BoxRow
+from thatch.stores.boxes import BoxQuery, StoredBox
 from thatch.stores.connection import AXES, StoreConnection, create_tables
 from thatch.stores.relational import RelationalStore
 
@@ -164,7 +164,7 @@ class SqliteStore(RelationalStore):
         for statement in _TABLES:
             change.run(statement)
 
-    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, BoxRow]]) -> None:
+    def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, StoredBox]]) -> None:
         first = change.run("SELECT COALESCE(MAX(box), 0) + 1 FROM boxes")[0][0]
         numbered = [
             (first + number, slot, row.access, [end for side in row.bounds(AXES) for end in side])

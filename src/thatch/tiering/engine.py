@@ -135,8 +135,7 @@ class TieredEngine:
     def subscribe_many(self, table: Any) -> pa.Table:
         """Add the subscriptions of a table; return the rows that were refused, with the reason.
 
-        Rows after a failure of the database are among those refused. Parameters as for
-        `thatch.Engine.subscribe_many`.
+        Rows after a failure of the database are refused. Parameters as for `thatch.Engine.subscribe_many`.
         """
         checked = read_subscriptions(table, self.schema)
         refused: dict[str, str] = {}

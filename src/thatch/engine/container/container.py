@@ -37,7 +37,7 @@ from thatch.engine.container.directory import (
     ALIGNMENT,
     DTYPES,
     EXPECTED,
-    Entry,
+    ArrayEntry,
     align,
     decode,
     encode,
@@ -113,11 +113,13 @@ def _start(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], where:
     for name, array in arrays.items():
         _check(name, array, where)
     compiled = sum(each.nbytes for each in arrays.values()) >= LARGE
-    entries: list[Entry] = []
+    entries: list[ArrayEntry] = []
     length = 0
     for name, array in arrays.items():
         digits = f"{checksum(_bytes_of(array), compiled=compiled):016x}"
-        entries.append(Entry(name=name, dtype=array.dtype, shape=array.shape, offset=length, checksum=digits))
+        entries.append(
+            ArrayEntry(name=name, dtype=array.dtype, shape=array.shape, offset=length, checksum=digits)
+        )
         length += align(array.nbytes)
     return encode(header, entries, length, where)
 

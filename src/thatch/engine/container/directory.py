@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from thatch.engine.container.checksums import checksum
 from thatch.errors import IndexFileError, shown
 
-__all__ = ["ALIGNMENT", "DTYPES", "EXPECTED", "MAJOR", "Entry", "align", "decode", "encode", "end_mark"]
+__all__ = ["ALIGNMENT", "DTYPES", "EXPECTED", "MAJOR", "ArrayEntry", "align", "decode", "encode", "end_mark"]
 
 EXPECTED = "a saved engine"
 ALIGNMENT = 64  # a cache line, and the widest register
@@ -36,7 +36,7 @@ _ADDRESSABLE = 1 << 62  # bytes of an array, were its empty dimensions one long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ArrayEntry:
     """One array; `offset` counts from the first array's place when written, from the file's when read."""
 
     name: str
@@ -64,7 +64,7 @@ def end_mark(before: int) -> bytes:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def encode(header: Mapping[str, Any], entries: Sequence[Entry], length: int, where: str) -> bytes:
+def encode(header: Mapping[str, Any], entries: Sequence[ArrayEntry], length: int, where: str) -> bytes:
     """Preamble and directory, filled up to the first array's place; `length` is that of the padded arrays."""
     listed = [
         {
@@ -95,7 +95,7 @@ def _checksum(covered: bytes) -> bytes:
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def decode(content: NDArray[np.uint8], where: str) -> tuple[dict[str, Any], list[Entry]]:
+def decode(content: NDArray[np.uint8], where: str) -> tuple[dict[str, Any], list[ArrayEntry]]:
     """The header and the entries of a whole container, each known to lie inside it, apart from the others."""
     text = _text(content, where)
     start = align(_PREAMBLE.size + len(text))
@@ -161,7 +161,7 @@ def _check_length(content: NDArray[np.uint8], before: int, where: str) -> None:
         _refuse("a damaged one: its end mark is wrong", where)
 
 
-def _entry(facts: Any, start: int, end: int, where: str) -> Entry:
+def _entry(facts: Any, start: int, end: int, where: str) -> ArrayEntry:
     """One array of the directory, whose place lies between `start` and `end`."""
     if not isinstance(facts, dict) or not isinstance(name := facts.get("name"), str):
         _refuse(f"one with an array that has no name: {shown(facts)}", where)
@@ -177,7 +177,9 @@ def _entry(facts: Any, start: int, end: int, where: str) -> Entry:
         _refuse(f"one where {called} has offset {shown(offset)}", where)
     if not isinstance(digits, str):
         _refuse(f"one where {called} has checksum {shown(digits)}", where)
-    entry = Entry(name=name, dtype=DTYPES[dtype], shape=tuple(shape), offset=start + offset, checksum=digits)
+    entry = ArrayEntry(
+        name=name, dtype=DTYPES[dtype], shape=tuple(shape), offset=start + offset, checksum=digits
+    )
     if entry.offset + entry.size > end:
         _refuse(f"one where {called} of {entry.size:,} bytes lies outside the file", where)
     return entry
