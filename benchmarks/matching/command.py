@@ -18,6 +18,7 @@ from benchmarks.matching.lists import list_rows
 from benchmarks.matching.memory import memory_rows
 from benchmarks.matching.native import native_rows, read_native
 from benchmarks.matching.opening import opening_rows
+from benchmarks.matching.questions import question_rows
 from benchmarks.matching.rows import Row
 from benchmarks.matching.rules import rule_rows
 from benchmarks.matching.selective import selective_rows
@@ -33,6 +34,7 @@ SECTIONS: dict[str, Callable[[Session], list[Row]]] = {
     "w1": selective_rows,
     "kin": kin_rows,
     "lists": list_rows,
+    "questions": question_rows,
     "opening": opening_rows,
     "memory": memory_rows,
     "building": building_rows,
