@@ -164,15 +164,30 @@ class Broker:
 
     def handle(self, stimulus: Stimulus) -> list[Effect]:
         """Handle a stimulus; returns what to do, in order. Never raises for what others send."""
-        handler = _HANDLERS.get(type(stimulus))
-        if handler is None:
+        if not isinstance(stimulus, Stimulus):
             raise TypeError(f"Expected a stimulus, got {shown(stimulus)}")
         self._cause += 1
         step = BrokerStep(self._cause, stimulus.now)
         if self._is_restored:
             self._is_restored = False
             resume(self.tables, step)
-        handler(self, step, stimulus)
+        match stimulus:
+            case FrameReceived():
+                self._on_frame(step, stimulus)
+            case MessageReceived():
+                self._on_client_message(step, stimulus)
+            case TimerFired():
+                self._on_timer(step, stimulus)
+            case LinkUp():
+                self._on_link_up(step, stimulus)
+            case LinkDown():
+                self._on_link_down(step, stimulus)
+            case ClientConnected():
+                self.tables.client(stimulus.client).is_connected = True
+            case ClientDisconnected():
+                self._on_client_disconnected(step, stimulus)
+            case RoutingSwitched():
+                switch(self.tables, step, stimulus.routing)
         return step.effects
 
     # --- questions ---------------------------------------------------------------------------------------------------
@@ -270,10 +285,6 @@ class Broker:
             return
         handler(self.tables, step, client, stimulus.message)
 
-    def _on_client_connected(self, step: BrokerStep, stimulus: ClientConnected) -> None:
-        del step
-        self.tables.client(stimulus.client).is_connected = True
-
     def _on_client_disconnected(self, step: BrokerStep, stimulus: ClientDisconnected) -> None:
         client = self.tables.clients.get(stimulus.client)
         if client is None:
@@ -287,7 +298,7 @@ class Broker:
             end_advertisement(self.tables, step, advertisement)
         del self.tables.clients[stimulus.client]
 
-    # --- timers and routing ----------------------------------------------------------------------------------------------
+    # --- timers ----------------------------------------------------------------------------------------------
 
     def _on_timer(self, step: BrokerStep, stimulus: TimerFired) -> None:
         if stimulus.timer == EXPIRY_TIMER:
@@ -308,18 +319,3 @@ class Broker:
             link.channel.on_acknowledge_timer(step)
         elif kind == "merge":
             merge_if_due(self.tables, step, link, link.merge_timer.fire(step.now))
-
-    def _on_switch(self, step: BrokerStep, stimulus: RoutingSwitched) -> None:
-        switch(self.tables, step, stimulus.routing)
-
-
-_HANDLERS: Mapping[type, Any] = {
-    FrameReceived: Broker._on_frame,  # noqa: SLF001 - its own
-    MessageReceived: Broker._on_client_message,  # noqa: SLF001
-    ClientConnected: Broker._on_client_connected,  # noqa: SLF001
-    ClientDisconnected: Broker._on_client_disconnected,  # noqa: SLF001
-    LinkUp: Broker._on_link_up,  # noqa: SLF001
-    LinkDown: Broker._on_link_down,  # noqa: SLF001
-    TimerFired: Broker._on_timer,  # noqa: SLF001
-    RoutingSwitched: Broker._on_switch,  # noqa: SLF001
-}

@@ -1,20 +1,21 @@
-"""A reliable channel above frames that may be lost, doubled, late or replayed: each message once, in order.
+"""A reliable channel over frames that may be lost, duplicated, late or replayed: each message once, in order.
 
-Every message has a number and is kept until it is acknowledged; all that is not acknowledged is sent again when a timer
-runs out and when the link comes up. What arrives too early waits for what is missing. Numbers belong to a **session**,
-one life of one side's memory. Numbers, messages and sessions are persisted, so that a side that crashes and comes back
-goes on as if nothing had happened.
+Every message has a number and is kept until it is acknowledged; messages that are not acknowledged are sent again when a
+timer expires and when the link comes up. A message that arrives too early waits for those before it. Numbers belong to a
+**session**: the time during which one side keeps its memory. Numbers, messages and sessions are persisted, so that a
+side that crashes and is restarted continues as if nothing had happened.
 
-A side that has lost its memory begins a new session. Its neighbour then knows that all it said before was in vain, and
-begins a new session too, unless its own is one that nobody has answered yet: a session is **paired** once a frame of the
-other side names it. So both sides soon have sessions that are paired with each other, whoever forgot what and when. The
-name of a session says when it began, by its own side's clock: so a frame that is left over from an earlier one is known.
+A side that has lost its memory begins a new session. Its neighbour then knows that all it sent before is lost, and begins
+a new session too, unless nobody has answered its own yet: a session is **paired** once a frame of the other side names
+it. So both sides soon have sessions that are paired with each other, whichever side forgot what and when. The name of a
+session says when it began, by the clock of its side, so that frames of an earlier session are recognised.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from thatch.broker.effects import NeighbourFailed, SendFrame
@@ -27,7 +28,7 @@ __all__ = ["Channel", "session_name"]
 
 _SESSION = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?#[0-9]{1,18}", re.ASCII)
 _EARLY = 1_024  # messages that may wait for one that is missing
-_PATIENCE = 8  # messages that may be unacknowledged without an acknowledgement of their own being sent
+_PATIENCE = 8  # messages that may arrive before a frame is sent only to acknowledge them
 
 
 def session_name(now: float, number: int) -> str:
@@ -35,68 +36,46 @@ def session_name(now: float, number: int) -> str:
 
     Parameters
     ----------
-    number : above that of all sessions of this side that began at the same time
+    number : greater than that of all sessions of this side that began at the same time
     """
     return f"{float(now)!r}#{number}"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Channel:
     """One side of a channel to a neighbour.
 
     Parameters
     ----------
     neighbour : who is at the other end
-    timing : how patient to be
+    timing : how long to wait
     session : as `session_name` makes it
     """
 
-    __slots__ = (
-        "_ack_is_set",
-        "_early",
-        "_interval",
-        "_is_changed",
-        "_mark",
-        "_owed",
-        "_resend_is_set",
-        "_since",
-        "acknowledged",
-        "has_failed",
-        "is_paired",
-        "is_up",
-        "neighbour",
-        "number",
-        "outbox",
-        "peer",
-        "received",
-        "session",
-        "timing",
-    )
-
-    def __init__(self, neighbour: str, timing: Timing, session: str) -> None:
-        self.neighbour = neighbour
-        self.timing = timing
-        self.session = session
-        self.number = 0  # of the last message sent
-        self.acknowledged = 0  # the last message of ours that is known to have arrived
-        self.outbox: dict[int, Message] = {}  # what is sent and not acknowledged
-        self.is_paired = False
-        self.peer = ""  # the other side's session
-        self.received = 0  # all its messages up to this number have arrived
-        self.is_up = False
-        self.has_failed = False
-        self._early: dict[int, Message] | None = None
-        self._is_changed = False  # whether numbers are to be kept
-        self._owed = 0  # messages that arrived since the last frame went out
-        self._since = 0.0  # when something of the outbox was last acknowledged, or the first was put there
-        self._interval = timing.resend
-        self._mark = 0  # the messages up to this one were sent when the timer was set
-        self._resend_is_set = False
-        self._ack_is_set = False
+    neighbour: str
+    timing: Timing
+    session: str
+    number: int = 0  # of the last message sent
+    acknowledged: int = 0  # the last message of ours that is known to have arrived
+    outbox: dict[int, Message] = field(default_factory=dict)  # messages that are not acknowledged
+    is_paired: bool = False
+    peer: str = ""  # the other side's session
+    received: int = 0  # all its messages up to this number have arrived
+    is_up: bool = False
+    has_failed: bool = False
+    _early: dict[int, Message] | None = None
+    _is_changed: bool = False  # whether numbers must be persisted
+    _owed: int = 0  # messages that arrived since the last frame was sent
+    _since: float = 0.0  # when a message was last acknowledged, or the first was put into the outbox
+    _interval: float = 0.0
+    _mark: int = 0  # the messages up to this one were sent when the timer was set
+    _resend_is_set: bool = False
+    _ack_is_set: bool = False
 
     # --- sending -----------------------------------------------------------------------------------------------------
 
     def open(self, step: BrokerStep) -> None:
-        """Keep what a channel that is new begins with."""
+        """Persist a new channel."""
         self._persist_session(step)
         self._persist_numbers(step)
 
@@ -113,25 +92,25 @@ class Channel:
             self._set_resend(step)
 
     def next_request(self, broker: str) -> str:
-        """A name for the message that is sent next, used for no other."""
+        """A unique name for the message that is sent next."""
         return f"{broker}/{self.session}/{self.number + 1}"
 
     def up(self, step: BrokerStep) -> None:
-        """The link can be used: send all that is not acknowledged."""
+        """Use the link: send all messages that are not acknowledged."""
         self.is_up = True
         self.has_failed = False
         self._since = step.now
         self._interval = self.timing.resend
-        self._resend_is_set = self._ack_is_set = False  # whatever was set may belong to a life that ended
+        self._resend_is_set = self._ack_is_set = False  # timers may have been set before a restart
         self._resend(step, self.number)
         self._set_resend(step)
 
     def down(self) -> None:
-        """The link cannot be used."""
+        """Stop using the link."""
         self.is_up = False
 
     def close(self, step: BrokerStep) -> None:
-        """Forget all that was kept."""
+        """Delete all that was persisted."""
         for number in self.outbox:
             step.persist(("out", self.neighbour, str(number)), None)
         step.persist(("session", self.neighbour), None)
@@ -144,12 +123,12 @@ class Channel:
     # --- receiving ---------------------------------------------------------------------------------------------------
 
     def judge(self, frame: Frame) -> str:
-        """What to make of a frame.
+        """Classify a frame.
 
         Returns
         -------
-        "same": of the session that is known. "again": so too, but its message is known already. "new": the neighbour has
-        begun anew. Else: why it is of no use.
+        "same": it belongs to the current session. "again": the same, but its message has arrived before. "new": the
+        neighbour has begun a new session. Otherwise the reason why it cannot be used.
         """
         if not _is_well_formed(frame):
             return "a malformed frame"
@@ -162,7 +141,7 @@ class Channel:
         return "new"
 
     def adopt(self, step: BrokerStep, peer: str) -> None:
-        """The neighbour speaks in a session that was not known; what came before it is over."""
+        """Accept a new session of the neighbour."""
         self.peer = peer
         self.received = 0
         self._early = None
@@ -170,7 +149,7 @@ class Channel:
         self._persist_session(step)
 
     def restart(self, step: BrokerStep, session: str) -> None:
-        """Begin a session: what is not acknowledged is dropped, since the neighbour must be told all anew."""
+        """Begin a new session; messages that are not acknowledged are dropped, since all must be sent anew."""
         for number in self.outbox:
             step.persist(("out", self.neighbour, str(number)), None)
         self.session = session
@@ -181,19 +160,19 @@ class Channel:
         self._persist_session(step)
 
     def replace(self, step: BrokerStep, number: int, message: Message) -> None:
-        """Send another message in place of one that is not acknowledged."""
+        """Replace a message that is not acknowledged."""
         self.outbox[number] = message
         step.persist(("out", self.neighbour, str(number)), message)
 
     def take(self, step: BrokerStep, frame: Frame) -> Iterator[Message]:
-        """The messages that have arrived with a frame of the session that is known, in order."""
+        """The messages that have arrived with a frame of the current session, in order."""
         if frame.received_session == self.session:
             self._acknowledge(step, frame.received)
         elif frame.received_session:
-            return  # meant for a memory of this side that is gone, which may have taken it; what is not known will come again
+            return  # meant for an earlier session of this side, which may have handled it
         if not frame.number or frame.message is None:
             return
-        if frame.number <= self.received:  # the other side has not heard that it arrived
+        if frame.number <= self.received:  # the other side does not know that it arrived
             self._owed = _PATIENCE
             return
         early = self._early = {} if self._early is None else self._early
@@ -206,7 +185,7 @@ class Channel:
             yield early.pop(self.received)
 
     def settle(self, step: BrokerStep) -> None:
-        """At the end of a step: keep the numbers, and see to it that what has arrived will be acknowledged."""
+        """At the end of a step: persist the numbers, and acknowledge what has arrived, now or soon."""
         if self._is_changed:
             self._is_changed = False
             self._persist_numbers(step)
@@ -221,13 +200,13 @@ class Channel:
     # --- timers ------------------------------------------------------------------------------------------------------
 
     def on_acknowledge_timer(self, step: BrokerStep) -> None:
-        """Acknowledge what no other frame has acknowledged."""
+        """Acknowledge messages that no other frame has acknowledged."""
         self._ack_is_set = False
         if self._owed and self.is_up:
             self._send_frame(step, 0, None)
 
     def on_resend_timer(self, step: BrokerStep) -> None:
-        """Send again what has waited too long; say once if that was far too long."""
+        """Send again what has waited too long; report a failure once if that was far too long."""
         self._resend_is_set = False
         if not self.outbox or not self.is_up:
             return
@@ -236,14 +215,14 @@ class Channel:
             step.effects.append(NeighbourFailed(cause=step.cause, neighbour=self.neighbour))
         if next(iter(self.outbox)) <= self._mark:
             self._resend(step, self._mark)
-            # A link that is slow or dead gets fewer and fewer of them.
+            # Resend less and less often on a link that is slow or dead.
             self._interval = min(2 * self._interval, self.timing.failure)
         self._set_resend(step)
 
-    # --- what is kept ------------------------------------------------------------------------------------------------
+    # --- persistence ------------------------------------------------------------------------------------------------
 
     def load(self, items: Mapping[tuple[str, ...], Any], outbox: dict[int, Message]) -> None:
-        """Take up again what was kept."""
+        """Restore what was persisted."""
         self.session, self.peer, is_paired = items["session", self.neighbour]
         self.is_paired = bool(is_paired)
         self.received, self.acknowledged = items["numbers", self.neighbour]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from thatch.broker.channel import Channel, session_name
@@ -35,65 +36,49 @@ __all__ = [
 ]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class KnownSubscription:
     """A subscription and its hop; while it is leaving, it waits for acknowledgements."""
 
-    __slots__ = ("expires", "filter", "hop", "id", "leaving", "order", "slot")
-
+    id: str
+    filter: Filter
+    hop: Hop
+    order: int  # of arrival
+    expires: float | None = None
+    leaving: Pending | None = None
+    slot: int = -1  # in the matcher of its hop
     closed: ClassVar[bool] = False  # as an advertisement may be
 
-    def __init__(
-        self, about: str, filter: Filter, hop: Hop, order: int, expires: float | None = None
-    ) -> None:
-        self.id = about
-        self.filter = filter
-        self.hop = hop
-        self.order = order  # of arrival
-        self.expires = expires
-        self.leaving: Pending | None = None
-        self.slot = -1  # in the matcher of its hop
 
-
+@dataclass(slots=True, eq=False, repr=False)
 class KnownAdvertisement:
     """An advertisement and its hop."""
 
-    __slots__ = ("closed", "expires", "filter", "hop", "id", "order")
-
-    def __init__(
-        self,
-        about: str,
-        filter: Filter,
-        hop: Hop,
-        order: int,
-        *,
-        closed: bool = False,
-        expires: float | None = None,
-    ) -> None:
-        self.id = about
-        self.filter = filter
-        self.hop = hop
-        self.order = order
-        self.closed = closed
-        self.expires = expires
+    id: str
+    filter: Filter
+    hop: Hop
+    order: int
+    _: KW_ONLY
+    closed: bool = False
+    expires: float | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Pending:
     """An unsubscription that waits for acknowledgements, and whom to tell when all have come.
 
     Parameters
     ----------
-    number : its id at this broker
+    id : a number at this broker
     subscription : the subscription that ends
     owed : pairs of a hop and the request that it wants acknowledged
+    waiting : our requests that are not acknowledged, and the neighbour of each
     """
 
-    __slots__ = ("id", "owed", "subscription", "waiting")
-
-    def __init__(self, number: int, subscription: str, owed: list[tuple[Hop, str]]) -> None:
-        self.id = number
-        self.subscription = subscription
-        self.owed = owed
-        self.waiting: dict[str, str] = {}  # our requests that are not acknowledged, and the neighbour of each
+    id: int
+    subscription: str
+    owed: list[tuple[Hop, str]]
+    waiting: dict[str, str] = field(default_factory=dict)
 
 
 class SubscriptionMatcher:
@@ -146,56 +131,42 @@ class SubscriptionMatcher:
         self._index.extend({each.slot: each.filter for each in kept})
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LocalClient:
     """A client of this broker."""
 
-    __slots__ = ("advertisements", "is_connected", "name", "subscriptions")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.is_connected = False
-        self.subscriptions: dict[str, KnownSubscription] = {}
-        self.advertisements: dict[str, KnownAdvertisement] = {}
+    name: str
+    is_connected: bool = False
+    subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
+    advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class BrokerLink:
     """A link to a neighbour, and what each side has told the other."""
 
-    __slots__ = (
-        "advertisements",
-        "awaits_routes",
-        "channel",
-        "gives_advertisements",
-        "gives_subscriptions",
-        "is_joined",
-        "matcher",
-        "members",
-        "merge_timer",
-        "name",
-        "order",
-        "said_complete",
-        "sent_advertisements",
-        "sent_subscriptions",
-        "subscriptions",
-    )
+    name: str
+    channel: Channel
+    order: int
+    is_joined: bool = False  # whether its side is known to be separate from ours
+    awaits_routes: bool = True  # whether the next `Joined` lists all brokers of its side
+    members: dict[str, str] = field(default_factory=dict)  # brokers there, each with the one before it
+    # What came from there.
+    subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
+    matcher: SubscriptionMatcher = field(default_factory=SubscriptionMatcher)
+    advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
+    gives_subscriptions: bool = True  # whether it sends all of its side
+    gives_advertisements: bool = True
+    # What was sent there.
+    sent_subscriptions: LinkEntries[Subscribe] = field(init=False)
+    sent_advertisements: LinkEntries[Advertise] = field(init=False)
+    said_complete: tuple[bool, bool] = (True, True)  # that we send all subscriptions, all advertisements
+    merge_timer: MergeTimer = field(init=False)
 
-    def __init__(self, name: str, channel: Channel, order: int) -> None:
-        self.name = name
-        self.channel = channel
-        self.order = order
-        self.is_joined = False  # whether its side is known to be separate from ours
-        self.awaits_routes = True  # whether the next `Joined` lists all brokers of its side
-        self.members: dict[str, str] = {}  # brokers on its side, each with the one before it on the way there
-        # What came from there.
-        self.subscriptions: dict[str, KnownSubscription] = {}
-        self.matcher = SubscriptionMatcher()
-        self.advertisements: dict[str, KnownAdvertisement] = {}
-        self.gives_subscriptions = self.gives_advertisements = True  # whether it sends all of its side
-        # What was sent there.
-        self.sent_subscriptions = LinkEntries(SUBSCRIPTIONS, channel)
-        self.sent_advertisements = LinkEntries(ADVERTISEMENTS, channel)
-        self.said_complete = (True, True)  # whether we said to send all subscriptions, all advertisements
-        self.merge_timer = MergeTimer(name)
+    def __post_init__(self) -> None:
+        self.sent_subscriptions = LinkEntries(SUBSCRIPTIONS, self.channel)
+        self.sent_advertisements = LinkEntries(ADVERTISEMENTS, self.channel)
+        self.merge_timer = MergeTimer(self.name)
 
     @property
     def sent(self) -> tuple[LinkEntries[Subscribe], LinkEntries[Advertise]]:

@@ -23,7 +23,7 @@ _FAR = 0.05  # brokers of different continents
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """Two brokers that talk to each other.
+    """A link between two brokers.
 
     Parameters
     ----------
@@ -39,24 +39,22 @@ class Link:
 
     def __post_init__(self) -> None:
         if self.one == self.other:
-            raise ParameterError(
-                "a link between two brokers", f"one from {shown(self.one)} to itself", "links"
-            )
+            raise ParameterError(f"A link connects two brokers: {shown(self.one)} is linked to itself")
         for name in ("latency", "bandwidth"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ParameterError(f"a number as {name}", shown(value), self._told())
+                raise ParameterError(f"a number as {name}", shown(value), self._where())
         if not 0 <= self.latency < inf:
-            raise ParameterError("a latency of 0 seconds or more", shown(self.latency), self._told())
+            raise ParameterError("a latency of 0 seconds or more", shown(self.latency), self._where())
         if not self.bandwidth > 0:
-            raise ParameterError("a bandwidth above 0", shown(self.bandwidth), self._told())
+            raise ParameterError("a bandwidth above 0", shown(self.bandwidth), self._where())
 
     @property
     def ends(self) -> tuple[str, str]:
         """The two names."""
         return self.one, self.other
 
-    def _told(self) -> str:
+    def _where(self) -> str:
         return f"the link {shown(self.one)} to {shown(self.other)}"
 
 
@@ -82,44 +80,40 @@ class Topology:
 
     brokers: tuple[str, ...]
     links: tuple[Link, ...] = ()
-    _beside: Mapping[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    _linked: Mapping[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        beside: dict[str, list[str]] = {}
+        linked: dict[str, list[str]] = {}
         for name in self.brokers:
             _check_name(name)
-            if name in beside:
+            if name in linked:
                 raise ParameterError("each broker once", f"{shown(name)} twice", "brokers")
-            beside[name] = []
-        roots = {
-            name: name for name in beside
-        }  # of disjoint sets: brokers that are connected by the links so far
+            linked[name] = []
+        roots = {name: name for name in linked}  # of disjoint sets: brokers that are connected so far
         for link in self.links:
             for name in link.ends:
-                if name not in beside:
+                if name not in linked:
                     raise ParameterError("links between known brokers", shown(name), "links")
             one, other = (_root(roots, name) for name in link.ends)
             if one == other:
-                path = " - ".join(_path(beside, *link.ends))
-                told = f"{shown(link.one)} to {shown(link.other)} beside the path {path}"
-                raise ParameterError("links without a cycle", told, "links")
+                path = " - ".join(_path(linked, *link.ends))
+                got = f"{shown(link.one)} to {shown(link.other)} besides the path {path}"
+                raise ParameterError("links without a cycle", got, "links")
             roots[one] = other
-            beside[link.one].append(link.other)
-            beside[link.other].append(link.one)
-        object.__setattr__(self, "_beside", {name: tuple(near) for name, near in beside.items()})
-
-    # --- what can be asked --------------------------------------------------------------------------------------------
+            linked[link.one].append(link.other)
+            linked[link.other].append(link.one)
+        object.__setattr__(self, "_linked", {name: tuple(near) for name, near in linked.items()})
 
     def neighbours(self, broker: str) -> tuple[str, ...]:
         """The brokers that are linked to one."""
         self._check_known(broker)
-        return self._beside[broker]
+        return self._linked[broker]
 
     def path(self, one: str, other: str) -> tuple[str, ...]:
-        """The brokers on the way from one to another, both with them; empty if there is no way."""
+        """The brokers on the path from one to another, including both; empty if there is none."""
         self._check_known(one)
         self._check_known(other)
-        return _path(self._beside, one, other)
+        return _path(self._linked, one, other)
 
     @property
     def diameter(self) -> int:
@@ -135,18 +129,18 @@ class Topology:
         return longest
 
     def _walk(self, start: str) -> Iterator[tuple[str, int]]:
-        """All brokers that are reached from one, with how many links away they are."""
+        """All brokers that are reached from one, each with its distance in links."""
         pending = [(start, "", 0)]
         while pending:
             broker, before, distance = pending.pop()
             yield broker, distance
-            pending += [(each, broker, distance + 1) for each in self._beside[broker] if each != before]
+            pending += [(each, broker, distance + 1) for each in self._linked[broker] if each != before]
 
     def _check_known(self, broker: str) -> None:
-        if broker not in self._beside:
+        if broker not in self._linked:
             raise ParameterError("the name of a broker", shown(broker))
 
-    # --- topologies that are often wanted ----------------------------------------------------------------------------
+    # --- common topologies ---------------------------------------------------------------------------------------------
 
     @classmethod
     def line(cls, count: int, *, latency: float = _LATENCY, bandwidth: float = inf) -> Topology:
@@ -164,7 +158,7 @@ class Topology:
     def tree(
         cls, count: int, branching: int = 2, *, latency: float = _LATENCY, bandwidth: float = inf
     ) -> Topology:
-        """A full tree below b1, in which each broker has so many below it until there are enough."""
+        """A full tree below b1, in which each broker has `branching` children."""
         _whole(branching, "branching")
         parents = [-1] + [(number - 1) // branching for number in range(1, _whole(count, "count"))]
         return cls._of(_numbered(count), parents, latency, bandwidth)
@@ -173,7 +167,7 @@ class Topology:
     def random_tree(
         cls, count: int, rng: np.random.Generator, *, latency: float = _LATENCY, bandwidth: float = inf
     ) -> Topology:
-        """Each broker linked to any one before it; the longest path grows with the logarithm of the count."""
+        """Each broker linked to a random earlier one; the longest path grows with the logarithm of the count."""
         return cls._of(_numbered(count), _random_parents(_whole(count, "count"), rng), latency, bandwidth)
 
     @classmethod
@@ -187,7 +181,7 @@ class Topology:
         far: float = _FAR,
         bandwidth: float = inf,
     ) -> Topology:
-        """Random trees of brokers r1-b1, r1-b2, …, whose first ones form a random tree of slow links.
+        """Random trees of brokers r1-b1, r1-b2, …; the first brokers of all regions form a random tree of slow links.
 
         Parameters
         ----------
@@ -210,7 +204,7 @@ class Topology:
 
     @classmethod
     def _of(cls, names: tuple[str, ...], parents: list[int], latency: float, bandwidth: float) -> Topology:
-        """Brokers, each linked to an earlier one by its place; -1 for none."""
+        """Brokers, each linked to the earlier one of this number; -1 for none."""
         return cls(
             names,
             tuple(
@@ -227,19 +221,19 @@ def _check_name(name: object) -> None:
 
 
 def _root(roots: dict[str, str], name: str) -> str:
-    """The name that stands for all that are connected to one; ways are halved as they are walked."""
+    """The broker that stands for all that are connected to one; paths are halved on the way."""
     while roots[name] != name:
         roots[name] = roots[roots[name]]
         name = roots[name]
     return name
 
 
-def _path(beside: Mapping[str, list[str] | tuple[str, ...]], one: str, other: str) -> tuple[str, ...]:
+def _path(linked: Mapping[str, list[str] | tuple[str, ...]], one: str, other: str) -> tuple[str, ...]:
     before = {one: one}
     pending = [one]
     while pending and other not in before:
         here = pending.pop()
-        for each in beside[here]:
+        for each in linked[here]:
             if each not in before:
                 before[each] = here
                 pending.append(each)

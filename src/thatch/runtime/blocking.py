@@ -24,6 +24,7 @@ __all__ = ["BlockingClient", "BlockingNetwork", "BlockingSubscription"]
 P = ParamSpec("P")
 T = TypeVar("T")
 A = TypeVar("A")
+Runner = Callable[[Coroutine[Any, Any, Any], float | None], Any]
 
 
 class _Blocking(Generic[A]):
@@ -35,7 +36,7 @@ class _Blocking(Generic[A]):
     asynchronous : what is called
     """
 
-    def __init__(self, run: Callable[[Coroutine[Any, Any, Any], float | None], Any], asynchronous: A) -> None:
+    def __init__(self, run: Runner, asynchronous: A) -> None:
         self._run = run
         self._asynchronous = asynchronous
 
@@ -182,15 +183,10 @@ class BlockingClient(_Blocking[Client]):
     unadvertise = _blocking(Client.unadvertise)
     close = _blocking(Client.close)
 
-    @property
-    def name(self) -> str:
-        """How the broker knows it."""
-        return self._asynchronous.name
-
-    @property
-    def broker(self) -> str:
-        """Where it is."""
-        return self._asynchronous.broker
+    def __init__(self, run: Runner, client: Client) -> None:
+        super().__init__(run, client)
+        self.name = client.name
+        self.broker = client.broker
 
     def subscribe(
         self,
@@ -221,15 +217,10 @@ class BlockingSubscription(_Blocking[Subscription]):
 
     close = _blocking(Subscription.close)
 
-    @property
-    def id(self) -> str:
-        """The id of the subscription."""
-        return self._asynchronous.id
-
-    @property
-    def filter(self) -> Filter:
-        """The filter that events satisfy."""
-        return self._asynchronous.filter
+    def __init__(self, run: Runner, subscription: Subscription) -> None:
+        super().__init__(run, subscription)
+        self.id = subscription.id
+        self.filter = subscription.filter
 
     @property
     def dropped(self) -> int:

@@ -1,10 +1,10 @@
-"""One filter around several, and how many events more it lets through (paper L, section 5)."""
+"""One filter around several, and how many events more it lets through (li2005, section 5)."""
 
 from __future__ import annotations
 
 from thatch.reduction.merging.degrees import Degree, ExpectedTraffic, Sides
 from thatch.reduction.merging.occasions import Occasion, When
-from thatch.reduction.merging.rules import around, conjunction_of, merged, predicates_in, united
+from thatch.reduction.merging.rules import around, conjunction_of, predicates_in, united
 
 __all__ = [
     "Degree",
@@ -14,7 +14,6 @@ __all__ = [
     "When",
     "around",
     "conjunction_of",
-    "merged",
     "predicates_in",
     "united",
 ]

@@ -59,12 +59,8 @@ class ExpectedTraffic:
         """Whether a merger may cost nothing though it holds more than its parts."""
         return self.selectivity.is_measured or bool(self._advertised)
 
-    def degree(self, merger: Conjunction, parts: Sequence[Conjunction]) -> Degree:
-        """How imperfect a merger of these parts is."""
-        return self.degree_beyond(dict(merger.constraints), [dict(each.constraints) for each in parts])
-
     def degree_beyond(self, merger: Sides, parts: Sequence[Sides]) -> Degree:
-        """The same for boxes."""
+        """How imperfect a merger of these parts is, all of them boxes."""
         return self._degree(merger, _without([merger], parts))
 
     def degree_on(self, merger: Sides, key: str, held: Constraint) -> Degree:

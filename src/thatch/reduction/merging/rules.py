@@ -19,34 +19,7 @@ from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.model.selectivity import Selectivity
 
-__all__ = ["around", "conjunction_of", "merged", "predicates_in", "united"]
-
-
-def merged(
-    one: Conjunction,
-    other: Conjunction,
-    *,
-    intervals: int,
-    selectivity: Selectivity,
-    schema: Schema | None = None,
-) -> Conjunction | None:
-    """A conjunction around two that constrain the same attributes and differ in one or two; None if they do not.
-
-    Parameters
-    ----------
-    intervals : most that a predicate of the merger may have
-    selectivity : tells which gaps cost least
-    schema : of both conjunctions
-    """
-    first, second = dict(one.constraints), dict(other.constraints)
-    if first.keys() != second.keys() or one.residuals != other.residuals:
-        return None
-    different = [key for key in first if first[key] != second[key]]
-    if not 1 <= len(different) <= 2:
-        return None
-    for key in different:
-        first[key] = around(key, first[key], second[key], intervals=intervals, selectivity=selectivity)
-    return conjunction_of(first, one.residuals, schema)
+__all__ = ["around", "conjunction_of", "predicates_in", "united"]
 
 
 def united(one: Constraint, other: Constraint) -> Constraint:
