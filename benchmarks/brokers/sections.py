@@ -85,7 +85,7 @@ def publish_rows(bench: Bench) -> list[Row]:
 
 
 def subscribe_rows(bench: Bench) -> list[Row]:
-    """One broker, one link: subscriptions a second by policy, on the boxes of paper 001 in three dimensions."""
+    """One broker, one link: subscriptions a second by policy, on the boxes of jafarpour2008 in three dimensions."""
     stream = zipf_stream(bench.size(10_000), 3, "scattered", 0.5, bench.seed)
     filters = [
         thatch.parse(

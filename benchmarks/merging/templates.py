@@ -1,4 +1,4 @@
-"""Set A of paper L in any size: a pool of tails that grows with the number of subscriptions leaves as much to merge."""
+"""Set A of li2005 in any size: a pool of tails that grows with the number of subscriptions leaves as much to merge."""
 
 from __future__ import annotations
 

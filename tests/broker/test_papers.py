@@ -16,7 +16,7 @@ def subscriptions_sent(net: Pump) -> int:
     return len([message for *_, message in net.sent if isinstance(message, Subscribe)])
 
 
-# --- paper 004, figure 9 (c): a new subscription covers what is known ------------------------------------------------
+# --- li2005, figure 9 (c): a new subscription covers what is known ------------------------------------------------
 
 
 def figure_9() -> Pump:
@@ -50,7 +50,7 @@ def test_when_it_ends_what_it_covered_is_recovered() -> None:
     assert net.known("4") == {"S2"}
 
 
-# --- paper 004, figure 9 (a) and (b): a merger is made at node 3, and unmade ----------------------------------------
+# --- li2005, figure 9 (a) and (b): a merger is made at node 3, and unmade ----------------------------------------
 
 
 MERGING = Routing(way="subscriptions", policy=Merging())
@@ -84,7 +84,7 @@ def test_figure_9_the_merger_ends_with_one_of_its_parts() -> None:
     assert net.publish("4", "nobody", {"price": 149, "to": "Ottawa"}) == ["S2"]
 
 
-# --- paper 001, figure 1: an overlay of eleven brokers ---------------------------------------------------------------
+# --- jafarpour2008, figure 1: an overlay of eleven brokers ---------------------------------------------------------------
 
 
 TREE = "1-2 2-3 2-4 1-5 5-6 5-7 1-8 8-9 8-10 10-11"
@@ -115,7 +115,7 @@ def test_pairwise_covering_does_not_find_it() -> None:
     assert subscriptions_sent(net) == 10
 
 
-# --- paper 000, figure 4: a chain ------------------------------------------------------------------------------------
+# --- ouksel2006, figure 4: a chain ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("policy", "saved"), [(Flooding(), 0), (Exact(), 7)])

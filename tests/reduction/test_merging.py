@@ -27,7 +27,7 @@ from thatch.model.selectivity import Selectivity
 from thatch.reduction import ForwardingSet, Merging
 from thatch.reduction.merging import ExpectedTraffic, around, conjunction_of
 
-# --- paper L ---------------------------------------------------------------------------------------------------------
+# --- li2005 ---------------------------------------------------------------------------------------------------------
 
 ALL = 1.0  # a threshold that allows every merger
 

@@ -37,7 +37,7 @@ Offer = TypeVar("Offer", bound=Subscribe | Advertise)  # the message that makes 
 MERGER = "merger "  # begins the names of mergers, and no id that a client may give
 
 
-class Entry(Protocol):
+class LinkEntry(Protocol):
     """A subscription or an advertisement."""
 
     @property
@@ -113,7 +113,7 @@ class LinkEntries(Generic[Offer]):
 
     # --- what is sent ------------------------------------------------------------------------------------------------
 
-    def add(self, tables: BrokerState, step: BrokerStep, entry: Entry) -> None:
+    def add(self, tables: BrokerState, step: BrokerStep, entry: LinkEntry) -> None:
         """Add an entry under an id that is free, and send what changes."""
         self.prepare(tables)
         self._send(tables, step, self._put(entry))
@@ -151,7 +151,7 @@ class LinkEntries(Generic[Offer]):
         """When merging may become due although nothing comes or goes, None for never."""
         return None if self._open is None else self._open.next_merge_check(counted_at)
 
-    def rebuild(self, tables: BrokerState, entries: Sequence[Entry]) -> None:
+    def rebuild(self, tables: BrokerState, entries: Sequence[LinkEntry]) -> None:
         """Decide all entries anew, in their order; `catch_up` sends the difference."""
         self._clear()
         if entries or self.told:
@@ -163,7 +163,7 @@ class LinkEntries(Generic[Offer]):
     def restore(
         self,
         tables: BrokerState,
-        entries: Sequence[Entry],
+        entries: Sequence[LinkEntry],
         told: dict[str, int],
         mergers: Mapping[str, MergerRecord],
     ) -> None:
@@ -198,7 +198,7 @@ class LinkEntries(Generic[Offer]):
         self.told.clear()
         self._clear()
 
-    def _put(self, entry: Entry) -> Changes:
+    def _put(self, entry: LinkEntry) -> Changes:
         if entry.closed:
             if self._closed is None:
                 self._closed = _ClosedEntries()
@@ -206,7 +206,7 @@ class LinkEntries(Generic[Offer]):
         assert self._open is not None
         return self._open.add(entry.id, entry.filter)
 
-    def _put_closed(self, entries: Sequence[Entry]) -> None:
+    def _put_closed(self, entries: Sequence[LinkEntry]) -> None:
         for each in entries:
             if each.closed:
                 self._put(each)

@@ -1,8 +1,7 @@
-"""Advertisements against subscriptions and events: may an event of this one match that, and does it allow this event?
+"""Whether an advertisement overlaps a subscription, and whether it allows an event.
 
-An advertisement is open unless it says otherwise: its events may carry further attributes, so that only what it says
-about an attribute rules anything out. The events of a closed one carry no attributes but those that it names: there,
-every other attribute is missing.
+An advertisement is open unless it is declared closed: its events may carry further attributes, so only the attributes
+that it names rule anything out. Events of a closed one carry only the attributes that it names: all others are missing.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from thatch.model.residuals import Residual
 
 __all__ = ["allows", "names_of", "overlaps"]
 
-_MAX_TIED = 10_000  # values of two attributes, in lists, that one check looks at together
+_MAX_TIED = 10_000  # combinations of list values of several attributes that one check may look at
 
 
 def names_of(filter: Filter) -> frozenset[str]:
-    """The attributes that a filter says something about."""
+    """The attributes that a filter constrains."""
     return frozenset(base_of(key) for each in filter.conjunctions for key in _keys(each))
 
 
 def overlaps(advertised: Filter, wanted: Filter, *, closed: bool = False) -> bool:
-    """Whether some flat event that is advertised may be wanted. False = proved that none is."""
+    """Whether some advertised flat event may be wanted. False is a proof that none is."""
     if closed:
         names = names_of(advertised)
         possible = tuple(each for each in wanted.conjunctions if _allows_missing(each, names))
@@ -42,7 +41,7 @@ def overlaps(advertised: Filter, wanted: Filter, *, closed: bool = False) -> boo
 def allows(advertised: Filter, record: Record, *, closed: bool = False) -> bool:
     """Whether one conjunction contains every flat event of an event; linear in the elements of its lists.
 
-    Every flat event: else one that was not advertised might match a subscription that was not sent this way.
+    It must contain all of them: one that was not advertised might match a subscription that was not sent this way.
     """
     if closed and not {base_of(key) for key in record.keys()} <= names_of(advertised):  # noqa: SIM118 - of a record
         return False
@@ -55,7 +54,7 @@ def _keys(conjunction: Conjunction) -> list[str]:
 
 
 def _allows_missing(conjunction: Conjunction, names: frozenset[str]) -> bool:
-    """Whether a flat event that has no attributes but these may satisfy a conjunction."""
+    """Whether a flat event with only these attributes may satisfy a conjunction."""
     return all(
         base_of(key) in names or _holds(constraint, BOTTOM) for key, constraint in conjunction.constraints
     )
@@ -63,28 +62,28 @@ def _allows_missing(conjunction: Conjunction, names: frozenset[str]) -> bool:
 
 def _contains(conjunction: Conjunction, record: Record) -> bool:
     return all(
-        all(_holds(constraint, place) for place in _places(record, key))
+        all(_holds(constraint, cut) for cut in _cuts(record, key))
         for key, constraint in conjunction.constraints
     ) and all(_passes(residual, record) for residual in conjunction.residuals)
 
 
 def _passes(residual: Residual, record: Record) -> bool:
-    """Whether a check holds for all values of its attributes; for two of them, for every pair, which is no less."""
-    places = [_places(record, key) for key in residual.keys]
+    """Whether a check holds for all combinations of values of its attributes."""
+    cuts = [_cuts(record, key) for key in residual.keys]
     count = 1
-    for each in places:
+    for each in cuts:
         count *= len(each)
-    return count <= _MAX_TIED and all(residual.holds(chosen) for chosen in product(*places))
+    return count <= _MAX_TIED and all(residual.holds(chosen) for chosen in product(*cuts))
 
 
-def _places(record: Record, key: str) -> list[Cut]:
-    """Where the flat events of an event lie on an attribute's line."""
+def _cuts(record: Record, key: str) -> list[Cut]:
+    """The cuts of the flat events of an event on an attribute's line."""
     base = base_of(key)
     for choice in record.choices:
         if base in choice.keys:
-            return [place for element in choice.elements for place in _places(element, key)]
+            return [cut for element in choice.elements for cut in _cuts(element, key)]
     return [record.point(key)]
 
 
-def _holds(constraint: Constraint, place: Cut) -> bool:
-    return bool(bisect_right(constraint, place) & 1)
+def _holds(constraint: Constraint, cut: Cut) -> bool:
+    return bool(bisect_right(constraint, cut) & 1)

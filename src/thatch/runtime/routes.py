@@ -1,4 +1,4 @@
-"""The way of an event through a whole network, told from the tables of its brokers, without publishing it."""
+"""The route of an event through a whole network, found from the tables of its brokers without publishing it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SHOWN = 3  # subscriptions that are named as the reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """What a broker does about one link.
+    """Whether a broker sends the event over one link.
 
     Parameters
     ----------
     neighbour : at its other end
     is_sent : whether the event is sent there
-    wanted : some subscriptions from there that want it; none if all is sent there because not all of them are known
+    wanted : known subscriptions from there that want it; empty if every event is sent there
     """
 
     neighbour: str
@@ -33,7 +33,7 @@ class Hop:
             return f"not to {self.neighbour}: nobody there wants it"
         if not self.wanted:
             return (
-                f"to {self.neighbour}: who is there may want it, since not all subscriptions are known here"
+                f"to {self.neighbour}: somebody there may want it, since not all subscriptions are known here"
             )
         more = " and others" if len(self.wanted) > _SHOWN else ""
         return f"to {self.neighbour}: wanted by {', '.join(self.wanted[:_SHOWN])}{more}"
@@ -55,7 +55,7 @@ class Stop:
     clients: Mapping[str, tuple[str, ...]]
 
     def lines(self) -> Iterator[str]:
-        """As people read it."""
+        """The lines of the explanation."""
         yield f"{self.broker}: " + ("published here" if self.came_from is None else f"from {self.came_from}")
         for client, subscriptions in self.clients.items():
             yield f"  delivered to {client}: {', '.join(subscriptions)}"
@@ -65,19 +65,19 @@ class Stop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Where an event would go; print it."""
+    """Where an event would go, and why; print it."""
 
     event: Mapping[str, Any]
     stops: tuple[Stop, ...]
 
     @property
     def brokers(self) -> tuple[str, ...]:
-        """The brokers that would see it."""
+        """The brokers that would get the event."""
         return tuple(stop.broker for stop in self.stops)
 
     @property
     def clients(self) -> dict[str, tuple[str, ...]]:
-        """Who would get it, each with the subscriptions that want it."""
+        """The clients that would get it, each with the subscriptions that want it."""
         return {client: wanted for stop in self.stops for client, wanted in stop.clients.items()}
 
     def __str__(self) -> str:
@@ -85,18 +85,18 @@ class Route:
 
 
 def explain_route(brokers: Mapping[str, Broker], event: Mapping[str, Any], source: str) -> Route:
-    """Where an event would go if it were published at a broker now, and why.
+    """Find where an event would go if it were published at a broker now, and why.
 
     Parameters
     ----------
-    brokers : all that run, by name; a link to another is a way that ends there
-    event : what would be published; whether its publisher has advertised it is not asked
-    source : the broker
+    brokers : all that run, by name; a route ends at a broker that does not run
+    event : to be published; whether its publisher has advertised it is not checked
+    source : the broker where it is published
 
     Raises
     ------
     EventError
-        If the event is none.
+        If the event cannot be read.
     """
     stops = []
     pending: list[tuple[str, str | None]] = [(source, None)]

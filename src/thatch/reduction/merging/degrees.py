@@ -1,8 +1,7 @@
-"""How imperfect a merger is (paper L, definitions 1 and 2): what it lets through beyond its parts, as a probability.
+"""How imperfect a merger is (li2005, definitions 1 and 2): what it lets through beyond its parts, as a probability.
 
-What a merger holds beyond its parts is written out as disjoint boxes, whose probabilities add up. With advertisements,
-only events that are advertised count. Beyond a number of boxes some parts are not taken away, and the degree is one
-from above.
+What a merger holds beyond its parts is written as disjoint boxes, whose probabilities add up. With advertisements, only
+advertised events count. Beyond a number of boxes some parts are not subtracted, and the degree is an upper bound.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""When to merge (paper L, section 5.2): after a time, at a table size, at a rate of subscriptions, when the link is busy, or
-when a diagram has many outputs. The paper names these and leaves the choice open; here any of them suffices.
+"""When to merge (li2005, section 5.2): after a time, at a table size, at a rate of subscriptions, when the link is busy, or
+when a diagram has many outputs. The paper names these conditions and leaves the choice open; here one suffices.
 
-A set of filters knows no clock and no network: whoever drives it tells the time and how busy the link is.
+A forwarding set has no clock and no network: its caller passes the time and the bandwidth.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from thatch.errors import ParameterError, shown
 
 __all__ = ["Occasion", "When"]
 
-_SECOND = 1.0  # after which a rate is first told, so that what came at one moment has one
+_SECOND = 1.0  # after which a rate is first known
 
 
 class Occasion(NamedTuple):
-    """What is known of a link since its rows were merged last; None for what nobody has told.
+    """The state of a link since its rows were last merged; None for what is not known.
 
     Parameters
     ----------
     active : rows that are forwarded
-    outputs : most of them that share a tail with one that came since then
+    outputs : most of them that share a tail with a row that came since then
     changes : subscriptions that came or went
-    seconds : that have passed
-    bandwidth : how busy the link is, in whatever measure
+    seconds : time that has passed
+    bandwidth : how busy the link is, in any unit
     """
 
     active: int
@@ -37,15 +37,15 @@ class Occasion(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    """The conditions for merging, of which one suffices; None for one that never holds.
+    """Conditions for merging, of which one suffices; None for a condition that never holds.
 
     Parameters
     ----------
-    period : seconds since the last time
+    period : seconds since the last merging
     table : filters that are forwarded
-    rate : subscriptions that come or go in a second, in the mean since the last time
-    bandwidth : how busy the link is, in the measure in which that is told; brokers tell events a second
-    outputs : filters that differ in one attribute only, the same for all: the output nodes of a diagram
+    rate : subscriptions that come or go in a second, on average since the last merging
+    bandwidth : how busy the link is; brokers pass events a second
+    outputs : filters that differ in the same one attribute only: the output nodes of a diagram
     """
 
     period: float | None = None
@@ -63,24 +63,24 @@ class When:
                 raise ParameterError("a number above 0, or None", shown(value), field.name)
 
     def next_check(self, since: float, now: float, counted_at: float | None) -> float | None:
-        """When a condition may come to hold though nothing comes or goes, None for never.
+        """When a condition may become true although nothing comes or goes, None for never.
 
         Parameters
         ----------
-        since : when rows were merged last
+        since : when rows were last merged
         counted_at : when it will be known how busy the link is, None if it is idle
         """
-        looks = []
+        checks = []
         if self.period is not None:
-            looks.append(since + self.period)
-        if self.rate is not None and now < since + _SECOND:  # a mean that only falls from then on
-            looks.append(since + _SECOND)
+            checks.append(since + self.period)
+        if self.rate is not None and now < since + _SECOND:  # afterwards the average only falls
+            checks.append(since + _SECOND)
         if self.bandwidth is not None and counted_at is not None:
-            looks.append(counted_at)
-        return min(looks, default=None)
+            checks.append(counted_at)
+        return min(checks, default=None)
 
     def holds(self, occasion: Occasion) -> bool:
-        """Whether it is time to merge."""
+        """Whether one of the conditions is true."""
         seconds, bandwidth = occasion.seconds, occasion.bandwidth
         return (
             (self.table is not None and occasion.active >= self.table)

@@ -1,4 +1,4 @@
-"""Merging rules (paper L, section 5.1 and table 1), all of them cases of one: unite what differs, then close gaps.
+"""Merging rules (li2005, section 5.1 and table 1), all of them cases of one: unite what differs, then close gaps.
 
 Two conjunctions on the same attributes that differ in one have a perfect merger: the union of its two constraints. As a
 predicate that is `<= v` for `< v` and `= v`, `!= v` for `< v` and `> v`, any number for `<= a` and `>= b` where b <= a,
@@ -23,7 +23,7 @@ __all__ = ["around", "conjunction_of", "predicates_in", "united"]
 
 
 def united(one: Constraint, other: Constraint) -> Constraint:
-    """The union of two constraints on one attribute, whose cuts have one name each, as those of filters have."""
+    """The union of two constraints on one attribute; their cuts are normalised, as those of filters are."""
     if len(one) == len(other) == 2:  # by far the most common case
         if one > other:
             one, other = other, one
@@ -36,19 +36,19 @@ def united(one: Constraint, other: Constraint) -> Constraint:
 def around(
     key: str, one: Constraint, other: Constraint, *, intervals: int, selectivity: Selectivity
 ) -> Constraint:
-    """A constraint on an attribute around two others that has at most so many intervals."""
+    """A constraint around two others with at most this many intervals."""
     return _widened(key, united(one, other), intervals, selectivity)
 
 
 def conjunction_of(
     sides: Mapping[str, Constraint], residuals: Iterable[Residual], schema: Schema | None
 ) -> Conjunction:
-    """The conjunction of a merger. Something satisfies it, since it holds what its parts hold."""
+    """The conjunction of a merger, which is never empty, since it holds what its parts hold."""
     return close(sides, residuals, schema)
 
 
 def predicates_in(constraint: Constraint) -> int:
-    """How many intervals a constraint has, all but one value of a type being one, as `!=` says it."""
+    """How many intervals a constraint has; `!=`, all values of a type but one, counts as one."""
     if len(constraint) == 4 and is_single(constraint[1], constraint[2]):
         low, high = constraint[0], constraint[3]
         if len(low) == len(high) == 1 and high[0] == low[0] + 1:
@@ -57,7 +57,7 @@ def predicates_in(constraint: Constraint) -> int:
 
 
 def _widened(key: str, constraint: Constraint, most: int, selectivity: Selectivity) -> Constraint:
-    """A constraint around another with at most so many intervals; the whole line if there is no such."""
+    """A constraint around another with at most this many intervals; the whole line if there is none."""
     while predicates_in(constraint) > most:
         gaps = [
             (selectivity.upper(key, constraint[index : index + 2]), index)
