@@ -6,7 +6,7 @@
     │   ├── PatternError                  a JSON pattern that is not one: path into the pattern
     │   ├── NeverMatchesError             well formed, but no event can ever match
     │   └── FilterTooLargeError           over a limit; says the count and the limit
-    ├── SchemaError (ValueError)          a wrong schema, or two schemas mixed
+    ├── SchemaError (ValueError)          an invalid schema, or filters of two schemas mixed
     ├── EventError (ValueError)           an event that is not a JSON-like object: path into the event
     ├── TableError (ValueError)           a table or file of subscriptions or events that cannot be read
     ├── SubscriptionError (ValueError)    an id, subscriber or expiry that cannot be accepted
@@ -16,8 +16,8 @@
     ├── BoxError (ValueError)             arrays that are not boxes: which one, which axis
     ├── ParameterError (ValueError)       a number that an algorithm cannot work with
     ├── MissingPackageError (ImportError) a package that an extra brings is not installed
-    ├── SparkError (RuntimeError)         a Spark that cannot be started, or cannot do what is asked of it
-    └── StoreError (RuntimeError)         a database that is away, full, of another version, or somebody else's
+    ├── SparkError (RuntimeError)         Spark cannot be started, or cannot do what is asked
+    └── StoreError (RuntimeError)         a database that is unreachable, full, of another version, or in use by others
 
 The message of each is built from its fields: what was expected, what came, where. Where there is no value worth
 showing, the first field alone is the message, a sentence that says what is wrong and what to do.
@@ -52,7 +52,7 @@ _SHOWN_LENGTH = 60
 
 
 def shown(value: object) -> str:
-    """A short, safe picture of any value for an error message: never long, never failing."""
+    """A value for an error message: short, printable, and never raising."""
     try:
         text = repr(value[:_SHOWN_LENGTH] if isinstance(value, (str, bytes, list, tuple)) else value)
     except Exception:  # noqa: BLE001 - a foreign __repr__ may do anything; the error at hand matters more
@@ -68,17 +68,17 @@ class ThatchError(Exception):
 
 
 class _Located(ThatchError):
-    """An error with the three fields every message is made of.
+    """An error whose message is built from three fields.
 
     Parameters
     ----------
     expected : what would have been accepted; the whole message if `got` is empty
     got : what came, empty if there is no value worth showing
-    where : place in the input, empty if there is only one
+    where : the position in the input, empty if there is only one
     """
 
     def __init__(self, expected: str, got: str = "", where: str = "") -> None:
-        super().__init__(expected, got, where)  # the arguments again, so that the error pickles
+        super().__init__(expected, got, where)  # keep the arguments, so that the error can be pickled
         self.expected = expected
         self.got = got
         self.where = where
@@ -99,7 +99,7 @@ class FilterSyntaxError(FilterError):
     ----------
     text : the whole filter text
     position : offset of the first character that does not fit
-    suggestion : what the writer may have meant, empty if there is no guess
+    suggestion : what the writer may have meant, empty if unknown
     """
 
     def __init__(self, expected: str, got: str, text: str, position: int, suggestion: str = "") -> None:
@@ -116,7 +116,7 @@ class FilterSyntaxError(FilterError):
         return f"{super().__str__()}\n{self._picture()}{hint}"
 
     def _picture(self) -> str:
-        """The line around the place, cut to a readable width, with a caret under it."""
+        """The line around the position, cut to a readable width, with a caret under it."""
         start = self.text.rfind("\n", 0, self.position) + 1
         end = self.text.find("\n", self.position)
         end = len(self.text) if end < 0 else end
@@ -133,10 +133,10 @@ class PatternError(FilterError):
 
 
 class NeverMatchesError(FilterError):
-    """A well-formed filter that no event can ever match; `reason` tells why."""
+    """A well-formed filter that no event can match; `reason` says why."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__("a filter that some event can match", f"one that never matches: {reason}")
+        super().__init__(f"No event can match this filter: {reason}")
         self.args = (reason,)
         self.reason = reason
 
@@ -153,7 +153,7 @@ class FilterTooLargeError(FilterError):
 
 
 class SchemaError(_Located, ValueError):
-    """A schema that makes no sense, or filters of two schemas mixed."""
+    """An invalid schema, or filters of two schemas mixed."""
 
 
 class EventError(_Located, ValueError):
@@ -172,7 +172,7 @@ class UnknownSubscriptionError(SubscriptionError, KeyError):
     """An id that no subscription has."""
 
     def __init__(self, subscription: object) -> None:
-        super().__init__("the id of a subscription", shown(subscription))
+        super().__init__(f"No subscription has the id {shown(subscription)}")
         self.args = (subscription,)
         self.subscription = subscription
 
@@ -190,11 +190,11 @@ class BoxError(_Located, ValueError):
 
 
 class ParameterError(_Located, ValueError):
-    """A number, or a name, that an algorithm cannot work with; `where` names the parameter."""
+    """A parameter that an algorithm cannot work with; `where` names it."""
 
 
 class MissingPackageError(ThatchError, ImportError):
-    """A package that an extra of Thatch brings is not installed."""
+    """A package that comes with an extra of Thatch is not installed."""
 
     def __init__(self, package: str, extra: str, what: str) -> None:
         super().__init__(package, extra, what)
@@ -203,12 +203,12 @@ class MissingPackageError(ThatchError, ImportError):
         self.what = what
 
     def __str__(self) -> str:
-        return f"Expected the package {self.package} for {self.what}, got none: pip install 'thatch[{self.extra}]'"
+        return f"The package {self.package} is needed for {self.what}: pip install 'thatch[{self.extra}]'"
 
 
 class SparkError(_Located, RuntimeError):
-    """A Spark that cannot be started, or cannot do what is asked of it."""
+    """Spark cannot be started, or cannot do what is asked."""
 
 
 class StoreError(_Located, RuntimeError):
-    """A database that is away, full, of another version, or somebody else's; `where` names it."""
+    """A database that is unreachable, full, of another version, or in use by others; `where` names it."""

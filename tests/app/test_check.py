@@ -71,7 +71,7 @@ def test_check_reports_every_refused_filter_and_exits_with_status_1(run, folder)
         "row 1: error: b: Expected a comparison",
         "  x ==\n    ^\n",
         "row 2: error: a: Duplicate id, also in row 0",
-        "row 3: error: c: Expected a filter that some event can match",
+        "row 3: error: c: No event can match this filter",
         "row 4: error: Expected 2 fields, got 1",
         "row 5: error: Expected text as `subscription`, got null",
         "row 6: error: Expected text as `filter`, got null",

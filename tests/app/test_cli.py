@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -90,8 +91,8 @@ BAD_INPUT = {
     "an unknown ending": (["match", "subscriptions.txt", "events.jsonl"], "a file ending in"),
     "missing events": (["match", "subscriptions.csv", "nothing.parquet"], "No such file"),
     "no column of filters": (["match", "other.csv", "events.jsonl"], "a column `filter`"),
-    "a file that is not Parquet": (["match", "subscriptions.csv", "other.parquet"], "a Parquet file"),
-    "an empty file": (["check", "empty.csv"], "names the columns"),
+    "a file that is not Parquet": (["match", "subscriptions.csv", "other.parquet"], "Not a Parquet file"),
+    "an empty file": (["check", "empty.csv"], "name the columns"),
     "ids that are no text": (["check", "numbers.parquet"], "column `subscription`"),
     "an out of unknown ending": (["match", "subscriptions.csv", "events.jsonl", "--out", "a.csv"], "--out"),
     "an out without a folder": (["match", "subscriptions.csv", "events.jsonl", "--out", "no/a.jsonl"], "be written"),
@@ -101,11 +102,11 @@ BAD_INPUT = {
     "a wrong schema": (["check", "subscriptions.csv", "--schema", "wrong.json"], "minimum <= maximum, got 5 > 1"),
     "a filter that does not parse": (["explain", "price ~ 3", "{}"], "line 1, column 7"),
     "a wrong pattern": (["explain", '{"price": [{"near": 5}]}', "{}"], "the match type 'near' - at price"),
-    "a filter that never matches": (["explain", "x = 1 and x = 2", "{}"], "never matches"),
+    "a filter that never matches": (["explain", "x = 1 and x = 2", "{}"], "No event can match"),
     "an event that is not JSON": (["explain", "price < 3", "{"], "an event as JSON"),
     "an event that is no object": (["explain", "price < 3", "[]"], "an object"),
     "an event past all depth": (["explain", "price < 3", "[" * 100_000], "an event as JSON"),
-    "an unknown id": (["explain", "no", "{}", "--subscriptions", "subscriptions.csv"], "the id of a subscription"),
+    "an unknown id": (["explain", "no", "{}", "--subscriptions", "subscriptions.csv"], "No subscription has the id"),
 }  # fmt: skip
 
 
@@ -126,7 +127,7 @@ def test_bad_input_is_reported_in_one_sentence_and_exits_with_status_2(name, run
     before = sorted(folder.rglob("*"))
     ran = run(*arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("thatch: Expected ")
+    assert re.match("thatch: [A-Z]", ran.stderr)
     assert words in ran.stderr
     assert len(ran.stderr) < 500
     assert sorted(folder.rglob("*")) == before
@@ -166,7 +167,7 @@ def test_bad_input_ends_the_process_without_a_traceback(folder):
     ran = in_shell("thatch match subscriptions.csv nothing.jsonl", folder)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "thatch: Expected a file that can be read, got [Errno 2] No such file or directory: 'nothing.jsonl'"
+        "thatch: Cannot read the file: [Errno 2] No such file or directory: 'nothing.jsonl'"
         " - at nothing.jsonl\n"
     )
 

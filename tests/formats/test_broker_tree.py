@@ -51,7 +51,7 @@ def test_latencies_of_links_count_where_there_are_no_locations():
         ({"brokers": ["hub", "north", {"name": "south", "capacity": -1}]}, "a number from 0 as `capacity`"),
         ({"brokers": ["hub", "north", {"name": "south", "boxes": 0}]}, "a number from 1 as `boxes`"),
         ({"brokers": ["hub", "north", {"name": "south", "boxes": 1.5}]}, "whole numbers of boxes"),
-        ({"brokers": ["hub", "north", {"name": "south", "weight": 1}]}, "no other names"),
+        ({"brokers": ["hub", "north", {"name": "south", "weight": 1}]}, "only the names"),
         ({"brokers": ["hub"], "links": []}, "a parent for each of at least 2 nodes"),
     ],
 )

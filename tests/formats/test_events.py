@@ -65,7 +65,7 @@ def test_files_without_events_are_read(write_bytes, write_rows):
     assert read(write_bytes(b"", "jsonl")) == ([], {})
     assert read(write_bytes(b"a,b\n", "csv")) == ([], {})
     assert read(write_rows([{"a": 1}], "parquet"))[0] == [(0, {"a": 1})]
-    with pytest.raises(TableError, match="names the columns"):
+    with pytest.raises(TableError, match="name the columns"):
         read(write_bytes(b"", "csv"))
 
 

@@ -54,10 +54,10 @@ def test_a_file_may_hold_nobody(tmp_path):
         ("subscriber,x,y\na,1,nan\n", "a location of 2 finite numbers"),
         ("subscriber,x,y\na,1,two\n", "a location of 2 finite numbers"),
         ("subscriber,x,y\n,1,2\n", "text as `subscriber`"),
-        ("subscriber,x,y\na,1,2\na,1,2\n", "each subscriber once.*row 1"),
+        ("subscriber,x,y\na,1,2\na,1,2\n", "Duplicate subscriber.*row 1"),
         ("subscriber,broker\na,west\n", "a broker of the tree"),
         ("subscriber,x,y,limit\na,1,2,-3\n", "a latency from 0"),
-        ("subscriber,x,y\na,1,2,3\n", "rows that can be read"),
+        ("subscriber,x,y\na,1,2,3\n", "Cannot read a row"),
     ],
 )
 def test_who_is_nowhere_is_refused_with_the_file(text, message, tmp_path):

@@ -75,14 +75,14 @@ def test_tables_are_plain_parquet(folder, profile):
 
 
 def test_a_folder_that_is_there_is_not_replaced(folder, profile):
-    with pytest.raises(TableError, match="not there yet"):
+    with pytest.raises(TableError, match="already exists"):
         write_profile(folder, profile)
     assert read_profile(folder) == profile
 
 
 def test_nothing_is_left_where_nothing_can_be_written(tmp_path, profile):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(TableError, match="can be written"):
+    with pytest.raises(TableError, match="Cannot write"):
         write_profile(tmp_path / "file" / "profile", profile)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
@@ -106,8 +106,8 @@ def test_what_is_no_profile_is_refused(tmp_path, folder):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"format": FORMAT + 1}, "of format 2"),
-        ({"kind": "load"}, "of kind 'load'"),
+        ({"format": FORMAT + 1}, "got format 2"),
+        ({"kind": "load"}, "got kind 'load'"),
         ({"files": {}}, "does not"),
         ({"files": 5}, "manifest"),
     ],
@@ -125,7 +125,7 @@ def test_damage_is_refused_with_the_name_of_the_file(folder):
     with pytest.raises(TableError, match=r"bytes.*frequent"):
         read_profile(folder)
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(TableError, match=r"another content.*frequent"):
+    with pytest.raises(TableError, match=r"The content is not.*frequent"):
         read_profile(folder)
     path.unlink()
     with pytest.raises(TableError, match="frequent"):

@@ -69,7 +69,7 @@ BAD_LINES = {
     ),
     "a pattern with a name twice": (
         '{"subscription": "b", "filter": {"x": [1], "x": [2]}}',
-        "Expected each name once",
+        "Duplicate name in an object",
     ),
     "a subscriber that is no text": (
         '{"subscription": "b", "filter": "x = 1", "subscriber": {"a": 1}}',

@@ -78,20 +78,20 @@ def test_what_is_written_is_read_again(count, seed, tmp_path_factory):
         ("links: [[a, b], [a, 5]]", "link 2"),
         (
             "links: [{between: [a, b], speed: 5}]",
-            "no other names than between, latency, bandwidth, got 'speed'",
+            "only the names between, latency, bandwidth, got 'speed'",
         ),
         ("links: [{between: [a, b], latency: slow}]", "a number as latency"),
         ("links: [[a, b], [b, c], [c, a]]", "without a cycle, .*c - b - a"),
         ("brokers: [a]\nlinks: [[a, b]]", "known brokers, got 'b'"),
-        ("nodes: [a]", "no other names than brokers, links"),
+        ("nodes: [a]", "only the names brokers, links"),
         ("generate: {shape: ring, count: 3}", "a shape of line, star"),
         ("generate: {shape: [1], count: 3}", "a shape of line, star"),
         ("generate: {shape: line}", "what a line needs, .*count"),
         ("generate: {shape: line, count: 0}", "at least 1, got 0 - at .*count"),
-        ("generate: {shape: line, count: 3, branching: 2}", "no other names"),
+        ("generate: {shape: line, count: 3, branching: 2}", "only the names"),
         ("generate: {shape: random, count: 3, seed: -1}", "seed"),
         ("generate: 5", "`shape`"),
-        ("generate: {shape: line, count: 3}\nbrokers: [a]", "no other names than generate"),
+        ("generate: {shape: line, count: 3}\nbrokers: [a]", "only the names generate"),
         ("brokers: [a", "YAML"),
         ("!!python/object/apply:os.getcwd []", "YAML"),
     ],
@@ -104,7 +104,8 @@ def test_what_is_no_topology_is_refused_with_its_place(text, told, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("none.yaml", "can be read"), ("a.txt", "ending in .yaml"), ("bad.json", "JSON")]
+    ("name", "told"),
+    [("none.yaml", "Cannot read the file"), ("a.txt", "ending in .yaml"), ("bad.json", "JSON")],
 )
 def test_files_that_cannot_be_read_are_refused(name, told, tmp_path):
     if name == "bad.json":

@@ -140,9 +140,9 @@ def test_csv_of_several_files_has_types_that_hold_all_of_them(spark, tmp_path):
 
 
 BAD_CSV = {
-    "an empty file": ({"a.csv": b""}, "an empty file"),
-    "nothing but line breaks": ({"a.csv": b"\n\r\n"}, "an empty file"),
-    "a column twice": ({"a.csv": b"a,a\n1,2\n"}, "each column once"),
+    "an empty file": ({"a.csv": b""}, "is empty"),
+    "nothing but line breaks": ({"a.csv": b"\n\r\n"}, "is empty"),
+    "a column twice": ({"a.csv": b"a,a\n1,2\n"}, "unique column names"),
     "columns that differ in case": ({"a.csv": b"a,A\n1,2\n"}, "caseSensitive"),
     "a name that is not UTF-8": ({"a.csv": b"a,\xff\n1,2\n"}, "UTF-8"),
     "other columns in a second file": ({"a.csv": b"a,b\n1,2\n", "b.csv": b"a,c\n1,2\n"}, "b.csv"),

@@ -37,7 +37,7 @@ def test_a_strategy_is_drawn_by_its_answers_and_ways_that_join_are_told_once():
         "      true: price > 150 [0.3]",
         "        false: open > 90 [0.25, cost 2]",
     ]
-    assert algorithm_line(found).endswith("which may depend on all that is known; 24 states")
+    assert algorithm_line(found).endswith("among all adaptive strategies; 24 states")
     assert algorithm_line(plan(problem_of("any"), budget=5)).endswith("24 states, more than the budget")
 
 

@@ -1,9 +1,9 @@
 """CSV and Parquet files as Arrow tables.
 
-Rows are counted from 0; in CSV the header is none, and neither are empty lines between two rows. A CSV column is of
-whole numbers, numbers, booleans or else text, whichever holds all its values; an empty field is null. What looks
-like a code stays text: numbers with leading zeros (`01234`), hexadecimal ones (`0x1F`), whole ones that do not fit
-64 bits and that a double would round. So do dates.
+Rows are counted from 0; in CSV neither the header nor empty lines count. A CSV column has the first of these types that
+holds all its values: whole numbers, numbers, booleans, text. An empty field is null. Values that look like codes stay
+text: numbers with leading zeros (`01234`), hexadecimal ones (`0x1F`), and whole ones of more than 64 bits, which a double
+would round. So do dates.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def read_parquet(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     reject : called with row number and reason for each row whose text is not UTF-8
     """
     if not Path(path).exists():  # Arrow's own error says only the path
-        raise TableError("a file that can be read", "No such file or directory", path)
+        raise TableError("Cannot read the file: No such file or directory", where=path)
     try:
         table = pq.read_table(path)
         names = [
             field.name for field in table.schema if pt.is_string(field.type) or pt.is_large_string(field.type)
         ]
         table, rows = _with_good_text(table, names, list(range(table.num_rows)), reject)
-        table.validate(full=True)  # also text inside of lists and objects, which no writer need have checked
+        table.validate(full=True)  # also text inside lists and objects, which writers need not check
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
-        raise TableError("a Parquet file", str(error), path) from error
+        raise TableError(f"Not a Parquet file: {error}", where=path) from error
     return table, rows
 
 
@@ -62,7 +62,7 @@ def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
 
 
 def parse_csv(content: bytes, path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
-    """What `read_csv` gives, of the content of a file."""
+    """Parse the content of a CSV file; see `read_csv`."""
     names = _header(content, path)
     if _is_utf8(content):
         table, rows = _parsed(content, names, path, reject)
@@ -77,7 +77,7 @@ def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tupl
     skipped: set[int] = set()
 
     def handle(row: arrow_csv.InvalidRow) -> str:
-        number = row.number - 2  # rows come in order, by one thread; number 1 is the header
+        number = row.number - 2  # rows come in order, from one thread; number 1 is the header
         skipped.add(number)
         reject(number, f"Expected {row.expected_columns} fields, got {row.actual_columns}")
         return "skip"
@@ -85,7 +85,7 @@ def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tupl
     try:
         table = arrow_csv.read_csv(
             io.BytesIO(content if content.endswith(b"\n") else content + b"\n"),
-            # One block, since a row that does not fit into one is an error of the whole file.
+            # One block, since a row that does not fit into a block fails the whole file.
             read_options=arrow_csv.ReadOptions(
                 use_threads=False, block_size=min(len(content) + 1, _LARGEST_BLOCK)
             ),
@@ -95,14 +95,14 @@ def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tupl
             ),
         )
     except pa.ArrowException as error:
-        raise TableError("a CSV file", str(error), path) from error
+        raise TableError(f"Not a CSV file: {error}", where=path) from error
     return table, [row for row in range(table.num_rows + len(skipped)) if row not in skipped]
 
 
 def _parsed_in_latin1(
     content: bytes, names: list[str], path: str, reject: Reject
 ) -> tuple[pa.Table, list[int]]:
-    """The same of bytes that are not UTF-8: Arrow cannot tell of a row with the wrong number of fields that is not."""
+    """The same for bytes that are not UTF-8, in which Arrow cannot report a row with the wrong number of fields."""
     recoded = content.removeprefix(codecs.BOM_UTF8).decode("latin-1").encode()
     table, rows = _parsed(recoded, [name.encode().decode("latin-1") for name in names], path, reject)
     columns = [
@@ -118,19 +118,19 @@ def _header(content: bytes, path: str) -> list[str]:
     try:
         names = next((row for row in csv.reader(text) if row), None)
     except csv.Error as error:
-        raise TableError("a CSV file", str(error), path) from error
+        raise TableError(f"Not a CSV file: {error}", where=path) from error
     if names is None:
-        raise TableError("a CSV file whose first line names the columns", "an empty file", path)
+        raise TableError("The CSV file is empty; its first line must name the columns", where=path)
     bad = next((name for name in names if not is_text(name) or names.count(name) > 1), None)
     if bad is not None:
-        raise TableError("each column once, named in UTF-8", shown(bad), path)
+        raise TableError("unique column names in UTF-8", shown(bad), path)
     return names
 
 
 def _with_good_text(
     table: pa.Table, names: list[str], rows: list[int], reject: Reject
 ) -> tuple[pa.Table, list[int]]:
-    """The table and its row numbers without rows in which one of the columns is not UTF-8."""
+    """The table and its row numbers, without rows that have text which is not UTF-8."""
     bad = {index: name for name in names for index in _not_utf8(table.column(name))}
     for index in sorted(bad):
         reject(rows[index], f"Expected UTF-8 text in column `{bad[index]}`")
@@ -141,7 +141,7 @@ def _with_good_text(
 
 
 def _not_utf8(column: pa.ChunkedArray) -> list[int]:
-    """Where a column of texts, or of what should be texts, is not UTF-8."""
+    """The rows of a text column that are not UTF-8."""
     content = column.cast(pa.large_binary())
     try:
         content.cast(pa.large_string())

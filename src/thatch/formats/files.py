@@ -53,14 +53,14 @@ def content_of(path: str) -> bytes:
 
 @contextmanager
 def open_text(path: str) -> Iterator[TextIO]:
-    """The text of a file, or of standard input for `-`; what is not UTF-8 comes as lone surrogates."""
+    """Open a file as text, or standard input for `-`; bytes that are not UTF-8 become lone surrogates."""
     with _bytes_of(path) as stream:
-        # Lines end in a line feed only: a carriage return may stand between the tokens of JSON.
+        # Lines end in a line feed only: JSON allows carriage returns between tokens.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="\n")
         try:
             yield text
         finally:
-            text.detach()  # or standard input would be closed with it
+            text.detach()  # do not close standard input
 
 
 @contextmanager
@@ -75,11 +75,11 @@ def _bytes_of(path: str) -> Iterator[BinaryIO]:
             with Path(path).open("rb") as stream:
                 yield stream
     except (OSError, EOFError, zlib.error) as error:
-        raise TableError("a file that can be read", str(error), path) from error
+        raise TableError(f"Cannot read the file: {error}", where=path) from error
 
 
 def read_lines(path: str, reject: Reject) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file with their row numbers. Every line counts as a row; blank ones hold nothing."""
+    """The objects of a file with their row numbers. Every line counts as a row; blank lines are skipped."""
     with open_text(path) as stream:
         for row, line in enumerate(stream):
             if not line.strip():
@@ -93,7 +93,7 @@ def read_lines(path: str, reject: Reject) -> Iterator[tuple[int, dict[str, Any]]
 
 
 def object_of(line: str) -> dict[str, Any]:
-    """The object that a line holds; a `ValueError` tells why it holds none."""
+    """The object on a line; a `ValueError` says why there is none."""
     if not is_text(line):
         raise ValueError(f"Expected UTF-8 text, got {shown(line)}")
     try:
@@ -108,7 +108,7 @@ def object_of(line: str) -> dict[str, Any]:
 
 
 class _DoubleError(ValueError):
-    """A name twice in one object, of which JSON readers keep the last without a word."""
+    """A duplicate name in an object, of which JSON readers silently keep the last."""
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -116,5 +116,5 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in result if names.count(name) > 1)
-        raise _DoubleError(f"Expected each name once in an object, got {shown(double)} twice")
+        raise _DoubleError(f"Duplicate name in an object: {shown(double)}")
     return result

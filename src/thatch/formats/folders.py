@@ -43,11 +43,11 @@ def manifest_text(
 
     Parameters
     ----------
-    kind : what the folder is: `load`, `match`, `profile`
+    kind : the kind of folder: `load`, `match`, `profile`, …
     command : the command line that made it
-    parameters : what its maker was told, by name; JSON-like values
-    rows : how many rows each table in it has, by name
-    files : what `describe_file` says of each file, or at least its `bytes`, by name
+    parameters : the parameters of the command by name, JSON-like
+    rows : the number of rows of each table
+    files : the entry of each file by name, from `describe_file` or at least with its `bytes`
     """
     manifest = {
         "format": FORMAT,
@@ -61,66 +61,65 @@ def manifest_text(
 
 
 def describe_file(content: bytes) -> dict[str, Any]:
-    """What a manifest says of a file."""
+    """The entry of a file in a manifest."""
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def read_manifest(
     path: str | Path, kind: str | None = None, names: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    """The manifest of a folder, once its files are found to be as they were written.
+    """The manifest of a folder, after checking that its files are as they were written.
 
     Parameters
     ----------
-    kind : what the folder should be
-    names : the files that are looked at, which must be there; all that the manifest names by default
+    kind : the kind that the folder must be of
+    names : the files to check, which must be in the manifest; by default all that it names
 
     Raises
     ------
     TableError
-        If there is none, it is of a newer format or another kind, or a file is missing or not as it was written.
+        If there is no manifest, it is of another format or kind, or a file is missing or was changed.
     """
     folder = Path(path)
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         version, found, files = manifest["format"], manifest["kind"], dict(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise TableError(f"a folder with {MANIFEST}", shown(error), str(path)) from error
+        raise TableError(f"Cannot read {MANIFEST}: {shown(error)}", where=str(path)) from error
     if version != FORMAT:
-        raise TableError(f"a folder of format {FORMAT}", f"one of format {shown(version)}", str(path))
+        raise TableError(f"a folder of format {FORMAT}", f"format {shown(version)}", str(path))
     if kind is not None and found != kind:
-        raise TableError(f"a folder of kind {kind}", f"one of kind {shown(found)}", str(path))
+        raise TableError(f"a folder of kind {kind}", f"kind {shown(found)}", str(path))
     for name in files if names is None else names:
         if name not in files:
-            raise TableError(f"a manifest that names {name}", "one that does not", str(path))
+            raise TableError(f"The manifest does not name {name}", where=str(path))
         _check_file(folder / name, files[name])
     return manifest
 
 
 def _check_file(path: Path, told: Any) -> None:
-    expected = "the file that the manifest describes"
     try:
         size = path.stat().st_size
         if not isinstance(told, Mapping) or size != told.get("bytes"):
-            raise TableError(expected, f"one of {size:,} bytes", str(path))
+            raise TableError("the size in the manifest", f"{size:,} bytes", str(path))
         if "sha256" in told and describe_file(path.read_bytes()) != dict(told):
-            raise TableError(expected, "one of another content", str(path))
+            raise TableError("The content is not the one that the manifest describes", where=str(path))
     except OSError as error:
-        raise TableError("the files that the manifest names", str(error), str(path)) from error
+        raise TableError(f"Cannot read a file that the manifest names: {error}", where=str(path)) from error
 
 
 @contextmanager
 def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """A hidden folder to write into, which gets its name when the work inside is done and goes if it fails.
+    """A hidden folder to write into, renamed when the block ends and removed if it fails.
 
     Parameters
     ----------
-    overwrite : whether to replace a folder that has a manifest, or nothing, in it
+    overwrite : whether to replace a folder that is empty or has a manifest
 
     Raises
     ------
     TableError
-        If something is there already, or nothing can be written there.
+        If the folder exists already, or cannot be written.
     """
     whole = Path(folder)
     _check_free(whole, overwrite=overwrite)
@@ -128,7 +127,7 @@ def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> It
     try:
         hidden.mkdir(parents=True)
         yield hidden
-        _check_free(whole, overwrite=overwrite)  # somebody else may have been quicker
+        _check_free(whole, overwrite=overwrite)  # it may have appeared meanwhile
         if whole.exists():
             whole.rename(aside)
         try:
@@ -138,7 +137,7 @@ def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> It
                 aside.rename(whole)
             raise
     except OSError as error:
-        raise TableError("a place where a folder can be written", str(error), str(whole)) from error
+        raise TableError(f"Cannot write the output folder: {error}", where=str(whole)) from error
     finally:
         for each in (hidden, aside):
             shutil.rmtree(each, ignore_errors=True)
@@ -147,7 +146,7 @@ def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> It
 def write_manifest(
     folder: Path, kind: str, *, command: str, parameters: Mapping[str, Any], rows: Mapping[str, int]
 ) -> None:
-    """Write the manifest, the last file of all; see `manifest_text`."""
+    """Write the manifest, after all other files; see `manifest_text`."""
     files = {path.name: describe_file(path.read_bytes()) for path in sorted(folder.iterdir())}
     text = manifest_text(kind, command=command, parameters=parameters, rows=rows, files=files)
     (folder / MANIFEST).write_text(text, encoding="utf-8")
@@ -157,7 +156,7 @@ def _check_free(path: Path, *, overwrite: bool) -> None:
     if not path.exists():
         return
     if not overwrite:
-        raise TableError("a folder that is not there yet", "one that is", str(path))
-    # What no command has written is nobody's to remove.
+        raise TableError(f"Output folder already exists: {path} (use --overwrite)")
+    # A folder that no command wrote is not ours to remove.
     if not path.is_dir() or (not (path / MANIFEST).is_file() and any(path.iterdir())):
-        raise TableError(f"a folder with {MANIFEST}, which a command has written", "one without", str(path))
+        raise TableError(f"Will not overwrite a folder without {MANIFEST}", where=str(path))

@@ -1,8 +1,8 @@
-"""Where subscribers are, in files: `subscriber` with coordinates, or with the `broker` that it is beside.
+"""Locations of subscribers in files: `subscriber` with coordinates, or with the `broker` next to it.
 
-CSV and Parquet have a column for each coordinate, in their order, or Parquet one list `location`, as an object of JSON lines
-has. Who bears no longer way than so much has a `limit`. Unlike subscriptions, a bad row is refused with the whole file:
-nobody can be placed who is nowhere.
+CSV and Parquet have a column for each coordinate, in order; Parquet may have one list `location`, as JSON lines do. A
+subscriber may have a `limit` on its latency. Unlike with subscriptions, one bad row rejects the whole file: a subscriber
+without a location cannot be placed.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def read_locations(path: str, tree: BrokerTree) -> Homes:
 
     Parameters
     ----------
-    tree : whose space the coordinates are in, and whose brokers may be named
+    tree : the brokers that rows may name, in the same coordinates
 
     Raises
     ------
     TableError
-        If the file cannot be read, or a row has no subscriber, no location, or one that has another number of coordinates.
+        If the file cannot be read, or a row lacks a subscriber or a location with the right number of coordinates.
     """
     return homes_of(_rows(path), tree, path)
 
 
 def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where: str) -> Homes:
-    """The locations that numbered objects tell."""
+    """The locations in numbered objects."""
     places: dict[str, int] = {}
     points: list[Sequence[float]] = []
     limits: list[float] = []
@@ -49,7 +49,7 @@ def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where
         if not isinstance(name, str):
             raise TableError("text as `subscriber`", shown(name), f"{where}, row {row}")
         if name in places:
-            raise TableError("each subscriber once", f"{shown(name)} again", f"{where}, row {row}")
+            raise TableError(f"Duplicate subscriber: {shown(name)}", where=f"{where}, row {row}")
         places[name] = len(points)
         points.append(_point(told, nodes, tree.locations.shape[1], f"{where}, row {row}"))
         limits.append(_limit(told.get(_LIMIT), f"{where}, row {row}"))
@@ -115,4 +115,4 @@ def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
 def _check_none(rejects: list[tuple[int, str]], path: str) -> None:
     if rejects:
         row, reason = rejects[0]
-        raise TableError("rows that can be read", reason, f"{path}, row {row}")
+        raise TableError(f"Cannot read a row: {reason}", where=f"{path}, row {row}")

@@ -174,7 +174,9 @@ def read_plan(folder: str | os.PathLike[str]) -> PlacementPlan:
         tables = {name: pq.read_table(path / f"{name}.parquet", schema=_SCHEMAS.get(name)) for name in _NAMES}
         return _plan(tables, schema)
     except (LookupError, TypeError, ValueError, OSError, ThatchError) as error:
-        raise TableError("the tables of a plan", shown(str(error)), str(path)) from error
+        raise TableError(
+            f"Cannot read the tables of the plan: {shown(str(error))}", where=str(path)
+        ) from error
 
 
 def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> PlacementPlan:

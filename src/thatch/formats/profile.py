@@ -172,14 +172,14 @@ def read_profile(folder: str | os.PathLike[str]) -> Profile:
     try:
         return _profile(tables)
     except (LookupError, TypeError, ValueError) as error:
-        raise TableError("the tables of a profile", shown(error), str(path)) from error
+        raise TableError(f"Cannot read the tables of the profile: {shown(error)}", where=str(path)) from error
 
 
 def _rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:
     try:
         return pq.read_table(path, schema=schema).to_pylist()  # type: ignore[no-any-return]
     except (OSError, pa.ArrowException) as error:
-        raise TableError("a table of a profile", str(error), str(path)) from error
+        raise TableError(f"Cannot read a table of the profile: {error}", where=str(path)) from error
 
 
 def _profile(tables: Mapping[str, list[dict[str, Any]]]) -> Profile:

@@ -47,7 +47,7 @@ SUBSCRIPTIONS = "subscriptions"  # the table of the good ones
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFile:
-    """A table of subscriptions, the row in the file that each of its rows came from, and the rejected rows."""
+    """A table of subscriptions, the row in the file of each of its rows, and the rejected rows."""
 
     table: pa.Table
     rows: list[int]
@@ -76,7 +76,7 @@ def read_subscriptions(path: str) -> SubscriptionFile:
 
 
 def from_columns(table: pa.Table, rows: list[int], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
-    """The columns of subscriptions in a table, and the rows it is left with, whose numbers are given and returned."""
+    """The columns of subscriptions in a table, without rows whose `expires` is invalid, and the remaining row numbers."""
     missing = [name for name in _REQUIRED if name not in table.column_names]
     if missing:
         raise TableError(f"a column `{missing[0]}`", ", ".join(table.column_names), path)
@@ -92,7 +92,7 @@ def from_columns(table: pa.Table, rows: list[int], path: str, reject: Reject) ->
 
 
 def _seconds(column: pa.ChunkedArray, where: str) -> tuple[pa.ChunkedArray, dict[int, Any]]:
-    """A column of moments in seconds since 1970, and the values by index that are none."""
+    """A column of moments in seconds since 1970, and the invalid values by index."""
     if pt.is_timestamp(column.type):
         microseconds = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
         return pc.divide(microseconds.cast(pa.float64(), safe=False), 1e6), {}
@@ -131,7 +131,7 @@ def _from_lines(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
 
 
 def fields_of(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a subscription, checked as far as a column of a table would be."""
+    """The fields of a subscription, with the checks that a column of a table would get."""
     fields = dict(fields)
     if isinstance(fields.get("filter"), dict):
         fields["filter"] = _json_text(fields["filter"])
@@ -150,7 +150,7 @@ def _json_text(pattern: dict[str, Any]) -> str:
     try:
         return json.dumps(pattern)
     except RecursionError:
-        raise ValueError("Expected less nesting in `filter`, got more") from None
+        raise ValueError("The `filter` is nested too deeply") from None
 
 
 def _moment(value: Any) -> float:
@@ -163,7 +163,7 @@ def _moment(value: Any) -> float:
 
 
 def is_loaded(path: str) -> bool:
-    """Whether this is a folder that a command has written."""
+    """Whether this is a folder that a command wrote."""
     return (Path(path) / MANIFEST).is_file()
 
 
@@ -173,10 +173,10 @@ def loaded_schema(path: str, schema: Schema | None) -> Schema | None:
     Raises
     ------
     TableError
-        If another command wrote the folder, or a schema is given beside it.
+        If another command wrote the folder, or another schema is given.
     """
     if schema is not None:
-        raise TableError("no schema beside subscriptions that were loaded with theirs", "one", path)
+        raise TableError("Loaded subscriptions have their own schema; do not give another", where=path)
     described = read_manifest(Path(path), "load")["parameters"].get("schema")
     return None if described is None else Schema.from_description(described)
 

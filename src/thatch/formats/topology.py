@@ -67,7 +67,7 @@ def file_content(path: str | Path) -> object:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise TableError("a file that can be read", str(error), str(path)) from error
+        raise TableError(f"Cannot read the file: {error}", where=str(path)) from error
     return _yaml(text, str(path)) if suffix in _YAML else _json(text, str(path))
 
 
@@ -177,14 +177,14 @@ def _list(content: Mapping[Any, Any], name: str) -> list[Any]:
 def _check_names(told: Mapping[Any, Any], known: tuple[str, ...], where: str) -> None:
     foreign = next((name for name in told if name not in known), None)
     if foreign is not None:
-        raise TableError(f"no other names than {', '.join(known)}", shown(foreign), where)
+        raise TableError(f"only the names {', '.join(known)}", shown(foreign), where)
 
 
 def _json(text: str, path: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TableError("JSON", str(error), path) from error
+        raise TableError(f"Not valid JSON: {error}", where=path) from error
 
 
 def _yaml(text: str, path: str) -> object:
@@ -195,4 +195,4 @@ def _yaml(text: str, path: str) -> object:
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise TableError("YAML", " ".join(str(error).split()), path) from error
+        raise TableError(f"Not valid YAML: {' '.join(str(error).split())}", where=path) from error

@@ -105,7 +105,7 @@ def _holds_on_tied_lists(constraints: Constraints, residuals: Sequence[Residual]
 def _flats(element: Record) -> Iterator[dict[str, Cut]]:
     for index, points in enumerate(element.flat()):
         if index > _MAX_PAIRS:
-            raise EventError(f"at most {_MAX_PAIRS:,} ways to choose inside one list element", "more")
+            raise EventError(f"More than {_MAX_PAIRS:,} ways to choose inside one list element")
         yield points
 
 
