@@ -85,7 +85,7 @@ def checker_rows(bench: Bench) -> list[Row]:
 
 
 def comparison_rows(bench: Bench) -> list[Row]:
-    """Scenario 1-2 of paper 000, over five seeds: time, and how much groups save beyond pairs."""
+    """Scenario 1-2 of ouksel2006, over five seeds: time, and how much groups save beyond pairs."""
     rows = []
     by_index(comparison_stream(200, 10, 0))  # compiles
     for axes in (10, 15, 20):
@@ -168,7 +168,7 @@ _SCENARIOS: dict[str, Callable[[np.random.Generator, int, int], ouksel2006.Insta
 
 
 def decision_rows(bench: Bench) -> list[Row]:
-    """One decision in the scenarios of paper 000, k = 100, m = 10: table, MCS, random points and the exact checker."""
+    """One decision in the scenarios of ouksel2006, k = 100, m = 10: table, MCS, random points and the exact checker."""
     rows = []
     count = 10 if bench.is_quick else 60
     for name, scenario in _SCENARIOS.items():

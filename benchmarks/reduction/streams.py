@@ -44,13 +44,13 @@ class Stream:
 
 
 def zipf_stream(count: int, axes: int, form: str, exponent: float, seed: int) -> Stream:
-    """The boxes of paper 001."""
+    """The boxes of jafarpour2008."""
     lows, highs = zipf_boxes(np.random.default_rng(seed), count, axes, form, exponent)
     return Stream(f"{axes}-D, {form} {exponent:g}", lows, highs, TOP)
 
 
 def comparison_stream(count: int, axes: int, seed: int) -> Stream:
-    """Scenario 1-2 of paper 000."""
+    """Scenario 1-2 of ouksel2006."""
     lows, highs = comparison(np.random.default_rng(seed), count, axes)
     return Stream(f"scenario 1-2, m = {axes}", lows, highs, COMPARISON_TOP)
 

@@ -59,7 +59,7 @@ def test_no_dependency_of_the_table_follows_from_others(history: list[tuple[int,
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 1, 2), (2, 3, 1)])
 def test_the_paper_s_three_prices_have_two_dependencies(order: tuple[int, ...]) -> None:
-    """Paper L, section 4.4: price >= 10, >= 8 and >= 5."""
+    """li2005, section 4.4: price >= 10, >= 8 and >= 5."""
     table = DependencyTable()
     for variable in order:
         table.add(variable, ({1: 10, 2: 8, 3: 5}[variable], 1_000))

@@ -148,7 +148,7 @@ assert not judge._node_of
 
 
 def test_the_paper_s_new_subscription_is_covered() -> None:
-    """Paper L, section 4.2 and figure 6, with the price of the existing subscription below 150."""
+    """li2005, section 4.2 and figure 6, with the price of the existing subscription below 150."""
     link = ForwardingSet(Diagrams())
     link.add("old", "price < 150 and day = 'July 20, 2004' and destination = 'Ottawa'")
     assert link.add("new", "price = 80 and day = 'July 20, 2004' and destination = 'Ottawa'").forward == ()

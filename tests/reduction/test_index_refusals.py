@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.reduction.test_index import together
+from tests.reduction.index_worlds import together
 from thatch.errors import BoxError, ParameterError
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes
 from thatch.reduction.index import BoxIndex
@@ -125,7 +125,7 @@ def test_labels_that_do_not_fit_are_refused_and_change_nothing() -> None:
 def test_kernels_run_as_plain_python_and_within_bounds() -> None:
     program = """
 import math, numpy as np
-from tests.reduction.test_index import World, check_group, check_pairs, scanned, small
+from tests.reduction.index_worlds import World, check_group, check_pairs, scanned, small
 from thatch.reduction.index import BoxIndex
 for seed in range(6):
     world = World(seed)

@@ -1,4 +1,4 @@
-"""The figures of paper 001 with the paper's answers: section 2.2 (figure 2) and section 3 (figures 3, 4 and 5)."""
+"""The figures of jafarpour2008 with the paper's answers: section 2.2 (figure 2) and section 3 (figures 3, 4 and 5)."""
 
 from __future__ import annotations
 

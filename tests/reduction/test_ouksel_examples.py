@@ -1,4 +1,4 @@
-"""The worked examples of paper 000 (Ouksel et al. 2006), with the paper's answers.
+"""The worked examples of ouksel2006 (Ouksel et al. 2006), with the paper's answers.
 
 Tables 2, 5 and 6 are given there as predicates, and drawn as figures 1, 2 and 3; tables 4 and 7 are conflict tables.
 Reconstructed: the text at hand has lost the figures themselves; what they show is taken from the tables beside them and

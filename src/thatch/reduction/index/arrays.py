@@ -16,8 +16,8 @@ from thatch.reduction.index.records import (
     SAMPLE_SIZE,
     SAMPLED_ENDS,
     AxisRecord,
-    BoxRow,
     IndexRecord,
+    IndexRow,
     IndexState,
 )
 
@@ -93,7 +93,7 @@ class IndexArrays:
     def live_rows(self) -> Ints:
         """A copy of the rows of boxes that were not removed."""
         rows = self.rows()
-        return rows[rows[:, BoxRow.leaf] >= 0]
+        return rows[rows[:, IndexRow.leaf] >= 0]
 
     def make_writable(self) -> None:
         """Copy arrays that are read-only."""
@@ -160,11 +160,11 @@ class IndexArrays:
         This also repairs a tree that had no room and lost its leaves: rows know that they were in one.
         """
         rows = self.live_rows()
-        counts = 2 * rows[:, BoxRow.n_ends]
+        counts = 2 * rows[:, IndexRow.n_ends]
         starts = np.cumsum(counts) - counts
-        kept = np.repeat(rows[:, BoxRow.start] - starts, counts) + np.arange(counts.sum())
+        kept = np.repeat(rows[:, IndexRow.start] - starts, counts) + np.arange(counts.sum())
         self.record.ends = self.record.ends[kept]
-        rows[:, BoxRow.start] = starts
+        rows[:, IndexRow.start] = starts
         self.record.rows = rows.ravel()
         self.state.n_rows = self.state.live = len(rows)
         self.state.end_words = len(kept)
@@ -196,9 +196,9 @@ class IndexArrays:
 
     def boxes(self, rows: Ints) -> Boxes:
         """Some rows as boxes, without sides that span their axis."""
-        counts = rows[:, BoxRow.n_ends]
+        counts = rows[:, IndexRow.n_ends]
         starts = np.cumsum(counts) - counts
-        kept = np.repeat(rows[:, BoxRow.start] // 2 - starts, counts) + np.arange(counts.sum())
+        kept = np.repeat(rows[:, IndexRow.start] // 2 - starts, counts) + np.arange(counts.sum())
         ends: Any = self.record.ends[: self.state.end_words].reshape(-1, 2)[kept]
         owner = np.repeat(np.arange(len(rows)), counts)
         axis, is_high = ends[:, 0] >> 1, ends[:, 0] & 1 == 1

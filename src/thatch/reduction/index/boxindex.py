@@ -23,7 +23,7 @@ from thatch.reduction.index.questions import (
     check_sparse_box,
     check_sparse_boxes,
 )
-from thatch.reduction.index.records import ROW, BoxRow
+from thatch.reduction.index.records import ROW, IndexRow
 from thatch.reduction.index.workspace import (
     AnswerBuffers,
     Answers,
@@ -83,8 +83,8 @@ class BoxIndex:
     def _row_of(self) -> dict[int, int]:
         if self._rows is None:
             rows = self._arrays.rows()
-            live = np.flatnonzero(rows[:, BoxRow.leaf] >= 0)
-            self._rows = dict(zip(rows[live, BoxRow.number].tolist(), live.tolist(), strict=True))
+            live = np.flatnonzero(rows[:, IndexRow.leaf] >= 0)
+            self._rows = dict(zip(rows[live, IndexRow.number].tolist(), live.tolist(), strict=True))
         return self._rows
 
     def add(self, box: int, axes: Any, lows: Any, highs: Any) -> None:
@@ -156,7 +156,7 @@ class BoxIndex:
         if len(lost):
             raise ParameterError("all labels of the axis", f"none for {lost[0]}", f"axis {axis}")
         self._arrays = IndexArrays()
-        self._arrays.append(boxes.with_labels(axis, old, new), rows[:, BoxRow.number].copy())
+        self._arrays.append(boxes.with_labels(axis, old, new), rows[:, IndexRow.number].copy())
         self._arrays.build()
         self._rows = None
 
@@ -234,7 +234,7 @@ class BoxIndex:
             needs_room = work.enlarge(code, len(box[0]))
         cost = Work(rows=k, nodes=nodes, rounds=rounds)
         if code == deciding.COVERED:
-            used = arrays.record.rows[work.rows[:k][work.used[:k]] * ROW + BoxRow.number]
+            used = arrays.record.rows[work.rows[:k][work.used[:k]] * ROW + IndexRow.number]
             rule = "branch_and_bound" if rounds else "pairwise"
             proof = tuple(sorted(used.tolist()))
             return Verdict(covered=True, certain=True, decided_by=rule, used=proof, work=cost)

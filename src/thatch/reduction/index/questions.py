@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from thatch.errors import BoxError, ParameterError, shown
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints, check_box
-from thatch.reduction.index.kernels.checking import fault, fault_of_many
+from thatch.reduction.index.kernels.questions import fault, fault_of_many
 
 __all__ = [
     "ALL",

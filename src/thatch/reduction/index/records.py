@@ -35,8 +35,8 @@ __all__ = [
     "SAMPLE_SIZE",
     "VOLUME_STEPS",
     "AxisRecord",
-    "BoxRow",
     "IndexRecord",
+    "IndexRow",
     "IndexState",
     "TreeNode",
 ]
@@ -69,7 +69,7 @@ class TreeNode(KernelRecord):
     start: int  # where the leaf begins in `leaves`
 
 
-class BoxRow(KernelRecord):
+class IndexRow(KernelRecord):
     """A box."""
 
     start: int  # where its ends begin in `ends`
@@ -106,7 +106,7 @@ class IndexRecord(KernelRecord):
 
     nodes: Int64s  # TreeNode
     leaves: Int64s
-    rows: Int64s  # BoxRow
+    rows: Int64s  # IndexRow
     ends: Int64s  # (end, key) of every box, ascending, without the smallest keys
     axes: Int64s  # AxisRecord
     state: IndexState
@@ -120,4 +120,4 @@ class IndexRecord(KernelRecord):
     shares: Doubles  # by axis: the share of the box that a width of 1 is
 
 
-NODE, ROW = TreeNode.width, BoxRow.width
+NODE, ROW = TreeNode.width, IndexRow.width

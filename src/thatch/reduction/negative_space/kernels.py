@@ -244,7 +244,7 @@ def choose(lows, highs, slots, columns, low, high, made, allowed, metric, litera
 
 
 @kernel
-def grown(array, room):
+def enlarge(array, room):
     """The same columns with room for more boxes."""
     larger = np.empty((array.shape[0], room), np.int64)
     for column in range(array.shape[0]):
@@ -303,7 +303,7 @@ def stream(
                     slots[:hits] = chosen[:hits]
                 needed = count + hits * (2 * n_axes - 1)
                 if needed > lows.shape[1]:
-                    lows, highs = grown(lows, 2 * needed), grown(highs, 2 * needed)
+                    lows, highs = enlarge(lows, 2 * needed), enlarge(highs, 2 * needed)
                     kept = slots[:hits]
                     slots, chosen = np.empty(2 * needed, np.int64), np.empty(2 * needed, np.int64)
                     slots[:hits] = kept

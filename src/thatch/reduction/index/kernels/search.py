@@ -10,35 +10,21 @@ from numba.extending import intrinsic
 from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import JIT, kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.records import (
-    LANES,
-    NODE,
-    ROW,
-    VOLUME_STEPS,
-    AxisRecord,
-    BoxRow,
-    IndexRecord,
-    TreeNode,
+from thatch.reduction.index.kernels.questions import (
+    axis_at,
+    load_box,
+    node_at,
+    row_at,
+    unload_box,
+    volume_of,
 )
+from thatch.reduction.index.records import LANES, VOLUME_STEPS, IndexRecord
 
-__all__ = [
-    "axis_at",
-    "containing",
-    "find_best",
-    "find_container",
-    "inside",
-    "load_box",
-    "meeting",
-    "node_at",
-    "row_at",
-    "unload_box",
-    "volume_of",
-]
+__all__ = ["containing", "find_best", "find_container", "inside", "meeting"]
 
 _I64 = ir.IntType(64)
 _KEYS = ir.VectorType(_I64, LANES)
 _MEETING, _INSIDE = 0, 1
-_WHOLE_WIDTH = float(HIGHEST - LOWEST + 1)
 
 
 @intrinsic
@@ -65,58 +51,6 @@ if not JIT:
 
     def _not_above(keys, offset, bound):
         return np.bitwise_or.reduce(_BITS[keys[offset : offset + LANES] <= bound], initial=np.uint64(0))
-
-
-# --- records and questions -------------------------------------------------------------------------------------------
-
-
-@subkernel
-def node_at(index, number):
-    """A node by its number."""
-    return TreeNode(index.nodes, number * NODE)
-
-
-@subkernel
-def row_at(index, number):
-    """A box by its row."""
-    return BoxRow(index.rows, number * ROW)
-
-
-@subkernel
-def axis_at(index, axis):
-    """An axis by its number."""
-    return AxisRecord(index.axes, 2 * np.int64(axis))
-
-
-@subkernel
-def volume_of(lows, highs, start, end):
-    """The volume of a box: a logarithm in whole steps."""
-    volume = 1.0
-    logs = 0.0
-    for i in range(start, end):
-        volume *= (highs[i] - lows[i] + 1.0) / _WHOLE_WIDTH
-        if volume < 1e-200:
-            logs += np.log2(volume)
-            volume = 1.0
-    return np.int64(np.floor((logs + np.log2(volume)) * VOLUME_STEPS))
-
-
-@subkernel
-def load_box(index, axes, lows, highs, start, end):
-    """Write a box into the question `contain`; axes that no box constrains are left out."""
-    for i in range(start, end):
-        if axes[i] < index.state.n_axes:
-            index.contain[2 * np.int64(axes[i])] = lows[i]
-            index.contain[2 * np.int64(axes[i]) + 1] = -highs[i]
-
-
-@subkernel
-def unload_box(index, axes, start, end):
-    """Reset the question `contain`."""
-    for i in range(start, end):
-        if axes[i] < index.state.n_axes:
-            index.contain[2 * np.int64(axes[i])] = LOWEST
-            index.contain[2 * np.int64(axes[i]) + 1] = -HIGHEST
 
 
 # --- leaves ----------------------------------------------------------------------------------------------------------

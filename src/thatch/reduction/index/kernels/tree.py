@@ -6,16 +6,19 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, short_kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.kernels.leaves import (
+from thatch.reduction.index.kernels.nodes import (
     NOTHING,
     choose_split,
-    leaf_size,
+    depth_of,
+    divide,
+    drop_leaf,
     make_leaf,
+    new_node,
     partition,
     smallest_key,
     words_for,
 )
-from thatch.reduction.index.kernels.search import axis_at, load_box, node_at, row_at, unload_box, volume_of
+from thatch.reduction.index.kernels.questions import axis_at, load_box, node_at, row_at, unload_box, volume_of
 from thatch.reduction.index.records import DEEPEST, LEAF, NODE, RARE, ROW, SAMPLE_SIZE, IndexRecord
 
 __all__ = [
@@ -41,65 +44,12 @@ STALE = -3  # all trees built again
 _MOST_GARBAGE = 1 << 13  # words; less is not worth moving leaves
 
 
-# --- nodes -----------------------------------------------------------------------------------------------------------
-
-
-@subkernel
-def _new_node(index, parent):
-    """The number of an empty leaf without memory."""
-    state = index.state
-    number = state.free
-    if number >= 0:
-        state.free = node_at(index, number).parent
-    else:
-        number = state.n_nodes
-        state.n_nodes += 1
-    for field in range(NODE):
-        index.nodes[number * NODE + field] = 0
-    node = node_at(index, number)
-    node.split = -1
-    node.parent = parent
-    node.volume = -NOTHING
-    node.first = NOTHING
-    return number
-
-
-@subkernel
-def _divide(index, number, end, value):
-    """Make a node an inner one with two empty children; return these."""
-    node = node_at(index, number)
-    near, far = _new_node(index, number), _new_node(index, number)
-    node.split = end
-    node.value = value
-    node.near = near
-    node.far = far
-    node.capacity = 0
-    return near, far
-
-
-@subkernel
-def _drop_leaf(index, node):
-    """Give up the memory of a node, if it is a leaf."""
-    if node.capacity > 0:
-        index.state.garbage += leaf_size(node.columns, node.capacity)
-        node.capacity = 0
-
-
-@subkernel
-def _depth_of(index, number):
-    depth = -1
-    while number >= 0:
-        depth += 1
-        number = node_at(index, number).parent
-    return depth
-
-
 @subkernel
 def _grow(index, root, count):
     """Build the tree of `order[:count]` at a node. False if there is no room for it."""
     order, stack, state = index.order, index.stack, index.state
     most_nodes = index.nodes_length // NODE
-    stack[0], stack[1], stack[2], stack[3] = root, 0, count, _depth_of(index, root)
+    stack[0], stack[1], stack[2], stack[3] = root, 0, count, depth_of(index, root)
     top = 4
     while top > 0:
         top -= 4
@@ -115,8 +65,8 @@ def _grow(index, root, count):
         if state.n_nodes + 2 > most_nodes:
             return False
         near_count = partition(index, start, count, end, value)
-        _drop_leaf(index, node)
-        near, far = _divide(index, number, end, value)
+        drop_leaf(index, node)
+        near, far = divide(index, number, end, value)
         node.count = count
         node.built = count
         volume, first = -NOTHING, NOTHING
@@ -188,7 +138,7 @@ def _root_for(index, axes, lows, start, end):
     if best < 0:
         return index.state.common
     if axis_at(index, best).root < 0:
-        axis_at(index, best).root = _new_node(index, -1)
+        axis_at(index, best).root = new_node(index, -1)
     return axis_at(index, best).root
 
 
@@ -245,7 +195,7 @@ def _split_leaf(index, number, row, depth):
         make_leaf(index, number, 0, count)
         return False
     near_count = partition(index, 0, count, end, value)
-    near, far = _divide(index, number, end, value)
+    near, far = divide(index, number, end, value)
     child = node_at(index, near)  # it takes over the memory
     child.start = start
     child.columns = columns
@@ -359,7 +309,7 @@ def rebuild(table, root):
             for i in range(node.count):
                 order[count] = leaves[node.start + 2 * node.columns + i] >> 1
                 count += 1
-            _drop_leaf(index, node)
+            drop_leaf(index, node)
         if number != root:
             node.parent = state.free
             state.free = number
@@ -405,7 +355,7 @@ def build(table, trees):
     """Build all trees of rows that are in the order of their trees. False if there is no room."""
     index = IndexRecord(table, 0)
     state = index.state
-    state.common = _new_node(index, -1)
+    state.common = new_node(index, -1)
     start = 0
     while start < len(trees):
         axis = trees[start]
@@ -416,7 +366,7 @@ def build(table, trees):
             return False
         root = state.common
         if axis >= 0:
-            root = _new_node(index, -1)
+            root = new_node(index, -1)
             axis_at(index, axis).root = root
         for i in range(start, end):
             index.order[i - start] = i

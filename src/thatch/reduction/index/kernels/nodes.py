@@ -1,4 +1,4 @@
-"""Leaves of the trees of an index; `records.py` describes the layout.
+"""Nodes and leaves of the trees of an index; `records.py` describes the layout.
 
 Too many boxes for a leaf are split at the median of one end. Ends take turns: a second split by the same end helps few
 questions, because the near side answers all of them.
@@ -10,10 +10,21 @@ import numpy as np
 
 from thatch.compiled.decorators import subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.kernels.search import node_at, row_at
-from thatch.reduction.index.records import LANES, LEAF, MOST_COLUMNS, SAMPLED, SAMPLED_ENDS
+from thatch.reduction.index.kernels.questions import node_at, row_at
+from thatch.reduction.index.records import LANES, LEAF, MOST_COLUMNS, NODE, SAMPLED, SAMPLED_ENDS
 
-__all__ = ["NOTHING", "choose_split", "leaf_size", "make_leaf", "partition", "smallest_key", "words_for"]
+__all__ = [
+    "NOTHING",
+    "choose_split",
+    "depth_of",
+    "divide",
+    "drop_leaf",
+    "make_leaf",
+    "new_node",
+    "partition",
+    "smallest_key",
+    "words_for",
+]
 
 NOTHING = np.iinfo(np.int64).max  # the first number where there are no boxes
 
@@ -53,6 +64,60 @@ def words_for(index, sides):
     if state.n_rows < LEAF:
         return leaf_size(columns, LEAF)
     return 2 * leaf_size(columns, 2 * max(state.largest, LEAF))
+
+
+# --- nodes -------------------------------------------------------------------------------------------------------------
+
+
+@subkernel
+def new_node(index, parent):
+    """The number of an empty leaf without memory."""
+    state = index.state
+    number = state.free
+    if number >= 0:
+        state.free = node_at(index, number).parent
+    else:
+        number = state.n_nodes
+        state.n_nodes += 1
+    for field in range(NODE):
+        index.nodes[number * NODE + field] = 0
+    node = node_at(index, number)
+    node.split = -1
+    node.parent = parent
+    node.volume = -NOTHING
+    node.first = NOTHING
+    return number
+
+
+@subkernel
+def divide(index, number, end, value):
+    """Make a node an inner one with two empty children; return these."""
+    node = node_at(index, number)
+    near, far = new_node(index, number), new_node(index, number)
+    node.split = end
+    node.value = value
+    node.near = near
+    node.far = far
+    node.capacity = 0
+    return near, far
+
+
+@subkernel
+def drop_leaf(index, node):
+    """Give up the memory of a node, if it is a leaf."""
+    if node.capacity > 0:
+        index.state.garbage += leaf_size(node.columns, node.capacity)
+        node.capacity = 0
+
+
+@subkernel
+def depth_of(index, number):
+    """How many nodes are above a node."""
+    depth = -1
+    while number >= 0:
+        depth += 1
+        number = node_at(index, number).parent
+    return depth
 
 
 # --- making a leaf ---------------------------------------------------------------------------------------------------
