@@ -119,7 +119,7 @@ def _interval(ends: tuple[Any, ...], where: str) -> tuple[Constraint, tuple[Lite
     assert high is not None
     if isinstance(low, str) != isinstance(high, str):
         raise EventError("two numbers or two texts as ends", shown(ends), where)
-    if low > high:  # type: ignore[operator]
+    if low > high:  # type: ignore[operator] # two numbers, or two texts
         raise EventError("a low end that is not above the high one", shown(ends), where)
     return (below(low), above(high)), (low, high)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from thatch.reduction.negative_space.spaces import ApproximateSpace, ExactSpace
-from thatch.reduction.negative_space.stream import StreamCounts, stream
+from thatch.reduction.negative_space.spaces import ApproximateSpace, ExactSpace, StreamCounts, stream
 
 __all__ = ["ApproximateSpace", "ExactSpace", "StreamCounts", "stream"]

@@ -24,17 +24,19 @@ Deviations from the paper:
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.boxes import Ints
+from thatch.reduction.boxes import Ints, check_box, check_boxes
+from thatch.reduction.negative_space import kernels
 from thatch.reduction.negative_space.kernels import BENEFIT, COST, RATIO, choose
 from thatch.reduction.negative_space.regions import ColumnBox, OwnedRegions, Regions
 from thatch.reduction.negative_space.space import Domain, Space
 
-__all__ = ["METRICS", "ApproximateSpace", "ExactSpace", "Metric", "Unsubscription", "check_options"]
+__all__ = ["METRICS", "ApproximateSpace", "ExactSpace", "Metric", "StreamCounts", "Unsubscription", "stream"]
 
 Metric = Literal["ratio", "benefit", "cost"]
 Unsubscription = Literal["hand back", "reassign"]
@@ -42,7 +44,7 @@ Unsubscription = Literal["hand back", "reassign"]
 METRICS = {"ratio": RATIO, "benefit": BENEFIT, "cost": COST}
 
 
-def check_options(k: int, metric: Metric) -> None:
+def _check_options(k: int, metric: Metric) -> None:
     """Refuse options that the approximate form cannot work with."""
     if k < 1:
         raise ParameterError("at least 1", shown(k), "k")
@@ -101,7 +103,7 @@ class ApproximateSpace(Space):
         pairwise: bool = True,
         domain: Domain | None = None,
     ) -> None:
-        check_options(k, metric)
+        _check_options(k, metric)
         if unsubscribe not in get_args(Unsubscription):
             raise ParameterError("'hand back' or 'reassign'", shown(unsubscribe), "unsubscribe")
         self._k = k
@@ -166,3 +168,59 @@ class ApproximateSpace(Space):
             self._remove_covered(freed, self._shares)
         self._negative.extend(*freed.boxes())
         return freed
+
+
+# --- many subscriptions in one kernel call ------------------------------------------------------------------------------
+
+
+class StreamCounts(NamedTuple):
+    """Counts after some numbers of subscriptions; -1 if there were too many boxes before.
+
+    Parameters
+    ----------
+    boxes : in R
+    subsumed : covered subscriptions, by one other or by several
+    covered : subscriptions inside a single active one; 0 without `pairwise`
+    """
+
+    boxes: Ints
+    subsumed: Ints
+    covered: Ints
+
+
+def stream(  # noqa: PLR0913 - the options of the approximate form
+    lows: npt.ArrayLike,
+    highs: npt.ArrayLike,
+    domain: tuple[npt.ArrayLike, npt.ArrayLike],
+    marks: npt.ArrayLike,
+    *,
+    k: int | None = None,
+    metric: Metric = "ratio",
+    literal: bool = False,
+    dynamic: bool = False,
+    pairwise: bool = False,
+    most_boxes: int = 20_000_000,
+) -> StreamCounts:
+    """Subscribe boxes in order, exactly or with at most k new boxes each (jafarpour2008, figures 6 and 8).
+
+    Parameters
+    ----------
+    lows, highs : a line for each subscription and a column for each axis; they lie in the domain
+    domain : the low and the high end of every axis
+    marks : ascending numbers of subscriptions after which to count
+    k : None for the exact form; the following options are those of `ApproximateSpace`
+    most_boxes : stop when there are more; a box takes 16 bytes for each axis
+    """
+    domain_low, domain_high = check_box(*domain, where="domain")
+    low, high = check_boxes(lows, highs, axes=len(domain_low))
+    if (low < domain_low).any() or (high > domain_high).any():
+        raise ParameterError("boxes inside the domain", "one that reaches beyond it", "lows, highs")
+    _check_options(1 if k is None else k, metric)
+    at = np.asarray(marks, np.int64)
+    if at.ndim != 1 or (np.diff(at) <= 0).any() or (len(at) and not 1 <= at[0] <= at[-1] <= len(low)):
+        raise ParameterError(f"ascending numbers from 1 to {len(low)}", shown(marks), "marks")
+    counts = np.full((len(at), 3), -1, np.int64)
+    limit = -1 if k is None else k
+    options = limit, METRICS[metric], literal, dynamic, pairwise, most_boxes
+    kernels.stream(low, high, domain_low, domain_high, at, *options, counts)
+    return StreamCounts(*counts.T.copy())
