@@ -19,7 +19,6 @@ from thatch.model.matching import holds
 __all__ = ["Pool", "View"]
 
 _SURE = 2**32 - 1
-_EMPTY = np.zeros(0, np.int64)
 
 Slots = Int64s
 Answer = TypeVar("Answer")

@@ -18,6 +18,7 @@ from thatch.matching.segments.kernels.cells import (
     WIDE_LAST_TEXT,
     WIDE_NUMBER,
     WIDE_TEXT,
+    compare_texts,
     number_code,
     text_code,
 )
@@ -39,21 +40,9 @@ def _cut_below(kind, value, texts, row_kind, number, words, start, length):
         return value <= number if kind == r.NUMBER else value < number
     if row_kind != 6:
         return False
-    order = _compare(texts, np.int64(value), words, start, length)
+    own = np.int64(value) + 4
+    order = compare_texts(texts, own, own + _length(texts, own - 4), words, start, start + length)
     return order <= 0 if kind == r.TEXT else order < 0
-
-
-@subkernel
-def _compare(texts, at, words, start, length):
-    """-1, 0 or 1 as the text of a cut sorts before, with or after a text of the event."""
-    own = _length(texts, at)
-    for step in range(min(own, length)):
-        a, b = texts[at + 4 + step], words[start + step]
-        if a != b:
-            return -1 if a < b else 1
-    if own == length:
-        return 0
-    return 1 if own > length else -1
 
 
 @subkernel

@@ -22,7 +22,7 @@ from thatch.matching.segments.kernels.blocks import (
     zones_alive,
 )
 from thatch.matching.segments.kernels.candidates import add_candidates, take_sure
-from thatch.matching.segments.kernels.refine import refine_lists
+from thatch.matching.segments.kernels.refine import refine
 from thatch.matching.segments.kernels.rows import SHORT, aim, count_lists, forget_layers, set_layers
 from thatch.matching.segments.kernels.verdicts import settle
 
@@ -57,7 +57,7 @@ def _on_lists(mixed, at, low, high, lanes, is_keyed, is_narrow):
 @subkernel
 def _settle(end, source, segment, context, count, n_layers, flags, moment):
     """Decide about candidates up to `end`; return whether to stop."""
-    end = refine_lists(context.counts.waiting, end, segment, context, count, n_layers)
+    end = refine(context.counts.waiting, end, segment, context, count, np.int64(1), n_layers)
     return settle(end, source, segment, context, np.int64(1), flags, moment)
 
 

@@ -10,7 +10,7 @@ from thatch.matching.segments.kernels.candidates import HAS_CHECKS, LISTED, SEVE
 from thatch.matching.segments.kernels.prefilter import drop_by_words
 from thatch.matching.segments.records import CHECK, PREFILTER
 
-__all__ = ["refine", "refine_lists"]
+__all__ = ["refine"]
 
 
 @subkernel
@@ -67,32 +67,14 @@ def _prefilter(begin, end, segment, context, count):
 
 
 @inline
-def refine(begin, end, segment, context, count):
-    """Drop the candidates whose sides left over do not pass; return where the others end."""
-    left_at, left = segment.left_at, segment.left
-    low, high = context.low, context.high
-    candidates = context.pending
-    claims = segment.box_claims if segment.box_owner_length > 0 else segment.claims
-    end = _prefilter(begin, end, segment, context, count)
-    kept = begin
-    for index in range(begin, end):
-        candidate = candidates[index]
-        box = box_of(candidate)
-        first, last = np.int64(left_at[box]), np.int64(left_at[box + 1])
-        if first < last:
-            if not _left_pass(left, first, last, low, high):
-                continue
-            if left[3 * last - 3] == CHECK:
-                candidate |= HAS_CHECKS
-        candidates[kept] = candidate
-        kept += 1
-        prefetch(claims, box)
-    return kept
+def refine(begin, end, segment, context, count, is_loose, n_layers):
+    """Drop the candidates whose sides left over do not pass; return where the others end.
 
-
-@inline
-def refine_lists(begin, end, segment, context, count, n_layers):
-    """The same for an event with lists, or for coarse codes."""
+    Parameters
+    ----------
+    is_loose : the event has lists, or codes are coarse
+    n_layers : in how many layers its lists lie, 0 if they do not
+    """
     left_at, left = segment.left_at, segment.left
     low, high = context.low, context.high
     strict_low, strict_high = context.strict_low, context.strict_high
@@ -115,7 +97,7 @@ def refine_lists(begin, end, segment, context, count, n_layers):
                     candidate |= SEVERAL
             elif not _left_pass(left, first, last, low, high):
                 continue
-            elif candidate & SURE and not _left_pass(left, first, last, strict_low, strict_high):
+            elif is_loose and candidate & SURE and not _left_pass(left, first, last, strict_low, strict_high):
                 candidate ^= SURE
             if left[3 * last - 3] == CHECK:
                 candidate |= HAS_CHECKS

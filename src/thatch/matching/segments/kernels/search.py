@@ -113,7 +113,7 @@ def _search_segment(segment, source, context, touched, flags, moment):
 @subkernel
 def _settle(end, source, segment, context, count, flags, moment):
     """Decide about candidates up to `end`; return whether to stop."""
-    end = refine(context.counts.waiting, end, segment, context, count)
+    end = refine(context.counts.waiting, end, segment, context, count, np.int64(0), np.int64(0))
     return settle(end, source, segment, context, np.int64(0), flags, moment)
 
 
