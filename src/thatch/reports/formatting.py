@@ -47,7 +47,7 @@ def number(value: object) -> float | None:
     try:
         found = value.total_seconds() if isinstance(value, timedelta) else float(value)
     except OverflowError:  # an integer larger than all doubles
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]  # only numbers overflow
     except ValueError:  # a signalling NaN of decimals
         return None
     return None if found != found else found

@@ -95,7 +95,7 @@ def _planned(filters: Sequence[Filter], events: Sequence[Event], p: float) -> Cl
     return ClusterMatcher(lambda event: len(wanted.execute(found, records[event]).owners), evaluations)
 
 
-def _diagrams(filters: Sequence[Filter], events: Sequence[Event], p: float) -> ClusterMatcher:  # noqa: ARG001
+def _diagrams(filters: Sequence[Filter], events: Sequence[Event], _p: float) -> ClusterMatcher:
     index = _index_of(filters)
     records = [read_event(event) for event in events]
     return ClusterMatcher(
@@ -103,7 +103,7 @@ def _diagrams(filters: Sequence[Filter], events: Sequence[Event], p: float) -> C
     )
 
 
-def _chains(filters: Sequence[Filter], events: Sequence[Event], p: float) -> ClusterMatcher:  # noqa: ARG001
+def _chains(filters: Sequence[Filter], events: Sequence[Event], _p: float) -> ClusterMatcher:
     """Diagrams without their first phase: the true predicates are known."""
     index = _index_of(filters)
     true = [index.predicates.true_variables(read_event(event)) for event in events]
@@ -145,7 +145,7 @@ def _nodes_tested(index: DiagramIndex, records: Sequence[Record]) -> float:
     return tested / len(records)
 
 
-def _segments(filters: Sequence[Filter], events: Sequence[Event], p: float) -> ClusterMatcher:  # noqa: ARG001
+def _segments(filters: Sequence[Filter], events: Sequence[Event], _p: float) -> ClusterMatcher:
     """The engine's segments; an engine itself would not use them for a set this small."""
     index = SegmentIndex()
     index.extend(dict(enumerate(filters)))

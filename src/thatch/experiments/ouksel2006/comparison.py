@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
+from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent, ratio
 from thatch.experiments.redundancy import is_redundant
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
@@ -173,25 +173,25 @@ FIG11 = _figure(
 def _compare_ratio(results: Results) -> list[Comparison]:
     arrived = sorted(set(results.values("arrived").tolist()))
 
-    def ratio(attributes: int, at: int) -> float | None:
-        sizes = [
+    def group_to_pairwise(attributes: int, at: int) -> float | None:
+        sizes = (
             results.total("active", policy=policy, attributes=attributes, arrived=at, **USUAL)
             for policy in ("group", "pairwise")
-        ]
-        return None if None in sizes else sizes[0] / sizes[1]  # type: ignore[operator]
+        )
+        return ratio(*sizes)
 
     early = 1_000 if 1_000 in arrived else arrived[0]
     return [
         Comparison(
             f"group / pairwise at {early:,}, m = 10 / 15 / 20",
             "70 to 80 %",
-            join(percent(ratio(m, early)) for m in (10, 15, 20)),
+            join(percent(group_to_pairwise(m, early)) for m in (10, 15, 20)),
             "lower for m = 10, higher for m = 20",
         ),
         Comparison(
             f"group / pairwise at {arrived[-1]:,}, m = 10 / 15 / 20",
             "falling, larger for larger m, almost alike for 15 and 20",
-            join(percent(ratio(m, arrived[-1])) for m in (10, 15, 20)),
+            join(percent(group_to_pairwise(m, arrived[-1])) for m in (10, 15, 20)),
             "falling and larger for larger m; 15 and 20 differ",
         ),
     ]
