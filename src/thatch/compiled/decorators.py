@@ -35,7 +35,7 @@ if os.environ.get("THATCH_PLAIN_NUMBA") != "1":
     except (ImportError, AttributeError):  # another version of Numba
         internals = None
 PLAIN = internals is None
-COMPILER_LOCK: Any = RLock() if PLAIN else internals.global_compiler_lock  # held while something is compiled
+COMPILER_LOCK: Any = RLock() if PLAIN else internals.COMPILER_LOCK  # held while something is compiled
 
 
 def kernel(function: Any) -> Any:

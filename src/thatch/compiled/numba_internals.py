@@ -18,12 +18,11 @@ from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_lock import global_compiler_lock as COMPILER_LOCK  # noqa: N812 - an object of theirs, a constant here
 from numba.core.runtime import rtsys
 
 __all__ = [
-    "cache_on_disk", "compile_for_address", "compile_inline", "compile_kernel", "compile_subkernel",
-    "global_compiler_lock",
+    "COMPILER_LOCK", "cache_on_disk", "compile_for_address", "compile_inline", "compile_kernel", "compile_subkernel",
 ]  # fmt: skip
 
 _NEEDED = {
