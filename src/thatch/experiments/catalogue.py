@@ -18,7 +18,7 @@ PAPERS = {
     "li2005": "Li, Hou, Jacobsen: A unified approach to routing, covering and merging in publish/subscribe systems based on "
     "modified binary decision diagrams, ICDCS 2005",
     "yu2012": "Yu, Agarwal, Yang: Subscriber assignment for wide-area content-based publish/subscribe, TKDE 24(10), 2012",
-    "overlay": "Networks of brokers: what reduction on each link saves in the whole network (Ouksel and others, sections 1, 2 and 5)",
+    "overlay": "Networks of brokers: what reduction on each link saves in the whole network (ouksel2006, sections 1, 2 and 5)",
     "commonality": "Commonalities of subscriptions and matching plans built from them, a work-in-progress paper of the PADRES "
     "group",
 }
