@@ -1,5 +1,5 @@
 # Everything here works from python3 (3.11 or later, with venv), make and git alone.
-# The environment is .venv in this folder; it is made, and made anew, when a target needs it.
+# The environment is .venv in this folder; targets create it, and update it when the pins change.
 
 PYTHON ?= python3
 WORKERS ?= auto
