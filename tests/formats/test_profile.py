@@ -12,7 +12,7 @@ import pytest
 import thatch
 from thatch.errors import TableError
 from thatch.formats.folders import FORMAT
-from thatch.formats.profile import read_profile, tables_of, write_profile
+from thatch.formats.profile import profile_tables, read_profile, write_profile
 from thatch.model.profile import ErrorBounds, Profile
 
 EVENTS = [
@@ -71,7 +71,7 @@ def test_the_manifest_tells_what_made_it(folder):
 def test_tables_are_plain_parquet(folder, profile):
     table = pq.read_table(folder / "attributes.parquet")
     assert table.column("attribute").to_pylist() == [each.key for each in profile.attributes]
-    assert tables_of(profile)["predicates"].column("predicate").to_pylist()[0] == "t = 'a'"
+    assert profile_tables(profile)["predicates"].column("predicate").to_pylist()[0] == "t = 'a'"
 
 
 def test_a_folder_that_is_there_is_not_replaced(folder, profile):

@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from thatch.errors import TableError, shown
 
 __all__ = [
@@ -24,7 +27,9 @@ __all__ = [
     "manifest_text",
     "new_folder",
     "read_manifest",
-    "write_manifest",
+    "read_tables",
+    "write_folder",
+    "write_tables",
 ]
 
 FORMAT = 1
@@ -143,13 +148,48 @@ def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> It
             shutil.rmtree(each, ignore_errors=True)
 
 
-def write_manifest(
-    folder: Path, kind: str, *, command: str, parameters: Mapping[str, Any], rows: Mapping[str, int]
+def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, int]:
+    """Write tables as Parquet files; how many rows each has, by name."""
+    for name, table in tables.items():
+        pq.write_table(table, folder / f"{name}.parquet")
+    return {name: table.num_rows for name, table in tables.items()}
+
+
+def write_folder(
+    folder: str | os.PathLike[str],
+    kind: str,
+    tables: Mapping[str, pa.Table],
+    *,
+    pages: Mapping[str, str] | None = None,
+    command: str = "",
+    parameters: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
-    """Write the manifest, after all other files; see `manifest_text`."""
-    files = {path.name: describe_file(path.read_bytes()) for path in sorted(folder.iterdir())}
-    text = manifest_text(kind, command=command, parameters=parameters, rows=rows, files=files)
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    """Write a folder of tables, texts (`pages`, by file name) and a manifest; raises `TableError` as `new_folder` does."""
+    with new_folder(folder, overwrite=overwrite) as hidden:
+        rows = write_tables(hidden, tables)
+        for name, page in (pages or {}).items():
+            (hidden / name).write_text(page, encoding="utf-8")
+        files = {path.name: describe_file(path.read_bytes()) for path in sorted(hidden.iterdir())}
+        text = manifest_text(kind, command=command, parameters=parameters or {}, rows=rows, files=files)
+        (hidden / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def read_tables(
+    folder: Path, kind: str, schemas: Mapping[str, pa.Schema | None]
+) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """The tables of a folder with these names, and the parameters of the command that made it.
+
+    Raises `TableError` if the folder is of another kind or a newer format, or a file is missing or was changed.
+    """
+    manifest = read_manifest(folder, kind, [f"{name}.parquet" for name in schemas])
+    try:
+        tables = {
+            name: pq.read_table(folder / f"{name}.parquet", schema=schema) for name, schema in schemas.items()
+        }
+    except (OSError, pa.ArrowException) as error:
+        raise TableError(f"Cannot read a table of the {kind}: {error}", where=str(folder)) from error
+    return tables, manifest.get("parameters", {})
 
 
 def _check_free(path: Path, *, overwrite: bool) -> None:

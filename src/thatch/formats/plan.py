@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from thatch.errors import TableError, ThatchError, shown
-from thatch.formats.folders import new_folder, read_manifest, write_manifest
+from thatch.formats.folders import read_tables, write_folder
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
@@ -37,7 +36,7 @@ from thatch.placement.placement import Status
 from thatch.placement.plan import PlacementPlan
 from thatch.placement.tree import BrokerTree
 
-__all__ = ["KIND", "REPORT", "plan_tables", "read_plan", "write_plan", "write_plan_tables"]
+__all__ = ["KIND", "REPORT", "plan_tables", "read_plan", "write_plan"]
 
 KIND = "plan"
 REPORT = "report.html"
@@ -64,7 +63,7 @@ _SCHEMAS = {
         [("status", _TEXT), ("bandwidth", _DOUBLE), ("load_factor", _DOUBLE), ("faults", pa.list_(_TEXT))]
     ),
 }
-_NAMES = (*_SCHEMAS, "statistics", "yardsticks")  # the columns of these two depend on what was measured
+_MEASURED = ("statistics", "yardsticks")  # tables whose columns depend on what was measured
 
 
 def plan_tables(plan: PlacementPlan) -> dict[str, pa.Table]:
@@ -121,14 +120,6 @@ def _tree_columns(plan: PlacementPlan) -> dict[str, Any]:
     }
 
 
-def write_plan_tables(folder: Path, plan: PlacementPlan) -> dict[str, int]:
-    """Write the tables of a plan into a folder; how many rows each has, by name."""
-    tables = plan_tables(plan)
-    for name, table in tables.items():
-        pq.write_table(table, folder / f"{name}.parquet")
-    return {name: table.num_rows for name, table in tables.items()}
-
-
 def write_plan(
     folder: str | os.PathLike[str],
     plan: PlacementPlan,
@@ -138,44 +129,35 @@ def write_plan(
     parameters: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write a plan as a folder, which appears when it is whole.
+    """Write a plan as a folder.
 
     Parameters
     ----------
     report : the page that shows it, as HTML; none if empty
     command, parameters : what made the plan, for the manifest
     overwrite : whether to replace a folder that a command has written
-
-    Raises
-    ------
-    TableError
-        If something is there already, or nothing can be written there.
     """
-    with new_folder(folder, overwrite=overwrite) as hidden:
-        rows = write_plan_tables(hidden, plan)
-        if report:
-            (hidden / REPORT).write_text(report, encoding="utf-8")
-        write_manifest(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
+    write_folder(
+        folder,
+        KIND,
+        plan_tables(plan),
+        pages={REPORT: report} if report else None,
+        command=command,
+        parameters=parameters,
+        overwrite=overwrite,
+    )
 
 
 def read_plan(folder: str | os.PathLike[str]) -> PlacementPlan:
-    """The plan in a folder, as `write_plan` or the command `thatch place` has written it.
-
-    Raises
-    ------
-    TableError
-        If the folder is none, of a newer format or another kind, or a file is missing or not as it was written.
-    """
-    path = Path(folder)
-    manifest = read_manifest(path, KIND, [f"{name}.parquet" for name in _NAMES])
-    described = manifest.get("parameters", {}).get("schema")
+    """The plan that `write_plan` or the command `thatch place` wrote; raises `TableError` if there is none."""
+    tables, parameters = read_tables(Path(folder), KIND, {**_SCHEMAS, **dict.fromkeys(_MEASURED)})
+    described = parameters.get("schema")
     try:
         schema = Schema.from_description(described) if described is not None else None
-        tables = {name: pq.read_table(path / f"{name}.parquet", schema=_SCHEMAS.get(name)) for name in _NAMES}
         return _plan(tables, schema)
-    except (LookupError, TypeError, ValueError, OSError, ThatchError) as error:
+    except (LookupError, TypeError, ValueError, ThatchError) as error:
         raise TableError(
-            f"Cannot read the tables of the plan: {shown(str(error))}", where=str(path)
+            f"Cannot read the tables of the plan: {shown(str(error))}", where=str(folder)
         ) from error
 
 

@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from thatch.errors import TableError, shown
-from thatch.formats.folders import new_folder, read_manifest, write_manifest
+from thatch.formats.folders import read_tables, write_folder
 from thatch.model.profile import (
     AttributePair,
     AttributeProfile,
@@ -38,7 +37,7 @@ from thatch.model.profile import (
     Profile,
 )
 
-__all__ = ["KIND", "read_profile", "tables_of", "write_profile", "write_tables"]
+__all__ = ["KIND", "profile_tables", "read_profile", "write_profile"]
 
 KIND = "profile"
 
@@ -72,7 +71,7 @@ _SCHEMAS = {
 }
 
 
-def tables_of(profile: Profile) -> dict[str, pa.Table]:
+def profile_tables(profile: Profile) -> dict[str, pa.Table]:
     """The tables of a profile by name."""
     matches = profile.matches
     rows: dict[str, list[dict[str, Any]]] = {
@@ -126,14 +125,6 @@ def _kind(value: object) -> str:
     return "whole" if isinstance(value, int) else "number"
 
 
-def write_tables(folder: Path, profile: Profile) -> dict[str, int]:
-    """Write the tables of a profile into a folder; how many rows each has, by name."""
-    tables = tables_of(profile)
-    for name, table in tables.items():
-        pq.write_table(table, folder / f"{name}.parquet")
-    return {name: table.num_rows for name, table in tables.items()}
-
-
 def write_profile(
     folder: str | os.PathLike[str],
     profile: Profile,
@@ -141,45 +132,19 @@ def write_profile(
     command: str = "",
     parameters: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a profile as a folder, which appears when it is whole.
-
-    Parameters
-    ----------
-    folder : must not be there yet
-    command, parameters : what made the profile, for the manifest
-
-    Raises
-    ------
-    TableError
-        If something is there already, or nothing can be written there.
-    """
-    with new_folder(folder) as hidden:
-        rows = write_tables(hidden, profile)
-        write_manifest(hidden, KIND, command=command, parameters=parameters or {}, rows=rows)
+    """Write a profile as a new folder; `command` and `parameters` say in the manifest what made it."""
+    write_folder(folder, KIND, profile_tables(profile), command=command, parameters=parameters)
 
 
 def read_profile(folder: str | os.PathLike[str]) -> Profile:
-    """The profile in a folder, as `write_profile` or the job `thatch profile` has written it.
-
-    Raises
-    ------
-    TableError
-        If the folder is none, of a newer format or another kind, or a file is missing or not as it was written.
-    """
-    path = Path(folder)
-    read_manifest(path, KIND, [f"{name}.parquet" for name in _SCHEMAS])
-    tables = {name: _rows(path / f"{name}.parquet", schema) for name, schema in _SCHEMAS.items()}
+    """The profile that `write_profile` or the job `thatch profile` wrote; raises `TableError` if there is none."""
+    tables, _ = read_tables(Path(folder), KIND, _SCHEMAS)
     try:
-        return _profile(tables)
+        return _profile({name: table.to_pylist() for name, table in tables.items()})
     except (LookupError, TypeError, ValueError) as error:
-        raise TableError(f"Cannot read the tables of the profile: {shown(error)}", where=str(path)) from error
-
-
-def _rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:
-    try:
-        return pq.read_table(path, schema=schema).to_pylist()  # type: ignore[no-any-return]
-    except (OSError, pa.ArrowException) as error:
-        raise TableError(f"Cannot read a table of the profile: {error}", where=str(path)) from error
+        raise TableError(
+            f"Cannot read the tables of the profile: {shown(error)}", where=str(folder)
+        ) from error
 
 
 def _profile(tables: Mapping[str, list[dict[str, Any]]]) -> Profile:

@@ -12,8 +12,9 @@ from thatch.engine import Engine
 from thatch.errors import EventError
 from thatch.formats.broker_tree import read_broker_tree
 from thatch.formats.events import read_events as read_events_here
+from thatch.formats.folders import write_tables
 from thatch.formats.locations import read_locations
-from thatch.formats.plan import KIND, write_plan, write_plan_tables
+from thatch.formats.plan import KIND, plan_tables, write_plan
 from thatch.formats.profile import read_profile
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
@@ -156,7 +157,7 @@ def place_files(
             found = _count_traffic(spark, found, inputs.events, schema)
         refused = [(each[ROW], each[REASON]) for each in rejects]
         folder = scratch_folder()
-        counts = write_plan_tables(folder, found)
+        counts = write_tables(folder, plan_tables(found))
         job.put_files(folder)
         job.finish(
             KIND,

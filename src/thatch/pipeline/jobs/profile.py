@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from thatch.formats.profile import KIND, write_tables
+from thatch.formats.folders import write_tables
+from thatch.formats.profile import KIND, profile_tables
 from thatch.model.profile import Profile
 from thatch.model.profile.counting import REASONS
 from thatch.model.schema import Schema
@@ -53,7 +54,7 @@ def profile_files(
         )
         found = _add_rejects(found, log)
         folder = scratch_folder()
-        rows = write_tables(folder, found)
+        rows = write_tables(folder, profile_tables(found))
         job.put_files(folder)
         job.finish(
             KIND,
