@@ -74,12 +74,7 @@ _PARTS = re.compile(r"Expected (.*), got (.*)", re.DOTALL)
 
 @contextmanager
 def translate_spark_errors(doing: str = "") -> Iterator[None]:
-    """Raise what went wrong in a worker as an error of Thatch, and what Spark raises as a `SparkError`.
-
-    Parameters
-    ----------
-    doing : what was being done, for errors of Spark itself
-    """
+    """Raise what went wrong in a worker as an error of Thatch, and what Spark raises as a `SparkError` that says where."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -117,17 +112,8 @@ def report_progress(spark: SparkSession, progress: Progress | None) -> Iterator[
     """Call `progress` with the tasks done and the tasks known, until the block ends."""
     if progress is None:
         yield
-    elif is_connect(spark):
-        with _connect_handler(spark, progress):
-            yield
-    else:
-        with _status_watcher(spark.sparkContext, progress):
-            yield
-
-
-@contextmanager
-def _status_watcher(context: Any, progress: Progress) -> Iterator[None]:
-    group, done = f"thatch-{uuid4()}", Event()
+        return
+    context, group, done = spark.sparkContext, f"thatch-{uuid4()}", Event()
     context.setJobGroup(group, "thatch")
     watcher = Thread(target=_watch, args=(context, group, progress, done), daemon=True)
     watcher.start()
@@ -151,16 +137,3 @@ def _watch(context: Any, group: str, progress: Progress, done: Event) -> None:
                     stages[number] = (stage.numCompletedTasks, stage.numTasks)
         if stages:
             progress(sum(each for each, _ in stages.values()), sum(each for _, each in stages.values()))
-
-
-@contextmanager
-def _connect_handler(spark: Any, progress: Progress) -> Iterator[None]:
-    def handle(stages: Any, **_: Any) -> None:
-        stages = list(stages or ())
-        progress(sum(each.num_completed_tasks for each in stages), sum(each.num_tasks for each in stages))
-
-    spark.registerProgressHandler(handle)
-    try:
-        yield
-    finally:
-        spark.removeProgressHandler(handle)

@@ -13,35 +13,27 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote
 from uuid import uuid4
 
 from thatch.errors import TableError
-from thatch.formats.folders import MANIFEST, describe_file, manifest_text
+from thatch.formats.folders import MANIFEST, describe_file, manifest_text, new_folder
 from thatch.pipeline.adapter import file_system
 from thatch.pipeline.columns import SparkSession
 from thatch.pipeline.tasks import scratch_file
 
-__all__ = ["REPORT", "FileSystem", "Folder", "HadoopFiles", "LocalFiles", "atomic_folder", "find_file_system"]
+__all__ = ["REPORT", "Folder", "HadoopFolder", "atomic_folder", "local_path"]
 
 REPORT = "report.html"  # the page that every job writes
 _CHECKED = 64 * 2**20  # bytes up to which files are checksummed
-_PLACE = "a path where a folder can be written"
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that is being written.
-
-    Parameters
-    ----------
-    path : where it lies now, for Spark's writers
-    files : the file system that it is on
-    """
+    """A folder of this machine that is being written; `path` is where it lies now, for Spark's writers."""
 
     path: str
-    files: FileSystem
 
     def __truediv__(self, name: str) -> str:
         return f"{self.path}/{name}"
@@ -52,18 +44,31 @@ class Folder:
             part = scratch_file(".part")
             part.write_bytes(content.encode() if isinstance(content, str) else content)
             content = part
-        self.files.put(content, self / name)
+        self._move(content, self / name)
 
     def put_manifest(
         self, kind: str, *, command: str, parameters: Mapping[str, Any], rows: Mapping[str, int]
     ) -> None:
         """Write the manifest, the last file of all; see `manifest_text`."""
-        files = {name: self._entry(name, size) for name, size in sorted(self.files.list(self.path))}
+        files = {
+            name: {"bytes": size} if size > _CHECKED else describe_file(self._read(self / name))
+            for name, size in sorted(self._files())
+            if name.rpartition("/")[2][0] not in "._"
+        }
         text = manifest_text(kind, command=command, parameters=parameters, rows=rows, files=files)
         self.put(MANIFEST, text)
 
-    def _entry(self, name: str, size: int) -> dict[str, Any]:
-        return {"bytes": size} if size > _CHECKED else describe_file(self.files.read(self / name))
+    def _move(self, source: Path, path: str) -> None:
+        shutil.move(source, path)
+
+    def _read(self, path: str) -> bytes:
+        return Path(path).read_bytes()
+
+    def _files(self) -> Iterator[tuple[str, int]]:
+        """Names and sizes of all files, those in folders below included."""
+        for each in Path(self.path).rglob("*"):
+            if each.is_file():
+                yield each.relative_to(self.path).as_posix(), each.stat().st_size
 
 
 @contextmanager
@@ -82,176 +87,118 @@ def atomic_folder(spark: SparkSession, path: str, *, overwrite: bool = False) ->
     SparkError
         Over Spark Connect, which can neither rename nor remove folders.
     """
-    files, final = find_file_system(spark, path)
-    _check_free(files, final, overwrite=overwrite)
-    hidden = _hidden(final)
-    try:
-        with files.translate_errors(path):
-            files.make(hidden)
-        yield Folder(hidden, files)
-        with files.translate_errors(path):
-            _check_free(files, final, overwrite=overwrite)  # another job may have been quicker
-            _swap(files, hidden, final)
-    finally:
-        files.remove(hidden)
-
-
-def _hidden(path: str) -> str:
-    parent, _, name = path.rpartition("/")
-    return f"{parent}/.{name[:80]}.{uuid4().hex[:12]}"
-
-
-def _check_free(files: FileSystem, path: str, *, overwrite: bool) -> None:
-    with files.translate_errors(path):
-        kind = files.kind(path)
-        if kind is None:
-            return
-        if kind == "file":
-            raise TableError(f"Output folder is a file: {path}")
-        if not overwrite:
-            raise TableError(f"Output folder already exists: {path} (use --overwrite)")
-        # Never remove what no job has written.
-        if files.kind(f"{path}/{MANIFEST}") is None and not files.is_empty(path):
-            raise TableError(
-                f"Output folder has no {MANIFEST}, so no job wrote it, and is not replaced: {path}"
-            )
-
-
-def _swap(files: FileSystem, new: str, path: str) -> None:
-    if files.kind(path) is None:
-        files.rename(new, path)
-        return
-    aside = _hidden(path)
-    files.rename(path, aside)
-    try:
-        files.rename(new, path)
-    except BaseException:
-        files.rename(aside, path)
-        raise
-    files.remove(aside)
-
-
-# --- file systems ----------------------------------------------------------------------------------------------------
-
-
-def find_file_system(spark: SparkSession, path: str) -> tuple[FileSystem, str]:
-    """The file system of a path, and the path in full as that file system writes it."""
     if not path.strip("/"):
         raise TableError("Give the path of a folder to write")
-    found, path_of = file_system(spark, path)
-    if found.getUri().getScheme() == "file":
-        plain = re.sub(r"^file:/+", "/", unquote(path)) if path.startswith("file:") else path
-        return LocalFiles(), os.path.abspath(plain)  # noqa: PTH100 - resolves `..`, keeps links
-    return HadoopFiles(found, path_of), str(found.makeQualified(path_of(path)))
+    system, path_of = file_system(spark, path)
+    local = local_path(system, path)
+    if local is None:
+        with _hadoop_folder(system, path_of, path, overwrite=overwrite) as folder:
+            yield folder
+    else:
+        with new_folder(local, overwrite=overwrite) as hidden:
+            yield Folder(str(hidden))
 
 
-class LocalFiles:
-    """Folders of this machine; all paths are absolute."""
+def local_path(system: Any, path: str) -> str | None:
+    """The absolute path of a folder of this machine; None on any other file system."""
+    if system.getUri().getScheme() != "file":
+        return None
+    plain = re.sub(r"^file:/+", "/", unquote(path)) if path.startswith("file:") else path
+    return os.path.abspath(plain)  # noqa: PTH100 - resolves `..`, keeps links
 
-    @contextmanager
-    def translate_errors(self, path: str) -> Iterator[None]:
-        """Raise a `TableError` for what the file system raises."""
-        try:
-            yield
-        except OSError as error:
-            raise TableError(_PLACE, str(error), path) from error
 
-    def kind(self, path: str) -> str | None:
-        """`file` or `folder`; None if there is nothing."""
-        if not os.path.lexists(path):
-            return None
-        return "folder" if Path(path).is_dir() else "file"
-
-    def is_empty(self, path: str) -> bool:
-        """Whether a folder is empty."""
-        return not any(Path(path).iterdir())
-
-    def make(self, path: str) -> None:
-        """Create a folder and its parents."""
-        Path(path).mkdir(parents=True)
-
-    def rename(self, path: str, other: str) -> None:
-        """Rename a folder to a free name."""
-        Path(path).rename(other)
-
-    def remove(self, path: str) -> None:
-        """Remove a folder if it exists; never raises."""
-        shutil.rmtree(path, ignore_errors=True)
-
-    def put(self, source: Path, path: str) -> None:
-        """Move a file of this machine."""
-        shutil.move(source, path)
-
-    def read(self, path: str) -> bytes:
-        """The content of a file."""
-        return Path(path).read_bytes()
-
-    def list(self, path: str) -> Iterator[tuple[str, int]]:
-        """Names and sizes of all files below a folder, without hidden ones."""
-        for each in Path(path).rglob("*"):
-            if each.is_file() and each.name[0] not in "._":
-                yield each.relative_to(path).as_posix(), each.stat().st_size
+# --- Hadoop ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class HadoopFiles:
-    """Folders of HDFS, object stores and others through Spark's own Hadoop; methods as in `LocalFiles`."""
+class HadoopFolder(Folder):
+    """A folder of HDFS, of an object store, or of anything else that Spark's own Hadoop reaches."""
 
     system: Any
-    path_of: Callable[[str], Any]
+    path_of: Callable[..., Any]
 
-    @contextmanager
-    def translate_errors(self, path: str) -> Iterator[None]:
-        """Raise a `TableError` for what Hadoop raises."""
-        from py4j.protocol import Py4JJavaError
-
-        try:
-            yield
-        except Py4JJavaError as error:
-            raise TableError(_PLACE, str(error.java_exception.getMessage()), path) from error
-
-    def kind(self, path: str) -> str | None:
-        if not self.system.exists(self.path_of(path)):
-            return None
-        return "folder" if self.system.getFileStatus(self.path_of(path)).isDirectory() else "file"
-
-    def is_empty(self, path: str) -> bool:
-        return len(self.system.listStatus(self.path_of(path))) == 0
-
-    def make(self, path: str) -> None:
-        self.system.mkdirs(self.path_of(path))
-
-    def rename(self, path: str, other: str) -> None:
-        if not self.system.rename(self.path_of(path), self.path_of(other)):
-            raise TableError(f"Hadoop could not rename the output folder to {other}")
-
-    def remove(self, path: str) -> None:
-        from py4j.protocol import Py4JError
-
-        try:
-            self.system.delete(self.path_of(path), True)  # noqa: FBT003 - Java takes no keywords
-        except Py4JError:
-            return
-
-    def put(self, source: Path, path: str) -> None:
+    def _move(self, source: Path, path: str) -> None:
         here, there = self.path_of(source.as_uri()), self.path_of(path)
         self.system.copyFromLocalFile(True, True, here, there)  # noqa: FBT003 - Java takes no keywords
 
-    def read(self, path: str) -> bytes:
+    def _read(self, path: str) -> bytes:
         stream = self.system.open(self.path_of(path))
         try:
             return bytes(stream.readAllBytes())
         finally:
             stream.close()
 
-    def list(self, path: str) -> Iterator[tuple[str, int]]:
-        root = str(self.system.makeQualified(self.path_of(path)))
-        found = self.system.listFiles(self.path_of(path), True)  # noqa: FBT003 - Java takes no keywords
+    def _files(self) -> Iterator[tuple[str, int]]:
+        found = self.system.listFiles(self.path_of(self.path), True)  # noqa: FBT003 - Java takes no keywords
         while found.hasNext():
             each = found.next()
-            name = str(each.getPath()).removeprefix(root).lstrip("/")
-            if name.rpartition("/")[2][0] not in "._":
-                yield name, int(each.getLen())
+            yield str(each.getPath()).removeprefix(self.path).lstrip("/"), int(each.getLen())
 
 
-FileSystem: TypeAlias = LocalFiles | HadoopFiles
+@contextmanager
+def _hadoop_folder(
+    system: Any, path_of: Callable[..., Any], path: str, *, overwrite: bool
+) -> Iterator[HadoopFolder]:
+    final = system.makeQualified(path_of(path))
+    hidden, aside = (
+        path_of(final.getParent(), f".{final.getName()[:80]}.{uuid4().hex[:12]}") for _ in range(2)
+    )
+    try:
+        with _translate_errors(path):
+            _check_free(system, path_of, final, overwrite=overwrite)
+            system.mkdirs(hidden)
+        yield HadoopFolder(str(hidden), system, path_of)
+        with _translate_errors(path):
+            _check_free(system, path_of, final, overwrite=overwrite)  # another job may have been quicker
+            if system.exists(final):
+                _rename(system, final, aside)
+            try:
+                _rename(system, hidden, final)
+            except BaseException:
+                if system.exists(aside):
+                    _rename(system, aside, final)
+                raise
+            _remove(system, aside)
+    finally:
+        _remove(system, hidden)
+
+
+def _check_free(system: Any, path_of: Callable[..., Any], final: Any, *, overwrite: bool) -> None:
+    """Refuse a folder that may not be written, with the messages of `new_folder`."""
+    if not system.exists(final):
+        return
+    if not overwrite:
+        raise TableError(f"Output folder already exists: {final} (use --overwrite)")
+    # A folder that no job wrote is not ours to remove.
+    is_ours = system.getFileStatus(final).isDirectory() and (
+        system.exists(path_of(final, MANIFEST)) or not len(system.listStatus(final))
+    )
+    if not is_ours:
+        raise TableError(f"Will not overwrite a folder without {MANIFEST}", where=str(final))
+
+
+def _rename(system: Any, path: Any, other: Any) -> None:
+    if not system.rename(path, other):
+        raise TableError(f"Hadoop could not rename the output folder to {other}")
+
+
+def _remove(system: Any, path: Any) -> None:
+    """Remove a folder if it exists; never raises."""
+    from py4j.protocol import Py4JError
+
+    try:
+        system.delete(path, True)  # noqa: FBT003 - Java takes no keywords
+    except Py4JError:
+        return
+
+
+@contextmanager
+def _translate_errors(path: str) -> Iterator[None]:
+    """Raise a `TableError` for what Hadoop raises."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        yield
+    except Py4JJavaError as error:
+        reason = error.java_exception.getMessage()
+        raise TableError(f"Cannot write the output folder: {reason}", where=path) from error
