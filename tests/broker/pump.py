@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from tests.broker.invariants import check
 from thatch import parse
 from thatch.broker.broker import Broker
 from thatch.broker.effects import (
@@ -19,7 +20,6 @@ from thatch.broker.effects import (
     SendFrame,
     SetTimer,
 )
-from thatch.broker.invariants import check
 from thatch.broker.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
 from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import (
@@ -88,7 +88,7 @@ class Pump:
         self.timers = {key: at for key, at in self.timers.items() if key[0] != name}
         if forgets:
             self.items[name] = {}
-        self.brokers[name] = Broker.restored(name, self.items[name], self.brokers[name].routing, self.timing)
+        self.brokers[name] = Broker(name, self.brokers[name].routing, self.timing, items=self.items[name])
         self.now += 1
         for other in neighbours:
             self.do(other, LinkDown(now=self.now, neighbour=name))

@@ -209,7 +209,7 @@ class Histories(RuleBasedStateMachine):
         if hasattr(self, "net"):
             self.net.check()
             for name, broker in self.net.brokers.items():
-                assert seen(Broker.restored(name, self.net.items[name], broker.routing)) == seen(broker)
+                assert seen(Broker(name, broker.routing, items=self.net.items[name])) == seen(broker)
 
     def teardown(self) -> None:
         if not hasattr(self, "net"):

@@ -156,7 +156,7 @@ def test_a_broker_comes_back_with_its_mergers_and_has_nothing_to_say() -> None:
     net.subscribe("b", "t", "x between 6 and 9")
     net.tick(5)
     for name, broker in net.brokers.items():
-        again = Broker.restored(name, net.items[name], broker.routing)
+        again = Broker(name, broker.routing, items=net.items[name])
         assert seen(again) == seen(broker)
         effects = again.handle(ClientConnected(now=0, client="x"))
         assert not any(isinstance(each, SendFrame | Persist) for each in effects)

@@ -106,7 +106,7 @@ def busy(routing: Routing) -> Pump:
 def test_a_broker_comes_back_as_it_was(way: Any, policy: Any) -> None:
     net = busy(Routing(way=way, policy=policy))
     for name, broker in net.brokers.items():
-        again = Broker.restored(name, net.items[name], broker.routing)
+        again = Broker(name, broker.routing, items=net.items[name])
         assert seen(again) == seen(broker)
 
 
@@ -114,17 +114,17 @@ def test_a_broker_comes_back_as_it_was(way: Any, policy: Any) -> None:
 def test_a_broker_that_came_back_has_nothing_to_say(policy: Any) -> None:
     net = busy(Routing(policy=policy))
     for name, broker in net.brokers.items():
-        again = Broker.restored(name, net.items[name], broker.routing)
+        again = Broker(name, broker.routing, items=net.items[name])
         effects = again.handle(ClientConnected(now=0, client="x"))
         assert not any(isinstance(each, SendFrame | Persist) for each in effects)
 
 
 def test_timers_are_set_again_in_the_first_step() -> None:
     net = busy(Routing())
-    again = Broker.restored("c", net.items["c"])
+    again = Broker("c", items=net.items["c"])
     first = again.handle(ClientConnected(now=0, client="x"))
     assert [(each.timer, each.at) for each in first if isinstance(each, SetTimer)] == [("expiry", 50)]
-    again = Broker.restored("c", net.items["c"])
+    again = Broker("c", items=net.items["c"])
     effects = again.handle(LinkUp(now=0, neighbour="b"))
     timers = {each.timer for each in effects if isinstance(each, SetTimer)}
     assert timers == {"expiry", "resend b"}
@@ -134,7 +134,7 @@ def test_what_was_not_acknowledged_is_sent_again_when_the_link_is_up() -> None:
     net = busy(Routing())
     outbox = net.brokers["c"].tables.links["b"].channel.outbox
     assert outbox
-    again = Broker.restored("c", net.items["c"])
+    again = Broker("c", items=net.items["c"])
     frames = [
         each.frame for each in again.handle(LinkUp(now=0, neighbour="b")) if isinstance(each, SendFrame)
     ]
@@ -167,7 +167,7 @@ def test_another_way_after_coming_back_is_a_switch() -> None:
 
 def test_clients_must_come_back_themselves() -> None:
     net = busy(Routing())
-    again = Broker.restored("c", net.items["c"])
+    again = Broker("c", items=net.items["c"])
     assert not any(client.is_connected for client in again.tables.clients.values())
 
 

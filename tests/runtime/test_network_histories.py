@@ -17,8 +17,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from tests.broker import invariants
 from thatch import parse
-from thatch.broker import invariants
 from thatch.broker.settings import Routing, Timing
 from thatch.errors import EventError
 from thatch.model.filters import Filter

@@ -116,6 +116,6 @@ def _persist(step: BrokerStep, advertisement: KnownAdvertisement) -> None:
         closed=advertisement.closed,
         expires=advertisement.expires,
     )
-    kind = "client" if isinstance(advertisement.hop, LocalClient) else "broker"
-    value = (message, kind, advertisement.hop.name, advertisement.order)
+    hop = advertisement.hop
+    value = (message, hop.kind, hop.name, advertisement.order)
     step.persist(("advertisement", advertisement.id), value)

@@ -86,6 +86,7 @@ class Broker:
     limits : what it accepts and remembers
     trusts_topology : believe the driver that links form a tree of brokers with different names; then brokers do not tell
         each other who is where, which saves a message for each pair of brokers
+    items : what the `Persist` effects of a broker of this name have left, to continue where it ended; None for a new one
 
     Examples
     --------
@@ -115,6 +116,7 @@ class Broker:
         limits: Limits | None = None,
         *,
         trusts_topology: bool = False,
+        items: Items | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise ParameterError("a name that is text and not empty", shown(name), "name")
@@ -124,33 +126,12 @@ class Broker:
             Timing() if timing is None else timing,
             schema,
             Limits() if limits is None else limits,
-            trusts_topology=trusts_topology,
+            trusts_topology,
         )
         self._cause = 0
-        self._is_restored = False  # and has done nothing since
-
-    @classmethod
-    def restored(
-        cls,
-        name: str,
-        items: Items,
-        routing: Routing | None = None,
-        timing: Timing | None = None,
-        schema: Schema | None = None,
-        limits: Limits | None = None,
-        *,
-        trusts_topology: bool = False,
-    ) -> Broker:
-        """A broker that continues where another one of that name ended.
-
-        Parameters
-        ----------
-        items : what its `Persist` effects have left; empty for a broker that is new, or has lost its memory
-        """
-        broker = cls(name, routing, timing, schema, limits, trusts_topology=trusts_topology)
-        load(broker.tables, items)
-        broker._is_restored = True
-        return broker
+        self._must_resume = items is not None
+        if items is not None:
+            load(self.tables, items)
 
     @property
     def name(self) -> str:
@@ -168,8 +149,8 @@ class Broker:
             raise TypeError(f"Expected a stimulus, got {shown(stimulus)}")
         self._cause += 1
         step = BrokerStep(self._cause, stimulus.now)
-        if self._is_restored:
-            self._is_restored = False
+        if self._must_resume:
+            self._must_resume = False
             resume(self.tables, step)
         match stimulus:
             case FrameReceived():

@@ -16,7 +16,7 @@ from thatch.broker.settings import Routing
 from thatch.broker.step import BrokerStep
 from thatch.broker.tables import BrokerLink, RoutingTables
 
-__all__ = ["complete_on", "grant", "on_complete", "persist_link", "revoke", "switch"]
+__all__ = ["complete_on", "count_lacking", "grant", "on_complete", "persist_link", "revoke", "switch"]
 
 
 def switch(tables: RoutingTables, step: BrokerStep, routing: Routing) -> None:
@@ -40,12 +40,7 @@ def on_complete(tables: RoutingTables, step: BrokerStep, link: BrokerLink, messa
     grant(tables, step)
 
 
-def complete_on(tables: RoutingTables, link: BrokerLink) -> tuple[bool, bool]:
-    """Whether all subscriptions, and all advertisements, of this side of a link are represented on it."""
-    return _complete_on(tables, link, _lacking(tables))
-
-
-def _lacking(tables: RoutingTables) -> tuple[int, int]:
+def count_lacking(tables: RoutingTables) -> tuple[int, int]:
     """How many links do not send all subscriptions, and how many not all advertisements."""
     subscriptions = advertisements = 0
     for link in tables.links.values():
@@ -55,7 +50,13 @@ def _lacking(tables: RoutingTables) -> tuple[int, int]:
     return subscriptions, advertisements
 
 
-def _complete_on(tables: RoutingTables, link: BrokerLink, lacking: tuple[int, int]) -> tuple[bool, bool]:
+def complete_on(tables: RoutingTables, link: BrokerLink, lacking: tuple[int, int]) -> tuple[bool, bool]:
+    """Whether all subscriptions, and all advertisements, of this side of a link are represented on it.
+
+    Parameters
+    ----------
+    lacking : as `count_lacking` returns it
+    """
     way = tables.routing.way
     subscriptions = lacking[0] - (link.is_joined and not link.gives_subscriptions)
     advertisements = lacking[1] - (link.is_joined and not link.gives_advertisements)
@@ -75,9 +76,9 @@ def grant(tables: RoutingTables, step: BrokerStep, links: Iterable[BrokerLink] |
 def _tell(
     tables: RoutingTables, step: BrokerStep, links: Iterable[BrokerLink] | None, *, is_revoking: bool
 ) -> None:
-    lacking = _lacking(tables)
+    lacking = count_lacking(tables)
     for link in tables.joined_links() if links is None else links:
-        subscriptions, advertisements = _complete_on(tables, link, lacking)
+        subscriptions, advertisements = complete_on(tables, link, lacking)
         if is_revoking:
             subscriptions, advertisements = (
                 subscriptions and link.said_complete[0],

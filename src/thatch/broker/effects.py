@@ -1,4 +1,4 @@
-"""What a broker asks its driver to do, in this order. Every effect names its cause: the stimulus that led to it.
+"""What a broker asks its driver to do, in this order.
 
 The effects of one stimulus are one step. Its `Persist` effects must be on disk, all of them, before anything of that
 step is sent; a step of which nothing is on disk has not happened.
@@ -30,19 +30,24 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendFrame:
-    """Send a frame to a neighbour; it may be lost, duplicated or late, but frames of one link keep their order."""
+class _Effect:
+    """The cause of an effect is the number of the stimulus that led to it."""
 
     cause: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendFrame(_Effect):
+    """Send a frame to a neighbour; it may be lost, duplicated or late, but frames of one link keep their order."""
+
     neighbour: str
     frame: Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deliver:
+class Deliver(_Effect):
     """Give an event to a client, with the ids of its subscriptions that want it."""
 
-    cause: int
     client: str
     publication: str
     event: Mapping[str, Any]
@@ -50,19 +55,17 @@ class Deliver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirm:
+class Confirm(_Effect):
     """Tell a client that its unsubscription is done everywhere."""
 
-    cause: int
     client: str
     request: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refuse:
+class Refuse(_Effect):
     """Tell a client that its message was refused, and why; nothing has changed."""
 
-    cause: int
     client: str
     about: str  # the id of the subscription, advertisement or publication
     reason: str
@@ -78,56 +81,50 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ignored:
+class Ignored(_Effect):
     """Something that came could not be used: it is counted by reason, and nothing has changed."""
 
-    cause: int
     sender: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Persist:
+class Persist(_Effect):
     """Keep a value under a key, or delete it where the value is None.
 
     Keys are tuples of texts; values are messages, numbers, texts and tuples of these, so that a driver can write them.
     """
 
-    cause: int
     key: tuple[str, ...]
     value: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetTimer:
+class SetTimer(_Effect):
     """Call back at a time, unless the timer is set again or cancelled before."""
 
-    cause: int
     timer: str
     at: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CancelTimer:
+class CancelTimer(_Effect):
     """Do not call back."""
 
-    cause: int
     timer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NeighbourFailed:
+class NeighbourFailed(_Effect):
     """A neighbour has acknowledged nothing for too long; messages for it are kept until its link is up again."""
 
-    cause: int
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloseLink:
+class CloseLink(_Effect):
     """Close a link that must not exist: the neighbour is forgotten here already."""
 
-    cause: int
     neighbour: str
     reason: str
 

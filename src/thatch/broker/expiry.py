@@ -44,12 +44,7 @@ def pop_expired(tables: RoutingTables, now: float) -> list[KnownSubscription | K
     ended: list[KnownSubscription | KnownAdvertisement] = []
     while tables.expiries and tables.expiries[0][0] <= now:
         expires, kind, about = heappop(tables.expiries)
-        if kind == "subscription":
-            subscription = tables.subscriptions.get(about)
-            if subscription is not None and subscription.expires == expires and subscription.leaving is None:
-                ended.append(subscription)
-        else:
-            advertisement = tables.advertisements.get(about)
-            if advertisement is not None and advertisement.expires == expires:
-                ended.append(advertisement)
+        entry = (tables.subscriptions if kind == "subscription" else tables.advertisements).get(about)
+        if entry is not None and entry.expires == expires and entry.leaving is None:
+            ended.append(entry)
     return ended

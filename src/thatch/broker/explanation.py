@@ -11,10 +11,8 @@ from thatch.broker.link_entries import LinkEntries
 from thatch.broker.publishing import wanting_clients, wanting_links
 from thatch.broker.tables import (
     BrokerLink,
-    Hop,
     KnownAdvertisement,
     KnownSubscription,
-    LocalClient,
     RoutingTables,
 )
 from thatch.model.events import read_event
@@ -50,12 +48,9 @@ def route(tables: RoutingTables, event: Mapping[str, Any], source: str | None = 
 def explain(tables: RoutingTables, about: str) -> list[str]:
     """What happened to a subscription, advertisement or publication here, and why it was sent where it was."""
     sentences = [_sentence(fact) for fact in tables.facts if fact[1] == about]
-    subscription = tables.subscriptions.get(about)
-    if subscription is not None:
-        sentences.extend(_about_subscription(tables, subscription))
-    advertisement = tables.advertisements.get(about)
-    if advertisement is not None:
-        sentences.extend(_about_advertisement(tables, advertisement))
+    for entries in (tables.subscriptions, tables.advertisements):
+        if about in entries:
+            sentences.extend(_about_entry(tables, entries[about]))
     return sentences
 
 
@@ -75,28 +70,19 @@ def _sentence(fact: tuple[Any, ...]) -> str:
             return f"Step {cause}: came from {whom} and was {kind}: {rest[0]}."
 
 
-def _about_subscription(tables: RoutingTables, subscription: KnownSubscription) -> Iterator[str]:
-    yield f"It came from {_named(subscription.hop)}."
-    if subscription.leaving is not None:
-        asked = _enumerate(sorted(set(subscription.leaving.waiting.values())))
+def _about_entry(tables: RoutingTables, entry: KnownSubscription | KnownAdvertisement) -> Iterator[str]:
+    yield f"It came from the {entry.hop.kind} {entry.hop.name}."
+    if entry.leaving is not None:
+        asked = _enumerate(sorted(set(entry.leaving.waiting.values())))
         yield f"It is leaving, and waits for {asked} to acknowledge."
         return
     for link in tables.links.values():
-        yield f"{link.name}: {_why(tables, link, subscription, link.sent_subscriptions)}"
+        yield f"{link.name}: {_why(tables, link, entry)}"
 
 
-def _about_advertisement(tables: RoutingTables, advertisement: KnownAdvertisement) -> Iterator[str]:
-    yield f"It came from {_named(advertisement.hop)}."
-    for link in tables.links.values():
-        yield f"{link.name}: {_why(tables, link, advertisement, link.sent_advertisements)}"
-
-
-def _why(
-    tables: RoutingTables,
-    link: BrokerLink,
-    entry: KnownSubscription | KnownAdvertisement,
-    sent: LinkEntries[Any],
-) -> str:
+def _why(tables: RoutingTables, link: BrokerLink, entry: KnownSubscription | KnownAdvertisement) -> str:
+    is_advertisement = isinstance(entry, KnownAdvertisement)
+    sent: LinkEntries[Any] = link.sent_advertisements if is_advertisement else link.sent_subscriptions
     if entry.hop is link:
         return "not sent, since it came from there."
     if not link.is_joined:
@@ -107,16 +93,12 @@ def _why(
         proof = sent.proof(entry.id)
         by = _enumerate(proof) if proof else "what was sent"
         return f"not sent, since it is covered there by {by}."
-    if isinstance(entry, KnownAdvertisement):
+    if is_advertisement:
         return f"not sent, since the way is {tables.routing.way!r}."
     if tables.routing.way == "events":
         return "not sent, since only events travel."
     assert is_guided(tables, link)
     return "not sent, since no advertisement from there overlaps it."
-
-
-def _named(hop: Hop) -> str:
-    return f"the client {hop.name}" if isinstance(hop, LocalClient) else f"the broker {hop.name}"
 
 
 def _enumerate(names: Any) -> str:

@@ -30,7 +30,7 @@ from thatch.model.schema import Schema
 from thatch.reduction.forwarding.forwarding_set import Changes, ForwardingSet, MergerRecord
 from thatch.reduction.forwarding.policies import Policy
 
-__all__ = ["ADVERTISEMENTS", "MERGER", "SUBSCRIPTIONS", "EntryKind", "LinkEntries"]
+__all__ = ["ADVERTISEMENTS", "MERGER", "SUBSCRIPTIONS", "EntryKind", "LinkEntries", "LinkEntry", "Offer"]
 
 Offer = TypeVar("Offer", bound=Subscribe | Advertise)  # the message that makes an entry known
 
@@ -267,10 +267,14 @@ class LinkEntries(Generic[Offer]):
             found.update({ids[0]: filter for filter, ids in self._closed.ids.items()})
         return found
 
+    def entries(self) -> list[tuple[str, Filter, bool]]:
+        """The same with their ids, and whether each is closed."""
+        closed = {} if self._closed is None else self._closed.filters
+        return [(about, filter, about in closed) for about, filter in self.active().items()]
+
     def offers(self) -> list[Offer]:
         """The same as messages."""
-        closed = {} if self._closed is None else self._closed.filters
-        return [self._kind.offer(about, filter, about in closed) for about, filter in self.active().items()]
+        return [self._kind.offer(*each) for each in self.entries()]
 
     def proof(self, about: str) -> tuple[str, ...] | None:
         """The ids that make an entry redundant, None if they are not known."""

@@ -5,6 +5,8 @@ A timer is set only where merging may become due, so a quiet network stays quiet
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from thatch.broker.step import BrokerStep
 
 __all__ = ["MergeTimer"]
@@ -12,21 +14,14 @@ __all__ = ["MergeTimer"]
 _SECOND = 1.0  # for which events are counted at least
 
 
+@dataclass(slots=True, eq=False)
 class MergeTimer:
-    """The timer of one link, and how busy the link was since the last check.
+    """The timer of the link to a neighbour, and how busy the link was since the last check."""
 
-    Parameters
-    ----------
-    neighbour : at the other end
-    """
-
-    __slots__ = ("_at", "_neighbour", "_published", "_since")
-
-    def __init__(self, neighbour: str) -> None:
-        self._neighbour = neighbour
-        self._at: float | None = None
-        self._published = 0  # events sent over the link since the last check
-        self._since = 0.0  # when the first of them was sent
+    neighbour: str
+    _at: float | None = None
+    _published: int = 0  # events sent over the link since the last check
+    _since: float = 0.0  # when the first of them was sent
 
     @property
     def counted_at(self) -> float | None:
@@ -44,7 +39,7 @@ class MergeTimer:
         """Ask to be called back at a time, unless an earlier one is set; None for never."""
         if at is not None and (self._at is None or at < self._at):
             self._at = at
-            step.set_timer(f"merge {self._neighbour}", max(at, step.now))
+            step.set_timer(f"merge {self.neighbour}", max(at, step.now))
 
     def fire(self, now: float) -> float | None:
         """Begin a check: events a second since the last one, None if they were counted for less than a second."""

@@ -9,9 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import TypeVar
 
 from thatch.broker.advertising import end_advertisement, on_advertise
-from thatch.broker.messages import Advertise, Bucket, BucketRequest, Digest, Entries, Subscribe
+from thatch.broker.link_entries import LinkEntries, LinkEntry, Offer
+from thatch.broker.messages import (
+    Advertise,
+    Bucket,
+    BucketRequest,
+    Digest,
+    Entries,
+    Message,
+    Subscribe,
+    message_id,
+)
 from thatch.broker.step import BrokerStep
 from thatch.broker.subscribing import end_subscription, on_subscribe
 from thatch.broker.tables import BrokerLink, KnownSubscription, RoutingTables
@@ -19,16 +30,15 @@ from thatch.model.filters import Filter
 
 __all__ = ["BUCKETS", "on_bucket_request", "on_digest", "on_entries", "send_digest"]
 
+Entry = TypeVar("Entry", bound=LinkEntry)
+
 BUCKETS = 4_096  # a link with 100,000 entries has 25 in each; only those that are not empty are sent
 
 
 def send_digest(step: BrokerStep, link: BrokerLink) -> None:
     """Send a neighbour a digest of what it should know from here."""
-    subscriptions = ((each.subscription, each.filter, False) for each in link.sent_subscriptions.offers())
-    advertisements = (
-        (each.advertisement, each.filter, each.closed) for each in link.sent_advertisements.offers()
-    )
-    link.channel.send(step, Digest(_hashed(subscriptions), _hashed(advertisements)))
+    subscriptions, advertisements = (_hash_buckets(sent.entries()) for sent in link.sent)
+    link.channel.send(step, Digest(subscriptions, advertisements))
 
 
 def on_digest(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: Digest) -> None:
@@ -36,10 +46,8 @@ def on_digest(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message
     if not (_are_buckets(message.subscriptions) and _are_buckets(message.advertisements)):
         tables.ignore(step, link.name, "a malformed digest")
         return
-    live = ((each.id, each.filter, False) for each in _live(link))
-    offered = ((each.id, each.filter, each.closed) for each in link.advertisements.values())
-    subscriptions = _differing(message.subscriptions, _hashed(live))
-    advertisements = _differing(message.advertisements, _hashed(offered))
+    subscriptions = _differing(message.subscriptions, _live(link))
+    advertisements = _differing(message.advertisements, link.advertisements.values())
     if subscriptions or advertisements:
         link.channel.send(step, BucketRequest(subscriptions, advertisements))
 
@@ -51,14 +59,9 @@ def on_bucket_request(
     if not (_are_numbers(message.subscriptions) and _are_numbers(message.advertisements)):
         tables.ignore(step, link.name, "malformed buckets")
         return
-    subscriptions, advertisements = set(message.subscriptions), set(message.advertisements)
-    sent, announced = link.sent_subscriptions.offers(), link.sent_advertisements.offers()
-    entries = Entries(
-        message,
-        tuple(each for each in sent if _bucket(each.subscription) in subscriptions),
-        tuple(each for each in announced if _bucket(each.advertisement) in advertisements),
-    )
-    link.channel.send(step, entries)
+    subscriptions = _offers_in(link.sent_subscriptions, message.subscriptions)
+    advertisements = _offers_in(link.sent_advertisements, message.advertisements)
+    link.channel.send(step, Entries(message, subscriptions, advertisements))
 
 
 def on_entries(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: Entries) -> None:
@@ -70,23 +73,29 @@ def on_entries(tables: RoutingTables, step: BrokerStep, link: BrokerLink, messag
         on_advertise(tables, step, link, advertise)
     for subscribe in message.subscriptions:
         on_subscribe(tables, step, link, subscribe)
-    kept = {each.subscription for each in message.subscriptions}
-    buckets = set(message.buckets.subscriptions)
-    for subscription in _live(link):
-        if subscription.id not in kept and _bucket(subscription.id) in buckets:
-            end_subscription(tables, step, subscription, [])
-    kept = {each.advertisement for each in message.advertisements}
-    buckets = set(message.buckets.advertisements)
-    for advertisement in list(link.advertisements.values()):
-        if advertisement.id not in kept and _bucket(advertisement.id) in buckets:
-            end_advertisement(tables, step, advertisement)
+    for subscription in _gone(_live(link), message.subscriptions, message.buckets.subscriptions):
+        end_subscription(tables, step, subscription, [])
+    advertisements = link.advertisements.values()
+    for advertisement in _gone(advertisements, message.advertisements, message.buckets.advertisements):
+        end_advertisement(tables, step, advertisement)
 
 
 def _live(link: BrokerLink) -> list[KnownSubscription]:
     return [each for each in link.subscriptions.values() if each.leaving is None]
 
 
-def _hashed(entries: Iterable[tuple[str, Filter, bool]]) -> tuple[Bucket, ...]:
+def _offers_in(sent: LinkEntries[Offer], buckets: Iterable[int]) -> tuple[Offer, ...]:
+    wanted = set(buckets)
+    return tuple(each for each in sent.offers() if _bucket(message_id(each)) in wanted)
+
+
+def _gone(known: Iterable[Entry], kept: Iterable[Message], buckets: Iterable[int]) -> list[Entry]:
+    """The entries in some buckets that are not kept."""
+    ids, emptied = {message_id(each) for each in kept}, set(buckets)
+    return [each for each in known if each.id not in ids and _bucket(each.id) in emptied]
+
+
+def _hash_buckets(entries: Iterable[tuple[str, Filter, bool]]) -> tuple[Bucket, ...]:
     """The buckets that are not empty, each with a hash of its entries that does not depend on their order."""
     hashes: dict[int, int] = {}
     for about, filter, closed in entries:
@@ -102,7 +111,8 @@ def _bucket(about: str) -> int:
     return int.from_bytes(digest, "big") % BUCKETS
 
 
-def _differing(theirs: tuple[Bucket, ...], ours: tuple[Bucket, ...]) -> tuple[int, ...]:
+def _differing(theirs: tuple[Bucket, ...], known: Iterable[LinkEntry]) -> tuple[int, ...]:
+    ours = _hash_buckets((each.id, each.filter, each.closed) for each in known)
     return tuple(sorted({bucket for bucket, _ in set(theirs) ^ set(ours)}))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from thatch.broker.effects import CancelTimer, Effect, Persist, SetTimer
@@ -9,21 +10,13 @@ from thatch.broker.effects import CancelTimer, Effect, Persist, SetTimer
 __all__ = ["BrokerStep"]
 
 
+@dataclass(slots=True, eq=False)
 class BrokerStep:
-    """The effects of one stimulus.
+    """The effects of one stimulus."""
 
-    Parameters
-    ----------
-    cause : the number of the stimulus
-    now : when it happened
-    """
-
-    __slots__ = ("cause", "effects", "now")
-
-    def __init__(self, cause: int, now: float) -> None:
-        self.cause = cause
-        self.now = now
-        self.effects: list[Effect] = []
+    cause: int  # the number of the stimulus
+    now: float  # when it happened
+    effects: list[Effect] = field(default_factory=list)
 
     def persist(self, key: tuple[str, ...], value: Any) -> None:
         """Keep a value under a key, or delete it where the value is None."""

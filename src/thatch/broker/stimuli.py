@@ -1,9 +1,8 @@
-"""What can happen to a broker. Each stimulus has its time, since the core has no clock."""
+"""What can happen to a broker."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from thatch.broker.messages import Message
 from thatch.broker.settings import Routing
@@ -42,80 +41,67 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrameReceived:
-    """A frame came from a neighbour."""
+class Stimulus:
+    """Something that happened, and when: the core has no clock."""
 
     now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameReceived(Stimulus):
+    """A frame came from a neighbour."""
+
     neighbour: str
     frame: Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageReceived:
+class MessageReceived(Stimulus):
     """A message came from a client that is connected here."""
 
-    now: float
     client: str
     message: Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientConnected:
+class ClientConnected(Stimulus):
     """A client is connected; it still has its earlier subscriptions and advertisements."""
 
-    now: float
     client: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClientDisconnected:
+class ClientDisconnected(Stimulus):
     """A client has disconnected; `for_good` ends its subscriptions and advertisements."""
 
-    now: float
     client: str
     for_good: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkUp:
+class LinkUp(Stimulus):
     """A link to a neighbour can be used; if it is new, the neighbour joins."""
 
-    now: float
     neighbour: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkDown:
+class LinkDown(Stimulus):
     """A link cannot be used; `for_good` forgets the neighbour and all that came from it."""
 
-    now: float
     neighbour: str
     for_good: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimerFired:
+class TimerFired(Stimulus):
     """A timer that was set has expired."""
 
-    now: float
     timer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoutingSwitched:
+class RoutingSwitched(Stimulus):
     """The broker is to route in another way from now on."""
 
-    now: float
     routing: Routing
-
-
-Stimulus: TypeAlias = (
-    FrameReceived
-    | MessageReceived
-    | ClientConnected
-    | ClientDisconnected
-    | LinkUp
-    | LinkDown
-    | TimerFired
-    | RoutingSwitched
-)

@@ -169,7 +169,7 @@ def _persist_subscription(step: BrokerStep, subscription: KnownSubscription) -> 
         subscription=subscription.id, filter=subscription.filter, expires=subscription.expires
     )
     pending = 0 if subscription.leaving is None else subscription.leaving.id
-    value = (message, *_hop_key(subscription.hop), subscription.order, pending)
+    value = (message, subscription.hop.kind, subscription.hop.name, subscription.order, pending)
     step.persist(("subscription", subscription.id), value)
 
 
@@ -199,10 +199,6 @@ def _acknowledge(step: BrokerStep, hop: Hop, request: str) -> None:
 
 
 def _persist_pending(step: BrokerStep, pending: Pending) -> None:
-    owed = tuple((*_hop_key(hop), request) for hop, request in pending.owed)
+    owed = tuple((hop.kind, hop.name, request) for hop, request in pending.owed)
     value = (pending.subscription, owed, tuple(pending.waiting.items()))
     step.persist(("pending", str(pending.id)), value)
-
-
-def _hop_key(hop: Hop) -> tuple[str, str]:
-    return ("client" if isinstance(hop, LocalClient) else "broker", hop.name)

@@ -61,6 +61,7 @@ class KnownAdvertisement:
     _: KW_ONLY
     closed: bool = False
     expires: float | None = None
+    leaving: ClassVar[None] = None  # as a subscription may be
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -81,15 +82,13 @@ class Pending:
     waiting: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SubscriptionMatcher:
     """Subscriptions that can be matched against events, by an index that is made for the first of them."""
 
-    __slots__ = ("_index", "_next", "by_slot")
-
-    def __init__(self) -> None:
-        self._index: GrowingIndex | None = None
-        self._next = 0
-        self.by_slot: dict[int, KnownSubscription] = {}
+    by_slot: dict[int, KnownSubscription] = field(default_factory=dict)
+    _index: GrowingIndex | None = None
+    _next: int = 0
 
     def add(self, subscription: KnownSubscription) -> None:
         """Add a subscription."""
@@ -135,6 +134,8 @@ class SubscriptionMatcher:
 class LocalClient:
     """A client of this broker."""
 
+    kind: ClassVar[str] = "client"
+
     name: str
     is_connected: bool = False
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
@@ -144,6 +145,8 @@ class LocalClient:
 @dataclass(slots=True, eq=False, repr=False)
 class BrokerLink:
     """A link to a neighbour, and what each side has told the other."""
+
+    kind: ClassVar[str] = "broker"
 
     name: str
     channel: Channel
@@ -177,36 +180,31 @@ class BrokerLink:
 Hop: TypeAlias = BrokerLink | LocalClient
 
 
+@dataclass(eq=False, repr=False)
 class RoutingTables:
     """All that a broker knows."""
 
-    def __init__(
-        self,
-        name: str,
-        routing: Routing,
-        timing: Timing,
-        schema: Schema | None,
-        limits: Limits,
-        *,
-        trusts_topology: bool,
-    ) -> None:
-        self.name = name
-        self.routing = routing
-        self.timing = timing
-        self.schema = schema
-        self.limits = limits
-        self.trusts_topology = trusts_topology
-        self.links: dict[str, BrokerLink] = {}
-        self.clients: dict[str, LocalClient] = {}
-        self.subscriptions: dict[str, KnownSubscription] = {}
-        self.advertisements: dict[str, KnownAdvertisement] = {}
-        self.client_matcher = SubscriptionMatcher()
-        self.awaited: dict[str, Pending] = {}  # by our request
-        self.expiries: list[tuple[float, str, str]] = []  # a heap of (time, kind, id)
-        self.published: dict[str, int] = {}  # the last publications of clients, with the slot of each on disk
-        self.ignored: Counter[str] = Counter()
-        self.facts: deque[tuple[object, ...]] = deque(maxlen=limits.facts)
-        self._order = 0
+    name: str
+    routing: Routing
+    timing: Timing
+    schema: Schema | None
+    limits: Limits
+    trusts_topology: bool
+    links: dict[str, BrokerLink] = field(default_factory=dict)
+    clients: dict[str, LocalClient] = field(default_factory=dict)
+    subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
+    advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
+    client_matcher: SubscriptionMatcher = field(default_factory=SubscriptionMatcher)
+    awaited: dict[str, Pending] = field(default_factory=dict)  # by our request
+    expiries: list[tuple[float, str, str]] = field(default_factory=list)  # a heap of (time, kind, id)
+    published: dict[str, int] = field(
+        default_factory=dict
+    )  # the last of clients, with the slot of each on disk
+    ignored: Counter[str] = field(default_factory=Counter)
+    _order: int = 0
+
+    def __post_init__(self) -> None:
+        self.facts: deque[tuple[object, ...]] = deque(maxlen=self.limits.facts)
 
     def next_order(self) -> int:
         """A number above all earlier ones."""
@@ -227,10 +225,7 @@ class RoutingTables:
 
     def client(self, name: str) -> LocalClient:
         """The client of a name, made if need be."""
-        known = self.clients.get(name)
-        if known is None:
-            known = self.clients[name] = LocalClient(name)
-        return known
+        return self.clients.setdefault(name, LocalClient(name))
 
     # --- entries -----------------------------------------------------------------------------------------------------
 

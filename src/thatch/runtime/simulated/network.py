@@ -252,13 +252,13 @@ class SimulatedNetwork:
         self._driver.sites[name] = BrokerSite(name, broker, self._driver.fire)
 
     def _new_broker(self, name: str, disk: Mapping[tuple[str, ...], Any], routing: Routing) -> Broker:
-        return Broker.restored(
+        return Broker(
             name,
-            dict(disk),
-            routing=routing,
-            timing=self.timing,
-            schema=self.schema,
+            routing,
+            self.timing,
+            self.schema,
             trusts_topology=self.trusts_topology,
+            items=dict(disk),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thatch.broker.completeness import complete_on
+from thatch.broker.completeness import complete_on, count_lacking
 from thatch.broker.forwarding import advertisements_on, subscriptions_on
 from thatch.broker.tables import BrokerLink, Hop, LocalClient, RoutingTables
 
@@ -94,4 +94,5 @@ def _check_link(tables: RoutingTables, link: BrokerLink) -> None:
         assert set(sent) == ids, f"the {kind} on {link.name} are {set(sent)}, not {ids}"
         assert sent.told.keys() == sent.active().keys(), f"{kind} were not sent to {link.name}"
     if link.is_joined:
-        assert link.said_complete == complete_on(tables, link), f"{link.name} was told a false completeness"
+        is_complete = complete_on(tables, link, count_lacking(tables))
+        assert link.said_complete == is_complete, f"{link.name} was told a false completeness"
