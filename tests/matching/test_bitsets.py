@@ -22,6 +22,7 @@ from thatch.matching.segments.segment import Segment
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.language.text import expression_of_text
+from thatch.model.lines import point
 from thatch.workloads import generate
 
 NAMES = ("a", "b", "c", "d")
@@ -129,9 +130,7 @@ def test_statistics_tell_where_they_pay(name: str, segments: int) -> None:
 
 @as_they_are
 def test_where_events_lie_decides_if_it_is_known() -> None:
-    nowhere = Spread(
-        np.zeros(5), np.array([-5.0]), np.array([1.0]), (), np.zeros(0)
-    )  # below every side: no block is ever read
+    nowhere = Spread({point(-5): 1.0})  # below every side: no block is ever read
     index = SegmentIndex(hints=AccessHints(dict.fromkeys(WIDE, nowhere)))
     index.extend(wide())
     assert index.stats()["bitset_segments"] == 0
@@ -161,7 +160,7 @@ def test_expected_blocks_are_those_that_searches_read(monkeypatch: pytest.Monkey
 
 def _uniform() -> Spread:
     """Every integer from 0 to 999 as often as any other."""
-    return Spread(np.zeros(5), np.arange(1_000.0), np.full(1_000, 0.001), (), np.zeros(0))
+    return Spread({point(number): 0.001 for number in range(1_000)})
 
 
 def test_a_saved_engine_has_its_bitsets_when_it_is_opened(tmp_path: Path) -> None:

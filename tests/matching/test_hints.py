@@ -19,7 +19,7 @@ PLACES = [(rank,) for rank in range(5)] + [point(value) for value in (-2, 0.5, 1
 @given(make.expressions, st.lists(st.floats(0, 1), min_size=len(PLACES), max_size=len(PLACES)))
 def test_the_share_of_a_constraint_is_that_of_the_points_in_it(expression, weights):
     shares = dict(zip(PLACES, weights, strict=True))
-    hints = AccessHints({"x": Spread.of(shares)})
+    hints = AccessHints({"x": Spread(shares)})
     try:
         conjunctions = thatch.Filter.of(expression).conjunctions
     except thatch.FilterError:
@@ -34,6 +34,6 @@ def test_the_share_of_a_constraint_is_that_of_the_points_in_it(expression, weigh
 
 
 def test_what_is_not_known_lets_everything_through():
-    hints = AccessHints({"x": Spread.of({point(1): 1.0})})
+    hints = AccessHints({"x": Spread({point(1): 1.0})})
     assert (hints.spread("y"), hints.spread("lower(y)")) == (None, None)
     assert hints.share("y", NUMBERS) == 1.0

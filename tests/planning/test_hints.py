@@ -17,6 +17,7 @@ from thatch.matching.diagrams import DiagramIndex
 from thatch.matching.necessary import NecessaryIndex
 from thatch.matching.segments import SegmentIndex
 from thatch.model.events import Record, read_event
+from thatch.model.lines import RANK_NUMBER, point
 from thatch.model.profile import Profile
 from thatch.planning import FilterSet, access_hints, attribute_order, plan
 
@@ -167,17 +168,15 @@ def test_domains_are_told_as_shares():
     hints = access_hints(FILTERS)
     price, kind, n, flag = (hints.spread(key) for key in ("price", "kind", "n", "flag"))
     assert hints.spread("other") is None
-    assert price.numbers[0] > -1.1
-    assert price.numbers[-1] < 60.1
-    assert np.diff(price.numbers) == pytest.approx(np.diff(price.numbers)[0])
-    texts = dict(zip(kind.texts, kind.text_shares.tolist(), strict=True))
-    assert [texts[each] for each in (b"a", b"b", b"c")] == pytest.approx([1 / 4] * 3)
-    numbers = dict(zip(n.numbers.tolist(), n.number_shares.tolist(), strict=True))
-    assert [numbers[each] for each in range(5)] == pytest.approx([1 / 6] * 5, abs=0.01)
-    assert flag.singles.tolist() == [0, 0, 0.5, 0.5, 0]
+    prices = sorted(place[1] for place in price.shares if place[0] == RANK_NUMBER)
+    assert prices[0] > -1.1
+    assert prices[-1] < 60.1
+    assert np.diff(prices) == pytest.approx(np.diff(prices)[0])
+    assert [kind.shares[point(each)] for each in "abc"] == pytest.approx([1 / 4] * 3)
+    assert [n.shares[point(each)] for each in range(5)] == pytest.approx([1 / 6] * 5, abs=0.01)
+    assert {place: share for place, share in flag.shares.items() if share} == {(2,): 0.5, (3,): 0.5}
     for each in (price, kind, n, flag):
-        total = each.singles.sum() + each.number_shares.sum() + each.text_shares.sum()
-        assert total == pytest.approx(1)
+        assert sum(each.shares.values()) == pytest.approx(1)
 
 
 def test_the_order_of_attributes_is_that_of_the_plan():

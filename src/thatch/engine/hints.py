@@ -32,4 +32,4 @@ def chosen_hints(profile: Profile | None, hints: AccessHints | None) -> AccessHi
 def hints_of(profile: Profile) -> AccessHints:
     """The hints that a profile gives without any filters: where events lie, of each attribute that it knows."""
     selectivity = Selectivity(profile)
-    return AccessHints({each.key: Spread.of(selectivity.stand_ins(each.key)) for each in profile.attributes})
+    return AccessHints({each.key: Spread(selectivity.stand_ins(each.key)) for each in profile.attributes})

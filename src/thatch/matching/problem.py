@@ -6,9 +6,10 @@ family answers what `reference` defines, and is tested by being listed in `tests
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from thatch.model.derived import derive
 from thatch.model.events import Record
 from thatch.model.filters import Filter
-from thatch.model.lines import RANK_NUMBER, RANK_TEXT, Constraint, Cut, intervals
+from thatch.model.lines import Constraint, Cut
 from thatch.model.names import base_of
 
 __all__ = ["AccessHints", "Answer", "Index", "IndexView", "Slots", "Spread"]
@@ -26,74 +27,30 @@ Slots: TypeAlias = npt.NDArray[np.int64]
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """Where events lie on one attribute's line: points with the shares of events that they stand for.
+    """Where events lie on one attribute's line: points, each with the share of events that it stands for."""
 
-    Parameters
-    ----------
-    singles : shares of missing, null, false, true and NaN
-    numbers, number_shares : points, rising
-    texts, text_shares : points in UTF-8, rising
-    """
+    __slots__ = ("_below", "_points", "shares")
 
-    singles: npt.NDArray[np.float64]
-    numbers: npt.NDArray[np.float64]
-    number_shares: npt.NDArray[np.float64]
-    texts: tuple[bytes, ...]
-    text_shares: npt.NDArray[np.float64]
+    def __init__(self, shares: Mapping[Cut, float]) -> None:
+        self.shares = shares
+        self._points = sorted(shares)
+        self._below = [
+            *accumulate((shares[each] for each in self._points), initial=0.0)
+        ]  # each, then the end
 
-    @classmethod
-    def of(cls, shares: Mapping[Cut, float]) -> Spread:
-        """The spread of these points, each with its share of events."""
-        numbers = sorted(
-            (float(place[1]), share) for place, share in shares.items() if place[0] == RANK_NUMBER
-        )
-        texts = sorted((place[1].encode(), share) for place, share in shares.items() if place[0] == RANK_TEXT)
-        return cls(
-            np.array([shares.get((rank,), 0.0) for rank in range(RANK_NUMBER)]),
-            np.array([number for number, _ in numbers], np.float64),
-            np.array([share for _, share in numbers], np.float64),
-            tuple(text for text, _ in texts),
-            np.array([share for _, share in texts], np.float64),
-        )
-
-    def derived(self, key: str) -> Spread:
+    def derive(self, key: str) -> Spread:
         """Where the values of a derived attribute lie, if this is where those of the attribute itself do."""
-        places: list[tuple[Cut, float]] = [
-            ((rank,), share) for rank, share in enumerate(self.singles.tolist())
-        ]
-        numbers = zip(self.numbers.tolist(), self.number_shares.tolist(), strict=True)
-        places += [((RANK_NUMBER, number, 0), share) for number, share in numbers]
-        texts = zip(self.texts, self.text_shares.tolist(), strict=True)
-        places += [((RANK_TEXT, text.decode(), 0), share) for text, share in texts]
         found: dict[Cut, float] = {}
-        for place, share in places:
+        for place, share in self.shares.items():
             own = derive(key, place)
             found[own] = found.get(own, 0.0) + share
-        return Spread.of(found)
+        return Spread(found)
 
     def share(self, constraint: Constraint) -> float:
         """The share of events that a constraint lets through."""
-        return sum(self._below(high) - self._below(low) for low, high in intervals(constraint))
-
-    def _below(self, cut: Cut) -> float:
-        """The share of events below a cut."""
-        rank = cut[0]
-        below = float(self.singles[:rank].sum())
-        if rank >= RANK_NUMBER:
-            end = len(self.numbers)
-            if rank == RANK_NUMBER:
-                search = bisect_right if len(cut) == 3 and cut[2] else bisect_left
-                end = 0 if len(cut) == 1 else search(self.numbers, cut[1])
-            below += float(self.number_shares[:end].sum())
-        if rank >= RANK_TEXT:
-            end = len(self.texts)
-            if rank == RANK_TEXT:
-                search = bisect_right if len(cut) == 3 and cut[2] else bisect_left
-                end = 0 if len(cut) == 1 else search(self.texts, cut[1].encode())
-            below += float(self.text_shares[:end].sum())
-        return below
+        below = [self._below[bisect_left(self._points, cut)] for cut in constraint]
+        return sum(below[1::2]) - sum(below[::2])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +74,7 @@ class AccessHints:
         known = self.spreads.get(key)
         if known is None and key[-1] == ")":
             base = self.spreads.get(base_of(key))
-            return None if base is None else base.derived(key)
+            return None if base is None else base.derive(key)
         return known
 
     def share(self, key: str, constraint: Constraint) -> float:

@@ -51,7 +51,7 @@ def access_hints(filters: Mapping[str, Filter], profile: Profile | None = None) 
     if profile is not None:
         return AccessHints(hints_of(profile).spreads, order)
     selectivity = FilterSet(filters, covering=False).selectivity if step > 1 else some.selectivity
-    return AccessHints({key: Spread.of(selectivity.stand_ins(key)) for key in selectivity.named}, order)
+    return AccessHints({key: Spread(selectivity.stand_ins(key)) for key in selectivity.named}, order)
 
 
 def attribute_order(wanted: FilterSet, plan: MatchingPlan) -> tuple[str, ...]:

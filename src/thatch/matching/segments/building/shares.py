@@ -13,6 +13,7 @@ import numpy.typing as npt
 from thatch.compiled.records import Doubles, Int64s, Uint16s, Uint32s
 from thatch.matching.problem import Spread
 from thatch.matching.segments.building.tables import CutTables
+from thatch.model.lines import RANK_NUMBER, RANK_TEXT
 
 __all__ = ["Shares", "Spreads"]
 
@@ -58,16 +59,17 @@ class Shares:
 def _in_cells(tables: CutTables, local: int, spread: Spread, cells: int) -> Doubles:
     """The shares of events in the cells of one attribute, in the order that `tables` explains."""
     shares = np.zeros(cells)
-    shares[: len(spread.singles)] = spread.singles
-    known = tables.numbers[tables.number_at[local] : tables.number_at[local + 1]]
-    at = np.searchsorted(known, spread.numbers)
-    is_one = at < len(known)
-    is_one[is_one] = known[at[is_one]] == spread.numbers[is_one]
-    np.add.at(shares, 5 + 2 * at + is_one, spread.number_shares)
-    first, count = int(tables.text_at[local]), int(tables.text_at[local + 1] - tables.text_at[local])
+    numbers = tables.numbers[tables.number_at[local] : tables.number_at[local + 1]]
+    first, n_texts = int(tables.text_at[local]), int(tables.text_at[local + 1] - tables.text_at[local])
     words = tables.texts()
-    for text, share in zip(spread.texts, spread.text_shares.tolist(), strict=True):
-        below = bisect_left(range(count), text, key=lambda each: words[first + each])
-        is_same = below < count and words[first + below] == text
-        shares[6 + 2 * len(known) + 2 * below + is_same] += share
+    for place, share in spread.shares.items():
+        cell = place[0]
+        if cell == RANK_NUMBER:
+            at = int(np.searchsorted(numbers, float(place[1])))
+            cell += 2 * at + (at < len(numbers) and numbers[at] == place[1])
+        elif cell == RANK_TEXT:
+            text = place[1].encode()
+            at = bisect_left(range(n_texts), text, key=lambda each: words[first + each])
+            cell += 2 * len(numbers) + 2 * at + (at < n_texts and words[first + at] == text)
+        shares[cell] += share
     return shares
