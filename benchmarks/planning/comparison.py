@@ -19,7 +19,7 @@ from thatch.planning import (
     plan,
     plan_as_given,
 )
-from thatch.planning.expected import PairedChances
+from thatch.planning.expected import Chances, chances_of_pairs
 from thatch.planning.problem import Answer
 
 __all__ = ["Compared", "Events", "compared"]
@@ -93,10 +93,10 @@ def compared(
     )
 
 
-def _pairs(problem: PlanningProblem, sample: PredicateSample) -> PairedChances:
+def _pairs(problem: PlanningProblem, sample: PredicateSample) -> Chances:
     found = {}
     for member in problem.members:
         for first, second in combinations(sorted(member), 2):
             both = sample.columns[first] & sample.columns[second]
             found[first, second] = both.bit_count() / sample.events
-    return PairedChances(problem, found)
+    return chances_of_pairs(problem, found)

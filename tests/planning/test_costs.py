@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from thatch.errors import ParameterError
 from thatch.experiments.commonality import expected as closed
 from thatch.planning import PlanningProblem, PredicateSample, count, expected_cost, plan, plan_as_given
-from thatch.planning.expected import PairedChances, cluster_cost, conjunction_cost, link_group_cost
+from thatch.planning.expected import chances_of_pairs, cluster_cost, conjunction_cost, link_group_cost
 
 EVENTS = 4_000
 
@@ -126,12 +126,12 @@ def test_pairs_that_were_measured_correct_what_independence_gets_wrong():
     problem = PlanningProblem.of([[0, 1, 2]], [0.4, 0.5, 0.5])
     steps = plan_as_given(problem).steps
     assert expected_cost(problem, steps) == pytest.approx(1 + 0.4 + 0.2)
-    never = PairedChances(problem, {(0, 1): 0.0})
+    never = chances_of_pairs(problem, {(0, 1): 0.0})
     assert expected_cost(problem, steps, never) == pytest.approx(1 + 0.4)
-    always = PairedChances(problem, {(0, 1): 0.4, (0, 2): 0.2})
+    always = chances_of_pairs(problem, {(0, 1): 0.4, (0, 2): 0.2})
     assert expected_cost(problem, steps, always) == pytest.approx(1 + 0.4 + 0.4)
-    impossible = PairedChances(problem.with_selectivities([0.0, 0.5, 0.5]), {(0, 1): 0.0})
-    assert impossible.after([0], 1) == 0.5
+    impossible = chances_of_pairs(problem.with_selectivities([0.0, 0.5, 0.5]), {(0, 1): 0.0})
+    assert impossible(1, [0]) == 0.5
 
 
 def test_a_sample_knows_what_is_true_together():

@@ -117,9 +117,9 @@ def test_pairs_of_a_profile_tell_what_depends_on_what():
     chances = paired_chances(wanted.problem, profile)
     a, b, other = (wanted.problem.names.index(name) for name in ("a = 1", "b = 1", "b = 0"))
     assert wanted.problem.selectivities[b] == 0.5
-    assert chances.after([a], b) == 1
-    assert chances.after([a], other) == 0
-    assert chances.after([], b) == 0.5
+    assert chances(b, [a]) == 1
+    assert chances(other, [a]) == 0
+    assert chances(b, []) == 0.5
 
 
 def test_without_a_history_declared_domains_are_even():

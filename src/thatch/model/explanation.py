@@ -13,7 +13,7 @@ from itertools import islice
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Choice, Record
-from thatch.model.lines import Cut, contains, value_at
+from thatch.model.lines import Cut, value_at
 from thatch.model.matching import holds
 from thatch.model.names import base_of
 from thatch.model.printing import PrintedCondition, printed_conditions
@@ -88,34 +88,16 @@ def explain(conjunctions: Sequence[Conjunction], schema: Schema | None, record: 
 
 
 def _alternative(conjunction: Conjunction, record: Record, schema: Schema | None) -> Alternative:
-    conditions = [_Condition(each) for each in printed_conditions(conjunction, schema)]
+    conditions = printed_conditions(conjunction, schema)
     points, chosen = _best(conditions, record, {})
     flat = Record(points)
-    findings = [Finding(each.text, each.is_met(flat), each.seen(flat)) for each in conditions]
+    findings = [Finding(each.text, each.holds(flat), _seen(each, flat)) for each in conditions]
     return Alternative(tuple(findings), tuple(chosen), holds(conjunction, record))
 
 
-class _Condition:
-    """A condition as it is shown, and the attributes of events that it looks at."""
-
-    __slots__ = ("_constraints", "_keys", "_residual", "attributes", "text")
-
-    def __init__(self, printed: PrintedCondition) -> None:
-        self.text = printed.text
-        self._constraints = printed.constraints
-        self._residual = printed.residual
-        keys = [key for key, _ in printed.constraints]
-        self._keys = keys if printed.residual is None else printed.residual.keys
-        self.attributes = frozenset(base_of(key) for key in (*keys, *self._keys))
-
-    def is_met(self, flat: Record) -> bool:
-        residual = self._residual
-        return all(contains(constraint, flat.point(key)) for key, constraint in self._constraints) and (
-            residual is None or residual.holds([flat.point(key) for key in residual.keys])
-        )
-
-    def seen(self, flat: Record) -> str:
-        return ", ".join(_seen(key, flat) for key in self._keys)
+def _attributes(conditions: Sequence[PrintedCondition]) -> frozenset[str]:
+    """The attributes of events that conditions look at."""
+    return frozenset(base_of(key) for condition in conditions for key in condition.keys)
 
 
 # --- the flat event to show ------------------------------------------------------------------------------------
@@ -123,13 +105,13 @@ class _Condition:
 _Way = tuple[dict[str, Cut], list[str]]  # what a choice of elements gives, and the elements by name
 
 
-def _best(conditions: Sequence[_Condition], record: Record, known: dict[str, Cut]) -> _Way:
+def _best(conditions: Sequence[PrintedCondition], record: Record, known: dict[str, Cut]) -> _Way:
     """What a record gives in the flat event that meets most conditions; `known` is given around the record."""
     found, chosen = dict(record.points), []
     known = {**known, **found}
     for choices in _tied(conditions, record.choices):
         given = frozenset().union(*(choice.keys for choice in choices))
-        relevant = [condition for condition in conditions if condition.attributes & given]
+        relevant = [condition for condition in conditions if _attributes([condition]) & given]
         points, names = max(
             _ways(relevant, choices, known), key=lambda way: _met(relevant, {**known, **way[0]})
         )
@@ -138,19 +120,20 @@ def _best(conditions: Sequence[_Condition], record: Record, known: dict[str, Cut
     return found, chosen
 
 
-def _met(conditions: Sequence[_Condition], points: dict[str, Cut]) -> int:
+def _met(conditions: Sequence[PrintedCondition], points: dict[str, Cut]) -> int:
     flat = Record(points)
-    return sum(condition.is_met(flat) for condition in conditions)
+    return sum(condition.holds(flat) for condition in conditions)
 
 
-def _tied(conditions: Sequence[_Condition], choices: Sequence[Choice]) -> list[list[Choice]]:
+def _tied(conditions: Sequence[PrintedCondition], choices: Sequence[Choice]) -> list[list[Choice]]:
     """The lists that some condition looks at, those together that one condition looks at together."""
     if not choices:
         return []
-    attributes = frozenset().union(*(condition.attributes for condition in conditions))
+    attributes = _attributes(conditions)
     groups = [[choice] for choice in choices if choice.keys & attributes]
     for condition in conditions:
-        tied = [group for group in groups if any(choice.keys & condition.attributes for choice in group)]
+        attributes = _attributes([condition])
+        tied = [group for group in groups if any(choice.keys & attributes for choice in group)]
         if len(tied) > 1:
             together = [choice for group in tied for choice in group]
             groups = [together if group is tied[0] else group for group in groups if group not in tied[1:]]
@@ -158,12 +141,11 @@ def _tied(conditions: Sequence[_Condition], choices: Sequence[Choice]) -> list[l
 
 
 def _ways(
-    conditions: Sequence[_Condition], choices: Sequence[Choice], known: dict[str, Cut]
+    conditions: Sequence[PrintedCondition], choices: Sequence[Choice], known: dict[str, Cut]
 ) -> Iterator[_Way]:
     """The ways to choose from one list, each element at its best; or all ways to choose from tied lists."""
     if len(choices) > 1:
-        attributes = frozenset().union(*(condition.attributes for condition in conditions))
-        yield from islice(_written_out({}, [], choices, attributes), _MAX_WAYS)
+        yield from islice(_written_out({}, [], choices, _attributes(conditions)), _MAX_WAYS)
         return
     (choice,) = choices
     for index, element in enumerate(choice.elements):
@@ -194,10 +176,15 @@ def _named(choice: Choice, index: int) -> str:
     return f"element {index} of {choice.where} ({count} element{'s' if count > 1 else ''})"
 
 
-def _seen(key: str, flat: Record) -> str:
-    """The value at an attribute; for a derived one, what it was derived from."""
-    base = base_of(key)
-    place = flat.point(base)
+def _seen(condition: PrintedCondition, flat: Record) -> str:
+    """The values that a condition looks at; for a derived attribute, what it was derived from."""
+    residual = condition.residual
+    keys = condition.keys if residual is None else residual.keys
+    return ", ".join(_value_text(base_of(key), flat) for key in keys)
+
+
+def _value_text(key: str, flat: Record) -> str:
+    place = flat.point(key)
     if place == (0,):
         return "missing"
-    return "NaN" if place == (4,) else literal_text(base, value_at(place))
+    return "NaN" if place == (4,) else literal_text(key, value_at(place))

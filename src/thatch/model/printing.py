@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thatch.model.conjunctions import Conjunction
+from thatch.model.events import Record
 from thatch.model.expressions import Expression, Matches, Not, Within
 from thatch.model.lines import (
     BOTTOM,
@@ -63,6 +64,19 @@ class PrintedCondition:
     text: str
     constraints: tuple[tuple[str, Constraint], ...]
     residual: Residual | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        """The attributes that it is about, in its own order."""
+        keys = [key for key, _ in self.constraints]
+        return keys if self.residual is None else list(dict.fromkeys((*self.residual.keys, *keys)))
+
+    def holds(self, flat: Record) -> bool:
+        """Whether an event without lists satisfies it."""
+        for key, constraint in self.constraints:
+            if not contains(constraint, flat.point(key)):
+                return False
+        return self.residual is None or self.residual.holds([flat.point(key) for key in self.residual.keys])
 
 
 def printed_conditions(conjunction: Conjunction, schema: Schema | None) -> list[PrintedCondition]:

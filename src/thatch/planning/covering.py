@@ -39,10 +39,10 @@ def implied_predicates(
         weaker = [at for at, number in enumerate(numbers) if _is_plain(predicates[number])]
         weaker = [at for at in weaker if 0.0 < selectivities[numbers[at]] < 1.0]
         weaker.sort(key=lambda at: -uses.get(numbers[at], 0))
-        table = _Table(
+        table = _AttributePredicates(
             constraints, [selectivities[each] for each in numbers], [uses.get(each, 0) for each in numbers]
         )
-        for at, chosen in enumerate(table.chosen(sorted(weaker[:_MOST_WEAKER]))):
+        for at, chosen in enumerate(table.choose(sorted(weaker[:_MOST_WEAKER]))):
             found[numbers[at]] += tuple(numbers[each] for each in chosen)
     return tuple(tuple(sorted(set(each), key=lambda number: selectivities[number])) for each in found)
 
@@ -63,7 +63,7 @@ def _is_plain(predicate: PrintedCondition) -> bool:
     return len(constraints) == 1 and predicate.residual is None and len(constraints[0][1]) == 2
 
 
-class _Table:
+class _AttributePredicates:
     """The predicates of one attribute by the ranks of their ends among all cuts; a union counts as its hull."""
 
     def __init__(
@@ -76,7 +76,7 @@ class _Table:
         self._selectivities = np.array(selectivities)
         self._uses = np.array(uses, np.float64)
 
-    def chosen(self, weaker: Sequence[int]) -> list[list[int]]:
+    def choose(self, weaker: Sequence[int]) -> list[list[int]]:
         """For each predicate the weaker ones that reject most members, at most one per halving of selectivity."""
         found: list[list[int]] = [[] for _ in self._low]
         levels: dict[int, list[int]] = {}

@@ -60,42 +60,31 @@ class Gates:
 
 def gates_of(problem: PlanningProblem, step: PlanStep) -> Gates:
     """The gates of steps in which every predicate occurs once and all members have one owner."""
-    building = _Building(problem)
-    building.conjunction(step, -1)
-    return Gates(tuple(building.is_and), tuple(building.above), tuple(building.leaves))
+    gates: list[tuple[bool, int, tuple[int, ...]]] = []
 
-
-class _Building:
-    def __init__(self, problem: PlanningProblem) -> None:
-        self._problem = problem
-        self.is_and: list[bool] = []
-        self.above: list[int] = []
-        self.leaves: list[tuple[int, ...]] = []
-
-    def conjunction(self, step: PlanStep, above: int) -> None:
-        """`tests and (below or …)`."""
+    def add(step: PlanStep, above: int) -> None:
+        """Add `tests and (below or …)`."""
         tests = step.tests
         while not step.ends and len(step.below) == 1:
             (step,) = step.below
             tests = (*tests, *step.tests)
-        below = () if step.ends else step.below
         if tests:
-            above = self._gate(above, by_ratio(self._problem, tests), is_and=True)
-        if below:
-            self._disjunction(below, above)
+            gates.append((True, above, by_ratio(problem, tests)))
+            above = len(gates) - 1
+        if step.below and not step.ends:
+            leaves = [each.tests[0] for each in step.below if _is_leaf(each)]
+            gates.append((False, above, by_true_ratio(problem, leaves)))
+            above = len(gates) - 1
+            for each in step.below:
+                if not _is_leaf(each):
+                    add(each, above)
 
-    def _disjunction(self, steps: tuple[PlanStep, ...], above: int) -> None:
-        single = [each.tests[0] for each in steps if len(each.tests) == 1 and each.ends]
-        gate = self._gate(above, by_true_ratio(self._problem, single), is_and=False)
-        for each in steps:
-            if len(each.tests) != 1 or not each.ends:
-                self.conjunction(each, gate)
+    add(step, -1)
+    return Gates(*zip(*gates, strict=True)) if gates else Gates((), (), ())
 
-    def _gate(self, above: int, leaves: tuple[int, ...], *, is_and: bool) -> int:
-        self.is_and.append(is_and)
-        self.above.append(above)
-        self.leaves.append(leaves)
-        return len(self.is_and) - 1
+
+def _is_leaf(step: PlanStep) -> bool:
+    return len(step.tests) == 1 and bool(step.ends)
 
 
 def state_count(gates: Gates) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
-from typing import Protocol
+from math import log, prod
 
 from thatch.model.profile import Profile
 from thatch.planning.problem import PlanningProblem
@@ -13,16 +12,16 @@ from thatch.planning.steps import PlanStep
 
 __all__ = [
     "Chances",
-    "IndependentChances",
-    "PairedChances",
+    "chances_of_pairs",
     "cluster_cost",
     "conjunction_cost",
-    "evaluation_chances",
     "expected_cost",
     "link_group_cost",
     "paired_chances",
 ]
 
+# The probability that a predicate is true, given that some others are.
+Chances = Callable[[int, Sequence[int]], float]
 _UNSEEN = 1e-12  # in place of a probability of 0, in logarithms only
 
 
@@ -43,10 +42,7 @@ def cluster_cost(shared: tuple[Sequence[float], Sequence[float]], members: Seque
     shared : selectivities and costs of the shared predicates
     members : expected costs of what each member holds beyond them
     """
-    reached = 1.0
-    for selectivity in shared[0]:
-        reached *= selectivity
-    return conjunction_cost(*shared) + reached * sum(members)
+    return conjunction_cost(*shared) + prod(shared[0]) * sum(members)
 
 
 def link_group_cost(chances: Sequence[float], costs: Sequence[float]) -> float:
@@ -59,24 +55,16 @@ def expected_cost(problem: PlanningProblem, step: PlanStep, chances: Chances | N
 
     Parameters
     ----------
-    chances : conditional selectivities; by default predicates are independent
+    chances : by default predicates are independent unless one implies the other, as in the paper
 
     Notes
     -----
     Exact if every predicate occurs once and is independent of the others. A predicate that occurs several times is
     evaluated once, if any of its steps is reached; these events are assumed independent, as are different owners.
     """
-    found = evaluation_chances(problem, step, chances)
-    return sum(problem.costs[predicate] * chance for predicate, chance in found.items())
-
-
-def evaluation_chances(
-    problem: PlanningProblem, step: PlanStep, chances: Chances | None = None
-) -> dict[int, float]:
-    """The probability that each predicate is evaluated."""
-    walk = _ChanceWalk(problem, chances or IndependentChances(problem))
+    walk = _ChanceWalk(problem, chances or problem.chance)
     walk.take(walk.rated(step, ()), 1.0, dict.fromkeys(problem.repeated, 1.0))
-    return {predicate: 1.0 - missed for predicate, missed in walk.missed.items()}
+    return sum(problem.costs[predicate] * (1.0 - missed) for predicate, missed in walk.missed.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +86,7 @@ class _ChanceWalk:
     def rated(self, step: PlanStep, path: tuple[int, ...]) -> _Rated:
         passed, through = [], 1.0
         for test in step.tests:
-            passed.append(self._chances.after(path, test))
+            passed.append(self._chances(test, path))
             through *= passed[-1]
             path = (*path, test)
         below = tuple(self.rated(each, path) for each in step.below)
@@ -133,60 +121,31 @@ class _ChanceWalk:
 
 def _wanted(step: PlanStep, unsatisfied: Mapping[int, float]) -> float:
     """The probability that some owner of a step is not satisfied."""
-    if not step.owners:
-        return 1.0
-    satisfied = 1.0
-    for owner in step.owners:
-        satisfied *= 1.0 - unsatisfied[owner]
-    return 1.0 - satisfied
+    return 1.0 - prod(1.0 - unsatisfied[owner] for owner in step.owners) if step.owners else 1.0
 
 
-class Chances(Protocol):
-    """Conditional selectivities."""
-
-    def after(self, true: Sequence[int], predicate: int) -> float:
-        """The probability that a predicate is true, given that all of `true` are."""
-
-
-class IndependentChances:
-    """Predicates are independent unless one implies the other: the paper's model."""
-
-    def __init__(self, problem: PlanningProblem) -> None:
-        self._problem = problem
-
-    def after(self, true: Sequence[int], predicate: int) -> float:
-        return self._problem.chance(predicate, true)
-
-
-class PairedChances:
-    """Selectivities of predicates and of some pairs; the most informative known pair is used.
+def chances_of_pairs(problem: PlanningProblem, pairs: Mapping[tuple[int, int], float]) -> Chances:
+    """Conditional selectivities from those of pairs; of several known pairs the most informative one is used.
 
     Parameters
     ----------
     pairs : the probability that both predicates are true, the one with the lower number first
     """
+    selectivities = problem.selectivities
 
-    def __init__(self, problem: PlanningProblem, pairs: Mapping[tuple[int, int], float]) -> None:
-        self._problem = problem
-        self._selectivities = problem.selectivities
-        self._pairs = pairs
+    def chance(predicate: int, known: Sequence[int]) -> float:
+        own = max(selectivities[predicate], _UNSEEN)
+        given = [problem.chance(predicate, known)]
+        for each in known:
+            both = pairs.get((min(each, predicate), max(each, predicate)))
+            if both is not None and selectivities[each]:
+                given.append(min(both / selectivities[each], 1.0))
+        return max(given, key=lambda each: abs(log(max(each, _UNSEEN) / own)))
 
-    def after(self, true: Sequence[int], predicate: int) -> float:
-        own = self._selectivities[predicate]
-        best = self._problem.chance(predicate, true)
-        told = abs(log(max(best, _UNSEEN) / max(own, _UNSEEN)))
-        for each in true:
-            both = self._pairs.get((min(each, predicate), max(each, predicate)))
-            if both is None or not self._selectivities[each]:
-                continue
-            given = min(both / self._selectivities[each], 1.0)
-            tells = abs(log(max(given, _UNSEEN) / max(own, _UNSEEN)))
-            if tells > told:
-                best, told = given, tells
-        return best
+    return chance
 
 
-def paired_chances(problem: PlanningProblem, profile: Profile) -> PairedChances:
+def paired_chances(problem: PlanningProblem, profile: Profile) -> Chances:
     """Conditional selectivities from the pairs of predicates that a profile measured."""
     numbers = {name: number for number, name in enumerate(problem.names)}
     found = {}
@@ -194,4 +153,4 @@ def paired_chances(problem: PlanningProblem, profile: Profile) -> PairedChances:
         first, second = numbers.get(each.first), numbers.get(each.second)
         if first is not None and second is not None and profile.events:
             found[min(first, second), max(first, second)] = each.events / profile.events
-    return PairedChances(problem, found)
+    return chances_of_pairs(problem, found)

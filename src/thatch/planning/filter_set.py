@@ -15,7 +15,7 @@ from thatch.errors import ParameterError, SchemaError, shown
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
-from thatch.model.lines import PRESENT, contains
+from thatch.model.lines import PRESENT
 from thatch.model.matching import holds
 from thatch.model.printing import PrintedCondition, printed_conditions
 from thatch.model.profile import Profile
@@ -147,17 +147,7 @@ class FilterSet:
     def _truth(self, record: Record) -> Callable[[int], bool]:
         if record.choices:
             return lambda number: holds(_alone(self.predicates[number]), record)
-        place_of, predicates = record.point, self.predicates
-
-        def truth(number: int) -> bool:
-            predicate = predicates[number]
-            for key, constraint in predicate.constraints:
-                if not contains(constraint, place_of(key)):
-                    return False
-            check = predicate.residual
-            return check is None or check.holds([place_of(key) for key in check.keys])
-
-        return truth
+        return lambda number: self.predicates[number].holds(record)
 
 
 def _alone(predicate: PrintedCondition) -> Conjunction:

@@ -12,7 +12,7 @@ from thatch.planning.dynamic_programme import Strategy, best_strategy, gates_of,
 from thatch.planning.expected import expected_cost
 from thatch.planning.factoring import factor, factor_greedily
 from thatch.planning.problem import PlanningProblem
-from thatch.planning.steps import PlanStep, arrival_order
+from thatch.planning.steps import PlanStep
 
 __all__ = ["BUDGET", "Algorithm", "MatchingPlan", "plan", "plan_as_given"]
 
@@ -127,7 +127,13 @@ def _by_topology(problem: PlanningProblem, budget: int) -> MatchingPlan:
 
 def plan_as_given(problem: PlanningProblem) -> MatchingPlan:
     """The plan that evaluates members and their predicates in the order given, for comparison."""
-    steps = arrival_order(problem)
+    steps = PlanStep(
+        (),
+        below=tuple(
+            PlanStep(member, (number,), owners=(owner,) if owner in problem.repeated else ())
+            for number, (member, owner) in enumerate(zip(problem.members, problem.owners, strict=True))
+        ),
+    )
     return MatchingPlan(
         problem=problem,
         topology=topology_of(problem),

@@ -15,9 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from thatch.planning.problem import PlanningProblem
-
-__all__ = ["PlanStep", "arrival_order"]
+__all__ = ["PlanStep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +34,3 @@ class PlanStep:
     ends: tuple[int, ...] = ()
     below: tuple[PlanStep, ...] = ()
     owners: tuple[int, ...] = field(default=(), compare=False)
-
-
-def arrival_order(problem: PlanningProblem) -> PlanStep:
-    """No plan at all: members and their predicates in the order given."""
-    return PlanStep(
-        (),
-        below=tuple(
-            PlanStep(member, (number,), owners=_spared(problem, problem.owners[number]))
-            for number, member in enumerate(problem.members)
-        ),
-    )
-
-
-def _spared(problem: PlanningProblem, owner: int) -> tuple[int, ...]:
-    return (owner,) if owner in problem.repeated else ()

@@ -64,12 +64,8 @@ def predicates_of(filter: Filter) -> Iterator[tuple[Predicates, list[tuple[str, 
 
 
 def _of_conjunction(conjunction: Conjunction, schema: Schema | None) -> Predicates:
-    found: dict[str, tuple[str, ...]] = {}
-    for condition in printed_conditions(conjunction, schema):
-        keys = [key for key, _ in condition.constraints]
-        keys += condition.residual.keys if condition.residual is not None else ()
-        found[condition.text] = tuple(sorted(set(keys)))
-    return list(found.items())
+    conditions = printed_conditions(conjunction, schema)
+    return list({each.text: tuple(sorted(each.keys)) for each in conditions}.items())
 
 
 def values_in(record: Record) -> Iterator[tuple[str, Cut]]:
