@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 import thatch
-from thatch.app.placing import moves, place_network
+from thatch.app.placing import list_moves, place_network
 from thatch.errors import ParameterError
 from thatch.model.topology import Link, Topology
 from thatch.placement import PlacementOptions, PlacementPlan
@@ -32,7 +32,7 @@ async def planned() -> tuple[PlacementPlan, list[tuple[str, str, str]]]:
         await gone.close()
         await net.settle()
         plan = place_network(net, "hub", PlacementOptions(algorithm="gr_star", max_delay=5.0))
-        return plan, moves(net, plan)
+        return plan, list_moves(net, plan)
 
 
 def test_the_clients_of_a_network_are_placed_on_its_leaves():

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
-from thatch.broker.broker import Broker
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
-from thatch.model.schema import Schema
-from thatch.model.topology import Topology
 from thatch.placement import (
     BrokerTree,
     Homes,
@@ -22,24 +18,12 @@ from thatch.placement import (
     place,
 )
 from thatch.placement.sites import COMPLEXITY, latency_locations, tree_parents
+from thatch.runtime.network import Network
 
-__all__ = ["LiveNetwork", "moves", "place_network", "sites_of_network", "subscriptions_of_network"]
-
-
-class LiveNetwork(Protocol):
-    """The parts of `thatch.Network` that placing needs."""
-
-    @property
-    def topology(self) -> Topology: ...
-
-    @property
-    def schema(self) -> Schema | None: ...
-
-    def broker(self, name: str) -> Broker:
-        """The core of a broker, read only."""
+__all__ = ["list_moves", "place_network", "sites_of_network", "subscriptions_of_network"]
 
 
-def sites_of_network(network: LiveNetwork, root: str, *, complexity: int = COMPLEXITY) -> Sites:
+def sites_of_network(network: Network, root: str, *, complexity: int = COMPLEXITY) -> Sites:
     """The brokers of a network as a tree below one of them; all leaves have the same capacity.
 
     Raises
@@ -55,7 +39,7 @@ def sites_of_network(network: LiveNetwork, root: str, *, complexity: int = COMPL
     )
 
 
-def subscriptions_of_network(network: LiveNetwork) -> tuple[SubscriptionList, dict[str, str]]:
+def subscriptions_of_network(network: Network) -> tuple[SubscriptionList, dict[str, str]]:
     """The subscriptions of all clients, and the broker of each client that has subscriptions."""
     rows: list[tuple[str, Filter]] = []
     homes: dict[str, str] = {}
@@ -69,7 +53,7 @@ def subscriptions_of_network(network: LiveNetwork) -> tuple[SubscriptionList, di
 
 
 def place_network(
-    network: LiveNetwork,
+    network: Network,
     root: str,
     wanted: PlacementOptions | None = None,
     *,
@@ -92,8 +76,8 @@ def place_network(
     return place(subscriptions, sites, homes, wanted, profile=profile, schema=network.schema, now=now)
 
 
-def moves(network: LiveNetwork, plan: PlacementPlan) -> list[tuple[str, str, str]]:
-    """The clients that a plan moves: each with its current broker and its new one."""
+def list_moves(network: Network, plan: PlacementPlan) -> list[tuple[str, str, str]]:
+    """List the clients that a plan moves: each with its current broker and its new one."""
     at = subscriptions_of_network(network)[1]
     wanted = zip(plan.subscribers, plan.assignment.tolist(), strict=True)
     return [

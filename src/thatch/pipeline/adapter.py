@@ -113,7 +113,8 @@ def report_progress(spark: SparkSession, progress: Progress | None) -> Iterator[
     if progress is None:
         yield
         return
-    context, group, done = spark.sparkContext, f"thatch-{uuid4()}", Event()
+    context: Any = spark.sparkContext
+    group, done = f"thatch-{uuid4()}", Event()
     context.setJobGroup(group, "thatch")
     watcher = Thread(target=_watch, args=(context, group, progress, done), daemon=True)
     watcher.start()

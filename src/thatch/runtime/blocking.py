@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from thatch.broker.settings import Routing, Timing
@@ -23,7 +23,7 @@ __all__ = ["BlockingClient", "BlockingNetwork", "BlockingSubscription"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-A = TypeVar("A")
+A = TypeVar("A", bound=Client | Subscription)
 Runner = Callable[[Coroutine[Any, Any, Any], float | None], Any]
 
 
@@ -40,6 +40,16 @@ class _Blocking(Generic[A]):
         self._run = run
         self._asynchronous = asynchronous
 
+    def close(self) -> None:
+        """End it: a client leaves for good, a subscription unsubscribes."""
+        self._run(self._asynchronous.close(), None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 def _blocking(
     method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
@@ -55,11 +65,7 @@ def _blocking(
 
 
 class BlockingNetwork:
-    """A network of brokers in this process, to be entered with `with`.
-
-    Parameters
-    ----------
-    topology, routing, timing, schema : as for `thatch.Network`
+    """A network of brokers in this process, to be entered with `with`; parameters as for `thatch.Network`.
 
     Examples
     --------
@@ -81,7 +87,7 @@ class BlockingNetwork:
         timing: Timing | None = None,
         schema: Schema | None = None,
     ) -> None:
-        self._settings = (topology, routing, timing, schema)
+        self._make = partial(Network, topology, routing=routing, timing=timing, schema=schema)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._network: Network | None = None
@@ -158,8 +164,7 @@ class BlockingNetwork:
             entered.set()
 
     async def _main(self, entered: threading.Event) -> None:
-        topology, routing, timing, schema = self._settings
-        async with Network(topology, routing=routing, timing=timing, schema=schema) as network:
+        async with self._make() as network:
             self._loop, self._leave = asyncio.get_running_loop(), asyncio.Event()
             self._network = network
             entered.set()
@@ -181,7 +186,6 @@ class BlockingClient(_Blocking[Client]):
     publish = _blocking(Client.publish)
     advertise = _blocking(Client.advertise)
     unadvertise = _blocking(Client.unadvertise)
-    close = _blocking(Client.close)
 
     def __init__(self, run: Runner, client: Client) -> None:
         super().__init__(run, client)
@@ -205,17 +209,9 @@ class BlockingClient(_Blocking[Client]):
 
         return BlockingSubscription(self._run, self._run(accepted(), None))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 class BlockingSubscription(_Blocking[Subscription]):
     """Events as they come: `for event in …`, or one by one with `next`. Made by `BlockingClient.subscribe`."""
-
-    close = _blocking(Subscription.close)
 
     def __init__(self, run: Runner, subscription: Subscription) -> None:
         super().__init__(run, subscription)
@@ -233,15 +229,7 @@ class BlockingSubscription(_Blocking[Subscription]):
         return self._asynchronous.waiting
 
     def next(self, timeout: float | None = None) -> Mapping[str, Any]:
-        """Wait for the next event.
-
-        Raises
-        ------
-        TimeoutError
-            If none came within `timeout` seconds.
-        StopAsyncIteration
-            If the subscription has ended.
-        """
+        """Wait for the next event; `TimeoutError` after `timeout` seconds, `StopAsyncIteration` at the end."""
         event: Mapping[str, Any] = self._run(self._asynchronous.next(), timeout)
         return event
 
@@ -252,12 +240,6 @@ class BlockingSubscription(_Blocking[Subscription]):
             except StopAsyncIteration:
                 return
             yield event
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _not_running() -> ParameterError:

@@ -13,14 +13,10 @@ __all__ = ["EventQueue"]
 
 
 class EventQueue:
-    """A bounded queue whose writer never waits.
+    """A queue of at most `limit` events whose writer never waits.
 
     Brokers do not wait for readers, because one slow reader would hold up the whole network. When the queue is full,
     the oldest event is dropped and counted.
-
-    Parameters
-    ----------
-    limit : how many events may wait
     """
 
     def __init__(self, limit: int) -> None:
@@ -55,13 +51,7 @@ class EventQueue:
                 reader.set_result(None)
 
     async def get(self) -> Mapping[str, Any]:
-        """Wait for the next event.
-
-        Raises
-        ------
-        StopAsyncIteration
-            If the queue is closed and empty.
-        """
+        """Wait for the next event; raises `StopAsyncIteration` if the queue is closed and empty."""
         while not self._events:
             if self._error is not None:
                 raise self._error

@@ -6,14 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from thatch.broker.effects import Refuse
-from thatch.broker.messages import (
-    Advertise,
-    Message,
-    Publish,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-)
+from thatch.broker.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
 from thatch.errors import ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse

@@ -38,12 +38,7 @@ __all__ = ["BrokerSite", "Driver"]
 
 
 class BrokerSite:
-    """Where a broker runs: its disk, timers, wires and clients, which outlive the broker itself.
-
-    Parameters
-    ----------
-    fire : called with the site and the name of a timer that expired
-    """
+    """Where a broker runs: its disk, timers, wires and clients, which outlive the broker itself."""
 
     __slots__ = ("broker", "clients", "crashes_in_step", "disk", "name", "routing", "timers", "wires")
 
@@ -69,14 +64,7 @@ class BrokerSite:
 
 
 class Driver:
-    """Sites, the wires between them, and what is under way.
-
-    Parameters
-    ----------
-    schema : declared types of attributes, the same for all brokers
-    faults : how likely frames are lost or duplicated
-    seed : of the faults
-    """
+    """Sites, the wires between them, and what is under way; parameters as for `SimulatedNetwork`."""
 
     def __init__(self, schema: Schema | None, faults: Faults, seed: int) -> None:
         self.schema = schema
@@ -265,10 +253,10 @@ class Driver:
             self.handle(self.sites[one], LinkUp(now=self.now, neighbour=other))
             self.handle(self.sites[other], LinkUp(now=self.now, neighbour=one))
 
-    def tell_down(self, one: str, other: str) -> None:
+    def tell_down(self, one: str, other: str, *, for_good: bool = False) -> None:
         """Tell both ends of a link that it is down."""
-        self.handle(self.sites[one], LinkDown(now=self.now, neighbour=other))
-        self.handle(self.sites[other], LinkDown(now=self.now, neighbour=one))
+        self.handle(self.sites[one], LinkDown(now=self.now, neighbour=other, for_good=for_good))
+        self.handle(self.sites[other], LinkDown(now=self.now, neighbour=one, for_good=for_good))
 
     def broker(self, name: str) -> Broker:
         """The core of a broker that runs."""

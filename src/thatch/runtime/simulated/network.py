@@ -8,11 +8,7 @@ from typing import Any
 
 from thatch.broker.broker import Broker
 from thatch.broker.settings import Routing, Timing
-from thatch.broker.stimuli import (
-    ClientConnected,
-    LinkDown,
-    RoutingSwitched,
-)
+from thatch.broker.stimuli import ClientConnected, RoutingSwitched
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 from thatch.model.topology import Link, Topology
@@ -122,14 +118,9 @@ class SimulatedNetwork:
         self._driver.schedule.now = max(self._driver.schedule.now, until)
 
     def run_until_quiet(self, most: float = 100_000.0) -> None:
-        """Run until no frame is under way and no timer expires within `Timing.failure`.
+        """Run until no frame is under way and no timer expires within `Timing.failure`, for `most` seconds at most.
 
         Subscriptions that expire sooner than that end here; later ones stay.
-
-        Raises
-        ------
-        ParameterError
-            If the network is not quiet within `most` seconds.
         """
         schedule = self._driver.schedule
         end = schedule.now + most
@@ -148,7 +139,9 @@ class SimulatedNetwork:
         """Record the sizes of all tables."""
         for site in self._driver.sites.values():
             if site.broker is not None:
-                self.records.samples.append(TableSizes(self.now, site.name, *_sizes_of(site.broker)))
+                stats = site.broker.stats()
+                sizes = (stats[name] for name in ("subscriptions", "advertisements", "forwarded"))
+                self.records.samples.append(TableSizes(self.now, site.name, *sizes))
 
     # --- brokers and links -----------------------------------------------------------------------------------------
 
@@ -168,18 +161,10 @@ class SimulatedNetwork:
     def remove_link(self, one: str, other: str) -> None:
         """End a link for good."""
         self._driver.remove_wires(one, other)
-        for name, neighbour in ((one, other), (other, one)):
-            self._driver.handle(
-                self._driver.sites[name], LinkDown(now=self.now, neighbour=neighbour, for_good=True)
-            )
+        self._driver.tell_down(one, other, for_good=True)
 
     def cut(self, one: str, other: str, *, silently: bool = False) -> None:
-        """Cut a link: it loses everything.
-
-        Parameters
-        ----------
-        silently : do not tell the brokers, which notice when nothing is acknowledged
-        """
+        """Cut a link: it loses everything. If `silently`, brokers notice only when nothing is acknowledged."""
         for wire in (self._driver.wire(one, other), self._driver.wire(other, one)):
             wire.cut()
         if not silently:
@@ -194,9 +179,7 @@ class SimulatedNetwork:
     def crash(self, name: str, *, in_step: bool = False) -> None:
         """Stop a broker; it loses everything that is not on its disk.
 
-        Parameters
-        ----------
-        in_step : not now, but in the middle of its next step, which is then on disk while nothing of it is sent
+        If `in_step`, in the middle of its next step, which is then on disk while nothing of it is sent.
         """
         site = self._driver.site(name)
         self.broker(name)
@@ -208,9 +191,7 @@ class SimulatedNetwork:
     def restart(self, name: str, *, forget: bool = False) -> None:
         """Start a broker that crashed, with what is on its disk; its clients connect again.
 
-        Parameters
-        ----------
-        forget : start with an empty disk; clients repeat their subscriptions and advertisements
+        If `forget`, with an empty disk, and clients repeat their subscriptions and advertisements.
         """
         site = self._driver.site(name)
         if site.broker is not None:
@@ -260,9 +241,3 @@ class SimulatedNetwork:
             trusts_topology=self.trusts_topology,
             items=dict(disk),
         )
-
-
-def _sizes_of(broker: Broker) -> tuple[int, int, int]:
-    """How many subscriptions and advertisements a broker knows, and how many subscriptions it has forwarded."""
-    stats = broker.stats()
-    return stats["subscriptions"], stats["advertisements"], stats["forwarded"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -82,7 +81,11 @@ class Records:
 
     def by_kind(self) -> dict[str, tuple[int, int]]:
         """Messages and bytes by kind of message."""
-        return {name: (messages, size) for name, (messages, size) in _sum_by_kind(self.wires).items()}
+        sums: dict[str, tuple[int, int]] = {}
+        for each in self.traffic():
+            messages, size = sums.get(each.kind, (0, 0))
+            sums[each.kind] = messages + each.messages, size + each.bytes
+        return dict(sorted(sums.items()))
 
     def messages(self, *kinds: type) -> int:
         """How many messages of some kinds were sent."""
@@ -92,16 +95,6 @@ class Records:
     def publications_sent(self) -> int:
         """How often an event was sent to a neighbour."""
         return self.messages(Publish)
-
-
-def _sum_by_kind(wires: Iterable[Wire]) -> dict[str, list[int]]:
-    sums: dict[str, list[int]] = {}
-    for wire in wires:
-        for kind, (messages, size) in wire.traffic.items():
-            counted = sums.setdefault(_name(kind), [0, 0])
-            counted[0] += messages
-            counted[1] += size
-    return dict(sorted(sums.items()))
 
 
 def _name(kind: type) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,12 +95,7 @@ class Played:
 
 
 def play(scenario: Scenario, report: Callable[[int], None] = lambda _: None) -> Played:
-    """Run a scenario.
-
-    Parameters
-    ----------
-    report : called with the number of subscriptions and events that were done since the last call
-    """
+    """Run a scenario; `report` is called with the number of subscriptions and events done since the last call."""
     rng = np.random.default_rng(scenario.seed)
     network = SimulatedNetwork(
         scenario.topology,
@@ -147,7 +143,7 @@ def _subscribe(
                 # A subscriber may have the name of a publisher.
                 name = f"subscriber {each.subscriber}"
                 client = clients[each.subscriber] = network.connect(_draw(network.brokers, rng), name)
-            refused += not _is_accepted(lambda: client.subscribe(each.filter, each.subscription))  # noqa: B023 - called at once
+            refused += not _is_accepted(client.subscribe, each.filter, each.subscription)
             report(1)
         network.run_until_quiet()
         network.sample()
@@ -166,27 +162,21 @@ def _publish(
 
     def publish(client: SimulatedClient, event: Mapping[str, Any]) -> None:
         nonlocal refused
-        refused += not _is_accepted(lambda: client.publish(event))
+        refused += not _is_accepted(client.publish, event)
         report(1)
 
     for part in _parts(scenario.events, scenario.stages):
         start = network.now
         for number, event in enumerate(part):
             client = publishers[int(rng.integers(len(publishers)))]
-            network.at(start + number / scenario.rate, _bind(publish, client, event))
+            network.at(start + number / scenario.rate, partial(publish, client, event))
         network.run_until_quiet()
     return refused
 
 
-def _bind(
-    publish: Callable[..., None], client: SimulatedClient, event: Mapping[str, Any]
-) -> Callable[[], None]:
-    return lambda: publish(client, event)
-
-
-def _is_accepted(action: Callable[[], Any]) -> bool:
+def _is_accepted(action: Callable[..., Any], *arguments: Any) -> bool:
     try:
-        action()
+        action(*arguments)
     except ThatchError:
         return False
     return True
