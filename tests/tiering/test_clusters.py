@@ -6,13 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thatch import parse
+from thatch import Filter, parse
+from thatch.model.profile import Profile
+from thatch.model.selectivity import Selectivity
 from thatch.tiering import clusters
 from thatch.tiering.access import AccessKeys
 from thatch.tiering.clusters import Clusters, TierCluster, predicates_of
-from thatch.tiering.reference import commonality
 
 TEXTS = ["x = 1 and y < 3", "x = 1 and y < 4", "x = 1", "y < 3 or z = 'a'", "z like '%b%c%' and y < 3"]
+
+
+def commonality(filters: list[Filter]) -> tuple[int, int]:
+    """How many unique predicates filters have, and how many in all (commonality, section 5.2)."""
+    conjunctions = [conjunction for each in filters for conjunction in each.conjunctions]
+    every = [each for one in conjunctions for each in (*one.constraints, *one.residuals)]
+    return len(set(every)), len(every)
 
 
 @settings(max_examples=50)
@@ -29,8 +37,8 @@ def test_counts_are_those_of_the_definition_whoever_comes_and_goes(changes):
             cluster.unlearn(predicates_of(filter))
         nodes, total = commonality(members)
         assert (cluster.nodes, cluster.predicates) == (nodes, total)
-        assert cluster.ratio == (nodes / total if total else 1)
-        assert cluster.weighted == pytest.approx(nodes * cluster.ratio)
+        assert cluster.record().ratio == (nodes / total if total else 1)
+        assert cluster.record().weighted == pytest.approx(nodes * cluster.record().ratio)
 
 
 def test_the_ratio_is_one_without_sharing_and_small_with_much():
@@ -38,8 +46,8 @@ def test_the_ratio_is_one_without_sharing_and_small_with_much():
     for number in range(10):
         apart.learn(predicates_of(parse(f"x = {number} and y < {number}")))
         alike.learn(predicates_of(parse("x = 1 and y < 5")))
-    assert (apart.ratio, apart.nodes, apart.weighted) == (1, 20, 20)
-    assert (alike.ratio, alike.nodes, alike.weighted) == (0.1, 2, pytest.approx(0.2))
+    counted = [(each.ratio, each.nodes, each.weighted) for each in (apart.record(), alike.record())]
+    assert counted == [(1, 20, 20), (0.1, 2, pytest.approx(0.2))]
 
 
 def test_large_clusters_that_share_little_have_the_lowest_priority():
@@ -63,7 +71,7 @@ def test_a_moved_cluster_keeps_its_counts_and_takes_new_members_as_unshared():
     assert cluster.nbytes() < held
     cluster.learn(predicates_of(parse("x = 1")))
     assert (cluster.nodes, cluster.predicates) == (3, 9)
-    assert TierCluster.of(cluster.record(is_cold=True)).weighted == cluster.weighted
+    assert TierCluster.of(cluster.record()).record() == cluster.record()
 
 
 def test_a_full_cluster_is_followed_by_another_and_a_cold_key_stays_cold_for_new_members(monkeypatch):
@@ -121,7 +129,8 @@ def test_the_key_is_an_equality_once_two_hold_it_else_the_attributes():
 
 
 def test_the_rarest_of_several_equalities_is_taken_or_what_events_tell():
-    for selectivity, expected in ((None, "symbol = 'IBM'"), (lambda key, _: len(key), "side = 'buy'")):
+    sales = Selectivity(Profile.of([{"side": "sell", "symbol": "IBM"}]))
+    for selectivity, expected in ((None, "symbol = 'IBM'"), (sales, "side = 'buy'")):
         keys = AccessKeys(100, selectivity)
         for symbol in ("A", "B", "C", "IBM", "IBM"):
             last = keys.key(parse(f"side = 'buy' and symbol = '{symbol}'"))

@@ -144,6 +144,8 @@ class PostgresStore(RelationalStore):
         If the database cannot be reached, has tables of another version or schema, or is in use.
     """
 
+    tables = _TABLES
+
     def __init__(self, where: str, *, schema: Schema | None = None, namespace: str = "thatch") -> None:
         if re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", namespace) is None:
             raise ParameterError("lower-case letters, digits and _", shown(namespace), "namespace")
@@ -188,8 +190,7 @@ class PostgresStore(RelationalStore):
 
     def _create(self, change: StoreConnection) -> None:
         change.run(f"CREATE SCHEMA IF NOT EXISTS {self._namespace}")
-        for statement in _TABLES:
-            change.run(statement)
+        super()._create(change)
 
     def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, StoredBox]]) -> None:
         change.insert(

@@ -61,6 +61,7 @@ class RelationalStore(ColdTier, ABC):
 
     # Statements that upgrade tables of version 1 to 2, of 2 to 3 and so on; `_create` makes the newest at once.
     upgrades: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    tables: ClassVar[tuple[str, ...]]  # statements that create them
     explain: ClassVar[str] = "EXPLAIN"  # put before a query to see its plan
 
     def __init__(
@@ -104,9 +105,10 @@ class RelationalStore(ColdTier, ABC):
     def _has_tables(self, change: StoreConnection) -> bool:
         """Whether the tables exist."""
 
-    @abstractmethod
     def _create(self, change: StoreConnection) -> None:
         """Create the tables of a new store."""
+        for statement in self.tables:
+            change.run(statement)
 
     @abstractmethod
     def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, StoredBox]]) -> None:

@@ -123,6 +123,7 @@ class SqliteStore(RelationalStore):
         If the file is not a store, has another version or schema, or is in use.
     """
 
+    tables = _TABLES
     explain = "EXPLAIN QUERY PLAN"
 
     def __init__(
@@ -159,10 +160,6 @@ class SqliteStore(RelationalStore):
         if names and "meta" not in names:
             raise StoreError("a store or no file", f"tables {', '.join(names)}", self.name)
         return bool(names)
-
-    def _create(self, change: StoreConnection) -> None:
-        for statement in _TABLES:
-            change.run(statement)
 
     def _insert_boxes(self, change: StoreConnection, rows: list[tuple[int, StoredBox]]) -> None:
         first = change.run("SELECT COALESCE(MAX(box), 0) + 1 FROM boxes")[0][0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from thatch.tiering.budget import Budget
 from thatch.tiering.engine import TieredEngine
 from thatch.tiering.fast import DiagramTier, SegmentTier
-from thatch.tiering.migration import Move
 from thatch.tiering.problem import Answer, ClusterRecord, ColdTier, FastTier
 from thatch.tiering.reference import PlainColdTier
 
@@ -16,7 +15,6 @@ __all__ = [
     "ColdTier",
     "DiagramTier",
     "FastTier",
-    "Move",
     "PlainColdTier",
     "SegmentTier",
     "TieredEngine",

@@ -7,16 +7,11 @@ seen once are dropped (after Manku and Motwani's lossy counting).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, first_point, is_single, value_at
+from thatch.model.selectivity import Selectivity
 
-__all__ = ["AccessKeys", "Selectivity", "wider_keys"]
-
-# The share of events that satisfy a predicate, by the attribute's key and its constraint.
-Selectivity: TypeAlias = Callable[[str, Constraint], float]
+__all__ = ["AccessKeys", "wider_keys"]
 
 _LONGEST = 120  # characters of a key; longer ones with the same beginning are one
 _ENTRY_BYTES = 104  # of a dict, an entry with a large number as key
@@ -42,7 +37,9 @@ class AccessKeys:
         for key, constraint in _equalities(filter):
             count = self._count(hash((key, constraint)))
             if count >= 2:
-                share = float(count) if self._selectivity is None else self._selectivity(key, constraint)
+                share = (
+                    float(count) if self._selectivity is None else self._selectivity.estimate(key, constraint)
+                )
                 held.append((share, f"{key} = {value_at(first_point(constraint[0]))!r}"))
         if held:
             return min(held)[1][:_LONGEST]

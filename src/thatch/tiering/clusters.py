@@ -69,16 +69,6 @@ class TierCluster:
             self._nodes, self._total = len(np.unique(np.array(self._predicates))), len(self._predicates)
         return self._nodes
 
-    @property
-    def ratio(self) -> float:
-        """The commonality ratio: unique predicates ÷ all; 1 = nothing is shared, small = a lot is."""
-        return self.nodes / self.predicates if self.predicates else 1.0
-
-    @property
-    def weighted(self) -> float:
-        """Node count × ratio: the larger, the lower the priority of the cluster."""
-        return self.nodes * self.ratio
-
     def learn(self, predicates: Sequence[int]) -> None:
         """Count the predicates of a new member. In a cold cluster all count as new: nobody knows the others."""
         if self.is_cold:
@@ -91,7 +81,7 @@ class TierCluster:
     def unlearn(self, predicates: Sequence[int]) -> None:
         """Stop counting the predicates of a member."""
         if self.is_cold:
-            shared = round(len(predicates) * self.ratio)
+            shared = round(len(predicates) * self.record().ratio)
             self._nodes = max(self._nodes - shared, 0)
             self._total = max(self._total - len(predicates), 0)
             return
@@ -114,9 +104,10 @@ class TierCluster:
         self._nodes += other._nodes
         self._total += other._total
 
-    def record(self, *, is_cold: bool) -> ClusterRecord:
-        """What the cold tier should store."""
-        return ClusterRecord(self.number, self.key, is_cold, self.nodes, self.predicates, self.members)
+    def record(self, *, is_cold: bool | None = None) -> ClusterRecord:
+        """What the cold tier should store; by default the tier stays as it is."""
+        tier = self.is_cold if is_cold is None else is_cold
+        return ClusterRecord(self.number, self.key, tier, self.nodes, self.predicates, self.members)
 
     def nbytes(self) -> int:
         """Bytes that it takes."""
@@ -128,10 +119,8 @@ class Clusters:
 
     def __init__(self) -> None:
         self._by_number: dict[int, TierCluster] = {}
-        self._of: tuple[dict[str, list[TierCluster]], dict[str, list[TierCluster]]] = (
-            {},
-            {},
-        )  # in memory, and cold
+        # By key: in memory, and cold.
+        self._of: tuple[dict[str, list[TierCluster]], dict[str, list[TierCluster]]] = ({}, {})
         self._next = 0
         self.members = 0
         self.cold = 0  # clusters
@@ -233,7 +222,7 @@ class Clusters:
     def by_priority(self, *, is_cold: bool) -> list[TierCluster]:
         """Clusters of one tier that have members, the lowest priority first."""
         some = [each for each in self if each.is_cold == is_cold and each.members]
-        return sorted(some, key=lambda each: (-each.weighted, each.number))
+        return sorted(some, key=lambda each: (-each.record().weighted, each.number))
 
     def nbytes(self) -> int:
         """Bytes of all of them."""

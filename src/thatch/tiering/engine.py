@@ -20,11 +20,12 @@ from thatch.model.explanation import Explanation
 from thatch.model.filters import Filter
 from thatch.model.language import FilterSource
 from thatch.model.schema import Schema
-from thatch.tiering.access import AccessKeys, Selectivity
+from thatch.model.selectivity import Selectivity
+from thatch.tiering.access import AccessKeys
 from thatch.tiering.budget import Budget, allocate_large_apart
 from thatch.tiering.clusters import Clusters, TierCluster, predicates_of
 from thatch.tiering.fast import SegmentTier
-from thatch.tiering.migration import Migration, Move
+from thatch.tiering.migration import Migration
 from thatch.tiering.problem import (
     Answer,
     By,
@@ -55,7 +56,7 @@ class TieredEngine:
     fast : the tier in memory, empty; segments if not given
     schema : declared types of attributes
     selectivity : what is known of events; clusters are formed by it
-    moved : called with every move of a cluster
+    moved : called with every cluster that moves; `is_cold` says where to
 
     Raises
     ------
@@ -82,7 +83,7 @@ class TieredEngine:
         fast: FastTier | None = None,
         schema: Schema | None = None,
         selectivity: Selectivity | None = None,
-        moved: Callable[[Move], None] | None = None,
+        moved: Callable[[ClusterRecord], None] | None = None,
     ) -> None:
         allocate_large_apart()
         self.schema = schema
@@ -105,7 +106,7 @@ class TieredEngine:
             for each, home in some:
                 cluster = self._clusters[home.cluster]
                 if cluster.is_cold:  # added during a move whose end nobody saw
-                    self._cold.move(cluster.record(is_cold=True), [each])
+                    self._cold.move(cluster.record(), [each])
                 else:
                     cluster.learn(predicates_of(each.filter))
             self._fast.put([each for each, home in some if not self._clusters[home.cluster].is_cold])
@@ -265,7 +266,7 @@ class TieredEngine:
 
     def clusters(self) -> list[ClusterRecord]:
         """All clusters that have members, with their tier, node count and predicates."""
-        return [each.record(is_cold=each.is_cold) for each in self._clusters if each.members]
+        return [each.record() for each in self._clusters if each.members]
 
     def nbytes(self) -> int:
         """Bytes that all of it takes in memory, by its own account."""
@@ -338,7 +339,7 @@ class TieredEngine:
         try:
             self._cold.put(
                 [(each, Home(cluster.number, cluster.is_cold)) for each, cluster in placed],
-                [cluster.record(is_cold=cluster.is_cold) for cluster in unwritten.values()],
+                [cluster.record() for cluster in unwritten.values()],
             )
         except BaseException:
             self._mark_uncertain([each.identity for each, _ in placed])

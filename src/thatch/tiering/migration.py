@@ -9,34 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from thatch.errors import StoreError
 from thatch.tiering.access import AccessKeys
 from thatch.tiering.budget import Budget, return_memory
 from thatch.tiering.clusters import CLUSTER_BYTES, Clusters, TierCluster, predicates_of
-from thatch.tiering.problem import ColdTier, FastTier
+from thatch.tiering.problem import ClusterRecord, ColdTier, FastTier
 
-__all__ = ["Migration", "Move"]
+__all__ = ["Migration"]
 
 _GUESS = 1_024  # bytes per subscription, before any is in memory
 _FEW = 1_024  # subscriptions
 _SHARE = 8  # an eighth of the low mark is for records of cold clusters
 _OFTEN = 8  # memory is measured whenever an eighth of the subscriptions in it were added or removed
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A move of a cluster: what it was like (commonality, figure 6), and where it went."""
-
-    number: int
-    key: str
-    members: int
-    nodes: int
-    predicates: int
-    ratio: float
-    weighted: float
-    is_cold: bool
 
 
 class Migration:
@@ -46,7 +31,7 @@ class Migration:
     ----------
     fast, cold, clusters, keys : those of the engine
     budget : what subscriptions may take
-    moved : called with every move
+    moved : called with the cluster of every move, and the tier that it goes to
     """
 
     def __init__(
@@ -56,7 +41,7 @@ class Migration:
         clusters: Clusters,
         keys: AccessKeys,
         budget: Budget,
-        moved: Callable[[Move], None] | None,
+        moved: Callable[[ClusterRecord], None] | None,
     ) -> None:
         self._fast, self._cold, self._clusters, self._keys = fast, cold, clusters, keys
         self._budget = budget
@@ -105,20 +90,13 @@ class Migration:
         """Bring back clusters, the highest priority first, as long as all stays below the low mark."""
         waiting = self._clusters.by_priority(is_cold=True)
         if waiting:
-            self._bring_back_some(waiting)
+            self._compact_if_worth()
+            room = float(self._budget.low_mark - self._measure())
+            while waiting and (room := room - waiting[-1].members * self._each) >= 0:
+                self._bring_back(waiting.pop())
         self._freed = 0
 
     # --- inside --------------------------------------------------------------------------------------------------------
-
-    def _bring_back_some(self, waiting: Sequence[TierCluster]) -> None:
-        if self._removed * _OFTEN >= max(len(self._fast), 1):
-            self._compact()
-        room = float(self._budget.low_mark - self._measure())
-        for cluster in reversed(waiting):
-            room -= cluster.members * self._each
-            if room < 0:
-                break
-            self._bring_back(cluster)
 
     def _measure(self) -> int:
         """Bytes in use; also learns how many a subscription takes."""
@@ -131,8 +109,7 @@ class Migration:
 
     def _move_out(self, more: int) -> None:
         """Move out clusters of the lowest priority until the low mark is reached, or none is left."""
-        if self._removed * _OFTEN >= max(len(self._fast), 1):
-            self._compact()
+        self._compact_if_worth()
         while (excess := self._measure() + more * self._each - self._budget.low_mark) > 0:
             waiting = self._clusters.by_priority(is_cold=False)
             if not waiting:
@@ -148,13 +125,13 @@ class Migration:
     def _move(self, cluster: TierCluster) -> None:
         """Move a cluster out: copy, switch, delete."""
         members = [each for each, _ in self._cold.members(cluster.number)]
-        move = _move_of(cluster, is_cold=True)
-        self._cold.move(cluster.record(is_cold=True), members)
+        record = cluster.record(is_cold=True)
+        self._cold.move(record, members)
         self._clusters.go(cluster, is_cold=True)
         self._fast.remove([each.identity for each in members])
         self.departures += 1
         if self._moved is not None:
-            self._moved(move)
+            self._moved(record)
 
     def _bring_back(self, cluster: TierCluster) -> None:
         """Move a cluster back: copy, switch; the database keeps its members."""
@@ -168,7 +145,7 @@ class Migration:
         for each in members:
             cluster.learn(predicates_of(each.filter))
         if self._moved is not None:
-            self._moved(_move_of(cluster, is_cold=False))
+            self._moved(cluster.record(is_cold=False))
 
     def _fold_small(self) -> None:
         """Fold the smallest cold clusters into wider ones if there are too many: their records take memory, too."""
@@ -193,19 +170,10 @@ class Migration:
         for each in wider:
             each.is_new = False
 
+    def _compact_if_worth(self) -> None:
+        if self._removed * _OFTEN >= max(len(self._fast), 1):
+            self._compact()
+
     def _compact(self) -> None:
         self._removed = 0
         self._fast.compact()
-
-
-def _move_of(cluster: TierCluster, *, is_cold: bool) -> Move:
-    return Move(
-        cluster.number,
-        cluster.key,
-        cluster.members,
-        cluster.nodes,
-        cluster.predicates,
-        cluster.ratio,
-        cluster.weighted,
-        is_cold,
-    )

@@ -73,6 +73,16 @@ class ClusterRecord:
     predicates: int
     members: int = 0
 
+    @property
+    def ratio(self) -> float:
+        """The commonality ratio: unique predicates ÷ all; 1 = nothing is shared, small = a lot is."""
+        return self.nodes / self.predicates if self.predicates else 1.0
+
+    @property
+    def weighted(self) -> float:
+        """Node count × ratio: the larger, the lower the priority of the cluster."""
+        return self.nodes * self.ratio
+
 
 class Answer:
     """The subscriptions that match an event: first those of the fast tier, then those of the slow one; none twice.
@@ -91,10 +101,7 @@ class Answer:
     def slow(self) -> list[str]:
         """What the fast tier does not have; asked once.
 
-        Raises
-        ------
-        StoreError
-            If the database is away: `fast` is right as far as it goes, and this may be called again.
+        Raises `StoreError` if the database is away: `fast` is right as far as it goes, and this may be called again.
         """
         if self._slow is None:
             known = set(self.fast)

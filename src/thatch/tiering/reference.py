@@ -7,22 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from thatch.model.events import Record
-from thatch.model.filters import Filter
 from thatch.model.matching import holds
 from thatch.tiering.problem import ClusterRecord, ColdTier, Found, Home, Match, StoredSubscription
 
-__all__ = ["PlainColdTier", "commonality"]
-
-
-def commonality(filters: Sequence[Filter]) -> tuple[int, int]:
-    """How many unique predicates filters have, and how many in all (commonality, section 5.2)."""
-    every = [
-        predicate
-        for each in filters
-        for conjunction in each.conjunctions
-        for predicate in (*conjunction.constraints, *conjunction.residuals)
-    ]
-    return len(set(every)), len(every)
+__all__ = ["PlainColdTier"]
 
 
 class PlainColdTier(ColdTier):

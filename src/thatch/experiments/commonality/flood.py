@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,21 @@ import numpy as np
 from thatch.experiments.trials import Grid, Row, Simulation, columns, grid, random_of
 
 if TYPE_CHECKING:
-    from thatch.tiering import ColdTier, FastTier, Move
+    from thatch.tiering import ClusterRecord, ColdTier, FastTier, TieredEngine
 
-__all__ = ["FLOOD", "FLOOD_FULL", "FLOOD_QUICK", "MIGRATED", "MIGRATED_FULL", "MIGRATED_QUICK", "SETTING"]
+__all__ = [
+    "FLOOD",
+    "FLOOD_FULL",
+    "FLOOD_QUICK",
+    "MIGRATED",
+    "MIGRATED_FULL",
+    "MIGRATED_QUICK",
+    "SETTING",
+    "SHARING",
+]
 
 CLASSES = 60  # of subscriptions; each is a cluster
+_STREAMS = (0, CLASSES - 1)  # events of the class that shares most, and of the one that shares least
 _ATTRIBUTES, _PREDICATES = 9, 4
 _MOMENTS = 20
 _EVENTS = 6
@@ -54,7 +65,7 @@ def _event(rng: np.random.Generator, which: int) -> dict[str, Any]:
 
 def _flood(
     seed: int, *, defence: str, sharing: str, store: str, fast: str, count: int, budget: float
-) -> Sequence[Row]:
+) -> Iterator[Row]:
     """Memory and the response times of two streams, at several moments of a flood."""
     from thatch.tiering import DiagramTier, SegmentTier
 
@@ -63,16 +74,16 @@ def _flood(
     # The same subscriptions and events for every defence and store.
     texts = _subscriptions(random_of(seed, sharing), sharing, count)
     if defence == "none":
-        return _undefended(tier, texts, limit, count, seed)
+        yield from _undefended(tier, texts, limit, count, seed)
+        return
     with _open_store(store) as cold:
-        return _defended(tier, cold, texts, limit, count, seed)
+        yield from _defended(tier, cold, texts, limit, count, seed)
 
 
-def _undefended(fast: FastTier, texts: Iterator[str], budget: int, count: int, seed: int) -> list[Row]:
+def _undefended(fast: FastTier, texts: Iterator[str], budget: int, count: int, seed: int) -> Iterator[Row]:
     from thatch import parse
     from thatch.tiering.problem import StoredSubscription
 
-    rows: list[Row] = []
     rng = random_of(seed, "events")
     is_alive = True
     for number, text in enumerate(texts, start=1):
@@ -80,41 +91,39 @@ def _undefended(fast: FastTier, texts: Iterator[str], budget: int, count: int, s
             fast.put([StoredSubscription(f"s{number}", parse(text), text, None, inf)])
             is_alive = number % 16 != 0 or fast.nbytes() <= budget
         if number % max(count // _MOMENTS, 1) == 0:
-            shared, unshared = (
-                _response(fast.match, rng, which) if is_alive else None for which in (0, CLASSES - 1)
-            )
-            rows.append(
-                _row(number, fast.nbytes() if is_alive else None, shared, unshared, len(fast), 0, budget)
-            )
-    return rows
+            responses = [_response(fast.match, rng, which) if is_alive else None for which in _STREAMS]
+            yield _row(number, fast.nbytes() / budget if is_alive else None, responses, len(fast), 0)
 
 
 def _defended(
     fast: FastTier, cold: ColdTier, texts: Iterator[str], budget: int, count: int, seed: int
-) -> list[Row]:
-    import pyarrow as pa
-
+) -> Iterator[Row]:
     from thatch.tiering import TieredEngine
 
-    rows: list[Row] = []
     rng = random_of(seed, "events")
     engine = TieredEngine(cold, budget=budget, fast=fast)
     step = max(count // _MOMENTS, 1)
     for number in range(step, count + 1, step):
-        some = [text for _, text in zip(range(step), texts, strict=False)]
-        ids = [f"s{number - step + each}" for each in range(len(some))]
-        for start in range(0, len(some), 50):
-            engine.subscribe_many(
-                pa.table({"subscription": ids[start : start + 50], "filter": some[start : start + 50]})
+        _subscribe(engine, number - step, list(islice(texts, step)))
+        is_cold = {each.key: each.is_cold for each in engine.clusters()}
+        responses = [
+            _response(
+                engine.match if is_cold.get(f"class = 'c{which}'", False) else engine.answer, rng, which
             )
-        tiers = {each.key: each.is_cold for each in engine.clusters()}
-        shared, unshared = (
-            _response(engine.match if tiers.get(f"class = 'c{which}'", False) else engine.answer, rng, which)
-            for which in (0, CLASSES - 1)
-        )
+            for which in _STREAMS
+        ]
         moves = engine.stats()["moves_out"]
-        rows.append(_row(number, engine.nbytes(), shared, unshared, len(fast), moves, budget))
-    return rows
+        yield _row(number, engine.nbytes() / budget, responses, len(fast), moves)
+
+
+def _subscribe(engine: TieredEngine, first: int, texts: list[str]) -> None:
+    """Subscribe 50 at a time; the first one is called `s{first}`."""
+    import pyarrow as pa
+
+    for start in range(0, len(texts), 50):
+        some = texts[start : start + 50]
+        ids = [f"s{first + start + each}" for each in range(len(some))]
+        engine.subscribe_many(pa.table({"subscription": ids, "filter": some}))
 
 
 def _response(ask: Callable[[dict[str, Any]], object], rng: np.random.Generator, which: int) -> float:
@@ -131,19 +140,12 @@ def _response(ask: Callable[[dict[str, Any]], object], rng: np.random.Generator,
     return float(np.median(taken)) * 1e3
 
 
-def _row(
-    arrived: int,
-    taken: int | None,
-    shared: float | None,
-    unshared: float | None,
-    fast: int,
-    moves: int,
-    budget: int,
-) -> Row:
+def _row(arrived: int, memory: float | None, responses: list[float | None], fast: int, moves: int) -> Row:
+    shared, unshared = responses
     return {
         "arrived": arrived,
-        "memory": None if taken is None else taken / budget,
-        "alive": taken is not None,
+        "memory": memory,
+        "alive": memory is not None,
         "shared_ms": shared,
         "unshared_ms": unshared,
         "in_memory": fast,
@@ -155,42 +157,32 @@ def _row(
 def _open_store(store: str) -> Iterator[ColdTier]:
     from thatch.stores import EmbeddedPostgres, PostgresStore, SqliteStore
 
-    if store == "sqlite":
-        with tempfile.TemporaryDirectory() as folder:
+    with ExitStack() as stack:
+        if store == "sqlite":
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
             tier: ColdTier = SqliteStore(Path(folder) / "cold.db", cache=1 << 16, waits=False)
-            yield tier
-            tier.close()
-    else:
-        with EmbeddedPostgres() as server:
-            tier = PostgresStore(server.where)
-            yield tier
-            tier.close()
+        else:
+            tier = PostgresStore(stack.enter_context(EmbeddedPostgres()).where)
+        yield tier
+        tier.close()
 
 
-def _migrate(seed: int, *, sharing: str, store: str, count: int, budget: float) -> Sequence[Row]:
+def _migrate(seed: int, *, sharing: str, store: str, count: int, budget: float) -> Iterator[Row]:
     """The clusters that moved to the database, in the order of the moves."""
-    import pyarrow as pa
-
     from thatch.tiering import DiagramTier, TieredEngine
 
-    moves: list[Move] = []
+    moves: list[ClusterRecord] = []
     with _open_store(store) as cold:
         engine = TieredEngine(cold, budget=int(budget * _MEGABYTE), fast=DiagramTier(), moved=moves.append)
-        texts = list(_subscriptions(random_of(seed, sharing), sharing, count))
-        for start in range(0, count, 50):
-            some = texts[start : start + 50]
-            ids = [f"s{start + each}" for each in range(len(some))]
-            engine.subscribe_many(pa.table({"subscription": ids, "filter": some}))
-    return [
-        {
+        _subscribe(engine, 0, list(_subscriptions(random_of(seed, sharing), sharing, count)))
+    for number, each in enumerate(moves, start=1):
+        yield {
             "move": number,
             "ratio": each.ratio,
             "nodes": each.nodes,
             "weighted": each.weighted,
             "members": each.members,
         }
-        for number, each in enumerate(moves, start=1)
-    ]
 
 
 FLOOD = Simulation(
@@ -200,26 +192,22 @@ FLOOD = Simulation(
 )
 
 
-def _floods(
-    defence: str, sharing: Sequence[str], store: Sequence[str], fast: Sequence[str], count: int, budget: float
-) -> Grid:
-    return grid(
-        1, defence=(defence,), sharing=sharing, store=store, fast=fast, count=(count,), budget=(budget,)
-    )
+def _floods(count: int, budget: float, **choices: Sequence[str]) -> Grid:
+    return grid(1, count=(count,), budget=(budget,), **choices)
 
 
-_SHARING = ("low", "high")
+SHARING = ("low", "high")
 FLOOD_FULL = _floods(
-    "migration", _SHARING, ("sqlite", "postgres"), ("diagrams",), 40_000, budget=32.0
-) + _floods("none", _SHARING, ("none",), ("diagrams", "segments"), 40_000, budget=32.0)
-FLOOD_QUICK = _floods("migration", _SHARING, ("sqlite",), ("diagrams",), 1_600, budget=2.5) + _floods(
-    "none", ("low",), ("none",), ("diagrams",), 1_600, budget=2.5
-)
+    40_000, 32.0, defence=("migration",), sharing=SHARING, store=("sqlite", "postgres"), fast=("diagrams",)
+) + _floods(40_000, 32.0, defence=("none",), sharing=SHARING, store=("none",), fast=("diagrams", "segments"))
+FLOOD_QUICK = _floods(
+    1_600, 2.5, defence=("migration",), sharing=SHARING, store=("sqlite",), fast=("diagrams",)
+) + _floods(1_600, 2.5, defence=("none",), sharing=("low",), store=("none",), fast=("diagrams",))
 
 MIGRATED = Simulation(
     name="commonality/migrated",
     trial=_migrate,
     results=columns(int="move nodes members", float="ratio weighted"),
 )
-MIGRATED_FULL = grid(1, sharing=_SHARING, store=("sqlite", "postgres"), count=(40_000,), budget=(32.0,))
-MIGRATED_QUICK = grid(1, sharing=_SHARING, store=("sqlite",), count=(1_200,), budget=(2.0,))
+MIGRATED_FULL = grid(1, sharing=SHARING, store=("sqlite", "postgres"), count=(40_000,), budget=(32.0,))
+MIGRATED_QUICK = grid(1, sharing=SHARING, store=("sqlite",), count=(1_200,), budget=(2.0,))
