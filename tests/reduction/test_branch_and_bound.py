@@ -18,7 +18,7 @@ from tests.reduction.references import subsumption as reference
 from thatch.errors import BoxError, ParameterError
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.branch_and_bound import UNLIMITED, decide, default_budget, search
-from thatch.reduction.branch_and_bound.kernels import search as kernels
+from thatch.reduction.kernels import refutation as kernels
 
 ROOT = Path(__file__).parents[2]
 

@@ -20,12 +20,12 @@ from thatch.errors import (
     SubscriptionError,
     UnknownSubscriptionError,
 )
-from thatch.model.conjunctions import Conjunction
+from thatch.model.conjunctions import Conjunction, close
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.model.selectivity import Selectivity
 from thatch.reduction import ForwardingSet, Merging
-from thatch.reduction.merging import ExpectedTraffic, around, conjunction_of
+from thatch.reduction.merging import ExpectedTraffic, around
 
 # --- li2005 ---------------------------------------------------------------------------------------------------------
 
@@ -357,7 +357,7 @@ def _merge(
         return None
     for key in different:
         first[key] = around(key, first[key], second[key], intervals=intervals, selectivity=selectivity)
-    return conjunction_of(first, one.residuals, _SCHEMA)
+    return close(first, one.residuals, _SCHEMA)
 
 
 @given(_filters, _filters, st.integers(1, 3))

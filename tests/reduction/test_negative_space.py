@@ -42,32 +42,29 @@ def box(n_axes, size=SIZE):
 
 @st.composite
 def histories(draw, most_boxes=2):
-    """How many axes, and steps: boxes to add, with a flag, or the turn of the row to remove."""
+    """How many axes, and steps: boxes to add, or the turn of the row to remove."""
     n_axes = draw(st.integers(1, 3))
-    adding = st.tuples(st.lists(box(n_axes), min_size=1, max_size=most_boxes), st.integers(0, 5))
+    adding = st.lists(box(n_axes), min_size=1, max_size=most_boxes)
     return n_axes, draw(st.lists(st.one_of(adding, adding, st.integers(0, 30)), max_size=25))
 
 
 def each_step(history, space, reference=None):
-    """Play a history; gives the live rows, the opaque ones, and the moves of each step."""
-    live, opaque = {}, set()
+    """Play a history; gives the live rows and the moves of each step."""
+    live = {}
     for number, step in enumerate(history):
         if isinstance(step, int):
             if not live:
                 continue
             row = sorted(live)[step % len(live)]
             del live[row]
-            opaque.discard(row)
             moves = space.remove(row)
             expected = reference.remove(row) if reference else None
         else:
-            row, (given, flag) = number, step
-            live[row] = given
-            if flag == 0:
-                opaque.add(row)
-            moves = space.add(row, boxes(*given), opaque=flag == 0)
-            expected = reference.add(row, given, opaque=flag == 0) if reference else None
-        yield live, opaque, moves, expected
+            row = number
+            live[row] = step
+            moves = space.add(row, boxes(*step))
+            expected = reference.add(row, step) if reference else None
+        yield live, moves, expected
 
 
 def check_views(space, live, forwarded, moves):
@@ -94,13 +91,13 @@ def test_the_exact_form_decides_as_points_do(given):
         return sorted(rows, key=lambda row: (-log_volume(boxes(*made[row])), row))
 
     space, reference, forwarded = ExactSpace(domain(n_axes)), PointSpace(largest_first), set()
-    made = {number: step[0] for number, step in enumerate(history) if not isinstance(step, int)}
-    for live, opaque, moves, expected in each_step(history, space, reference):
+    made = {number: step for number, step in enumerate(history) if not isinstance(step, int)}
+    for live, moves, expected in each_step(history, space, reference):
         assert moves == expected
         check_views(space, live, forwarded, moves)
         assert all_of(live, space.active) == all_of(live, live)
         negative = as_boxes(space.negative)
-        known = all_of(live, set(space.active) - opaque)
+        known = all_of(live, space.active)
         assert points(negative) == points([((0, SIZE - 1),) * n_axes]) - known
         assert sum(len(points([each])) for each in negative) == len(points(negative))  # they are disjoint
 
@@ -109,8 +106,8 @@ def test_the_exact_form_decides_as_points_do(given):
 def test_a_rebuilt_exact_space_is_one_into_which_the_live_rows_just_came(given, order):
     n_axes, history = given
     space = ExactSpace(domain(n_axes))
-    live = opaque = ()
-    for live, opaque, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
+    live = ()
+    for live, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
         pass
     before = space.active
     moves = space.rebuild(order)
@@ -122,7 +119,7 @@ def test_a_rebuilt_exact_space_is_one_into_which_the_live_rows_just_came(given, 
     if order == "volume":
         rows.sort(key=lambda row: (-log_volume(boxes(*live[row])), row))
     for row in rows:
-        fresh.add(row, boxes(*live[row]), opaque=row in opaque)
+        fresh.add(row, boxes(*live[row]))
     assert set(space.active) == set(fresh.active)
     assert sorted(as_boxes(space.negative)) == sorted(as_boxes(fresh.negative))
 
@@ -146,19 +143,18 @@ def test_r_and_the_shares_are_a_partition_and_what_is_passive_is_covered(given, 
     n_axes, history = given
     space, forwarded = ApproximateSpace(**options, domain=domain(n_axes)), set()
     everything = points([((0, SIZE - 1),) * n_axes])
-    for live, opaque, moves, _ in each_step(history, space):
+    for live, moves, _ in each_step(history, space):
         check_views(space, live, forwarded, moves)
         assert all_of(live, space.active) == all_of(live, live)
         parts = as_boxes(space.negative)
         for row in space.active:
             share = as_boxes(space.share(row))
             assert points(share) <= points(live[row])
-            assert not share or row not in opaque
             parts += share
         assert sum(len(points([each])) for each in parts) == len(everything)
         assert points(parts) == everything
         for row in space.passive:
-            assert points(live[row]) <= all_of(live, set(space.active) - opaque)
+            assert points(live[row]) <= all_of(live, space.active)
             if not options["pairwise"]:
                 assert not points(live[row]) & points(as_boxes(space.negative))
 
@@ -171,14 +167,14 @@ def test_each_subscription_splits_what_figure_8_permits(given, options):
         if isinstance(step, int):
             continue
         before = as_boxes(space.negative)
-        is_active = bool(space.add(row, boxes(*step[0])).forward)
+        is_active = bool(space.add(row, boxes(*step)).forward)
         allowed = options["k"]
         if options["dynamic"]:
             allowed = options["k"] * len(space.active) - len(before)
         after = as_boxes(space.negative)
         if is_active:
             assert is_permitted_split(
-                before, after, step[0][0], allowed, options["metric"], literal=options["literal"]
+                before, after, step[0], allowed, options["metric"], literal=options["literal"]
             )
         else:
             assert sorted(before) == sorted(after)
@@ -190,21 +186,21 @@ def test_without_a_limit_that_binds_the_approximate_form_decides_as_the_exact_on
     exact = ExactSpace(domain(n_axes))
     approximate = ApproximateSpace(10**9, unsubscribe="reassign", pairwise=pairwise, domain=domain(n_axes))
     other = each_step(history, approximate)
-    for _, _, moves, _ in each_step(history, exact):
-        assert next(other)[2] == moves
+    for _, moves, _ in each_step(history, exact):
+        assert next(other)[1] == moves
 
 
 @given(histories(), OPTIONS)
 def test_a_rebuilt_approximate_space_is_one_into_which_the_live_rows_just_came(given, options):
     n_axes, history = given
     space = ApproximateSpace(**options, domain=domain(n_axes))
-    live = opaque = ()
-    for live, opaque, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
+    live = ()
+    for live, _, _ in each_step(history, space):  # noqa: B007 - the last are wanted
         pass
     moves = space.rebuild()
     fresh = ApproximateSpace(**options, domain=domain(n_axes))
     for row in live:
-        fresh.add(row, boxes(*live[row]), opaque=row in opaque)
+        fresh.add(row, boxes(*live[row]))
     assert space.active == fresh.active
     assert set(moves.forward) <= set(space.active)
     assert set(moves.withdraw) <= set(space.passive)
@@ -282,7 +278,7 @@ def test_each_way_of_unsubscribing_alone_is_safe_and_all_but_figure_7_keep_the_p
     for row, step in enumerate(history):
         live = sorted([*space.active, *space.passive])
         if not isinstance(step, int):
-            space.add(row, step[0][0])
+            space.add(row, step[0])
         elif live:
             space.remove(live[step % len(live)], how)
         assert points(space.passive.values()) <= points(space.active.values())
@@ -300,11 +296,10 @@ def test_axes_may_appear_at_any_time_and_two_halves_of_one_cover_what_does_not_k
     assert space.add(0, boxes(((0, 3), (LOWEST, HIGHEST)))).forward == (0,)
     assert space.axes == (0,)
     assert space.add(1, boxes(below)).forward == (1,)
-    assert not space.covers(boxes(((7, 9), (LOWEST, HIGHEST))))
     assert space.add(2, boxes(above)).forward == (2,)
     assert space.axes == (0, 1)
-    assert space.covers(boxes(((7, 9), (LOWEST, HIGHEST), (1, 2))))
-    assert space.axes == (0, 1)
+    assert space.add(3, boxes(((7, 9), (LOWEST, HIGHEST), (1, 2)))) == Moves()
+    assert space.axes == (0, 1, 2)
     assert space.stats()["boxes"] == 0
 
 
@@ -325,18 +320,9 @@ def test_a_box_outside_of_the_domain_asks_for_nothing():
     assert space.remove(1) == Moves((2,), (1,))
 
 
-def test_an_opaque_row_is_forwarded_unless_covered_and_covers_nothing():
-    for space in (ExactSpace(), ApproximateSpace(5)):
-        assert space.add(0, boxes(((0, 9),)), opaque=True).forward == (0,)
-        assert space.add(1, boxes(((0, 9),))).forward == (1,)
-        assert space.add(2, boxes(((2, 5),)), opaque=True) == Moves()
-        assert space.remove(0) == Moves((), (0,))
-        assert space.remove(1) == Moves((2,), (1,))
-
-
 @given(histories(), OPTIONS, st.booleans(), st.integers(1, 7))
 @example(  # a box alone, and the same one beside another
-    given=(1, [([((0, 3),)], 1), ([((0, 3),)], 0), ([((0, 0),)], 0), ([((0, 0),), ((0, 3),)], 0)]),
+    given=(1, [[((0, 3),)], [((0, 3),)], [((0, 0),)], [((0, 0),), ((0, 3),)]]),
     options={
         "k": 2,
         "metric": "ratio",
@@ -357,7 +343,7 @@ def test_other_labels_change_no_answer(given, options, exact, factor):
     plain, relabelled = made(), made()
     half = len(history) // 2
     live = ()
-    for live, _, _, _ in each_step(history[:half], plain):  # noqa: B007
+    for live, _, _ in each_step(history[:half], plain):  # noqa: B007
         pass
     for _ in each_step(history[:half], relabelled):
         pass
@@ -369,8 +355,8 @@ def test_other_labels_change_no_answer(given, options, exact, factor):
     for row, step in enumerate(history[half:], start=half):
         if isinstance(step, int):
             continue
-        moved = [tuple((factor * a + 3, factor * (b + 1) + 2) for a, b in each) for each in step[0]]
-        assert plain.add(row, boxes(*step[0])) == relabelled.add(row, boxes(*moved))
+        moved = [tuple((factor * a + 3, factor * (b + 1) + 2) for a, b in each) for each in step]
+        assert plain.add(row, boxes(*step)) == relabelled.add(row, boxes(*moved))
     for row in sorted(live):
         assert set(plain.remove(row).withdraw) == set(relabelled.remove(row).withdraw)
 

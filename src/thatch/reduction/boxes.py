@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.errors import BoxError, shown
+from thatch.errors import BoxError, ParameterError, shown
 
 __all__ = [
     "HIGHEST",
@@ -26,6 +26,7 @@ __all__ = [
     "Ints",
     "check_box",
     "check_boxes",
+    "check_labels",
     "check_question",
     "log_volume",
     "relabel_ends",
@@ -116,6 +117,24 @@ def relabel_ends(lows: Ints, highs: Ints, old: Ints, new: Ints) -> tuple[Ints, I
     new_lows = np.where(lows == LOWEST, LOWEST, new[np.searchsorted(old, lows) % len(old)])
     new_highs = np.where(ends == HIGHEST + 1, HIGHEST, new[np.searchsorted(old, ends) % len(old)] - 1)
     return new_lows, new_highs
+
+
+def check_labels(used: Ints, old: Any, new: Any) -> tuple[Ints, Ints]:
+    """Check labels and their replacements: as many of both, ascending, not beyond the ends of an axis, and all in use."""
+    old, new = np.asarray(old, np.int64), np.asarray(new, np.int64)
+    if len(old) != len(new):
+        raise ParameterError("as many new as old labels", f"{len(new)} for {len(old)}", "the labels")
+    for labels in (old, new):
+        if (labels[1:] <= labels[:-1]).any():
+            raise ParameterError("ascending labels", shown(labels.tolist()), "the labels")
+    if len(new) and not (new[0] > LOWEST and new[-1] <= HIGHEST):
+        raise ParameterError(
+            f"labels above {LOWEST} and up to {HIGHEST}", f"{new[0]} to {new[-1]}", "the labels"
+        )
+    lost = np.setdiff1d(used, old)
+    if len(lost):
+        raise ParameterError("all labels in use", f"none for {lost[0]}", "the labels")
+    return old, new
 
 
 def to_cells(low: Ints, high: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints, list[Ints]]:

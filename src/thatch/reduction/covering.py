@@ -15,31 +15,36 @@ the event it found, and adds those (counterexample-guided refinement, CEGAR).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from thatch.engine import Engine
-from thatch.errors import EventError, ParameterError, UnknownSubscriptionError, shown
-from thatch.model.conjunctions import Conjunction
-from thatch.model.events import read_event
+from thatch.errors import EventError, ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import FilterSource, parse
-from thatch.model.matching import holds
-from thatch.model.schema import Schema
 from thatch.reduction.event_boxes import EventBox
 from thatch.reduction.problem import BoxVerdict, Verdict, Work
-from thatch.reduction.refinement import Checker, Refinement, Target
+from thatch.reduction.refinement import (
+    Checker,
+    EngineFilters,
+    EventBoxTarget,
+    FilterTarget,
+    ListedFilters,
+    Others,
+    Refinement,
+    Target,
+)
 from thatch.reduction.rows import NearbyRows
 from thatch.reduction.witnesses import Event, example
 
 __all__ = ["Sureness", "covered_by", "sureness"]
 
 _ALGORITHMS = ("exact", "pairwise", "rspc")
-_MOST_ADDED = 8  # subscriptions that match one event and are added at once
 
 
 def covered_by(
@@ -186,40 +191,33 @@ def _make_checker(
     if algorithm == "pairwise":
         return None
     if algorithm == "exact":
-        return _exact_checker(budget)
+        return partial(_check_exactly, budget)
     if delta is None or rng is None:
         missing = "delta" if delta is None else "rng"
         raise ParameterError(f"`{missing}` for the algorithm 'rspc'", "none", missing)
-    return _rspc_checker(delta, rng, literal=literal, cap=cap)
+    return partial(_check_by_points, {"rng": rng, "literal": literal, "cap": cap}, delta)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _exact_checker(budget: float | None) -> Checker:
-    def check(near: NearbyRows, _boxes: int) -> BoxVerdict:
-        from thatch.reduction.branch_and_bound import search
+def _check_exactly(budget: float | None, near: NearbyRows, _boxes: int) -> BoxVerdict:
+    from thatch.reduction.branch_and_bound import search
 
-        return near.trivial_verdict() or search(near.low, near.high, near.lows, near.highs, budget)
-
-    return check
+    return near.trivial_verdict() or search(near.low, near.high, near.lows, near.highs, budget)
 
 
-def _rspc_checker(delta: float, rng: np.random.Generator, *, literal: bool, cap: int | None) -> Checker:
-    def check(near: NearbyRows, boxes: int) -> BoxVerdict:
-        from thatch.reduction.probabilistic import rspc_in_cells
+def _check_by_points(options: Mapping[str, Any], delta: float, near: NearbyRows, boxes: int) -> BoxVerdict:
+    from thatch.reduction.probabilistic import decide_in_cells, rspc
 
-        # All boxes must be covered, so each gets its share of the error.
-        question, share = (near.low, near.high, near.lows, near.highs), delta / boxes
-        return near.trivial_verdict() or rspc_in_cells(
-            *question, delta=share, rng=rng, literal=literal, cap=cap
-        )
-
-    return check
+    decide = partial(
+        rspc, delta=delta / boxes, **options
+    )  # all boxes must be covered: each gets its share of the error
+    return near.trivial_verdict() or decide_in_cells(decide, near.low, near.high, near.lows, near.highs)
 
 
-def _decide_pairwise(target: Target, known: _ListedFilters | _EngineFilters) -> Verdict[Event]:
+def _decide_pairwise(target: Target, known: Others) -> Verdict[Event]:
     """Decide whether a single one contains it. If none does, that proves nothing, unless none matches some event of it."""
     event = next(
         (found for each in target.conjunctions(()) if (found := example(each, known.schema)) is not None),
@@ -238,84 +236,16 @@ def _decide_pairwise(target: Target, known: _ListedFilters | _EngineFilters) -> 
     return Verdict(covered=None, certain=False, decided_by="pairwise", work=Work(rows=tried))
 
 
-# --- filters and events as the loop needs them -----------------------------------------------------------------------
-
-
-def _read(
-    filter: FilterSource | EventBox, others: Sequence[FilterSource] | Engine
-) -> tuple[_ListedFilters | _EngineFilters, Target]:
+def _read(filter: FilterSource | EventBox, others: Sequence[FilterSource] | Engine) -> tuple[Others, Target]:
     if isinstance(others, Engine):
-        known: _ListedFilters | _EngineFilters = _EngineFilters(others)
+        known: Others = EngineFilters(others)
     else:
         if isinstance(others, str | bytes | Mapping | Filter) or not isinstance(others, Iterable):
             raise ParameterError("a sequence of filters, or a thatch.Engine", shown(others), "others")
         sources = list(others)
         schemas = [each.schema for each in (filter, *sources) if isinstance(each, Filter)]
         schema = schemas[0] if schemas else None
-        known = _ListedFilters([parse(each, schema) for each in sources], schema)
+        known = ListedFilters([parse(each, schema) for each in sources], schema)
     if isinstance(filter, EventBox):
-        return known, _EventBoxTarget(filter, known.schema)
-    return known, _FilterTarget(parse(filter, known.schema))
-
-
-class _FilterTarget:
-    """A filter to be covered."""
-
-    def __init__(self, filter: Filter) -> None:
-        self._filter = filter
-
-    def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:  # noqa: ARG002 - needed for event boxes only
-        return self._filter.conjunctions
-
-    def is_covered_by(self, other: Filter) -> bool:
-        return other.covers(self._filter)
-
-
-class _EventBoxTarget:
-    """An event box to be covered; attributes that it does not name are missing."""
-
-    def __init__(self, box: EventBox, schema: Schema | None) -> None:
-        self._box = box
-        self._schema = schema
-
-    def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:
-        return (self._box.conjunction(bases, self._schema),)
-
-    def is_covered_by(self, other: Filter) -> bool:
-        return other.covers(self._box.filter(other))
-
-
-class _ListedFilters:
-    """Filters named by their positions, all known from the start."""
-
-    def __init__(self, filters: list[Filter], schema: Schema | None) -> None:
-        self.schema = schema
-        self._filters = filters
-
-    def all(self) -> Iterator[tuple[Hashable, Filter]]:
-        return iter(enumerate(self._filters))
-
-    def matching(self, event: Event, limit: int | None = None) -> Iterator[tuple[Hashable, Filter]]:  # noqa: ARG002 - all
-        record = read_event(event, self.schema)
-        for number, each in enumerate(self._filters):
-            if any(holds(conjunction, record) for conjunction in each.conjunctions):
-                yield number, each
-
-
-class _EngineFilters:
-    """The subscriptions of an engine named by their ids, each known once it matches an event."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.schema = engine.schema
-        self._engine = engine
-
-    def all(self) -> Iterator[tuple[Hashable, Filter]]:
-        return iter(())
-
-    def matching(self, event: Event, limit: int | None = _MOST_ADDED) -> Iterator[tuple[Hashable, Filter]]:
-        for subscription in self._engine.match(event, limit=limit):
-            try:
-                found = self._engine.filter(subscription)
-            except UnknownSubscriptionError:  # another thread has removed it
-                continue
-            yield subscription, found
+        return known, EventBoxTarget(filter, known.schema)
+    return known, FilterTarget(parse(filter, known.schema))

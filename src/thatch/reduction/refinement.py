@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from thatch.engine import Engine
+from thatch.errors import UnknownSubscriptionError
 from thatch.model.conjunctions import Conjunction, Dead, implied_constraint
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
@@ -22,13 +24,24 @@ from thatch.model.matching import holds
 from thatch.model.names import base_of
 from thatch.model.schema import Schema
 from thatch.reduction.boxes import BoxSides
+from thatch.reduction.event_boxes import EventBox
 from thatch.reduction.problem import BoxVerdict, Verdict, Work
 from thatch.reduction.rows import NamedRows, NearbyRows
 from thatch.reduction.witnesses import Event, Points, Requirement, event_at, find_points, requirements
 
-__all__ = ["Checker", "Others", "Refinement", "Target"]
+__all__ = [
+    "Checker",
+    "EngineFilters",
+    "EventBoxTarget",
+    "FilterTarget",
+    "ListedFilters",
+    "Others",
+    "Refinement",
+    "Target",
+]
 
 _MOST_ROUNDS = 5_000  # calls of the checker; every one but the last adds a row or a hole
+_MOST_ADDED = 8  # subscriptions that match one event and are added at once
 _MOST_TRIED = 1_000  # others that are tried one by one where boxes prove nothing
 
 Checker = Callable[[NearbyRows, int], BoxVerdict]
@@ -36,26 +49,84 @@ Checker = Callable[[NearbyRows, int], BoxVerdict]
 for one answer."""
 
 
-class Target(Protocol):
-    """What is to be covered."""
+# --- what is to be covered, and what may cover it ----------------------------------------------------------------------
 
-    def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:
+
+class FilterTarget:
+    """A filter to be covered."""
+
+    def __init__(self, filter: Filter) -> None:
+        self._filter = filter
+
+    def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:  # noqa: ARG002 - needed for event boxes only
         """Its conjunctions with regard to these attributes; their number never changes."""
+        return self._filter.conjunctions
 
     def is_covered_by(self, other: Filter) -> bool:
         """Whether one filter provably contains it."""
+        return other.covers(self._filter)
 
 
-class Others(Protocol):
-    """The named filters that may cover the target."""
+class EventBoxTarget:
+    """An event box to be covered; attributes that it does not name are missing."""
 
-    schema: Schema | None
+    def __init__(self, box: EventBox, schema: Schema | None) -> None:
+        self._box = box
+        self._schema = schema
+
+    def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:
+        """The box with regard to these attributes."""
+        return (self._box.conjunction(bases, self._schema),)
+
+    def is_covered_by(self, other: Filter) -> bool:
+        """Whether one filter provably contains it."""
+        return other.covers(self._box.filter(other))
+
+
+class ListedFilters:
+    """Filters named by their positions, all known from the start."""
+
+    def __init__(self, filters: list[Filter], schema: Schema | None) -> None:
+        self.schema = schema
+        self._filters = filters
 
     def all(self) -> Iterator[tuple[Hashable, Filter]]:
         """All that are known from the start."""
+        return iter(enumerate(self._filters))
 
-    def matching(self, event: Event) -> Iterator[tuple[Hashable, Filter]]:
+    def matching(self, event: Event, limit: int | None = None) -> Iterator[tuple[Hashable, Filter]]:  # noqa: ARG002 - all
         """Some that match an event; none only if none does."""
+        record = read_event(event, self.schema)
+        for number, each in enumerate(self._filters):
+            if any(holds(conjunction, record) for conjunction in each.conjunctions):
+                yield number, each
+
+
+class EngineFilters:
+    """The subscriptions of an engine named by their ids, each known once it matches an event."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.schema = engine.schema
+        self._engine = engine
+
+    def all(self) -> Iterator[tuple[Hashable, Filter]]:
+        """None is known from the start."""
+        return iter(())
+
+    def matching(self, event: Event, limit: int | None = _MOST_ADDED) -> Iterator[tuple[Hashable, Filter]]:
+        """Some that match an event; none only if none does."""
+        for subscription in self._engine.match(event, limit=limit):
+            try:
+                found = self._engine.filter(subscription)
+            except UnknownSubscriptionError:  # another thread has removed it
+                continue
+            yield subscription, found
+
+
+Target = FilterTarget | EventBoxTarget
+Others = ListedFilters | EngineFilters
+
+# --- the loop ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +152,7 @@ class _RowsAddedError(Exception):
 
 
 class Refinement:
-    """Decides whether some filters cover a target.
-
-    Parameters
-    ----------
-    target : what is to be covered
-    others : the filters that may cover it
-    checker : decides about boxes
-    """
+    """Decides whether some filters cover a target; the checker decides about boxes."""
 
     def __init__(self, target: Target, others: Others, checker: Checker) -> None:
         self._target = target

@@ -43,7 +43,7 @@ def subtract(box: Box, other: Box, axis: int = 0) -> list[Box]:
 
 
 class PointSpace:
-    """Exact: a row is covered if each of its points is a point of an active row that is not opaque.
+    """Exact: a row is covered if each of its points is a point of an active row.
 
     Parameters
     ----------
@@ -53,24 +53,20 @@ class PointSpace:
     def __init__(self, order: Callable[[Iterable[int]], list[int]] = sorted) -> None:
         self._order = order
         self._points: dict[int, set[Point]] = {}
-        self._opaque: set[int] = set()
         self.active: set[int] = set()
 
     def known(self) -> set[Point]:
         """The points that a row must have none besides to be covered."""
-        return set().union(*(self._points[row] for row in self.active - self._opaque))
+        return set().union(*(self._points[row] for row in self.active))
 
-    def add(self, row: int, boxes: Iterable[Box], *, opaque: bool = False) -> Moves:
+    def add(self, row: int, boxes: Iterable[Box]) -> Moves:
         """Subscribe."""
         self._points[row] = points(boxes)
-        if opaque:
-            self._opaque.add(row)
         return Moves((row,)) if self._subscribe(row) else NOTHING
 
     def remove(self, row: int) -> Moves:
         """Unsubscribe."""
         del self._points[row]
-        self._opaque.discard(row)
         if row not in self.active:
             return NOTHING
         self.active.discard(row)

@@ -11,7 +11,7 @@ ForwardingSet                 ids and filters in, what to forward and withdraw o
 References only point downwards. The policy, a value, decides which rows and which judge are made:
 
 ```
-Flooding                                    FloodedRows    everything is active
+Flooding                                    LinkRows       everything is active
 Pairwise, Diagrams, Exact, Probabilistic    CoveringRows   with a judge of that kind
 Merging                                     MergingRows    CoveringRows that also merge active rows
 NegativeSpace, ApproximateNegativeSpace     SpaceRows      the space is the judge

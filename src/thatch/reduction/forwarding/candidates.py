@@ -9,25 +9,19 @@ measure they could fill it, the exact checker decides whether they do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations
 from math import prod
 from typing import NamedTuple
 
+from thatch.model.conjunctions import close
 from thatch.model.filters import Filter
 from thatch.model.lines import EMPTY, Constraint, covers
 from thatch.model.selectivity import Selectivity
 from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.partners import Keys, Pair, Partners, Shelved, ShelvedSides
 from thatch.reduction.forwarding.policies import Merging
-from thatch.reduction.merging import (
-    Degree,
-    ExpectedTraffic,
-    Sides,
-    around,
-    conjunction_of,
-    predicates_in,
-    united,
-)
+from thatch.reduction.merging import Degree, ExpectedTraffic, Sides, around, predicates_in, unite
 
 __all__ = ["ROUNDING", "Candidate", "Candidates", "MergedRow"]
 
@@ -39,31 +33,17 @@ _GROUP_REACH = 4  # rows of a tail on each side with which a box is tried
 _SMALL_ROUNDING = 1e-9
 
 
+@dataclass(slots=True, eq=False)
 class MergedRow:
-    """A row around others.
+    """A row around others."""
 
-    Parameters
-    ----------
-    row : its own number
-    parts : the rows it was made of, which may be mergers
-    size : how many subscriptions are in these
-    degree : what it costs
-    on : the one attribute in which all these subscriptions differ, and what they hold on it together; None if they
-        differ in several
-    """
-
-    __slots__ = ("degree", "on", "parts", "row", "size")
-
-    def __init__(
-        self,
-        row: int,
-        parts: tuple[int, ...],
-        size: int,
-        degree: Degree,
-        on: tuple[str, Constraint] | None = None,
-    ) -> None:
-        self.row, self.parts, self.size = row, parts, size
-        self.degree, self.on = degree, on
+    row: int
+    parts: tuple[int, ...]  # the rows it was made of, which may be mergers
+    size: int  # how many subscriptions are in these
+    degree: Degree  # what it costs
+    # The one attribute in which all these subscriptions differ, and what they hold on it together; None if they differ
+    # in several.
+    on: tuple[str, Constraint] | None = None
 
     def subscriptions(self, mergers: Mapping[int, MergedRow]) -> Iterator[int]:
         """The rows of all subscriptions in it, through the mergers among its parts."""
@@ -90,20 +70,11 @@ class Candidate(NamedTuple):
     def filter(self) -> Filter:
         """The filter of the merger."""
         schema = self.of.schema
-        return Filter((conjunction_of(self.sides, self.of.conjunctions[0].residuals, schema),), schema, ())
+        return Filter((close(self.sides, self.of.conjunctions[0].residuals, schema),), schema, ())
 
 
 class Candidates:
-    """Finds mergers.
-
-    Parameters
-    ----------
-    filters : the filters of rows
-    traffic : which events are expected
-    policy : what a merger may cost
-    partners : the active rows
-    mergers : those there are, active or passive
-    """
+    """Finds mergers of active rows; `mergers` has those there are, active or passive."""
 
     def __init__(
         self,
@@ -155,7 +126,7 @@ class Candidates:
     def _on_one(self, row: int, pair: Pair) -> Candidate | None:
         """The merger of two rows that differ in one attribute: perfect, if their union is a predicate."""
         (key,), (own,), (other,) = pair.keys, pair.own, pair.other
-        side = united(own, other)
+        side = unite(own, other)
         if predicates_in(side) > self._policy.intervals:
             if self._policy.threshold == 0 and not self._traffic.knows_gaps:
                 return None
@@ -168,7 +139,7 @@ class Candidates:
         held = self._held_on(row, key, own), self._held_on(pair.row, key, other)
         if held[0] is None or held[1] is None:
             return self._candidate(sides, parts, self._degree(sides, parts))
-        together = united(held[0], held[1])
+        together = unite(held[0], held[1])
         degree = self._traffic.degree_on(sides, key, together)
         return self._candidate(sides, parts, degree, (key, together))
 

@@ -26,8 +26,6 @@ class CoveringRows(LinkRows):
 
     Parameters
     ----------
-    make_judge : makes an empty judge
-    filters : the filters of the rows
     demote : whether an active row that later ones cover becomes passive; fewer rows, more messages
     """
 

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from thatch.errors import ParameterError, SchemaError, SubscriptionError, UnknownSubscriptionError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
+from thatch.reduction.forwarding import policies
 from thatch.reduction.forwarding.link_filters import LinkFilters
-from thatch.reduction.forwarding.policies import (
-    ApproximateNegativeSpace,
-    Diagrams,
-    Exact,
-    Flooding,
-    Merging,
-    NegativeSpace,
-    Pairwise,
-    Policy,
-    Probabilistic,
-)
-from thatch.reduction.forwarding.rows import FloodedRows, LinkRows, SpaceRows
+from thatch.reduction.forwarding.policies import Policy
+from thatch.reduction.forwarding.rows import LinkRows, SpaceRows
 from thatch.reduction.problem import NOTHING, Moves
 
 if TYPE_CHECKING:  # these take a while to load
     from thatch.reduction.forwarding.judges import Judge
     from thatch.reduction.merging import Degree
-    from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
 
 __all__ = ["Changes", "ForwardingSet", "MergerRecord", "make_rows"]
 
 Order = Literal["arrival", "volume"]  # in which filters are decided anew
-_ORDERS = ("arrival", "volume")
 _MANY_REMOVED = 1_000  # filters, after which it is worth giving labels anew
 
 
@@ -79,7 +70,7 @@ class ForwardingSet:
     """
 
     def __init__(self, policy: Policy | None = None, *, schema: Schema | None = None) -> None:
-        self.policy: Policy = Exact() if policy is None else policy
+        self.policy: Policy = policies.Exact() if policy is None else policy
         self._next = 0
         self._removed = 0  # since labels were last given
         self._filters = LinkFilters(schema)
@@ -274,8 +265,8 @@ class ForwardingSet:
         ----------
         order : "arrival", or "volume" for the largest first, which leaves fewer active filters
         """
-        if order not in _ORDERS:
-            raise ParameterError(" or ".join(map(repr, _ORDERS)), shown(order), "order")
+        if order not in get_args(Order):
+            raise ParameterError(" or ".join(map(repr, get_args(Order))), shown(order), "order")
         before = set(self._rows.active)
         rows = list(self._filters.filters)
         if order == "volume":
@@ -323,11 +314,17 @@ class ForwardingSet:
 def make_rows(policy: Policy, filters: LinkFilters) -> LinkRows:
     """Make empty rows for the filters of a link. What a policy needs is loaded here, since some of it takes a while."""
     match policy:
-        case Flooding():
-            return FloodedRows()
-        case NegativeSpace() | ApproximateNegativeSpace():
-            return SpaceRows(_make_space(policy), filters)
-        case Merging():
+        case policies.Flooding():
+            return LinkRows()
+        case policies.NegativeSpace():
+            from thatch.reduction.negative_space import ExactSpace
+
+            return SpaceRows(ExactSpace(), filters)
+        case policies.ApproximateNegativeSpace():
+            from thatch.reduction.negative_space import ApproximateSpace
+
+            return SpaceRows(ApproximateSpace(**asdict(policy)), filters)
+        case policies.Merging():
             return _make_merging_rows(policy, filters)
         case _:
             from thatch.reduction.forwarding.covering_rows import CoveringRows
@@ -335,21 +332,7 @@ def make_rows(policy: Policy, filters: LinkFilters) -> LinkRows:
             return CoveringRows(_judge_maker(policy), filters, demote=policy.demote)
 
 
-def _make_space(policy: NegativeSpace | ApproximateNegativeSpace) -> ExactSpace | ApproximateSpace:
-    from thatch.reduction import negative_space
-
-    if isinstance(policy, NegativeSpace):
-        return negative_space.ExactSpace()
-    return negative_space.ApproximateSpace(
-        policy.k,
-        metric=policy.metric,
-        dynamic=policy.dynamic,
-        literal=policy.literal,
-        unsubscribe=policy.unsubscribe,
-    )
-
-
-def _make_merging_rows(policy: Merging, filters: LinkFilters) -> LinkRows:
+def _make_merging_rows(policy: policies.Merging, filters: LinkFilters) -> LinkRows:
     from thatch.model.selectivity import Selectivity
     from thatch.reduction.forwarding.merging_rows import MergingRows
     from thatch.reduction.merging import ExpectedTraffic
@@ -359,22 +342,25 @@ def _make_merging_rows(policy: Merging, filters: LinkFilters) -> LinkRows:
     return MergingRows(filters, ExpectedTraffic(density, advertised), policy)
 
 
-def _judge_maker(policy: Pairwise | Diagrams | Exact | Probabilistic) -> Callable[[], Judge]:
+def _judge_maker(
+    policy: policies.Pairwise | policies.Diagrams | policies.Exact | policies.Probabilistic,
+) -> Callable[[], Judge]:
     from thatch.reduction.forwarding import judges
 
     match policy:
-        case Pairwise():
+        case policies.Pairwise():
             return judges.PairwiseJudge
-        case Exact():
-            return lambda: judges.ExactJudge(policy.budget)
-        case Diagrams():
+        case policies.Exact():
+            return partial(judges.ExactJudge, policy.budget)
+        case policies.Diagrams():
             from thatch.reduction.diagrams import DiagramJudge
 
-            return lambda: DiagramJudge(policy.phases)
-        case Probabilistic():
+            return partial(DiagramJudge, policy.phases)
+        case policies.Probabilistic():
             from numpy.random import default_rng
 
+            from thatch.reduction.probabilistic import rspc
+
             rng = default_rng(policy.seed)  # one stream for all decisions of the link
-            return lambda: judges.ProbabilisticJudge(
-                policy.delta, rng, literal=policy.literal, cap=policy.cap
-            )
+            decide = partial(rspc, delta=policy.delta, rng=rng, literal=policy.literal, cap=policy.cap)
+            return partial(judges.ProbabilisticJudge, decide)

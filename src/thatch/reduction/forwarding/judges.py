@@ -6,15 +6,18 @@ A judge holds the boxes that were forwarded, each under a number, and answers wi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
+from thatch.reduction.boxes import Boxes, Ints
 from thatch.reduction.index import BoxIndex, SparsePoint
-from thatch.reduction.probabilistic import rspc_in_cells
+from thatch.reduction.probabilistic import BoxDecider, decide_in_cells
 from thatch.reduction.problem import Verdict
+
+if TYPE_CHECKING:
+    from thatch.reduction.diagrams import DiagramJudge
 
 __all__ = ["ExactJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]
 
@@ -24,48 +27,30 @@ Answer = Verdict[SparsePoint]
 _EMPTY: Answer = Verdict(covered=False, certain=True, decided_by="empty")
 
 
-class Judge(Protocol):
-    """Holds boxes, and decides whether they cover others."""
-
-    def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
-        """Add a box under a number that is free."""
-
-    def remove(self, box: int) -> None:
-        """Remove a box."""
-
-    def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
-        """Whether the boxes here cover this one; `used` are the numbers of those that do."""
-
-    def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
-        """The numbers of boxes that may be covered after this one was added."""
-
-    def inside(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
-        """The numbers of boxes that lie inside this one."""
-
-    def relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        """Replace the labels of all box ends on one axis, in the same order."""
-
-
-class _Indexed(ABC):
+class IndexJudge(ABC):
     """A judge with an index, made for the first box: most links of a broker are idle."""
 
     def __init__(self) -> None:
         self._index: BoxIndex | None = None
 
     def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
+        """Add a box under a number that is free."""
         if self._index is None:
             self._index = BoxIndex()
         self._index.add(box, axes, lows, highs)
 
     def remove(self, box: int) -> None:
+        """Remove a box."""
         assert self._index is not None, "a box that was added"
         self._index.remove(box)
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
+        """Replace the labels of all box ends on one axis, in the same order."""
         if self._index is not None:
             self._index.relabel(axis, old, new)
 
     def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Answer:
+        """Whether the boxes here cover this one; `used` are the numbers of those that do."""
         return _EMPTY if self._index is None else self._decide(self._index, axes, lows, highs)
 
     @abstractmethod
@@ -73,15 +58,17 @@ class _Indexed(ABC):
         """Whether the boxes of an index that is not empty cover this one."""
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        """The numbers of boxes that may be covered after this one was added."""
         assert self._index is not None, "a box that was added"
         return self._index.find_meeting(axes, lows, highs)
 
     def inside(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
+        """The numbers of boxes that lie inside this one."""
         assert self._index is not None, "a box that was added"
         return self._index.find_inside(axes, lows, highs)
 
 
-class PairwiseJudge(_Indexed):
+class PairwiseJudge(IndexJudge):
     """Covered if a single box contains it: the classical covering relation."""
 
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
@@ -96,7 +83,7 @@ class PairwiseJudge(_Indexed):
         return self.inside(axes, lows, highs)
 
 
-class ExactJudge(_Indexed):
+class ExactJudge(IndexJudge):
     """Covered if the union of all boxes contains it, decided exactly within a budget of work."""
 
     def __init__(self, budget: float | None) -> None:
@@ -108,25 +95,12 @@ class ExactJudge(_Indexed):
         return index.decide(axes, lows, highs, budget=self._budget)
 
 
-class ProbabilisticJudge(_Indexed):
-    """Covered unless random points say otherwise (ouksel2006): may be wrong, and then loses deliveries.
+class ProbabilisticJudge(IndexJudge):
+    """Covered unless random points say otherwise (ouksel2006): may be wrong, and then loses deliveries."""
 
-    Parameters
-    ----------
-    delta : the accepted probability of error
-    rng : draws the points
-    literal : use the paper's estimate of a witness's probability, which is no lower bound
-    cap : most points drawn for one decision, None for as many as `delta` needs
-    """
-
-    def __init__(
-        self, delta: float, rng: np.random.Generator, *, literal: bool = False, cap: int | None = None
-    ) -> None:
+    def __init__(self, decide: BoxDecider) -> None:
         super().__init__()
-        self._delta = delta
-        self._rng = rng
-        self._literal = literal
-        self._cap = cap
+        self._decide_box = decide
 
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Conflict table, its fast decisions, MCS and RSPC over the boxes that meet this one."""
@@ -135,16 +109,8 @@ class ProbabilisticJudge(_Indexed):
             return _EMPTY
         rows = index.boxes(numbers)
         local = np.union1d(axes, rows.axes).astype(np.int32)
-        row_lows, row_highs = rows.dense(local)
-        verdict = rspc_in_cells(
-            *_spread(local, axes, lows, highs),
-            row_lows,
-            row_highs,
-            delta=self._delta,
-            rng=self._rng,
-            literal=self._literal,
-            cap=self._cap,
-        )
+        (low,), (high,) = Boxes.join([(axes, lows, highs)]).dense(local)
+        verdict = decide_in_cells(self._decide_box, low, high, *rows.dense(local))
         return Verdict(
             covered=verdict.covered,
             certain=verdict.certain,
@@ -155,9 +121,4 @@ class ProbabilisticJudge(_Indexed):
         )
 
 
-def _spread(local: Axes, axes: Axes, lows: Ints, highs: Ints) -> tuple[Ints, Ints]:
-    """A box with an end on every local axis."""
-    low, high = np.full(len(local), LOWEST, np.int64), np.full(len(local), HIGHEST, np.int64)
-    columns = np.searchsorted(local, axes)
-    low[columns], high[columns] = lows, highs
-    return low, high
+Judge: TypeAlias = "IndexJudge | DiagramJudge"  # what rows ask

@@ -16,12 +16,7 @@ __all__ = ["LinkFilters"]
 
 
 class LinkFilters:
-    """Subscriptions have rows from 0 up, in the order of arrival; mergers, which rows make themselves, have rows below 0.
-
-    Parameters
-    ----------
-    schema : declared types of attributes, the same for all filters
-    """
+    """Subscriptions have rows from 0 up, in the order of arrival; mergers, which rows make themselves, have rows below 0."""
 
     def __init__(self, schema: Schema | None) -> None:
         self.coordinates = Coordinates(schema)

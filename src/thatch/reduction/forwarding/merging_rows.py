@@ -28,14 +28,7 @@ __all__ = ["MergingRows"]
 
 
 class MergingRows(CoveringRows):
-    """Rows on one link, decided exactly, and merged where that is cheap enough.
-
-    Parameters
-    ----------
-    filters : the filters of the rows
-    traffic : which events are expected
-    policy : what may be merged, and when
-    """
+    """Rows on one link, decided exactly, and merged where that is cheap enough."""
 
     def __init__(self, filters: LinkFilters, traffic: ExpectedTraffic, policy: Merging) -> None:
         super().__init__(lambda: ExactJudge(None), filters)

@@ -1,13 +1,12 @@
-"""Rows that come and go on one link: the contract of all policies, and the two kinds that need no judge.
+"""Rows that come and go on one link: what all policies have in common, and the two kinds that need no judge.
 
 A row is what one subscription asks for. An active row is forwarded; a passive row is not, because active rows cover it.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
 from thatch.reduction.problem import NOTHING, Moves, Net
@@ -19,11 +18,11 @@ if TYPE_CHECKING:  # these take a while to load
     from thatch.reduction.merging import Degree
     from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
 
-__all__ = ["FloodedRows", "LinkRows", "SpaceRows"]
+__all__ = ["LinkRows", "SpaceRows"]
 
 
-class LinkRows(ABC):
-    """Rows on one link. Methods about merging do nothing unless the rows can merge."""
+class LinkRows:
+    """Rows on one link. These are all active, the baseline of all policies; and they do not merge."""
 
     mergers: Mapping[int, MergedRow] = {}  # those there are, active or passive, by row
 
@@ -31,38 +30,42 @@ class LinkRows(ABC):
         self._order: dict[int, None] = {}  # all rows, in the order of arrival
 
     @property
-    @abstractmethod
     def active(self) -> tuple[int, ...]:
         """The rows that are forwarded, in the order of arrival."""
+        return tuple(self._order)
 
     @property
-    @abstractmethod
     def passive(self) -> tuple[int, ...]:
         """The rows that are covered, in the order of arrival."""
+        return ()
 
-    @abstractmethod
     def is_active(self, row: int) -> bool:
         """Whether a row is forwarded."""
+        return row in self._order
 
-    @abstractmethod
     def proof(self, row: int) -> tuple[int, ...] | None:
         """The active rows that together cover a passive one; None where no proofs are kept."""
+        raise UnknownSubscriptionError(row)  # no row is passive
 
-    @abstractmethod
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
+        return {"active": len(self._order), "passive": 0}
 
-    @abstractmethod
     def add(self, row: int) -> Moves:
         """Add a row under a number that is free."""
+        self._check_free(row)
+        self._order[row] = None
+        return Moves((row,), ())
 
-    @abstractmethod
     def remove(self, row: int) -> Moves:
         """Remove a row."""
+        self._check_known(row)
+        del self._order[row]
+        return Moves((), (row,))
 
-    @abstractmethod
-    def relabel(self, filters: LinkFilters) -> bool:
+    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002 - nothing here has labels
         """Take the same rows under new labels; False if that cannot be done."""
+        return True
 
     def extend(self, rows: Iterable[int]) -> Moves:
         """Add many rows."""
@@ -105,46 +108,8 @@ class LinkRows(ABC):
             raise UnknownSubscriptionError(row)
 
 
-class FloodedRows(LinkRows):
-    """All rows are active, whatever they ask for: the baseline of all policies."""
-
-    passive: ClassVar[tuple[int, ...]] = ()
-
-    @property
-    def active(self) -> tuple[int, ...]:
-        return tuple(self._order)
-
-    def is_active(self, row: int) -> bool:
-        return row in self._order
-
-    def proof(self, row: int) -> tuple[int, ...] | None:
-        raise UnknownSubscriptionError(row)  # no row is passive
-
-    def stats(self) -> dict[str, int]:
-        return {"active": len(self._order), "passive": 0}
-
-    def add(self, row: int) -> Moves:
-        self._check_free(row)
-        self._order[row] = None
-        return Moves((row,), ())
-
-    def remove(self, row: int) -> Moves:
-        self._check_known(row)
-        del self._order[row]
-        return Moves((), (row,))
-
-    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002 - nothing here has labels
-        return True
-
-
 class SpaceRows(LinkRows):
-    """Rows of a negative space, which keeps the boxes of all rows and decides about passive ones by itself.
-
-    Parameters
-    ----------
-    space : an empty one
-    filters : the filters of the rows
-    """
+    """Rows of a negative space, which keeps the boxes of all rows and decides about passive ones by itself."""
 
     def __init__(self, space: ExactSpace | ApproximateSpace, filters: LinkFilters) -> None:
         super().__init__()
@@ -175,23 +140,18 @@ class SpaceRows(LinkRows):
     def add(self, row: int) -> Moves:
         self._check_free(row)
         boxes = self._filters.boxes(row)
+        moves = Moves((row,), ()) if boxes is None else self._space.add(row, boxes)
         if boxes is None:
             self._unbounded.add(row)
-            moves = Moves((row,), ())
-        else:
-            moves = self._space.add(row, boxes)
         self._order[row] = None
         return moves
 
     def remove(self, row: int) -> Moves:
-        self._check_known(row)
-        if row in self._unbounded:
-            self._unbounded.remove(row)
-            moves = Moves((), (row,))
-        else:
-            moves = self._space.remove(row)
-        del self._order[row]
+        moves = super().remove(row)
+        if row not in self._unbounded:
+            return self._space.remove(row)
+        self._unbounded.remove(row)
         return moves
 
-    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002
+    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002 - see below
         return False  # the space has labels of rows that are gone; only a rebuilt set begins a new space

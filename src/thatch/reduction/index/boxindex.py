@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints, check_labels
 from thatch.reduction.index.arrays import SAVED, IndexArrays
 from thatch.reduction.index.kernels import deciding, search, tree
 from thatch.reduction.index.questions import (
     ALL,
     check_befores,
     check_budget,
-    check_labels,
     check_numbers,
     check_sparse_box,
     check_sparse_boxes,
@@ -88,15 +87,7 @@ class BoxIndex:
         return self._rows
 
     def add(self, box: int, axes: Any, lows: Any, highs: Any) -> None:
-        """Add a box under an unused number.
-
-        Raises
-        ------
-        BoxError
-            If the box is invalid.
-        ParameterError
-            If the number is below 0 or in use.
-        """
+        """Add a box under an unused number."""
         axes, lows, highs = check_sparse_box(axes, lows, highs)
         rows = self._row_of()
         if not isinstance(box, int | np.integer) or not 0 <= box < ALL:
@@ -115,13 +106,7 @@ class BoxIndex:
         self._improve(wish)
 
     def remove(self, box: int) -> None:
-        """Remove a box.
-
-        Raises
-        ------
-        ParameterError
-            If there is no box with this number.
-        """
+        """Remove a box."""
         rows = self._row_of()
         if box not in rows:
             raise ParameterError("the number of a box", shown(box), "box")
@@ -135,26 +120,15 @@ class BoxIndex:
             self._rows = None
 
     def relabel(self, axis: int, old: Any, new: Any) -> None:
-        """Replace the labels of all boxes on one axis, and build all trees again.
+        """Replace the labels of all boxes on one axis by others, both ascending, and build all trees again.
 
-        Parameters
-        ----------
-        old : ascending labels that include every low and every high + 1, except the ends of the axis
-        new : the replacement of each, ascending
-
-        Raises
-        ------
-        ParameterError
-            If the labels are not ascending, not as many, or lack an end.
+        The old labels include every low and every high + 1, except the ends of the axis.
         """
-        old, new = check_labels(old, new)
         rows = self._arrays.live_rows()
         boxes = self._arrays.boxes(rows)
         here = boxes.axes == axis
         ends = np.concatenate((boxes.lows[here], boxes.highs[here] + 1))
-        lost = np.setdiff1d(ends, np.concatenate((old, [LOWEST, HIGHEST + 1])))
-        if len(lost):
-            raise ParameterError("all labels of the axis", f"none for {lost[0]}", f"axis {axis}")
+        old, new = check_labels(ends[(ends > LOWEST) & (ends <= HIGHEST)], old, new)
         self._arrays = IndexArrays()
         self._arrays.append(boxes.with_labels(axis, old, new), rows[:, IndexRow.number].copy())
         self._arrays.build()

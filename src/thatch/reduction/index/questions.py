@@ -17,7 +17,6 @@ __all__ = [
     "MOST_AXIS",
     "check_befores",
     "check_budget",
-    "check_labels",
     "check_numbers",
     "check_sparse_box",
     "check_sparse_boxes",
@@ -101,21 +100,6 @@ def check_budget(budget: float | None) -> int:
     if not budget >= 1:
         raise ParameterError("at least 1 cell, or math.inf", shown(budget), "budget")
     return int(min(budget, _ENDLESS))
-
-
-def check_labels(old: Any, new: Any) -> tuple[Ints, Ints]:
-    """Check labels and their replacements: as many of both, ascending, and not beyond the ends of an axis."""
-    old, new = np.asarray(old, np.int64), np.asarray(new, np.int64)
-    if len(old) != len(new):
-        raise ParameterError("as many new as old labels", f"{len(new)} for {len(old)}", "the labels")
-    for labels in (old, new):
-        if (labels[1:] <= labels[:-1]).any():
-            raise ParameterError("ascending labels", shown(labels.tolist()), "the labels")
-    if len(new) and not (new[0] > LOWEST and new[-1] <= HIGHEST):
-        raise ParameterError(
-            f"labels above {LOWEST} and up to {HIGHEST}", f"{new[0]} to {new[-1]}", "the labels"
-        )
-    return old, new
 
 
 def _is_plain(array: Any, kind: type) -> bool:

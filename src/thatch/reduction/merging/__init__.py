@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thatch.reduction.merging.degrees import Degree, ExpectedTraffic, Sides
 from thatch.reduction.merging.occasions import Occasion, When
-from thatch.reduction.merging.rules import around, conjunction_of, predicates_in, united
+from thatch.reduction.merging.rules import around, predicates_in, unite
 
 __all__ = [
     "Degree",
@@ -13,7 +13,6 @@ __all__ = [
     "Sides",
     "When",
     "around",
-    "conjunction_of",
     "predicates_in",
-    "united",
+    "unite",
 ]

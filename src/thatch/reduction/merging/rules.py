@@ -11,18 +11,13 @@ two boxes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
-from thatch.model.conjunctions import Conjunction, close
 from thatch.model.lines import WHOLE, Constraint, is_single, union
-from thatch.model.residuals import Residual
-from thatch.model.schema import Schema
 from thatch.model.selectivity import Selectivity
 
-__all__ = ["around", "conjunction_of", "predicates_in", "united"]
+__all__ = ["around", "predicates_in", "unite"]
 
 
-def united(one: Constraint, other: Constraint) -> Constraint:
+def unite(one: Constraint, other: Constraint) -> Constraint:
     """The union of two constraints on one attribute; their cuts are normalised, as those of filters are."""
     if len(one) == len(other) == 2:  # by far the most common case
         if one > other:
@@ -36,29 +31,9 @@ def united(one: Constraint, other: Constraint) -> Constraint:
 def around(
     key: str, one: Constraint, other: Constraint, *, intervals: int, selectivity: Selectivity
 ) -> Constraint:
-    """A constraint around two others with at most this many intervals."""
-    return _widened(key, united(one, other), intervals, selectivity)
-
-
-def conjunction_of(
-    sides: Mapping[str, Constraint], residuals: Iterable[Residual], schema: Schema | None
-) -> Conjunction:
-    """The conjunction of a merger, which is never empty, since it holds what its parts hold."""
-    return close(sides, residuals, schema)
-
-
-def predicates_in(constraint: Constraint) -> int:
-    """How many intervals a constraint has; `!=`, all values of a type but one, counts as one."""
-    if len(constraint) == 4 and is_single(constraint[1], constraint[2]):
-        low, high = constraint[0], constraint[3]
-        if len(low) == len(high) == 1 and high[0] == low[0] + 1:
-            return 1
-    return len(constraint) // 2
-
-
-def _widened(key: str, constraint: Constraint, most: int, selectivity: Selectivity) -> Constraint:
-    """A constraint around another with at most this many intervals; the whole line if there is none."""
-    while predicates_in(constraint) > most:
+    """A constraint around two others with at most this many intervals; the whole line if there is none."""
+    constraint = unite(one, other)
+    while predicates_in(constraint) > intervals:
         gaps = [
             (selectivity.upper(key, constraint[index : index + 2]), index)
             for index in range(1, len(constraint) - 1, 2)
@@ -70,3 +45,12 @@ def _widened(key: str, constraint: Constraint, most: int, selectivity: Selectivi
         _, index = min(gaps)
         constraint = constraint[:index] + constraint[index + 2 :]
     return constraint
+
+
+def predicates_in(constraint: Constraint) -> int:
+    """How many intervals a constraint has; `!=`, all values of a type but one, counts as one."""
+    if len(constraint) == 4 and is_single(constraint[1], constraint[2]):
+        low, high = constraint[0], constraint[3]
+        if len(low) == len(high) == 1 and high[0] == low[0] + 1:
+            return 1
+    return len(constraint) // 2

@@ -16,9 +16,9 @@ __all__ = [
     "COST",
     "RATIO",
     "choose",
-    "containing",
     "cut",
-    "meeting",
+    "find_containing",
+    "find_meeting",
     "meeting_any",
     "meets",
     "stream",
@@ -50,9 +50,10 @@ def mark_meeting(lows, highs, start, size, columns, low, high, mask):
     return some != 0
 
 
-@subkernel
-def find_meeting(lows, highs, count, columns, low, high, mask, out_slots):
+@kernel
+def find_meeting(lows, highs, count, columns, low, high, out_slots):
     """Write the slots of all boxes that meet a box, ascending; return how many there are."""
+    mask = np.empty(BLOCK, np.uint8)
     found = 0
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
@@ -63,9 +64,10 @@ def find_meeting(lows, highs, count, columns, low, high, mask, out_slots):
     return found
 
 
-@subkernel
-def find_containing(lows, highs, count, low, high, mask):
+@kernel
+def find_containing(lows, highs, count, low, high):
     """The first slot whose box contains a box with a side on every column; -1 if there is none."""
+    mask = np.empty(BLOCK, np.uint8)
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
         for i in range(size):
@@ -99,13 +101,6 @@ def meets(lows, highs, count, columns, low, high):
 
 
 @kernel
-def meeting(lows, highs, count, columns, low, high, out_slots):
-    """Write the slots of all boxes that meet a box, ascending; return how many there are."""
-    mask = np.empty(BLOCK, np.uint8)
-    return find_meeting(lows, highs, count, columns, low, high, mask, out_slots)
-
-
-@kernel
 def meeting_any(lows, highs, slots, other_lows, other_highs, count):
     """Which of the boxes in these slots meet any of some other boxes."""
     mask = np.empty(BLOCK, np.uint8)
@@ -123,13 +118,6 @@ def meeting_any(lows, highs, slots, other_lows, other_highs, count):
     return are_met
 
 
-@kernel
-def containing(lows, highs, count, low, high):
-    """The first slot whose box contains a box with a side on every column; -1 if there is none."""
-    mask = np.empty(BLOCK, np.uint8)
-    return find_containing(lows, highs, count, low, high, mask)
-
-
 # --- splitting -------------------------------------------------------------------------------------------------------
 
 
@@ -141,15 +129,16 @@ def copy_piece(lows, highs, piece_low, piece_high, slot):
         highs[column, slot] = piece_high[column]
 
 
-@subkernel
-def cut_slots(lows, highs, count, slots, hits, columns, low, high, rest_low, rest_high):
-    """Subtract a box from those in these ascending slots (figure 4); return the new count.
+@kernel
+def cut(lows, highs, count, slots, columns, low, high):
+    """Subtract a box from those in these ascending slots, which are overwritten (figure 4); return the new count.
 
     The first piece stays in the slot, the others go to the end. A box of which nothing is left leaves a hole, which is
-    filled from the end. There must be room for `hits * (2 * columns.size - 1)` more boxes.
+    filled from the end. There must be room for `slots.size * (2 * columns.size - 1)` more boxes.
     """
+    rest_low, rest_high = np.empty(lows.shape[0], np.int64), np.empty(lows.shape[0], np.int64)
     holes = 0  # they overwrite slots that are done
-    for hit in range(hits):
+    for hit in range(slots.size):
         slot = slots[hit]
         for column in range(lows.shape[0]):
             rest_low[column] = lows[column, slot]
@@ -181,14 +170,6 @@ def cut_slots(lows, highs, count, slots, hits, columns, low, high, rest_low, res
                 lows[column, slots[hole]] = lows[column, count]
                 highs[column, slots[hole]] = highs[column, count]
     return count
-
-
-@kernel
-def cut(lows, highs, count, slots, columns, low, high):
-    """Subtract a box from those in these ascending slots, which are overwritten; return the new count."""
-    rest_low = np.empty(lows.shape[0], np.int64)
-    rest_high = np.empty(lows.shape[0], np.int64)
-    return cut_slots(lows, highs, count, slots, slots.size, columns, low, high, rest_low, rest_high)
 
 
 @kernel
@@ -278,17 +259,15 @@ def stream(
     slots, chosen = np.empty(1024, np.int64), np.empty(1024, np.int64)
     active_lows = np.empty((n_axes, new_lows.shape[0] if pairwise else 0), np.int64)
     active_highs = np.empty((n_axes, new_lows.shape[0] if pairwise else 0), np.int64)
-    mask = np.empty(BLOCK, np.uint8)
-    rest_low, rest_high = np.empty(n_axes, np.int64), np.empty(n_axes, np.int64)
     count = 1
     subsumed = covered = active = mark = 0
     for new in range(new_lows.shape[0]):
         low, high = new_lows[new], new_highs[new]
-        if pairwise and find_containing(active_lows, active_highs, active, low, high, mask) >= 0:
+        if pairwise and find_containing(active_lows, active_highs, active, low, high) >= 0:
             covered += 1
             subsumed += 1
         else:
-            hits = find_meeting(lows, highs, count, columns, low, high, mask, slots)
+            hits = find_meeting(lows, highs, count, columns, low, high, slots)
             if hits == 0:
                 subsumed += 1
             else:
@@ -307,7 +286,7 @@ def stream(
                     kept = slots[:hits]
                     slots, chosen = np.empty(2 * needed, np.int64), np.empty(2 * needed, np.int64)
                     slots[:hits] = kept
-                count = cut_slots(lows, highs, count, slots, hits, columns, low, high, rest_low, rest_high)
+                count = cut(lows, highs, count, slots[:hits], columns, low, high)
         if count > most:
             return new
         if mark < marks.size and new + 1 == marks[mark]:

@@ -74,11 +74,11 @@ class Regions:
     def find_meeting(self, box: ColumnBox) -> Ints:
         """The slots of all boxes that meet this one, ascending."""
         slots = np.empty(self.count, np.int64)
-        return slots[: kernels.meeting(self.lows, self.highs, self.count, *box, slots)]
+        return slots[: kernels.find_meeting(self.lows, self.highs, self.count, *box, slots)]
 
     def find_container(self, low: Ints, high: Ints) -> int:
         """A slot whose box contains this one, which is given by its ends on every axis; -1 if there is none."""
-        return int(kernels.containing(self.lows, self.highs, self.count, low, high))
+        return int(kernels.find_containing(self.lows, self.highs, self.count, low, high))
 
     def overlaps(self, slots: Ints, box: ColumnBox) -> tuple[Ints, Ints]:
         """The intersections of these boxes with a box that meets each of them."""

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from thatch.errors import BoxError, ParameterError, SubscriptionError, UnknownSubscriptionError, shown
-from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, check_box, log_volume
+from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, check_box, check_labels, log_volume
 from thatch.reduction.negative_space.regions import ColumnBox, OwnedRegions, Regions
 from thatch.reduction.problem import NOTHING, Moves
 
@@ -42,7 +42,6 @@ class Space(ABC):
         self._high = np.full(n_axes, HIGHEST, np.int64) if self._domain is None else self._domain[1]
         self._boxes: dict[int, Boxes] = {}  # of all rows, in order of arrival
         self._active: set[int] = set()
-        self._opaque: set[int] = set()
         self._clear()
         self._pieces = 0
 
@@ -51,7 +50,7 @@ class Space(ABC):
         n_axes = len(self._columns)
         self._negative = Regions(n_axes)
         self._negative.extend(self._low[:, None], self._high[:, None])
-        self._active_boxes = OwnedRegions(n_axes)  # of active rows that are not opaque
+        self._active_boxes = OwnedRegions(n_axes)  # of active rows
         self._passive_boxes = OwnedRegions(n_axes)  # of passive rows
         self._active.clear()
         # Of passive rows that may meet R: the active rows that contain their boxes.
@@ -90,20 +89,10 @@ class Space(ABC):
             "pieces": self._pieces,
         }
 
-    def covers(self, boxes: Boxes) -> bool:
-        """Whether these boxes would be passive."""
-        self._check(boxes)
-        return self._find_covering_rows(list(self._clip(boxes))) is not None
-
     # --- changes ---------------------------------------------------------------------------------------------------
 
-    def add(self, row: int, boxes: Boxes, *, opaque: bool = False) -> Moves:
-        """Subscribe a row under an unused number.
-
-        Parameters
-        ----------
-        opaque : whether the row matches less than its boxes, so that it must not be subtracted from R
-        """
+    def add(self, row: int, boxes: Boxes) -> Moves:
+        """Subscribe a row under an unused number."""
         if row < 0:
             raise ParameterError("a row of at least 0", shown(row), "row")
         if row in self._boxes:
@@ -111,8 +100,6 @@ class Space(ABC):
         self._check(boxes)
         self._add_axes(boxes)
         self._boxes[row] = boxes
-        if opaque:
-            self._opaque.add(row)
         return Moves(forward=(row,)) if self._subscribe(row) else NOTHING
 
     def remove(self, row: int) -> Moves:
@@ -121,14 +108,9 @@ class Space(ABC):
             raise UnknownSubscriptionError(row)
         if row not in self._active:
             del self._boxes[row]
-            self._opaque.discard(row)
             self._remove_passive({row})
             return NOTHING
         self._active.discard(row)
-        if row in self._opaque:
-            self._opaque.discard(row)
-            del self._boxes[row]
-            return Moves(withdraw=(row,))
         self._active_boxes.take(np.array([row]))
         freed = self._give_back(row)
         del self._boxes[row]
@@ -160,22 +142,11 @@ class Space(ABC):
         return np.unique(np.concatenate([each.labels(self._columns[axis]) for each in self._regions()]))
 
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
-        """Replace the labels of one axis.
-
-        Parameters
-        ----------
-        old : ascending labels that include all that `labels` returns
-        new : the replacement of each, ascending
-        """
+        """Replace ascending labels of one axis, which include all that `labels` returns, by ascending new ones."""
         if self._domain is not None:
             raise ParameterError("whole axes", "a domain, whose labels are fixed", "axis")
-        if len(old) != len(new) or (np.diff(old) <= 0).any() or (np.diff(new) <= 0).any():
-            raise ParameterError("as many new labels as old ones, both ascending", shown(new), "new")
-        if len(new) and not LOWEST < new[0] <= new[-1] <= HIGHEST:
-            raise ParameterError(f"labels from {LOWEST + 1} to {HIGHEST}", shown(new), "new")
         used = self.labels(axis)
-        if not np.isin(used, old).all():
-            raise ParameterError("all labels in use", f"none for {used[~np.isin(used, old)][0]}", "old")
+        old, new = check_labels(used, old, new)
         if not len(used):
             return
         for store in self._regions():
@@ -215,10 +186,9 @@ class Space(ABC):
                 self._covered_rows.setdefault(coverer, set()).add(row)
             return False
         self._active.add(row)
-        if row not in self._opaque:
-            for box in boxes:
-                self._active_boxes.put(row, *self._dense(box))
-            self._subtract(row, boxes)
+        for box in boxes:
+            self._active_boxes.put(row, *self._dense(box))
+        self._subtract(row, boxes)
         return True
 
     def _remove_covered(self, freed: Regions, shares: OwnedRegions | None = None) -> None:
@@ -274,15 +244,14 @@ class Space(ABC):
             store.widen(len(fresh))
 
     def _clip(self, boxes: Boxes) -> Iterator[ColumnBox]:
-        """Clip boxes to the domain and to the known axes: R spans all others."""
+        """Clip boxes to the domain."""
         for axes, low, high in boxes:
-            columns = np.array([self._columns.get(axis, -1) for axis in axes.tolist()], np.int64)
+            columns = np.array([self._columns[axis] for axis in axes.tolist()], np.int64)
             if self._domain is not None:
                 low, high = np.maximum(low, self._low[columns]), np.minimum(high, self._high[columns])
                 if (low > high).any():
                     continue
             order = np.argsort(columns)
-            order = order[columns[order] >= 0]
             yield ColumnBox(columns[order], low[order], high[order])
 
     def _dense(self, box: ColumnBox) -> tuple[Ints, Ints]:

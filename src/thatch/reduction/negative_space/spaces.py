@@ -53,10 +53,7 @@ def _check_options(k: int, metric: Metric) -> None:
 
 
 class ExactSpace(Space):
-    """Rows on one link; a row is passive if and only if it lies in the union of the active ones.
-
-    Opaque rows are not part of that union.
-    """
+    """Rows on one link; a row is passive if and only if it lies in the union of the active ones."""
 
     def _find_covering_rows(self, boxes: list[ColumnBox]) -> set[int] | None:
         return None if any(self._negative.meets(box) for box in boxes) else set()

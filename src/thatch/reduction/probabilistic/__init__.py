@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from thatch.reduction.probabilistic.conflict_table import ConflictTable, MinimisedCover
 from thatch.reduction.probabilistic.probability import find_probability, trials, witness_probability
-from thatch.reduction.probabilistic.sampling import rspc, rspc_in_cells
+from thatch.reduction.probabilistic.sampling import BoxDecider, decide_in_cells, rspc
 
 __all__ = [
+    "BoxDecider",
     "ConflictTable",
     "MinimisedCover",
+    "decide_in_cells",
     "find_probability",
     "rspc",
-    "rspc_in_cells",
     "trials",
     "witness_probability",
 ]

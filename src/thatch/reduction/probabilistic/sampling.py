@@ -9,6 +9,7 @@ matter, but the point is not a witness. We return one beside it, which the paper
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,9 @@ from thatch.reduction.probabilistic.conflict_table import ConflictTable
 from thatch.reduction.probabilistic.probability import check_delta, log_probability, trials
 from thatch.reduction.problem import BoxVerdict, Point, Verdict, Work
 
-__all__ = ["rspc", "rspc_in_cells"]
+__all__ = ["BoxDecider", "decide_in_cells", "rspc"]
+
+BoxDecider = Callable[[Ints, Ints, Ints, Ints], BoxVerdict]  # of a box and the rows that may cover it
 
 _ENDLESS = 1 << 62  # trials: never reached
 _AT_ONCE = 1 << 20  # trials between two chances to interrupt Python
@@ -88,23 +91,17 @@ def rspc(
     return Verdict(covered=True, certain=False, decided_by=rule, used=tuple(kept.tolist()), work=work)
 
 
-def rspc_in_cells(
-    low: Ints,
-    high: Ints,
-    lows: Ints,
-    highs: Ints,
-    *,
-    delta: float,
-    rng: np.random.Generator,
-    literal: bool = False,
-    cap: int | None = None,
-) -> BoxVerdict:
-    """Decide as `rspc` does, but draw every interval between neighbouring ends with the same probability.
+def decide_in_cells(decide: BoxDecider, low: Ints, high: Ints, lows: Ints, highs: Ints) -> BoxVerdict:
+    """Decide by random points, but draw every interval between neighbouring ends with the same probability.
 
     All rows must meet the box. The witness has labels: where its cells begin.
+
+    Parameters
+    ----------
+    decide : `rspc` with its options
     """
     top, first, last, starts = to_cells(low, high, lows, highs)
-    verdict = rspc(np.zeros_like(top), top, first, last, delta=delta, rng=rng, literal=literal, cap=cap)
+    verdict = decide(np.zeros_like(top), top, first, last)
     if verdict.witness is None:
         return verdict
     labels = [each[cell] for each, cell in zip(starts, verdict.witness, strict=True)]

@@ -11,11 +11,11 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.branch_and_bound.kernels.search import BUDGET, COVERED, OPEN, ROOM, refute
 from thatch.reduction.index.kernels.questions import axis_at, load_box, row_at, unload_box, volume_of
 from thatch.reduction.index.kernels.search import find_best, find_container
 from thatch.reduction.index.kernels.tree import ADDED, FULL, insert
 from thatch.reduction.index.records import IndexRecord
+from thatch.reduction.kernels.refutation import BUDGET, COVERED, OPEN, ROOM, refute
 
 __all__ = ["COVERED", "DONE", "LONGER", "OPEN", "ROOM", "SMALL", "decide", "decide_many"]
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from thatch.compiled.decorators import kernel
 from thatch.compiled.pointers import pointer_to
-from thatch.reduction.branch_and_bound.kernels.cells import (
+from thatch.reduction.kernels.cells import (
     BRANCH,
     ENTRIES,
     HEADER,

@@ -20,7 +20,7 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Ints, check_question
-from thatch.reduction.branch_and_bound.kernels.search import BUDGET, OPEN, ROOM, refute, room_for
+from thatch.reduction.kernels.refutation import BUDGET, OPEN, ROOM, refute, room_for
 from thatch.reduction.problem import BoxVerdict, Verdict, Work
 
 __all__ = ["UNLIMITED", "decide", "default_budget", "search"]
