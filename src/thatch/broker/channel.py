@@ -32,29 +32,17 @@ _PATIENCE = 8  # messages that may arrive before a frame is sent only to acknowl
 
 
 def session_name(now: float, number: int) -> str:
-    """The name of a session that begins now.
-
-    Parameters
-    ----------
-    number : greater than that of all sessions of this side that began at the same time
-    """
+    """The name of a session that begins now; `number` is above that of all earlier sessions that began now."""
     return f"{float(now)!r}#{number}"
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Channel:
-    """One side of a channel to a neighbour.
-
-    Parameters
-    ----------
-    neighbour : who is at the other end
-    timing : how long to wait
-    session : as `session_name` makes it
-    """
+    """One side of a channel to a neighbour."""
 
     neighbour: str
     timing: Timing
-    session: str
+    session: str  # as `session_name` makes it
     number: int = 0  # of the last message sent
     acknowledged: int = 0  # the last message of ours that is known to have arrived
     outbox: dict[int, Message] = field(default_factory=dict)  # messages that are not acknowledged

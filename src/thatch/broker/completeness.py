@@ -51,12 +51,7 @@ def count_lacking(tables: RoutingTables) -> tuple[int, int]:
 
 
 def complete_on(tables: RoutingTables, link: BrokerLink, lacking: tuple[int, int]) -> tuple[bool, bool]:
-    """Whether all subscriptions, and all advertisements, of this side of a link are represented on it.
-
-    Parameters
-    ----------
-    lacking : as `count_lacking` returns it
-    """
+    """Whether all subscriptions, and all advertisements, of this side of a link are represented on it."""
     way = tables.routing.way
     subscriptions = lacking[0] - (link.is_joined and not link.gives_subscriptions)
     advertisements = lacking[1] - (link.is_joined and not link.gives_advertisements)

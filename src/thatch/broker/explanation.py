@@ -22,17 +22,12 @@ __all__ = ["LocalRoute", "explain", "route"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalRoute:
-    """Where an event would go from a broker.
+    """Where an event would go from a broker."""
 
-    Parameters
-    ----------
-    links : for each link that it would be sent over, the ids of known subscriptions beyond it that want it; empty where
-        every event is sent
-    clients : for each client here that wants it, the ids of its subscriptions that do
-    """
-
+    # For each link that it would be sent over, the ids of known subscriptions beyond it that want it; empty where every
+    # event is sent.
     links: Mapping[str, tuple[str, ...]]
-    clients: Mapping[str, tuple[str, ...]]
+    clients: Mapping[str, tuple[str, ...]]  # for each that wants it, the ids of its subscriptions that do
 
 
 def route(tables: RoutingTables, event: Mapping[str, Any], source: str | None = None) -> LocalRoute:

@@ -82,12 +82,7 @@ def forward(
     sent: LinkEntries[Any],
     entry: KnownSubscription | KnownAdvertisement,
 ) -> None:
-    """Represent an entry on a link.
-
-    Parameters
-    ----------
-    sent : the link's subscriptions or its advertisements
-    """
+    """Represent an entry on a link; `sent` is the link's subscriptions or its advertisements."""
     sent.prepare(tables)
     merge_if_due(tables, step, link)  # the decision about the entry depends on the time
     sent.add(tables, step, entry)
@@ -117,12 +112,7 @@ def retract(
 def merge_if_due(
     tables: RoutingTables, step: BrokerStep, link: BrokerLink, bandwidth: float | None = None
 ) -> None:
-    """Merge on a link, if it is due.
-
-    Parameters
-    ----------
-    bandwidth : events a second that were sent over it, None if they were not counted
-    """
+    """Merge on a link, if it is due; `bandwidth` is the events a second sent over it, None if they were not counted."""
     for sent in link.sent:
         sent.merge_if_due(tables, step, bandwidth)
     set_merge_timer(step, link)
@@ -143,12 +133,7 @@ def refresh_subscriptions(
     link: BrokerLink,
     candidates: Iterable[KnownSubscription] | None = None,
 ) -> None:
-    """Represent on a link exactly the subscriptions that belong there.
-
-    Parameters
-    ----------
-    candidates : the subscriptions that may have to come or go, None for all
-    """
+    """Represent on a link exactly the subscriptions that belong there; only candidates, if given, may come or go."""
     sent = link.sent_subscriptions
     gone: list[str] = []
     for each in list(tables.subscriptions.values() if candidates is None else candidates):

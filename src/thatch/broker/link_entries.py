@@ -83,13 +83,7 @@ ADVERTISEMENTS: EntryKind[Advertise] = EntryKind(
 
 
 class LinkEntries(Generic[Offer]):
-    """The entries of one kind that belong on a link, and which of them its other end was told.
-
-    Parameters
-    ----------
-    kind : subscriptions or advertisements
-    channel : to the other end
-    """
+    """The entries of one kind that belong on a link, and which of them its other end was told."""
 
     __slots__ = ("_channel", "_closed", "_kind", "_names", "_open", "told")
 
@@ -123,13 +117,8 @@ class LinkEntries(Generic[Offer]):
     ) -> tuple[str, ...]:
         """Remove an entry, if it is here, and send what changes.
 
-        Parameters
-        ----------
-        acknowledged : whether withdrawals of the entry, or of mergers that it was part of, are to be acknowledged
-
-        Returns
-        -------
-        The requests that will be acknowledged.
+        If `acknowledged`, withdrawals of the entry, and of mergers that it was part of, are to be acknowledged; returns
+        the requests for that.
         """
         if self._closed is not None and about in self._closed.filters:
             changes = self._closed.remove(about)
@@ -169,10 +158,7 @@ class LinkEntries(Generic[Offer]):
     ) -> None:
         """Fill this after a restart so that it decides as before: what was told comes first, in that order.
 
-        Parameters
-        ----------
-        told : ids that the other end knows, as `told` was
-        mergers : those among them, by name
+        `told` are the ids that the other end knows; `mergers` are those among them, by name.
         """
         self.told = told
         if entries or told:

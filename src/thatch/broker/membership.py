@@ -42,10 +42,8 @@ def link_up(tables: RoutingTables, step: BrokerStep, neighbour: str) -> None:
 def begin_anew(tables: RoutingTables, step: BrokerStep, link: BrokerLink, *, is_restarted: bool) -> None:
     """Start over with a neighbour that has lost its memory; what it said before holds until it says otherwise.
 
-    Parameters
-    ----------
-    is_restarted : whether this side began a new session as well; else its messages will still arrive, except events: the
-        neighbour may have had them before, and losing an event is better than sending it twice
+    If `is_restarted`, this side began a new session as well. Else its messages will still arrive, except events: the
+    neighbour may have had them before, and losing an event is better than sending it twice.
     """
     link.awaits_routes = True
     link.gives_subscriptions = link.gives_advertisements = True
@@ -114,12 +112,7 @@ def on_left(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: 
 
 
 def lose_link(tables: RoutingTables, step: BrokerStep, link: BrokerLink, reason: str = "") -> None:
-    """Forget a neighbour and all that came from it.
-
-    Parameters
-    ----------
-    reason : why the link must be closed; empty if it is closed already
-    """
+    """Forget a neighbour and all that came from it; `reason` says why the link must be closed, if it is not yet."""
     del tables.links[link.name]
     link.is_joined = False
     link.channel.down()

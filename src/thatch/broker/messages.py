@@ -33,19 +33,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advertise:
-    """Events that satisfy this filter may be published on the sender's side.
-
-    Parameters
-    ----------
-    advertisement : its id
-    closed : whether such events carry only attributes that the filter names
-    expires : when it ends by itself, in seconds since 1970; None for never
-    """
+    """Events that satisfy this filter may be published on the sender's side."""
 
     advertisement: str
     filter: Filter
-    closed: bool = False
-    expires: float | None = None
+    closed: bool = False  # whether such events carry only attributes that the filter names
+    expires: float | None = None  # when it ends by itself, in seconds since 1970; None for never
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +103,12 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """Whether the sender forwards all of its side on this link; without this message, it does.
+    """Whether the sender forwards all of its side on this link; without this message, it does."""
 
-    Parameters
-    ----------
-    subscriptions : if not, every event must be sent to it, since an unknown subscription may want it
-    advertisements : if not, every subscription must be sent to it, since an unknown publisher may be there
-    """
-
-    subscriptions: bool
-    advertisements: bool
+    subscriptions: bool  # if not, every event must be sent to it, since an unknown subscription may want it
+    advertisements: (
+        bool  # if not, every subscription must be sent to it, since an unknown publisher may be there
+    )
 
 
 Bucket: TypeAlias = tuple[int, int]  # number of the bucket, hash of what is in it

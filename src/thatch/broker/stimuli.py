@@ -23,21 +23,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What travels on a link between brokers: a message with its number, and an acknowledgement.
+    """What travels on a link between brokers: a message with its number, and an acknowledgement."""
 
-    Parameters
-    ----------
-    session : of the sender; it begins a new one when it has lost its memory
-    number : of the message, counted from 1; 0 for a frame that only acknowledges
-    received_session, received : all messages of this session of the receiver up to this number have arrived
-    message : None in a frame that only acknowledges
-    """
-
-    session: str
-    number: int
-    received_session: str
-    received: int
-    message: Message | None
+    session: str  # of the sender; it begins a new one when it has lost its memory
+    number: int  # of the message, counted from 1; 0 for a frame that only acknowledges
+    received_session: str  # a session of the receiver,
+    received: int  # of which all messages up to this number have arrived
+    message: Message | None  # None in a frame that only acknowledges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

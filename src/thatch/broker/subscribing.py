@@ -104,12 +104,7 @@ def on_unsubscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: U
 def end_subscription(
     tables: RoutingTables, step: BrokerStep, subscription: KnownSubscription, owed: list[tuple[Hop, str]]
 ) -> None:
-    """Take a live subscription back from all links, and forget it once they have acknowledged.
-
-    Parameters
-    ----------
-    owed : the hops to tell then, each with its request
-    """
+    """Take a live subscription back from all links; when they have acknowledged, forget it and tell those it is `owed`."""
     pending = Pending(tables.next_order(), subscription.id, owed)
     for link in tables.links.values():
         for request in retract(

@@ -66,20 +66,12 @@ class KnownAdvertisement:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Pending:
-    """An unsubscription that waits for acknowledgements, and whom to tell when all have come.
+    """An unsubscription that waits for acknowledgements, and whom to tell when all have come."""
 
-    Parameters
-    ----------
-    id : a number at this broker
-    subscription : the subscription that ends
-    owed : pairs of a hop and the request that it wants acknowledged
-    waiting : our requests that are not acknowledged, and the neighbour of each
-    """
-
-    id: int
-    subscription: str
-    owed: list[tuple[Hop, str]]
-    waiting: dict[str, str] = field(default_factory=dict)
+    id: int  # a number at this broker
+    subscription: str  # that ends
+    owed: list[tuple[Hop, str]]  # who wants a request acknowledged
+    waiting: dict[str, str] = field(default_factory=dict)  # requests of ours, and the neighbour of each
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -274,11 +266,7 @@ class RoutingTables:
     def refuse(self, step: BrokerStep, hop: Hop, about: object, reason: str, detail: str = "") -> None:
         """Refuse a message: a client is told why, a neighbour is not, and both are counted.
 
-        Parameters
-        ----------
-        about : the id in the message
-        reason : one of a few, so that they can be counted
-        detail : what explains the reason to a client
+        There are few reasons, so that they can be counted; `detail` explains one to a client.
         """
         if isinstance(hop, LocalClient):
             self.ignored[reason] += 1

@@ -108,10 +108,7 @@ class Boxes:
 def relabel_ends(lows: Ints, highs: Ints, old: Ints, new: Ints) -> tuple[Ints, Ints]:
     """Replace the labels of ends on one axis; `LOWEST` and `HIGHEST` stay.
 
-    Parameters
-    ----------
-    old : ascending labels that include every low and every high + 1
-    new : the replacement of each, ascending
+    The old labels, ascending, include every low and every high + 1; the new ones are ascending, too.
     """
     ends = highs + 1
     new_lows = np.where(lows == LOWEST, LOWEST, new[np.searchsorted(old, lows) % len(old)])
@@ -141,12 +138,8 @@ def to_cells(low: Ints, high: Ints, lows: Ints, highs: Ints) -> tuple[Ints, Ints
     """Convert labels to cell numbers: cells are the intervals between neighbouring ends, counted from 0.
 
     Random points are drawn in cells, where all intervals have the same width: labels mean nothing but order. The boxes
-    are clipped to the first one, which they meet.
-
-    Returns
-    -------
-    The highest cell of the box on every axis (its lowest is 0), the lows and highs of the others, and for every axis the
-    labels at which its cells begin.
+    are clipped to the first one, which they meet. Returns the highest cell of the box on every axis (its lowest is 0),
+    the lows and highs of the others, and for every axis the labels at which its cells begin.
     """
     lows, highs = np.maximum(lows, low), np.minimum(highs, high)
     starts = [
@@ -173,13 +166,7 @@ def log_volume(boxes: Boxes) -> float:
 
 
 def check_box(low: Any, high: Any, where: str = "the box") -> tuple[Ints, Ints]:
-    """Check one box and return it as two arrays of whole numbers.
-
-    Raises
-    ------
-    BoxError
-        If the lengths differ, an end is a fraction or NaN, or a low end is above the high one.
-    """
+    """Check one box and return it as two arrays of whole numbers."""
     lows, highs = check_boxes(_vector(low, where)[None, :], _vector(high, where)[None, :], where=where)
     return lows[0], highs[0]
 
@@ -187,12 +174,7 @@ def check_box(low: Any, high: Any, where: str = "the box") -> tuple[Ints, Ints]:
 def check_boxes(
     lows: Any, highs: Any, axes: int | None = None, where: str = "the boxes"
 ) -> tuple[Ints, Ints]:
-    """Check boxes and return two contiguous arrays with a row for each box and a column for each axis.
-
-    Parameters
-    ----------
-    axes : required number of axes, None for any
-    """
+    """Check boxes, and how many axes they have; returns contiguous arrays, a row for each box, a column for each axis."""
     low, high = _matrix(lows, axes, where), _matrix(highs, axes, where)
     if low.shape != high.shape:
         raise BoxError("as many low as high ends", f"arrays of shape {low.shape} and {high.shape}", where)

@@ -88,12 +88,7 @@ class NamedRows:
         self.add(name, Conjunction(tuple(sides), conjunction.residuals))
 
     def near(self, box: BoxSides, extra: Sequence[BoxSides]) -> NearbyRows | None:
-        """The rows that matter to one box; None if they are too many to write out.
-
-        Parameters
-        ----------
-        extra : further rows; their numbers follow those of the named rows
-        """
+        """The rows that matter to one box, extra ones numbered last; None if they are too many to write out."""
         rows = self._with(extra)
         axis_count = len(self.coordinates.keys)
         low = np.full(axis_count, LOWEST, np.int64)

@@ -113,13 +113,7 @@ def event_at(found: Points) -> Event:
 
 
 def find_points(requirement: Requirement, schema: Schema | None) -> Points | None:
-    """A point for every attribute of a requirement; None if none was found.
-
-    Raises
-    ------
-    Dead
-        If there provably is none.
-    """
+    """A point for every attribute of a requirement; None if none was found. Raises `Dead` if there provably is none."""
     closed = close(dict(requirement.constraints), requirement.checks, schema)
     known = dict(closed.constraints)
     pairs = [check for check in requirement.checks if len(check.keys) > 1]

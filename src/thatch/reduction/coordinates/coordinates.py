@@ -104,14 +104,7 @@ class Coordinates:
     def boxes(self, filter: Filter | Conjunction, most: int = MOST_BOXES) -> Boxes | None:
         """A filter, or one of its conjunctions, as a row: boxes that hold exactly what satisfies it.
 
-        Parameters
-        ----------
-        most : if there would be more boxes than this, nothing is kept and None is returned
-
-        Raises
-        ------
-        SchemaError
-            If the filter has another schema.
+        None, and nothing is kept, if there would be too many boxes.
         """
         conjunctions = self._conjunctions(filter)
         if sum(each.box_count() for each in conjunctions) > most:
@@ -170,11 +163,7 @@ class Coordinates:
         """A filter, or one of its conjunctions, as a question: boxes of whole cells around what satisfies it.
 
         No label is added: rows have no cut inside a cell, so a cell is covered if any part of it is, and axes that no
-        row constrains do not matter.
-
-        Parameters
-        ----------
-        most : if there would be more boxes than this, None is returned
+        row constrains do not matter. None if there would be too many boxes.
         """
         found: list[Sides] = []
         count = 0

@@ -52,12 +52,7 @@ class BoxDiagrams:
         return int(self._state.looked_at)
 
     def related(self, axes: Axes, lows: Ints, highs: Ints, asked: int) -> tuple[int | None, list[int]]:
-        """A box that contains this one, or else all boxes that it contains.
-
-        Parameters
-        ----------
-        asked : `walks.COVERED`, `walks.COVERS`, or both
-        """
+        """A box that contains this one, or else all that it contains: COVERED and COVERS, or only one is `asked`."""
         self._reserve_levels(len(axes))
         cover, count = walks.relations(self._table, axes, lows, highs, asked)
         boxes = self._record.nodes[DiagramNode.box :: NODE]
@@ -132,16 +127,7 @@ def find_covers(boxes: Boxes, *, phases: int = 1) -> Ints:
     """For each box one that covers it, -1 if there is none; of equal boxes the first covers the others.
 
     Boxes come one after the other. A box that is covered when it comes is left out; otherwise it replaces those that it
-    covers.
-
-    Parameters
-    ----------
-    phases : 1 for one walk that finds who covers and who is covered, 2 for a walk for each
-
-    Raises
-    ------
-    ParameterError
-        If `phases` is neither 1 nor 2.
+    covers. With one phase, one walk finds who covers and who is covered; with two, there is a walk for each.
     """
     if phases not in (1, 2):
         raise ParameterError("1 or 2 phases", shown(phases), "phases")

@@ -31,12 +31,7 @@ _FEW_GROUPS = 64  # not worth building diagrams again
 
 
 class DiagramJudge:
-    """Decides whether a single box contains another.
-
-    Parameters
-    ----------
-    phases : 1, or 2 for two walks: who covers, then who is covered
-    """
+    """Decides whether a single box contains another, in one walk, or in two phases: who covers, then who is covered."""
 
     def __init__(self, phases: int = 1) -> None:
         self._asked = (COVERED | COVERS,) if phases == 1 else (COVERED, COVERS)

@@ -89,12 +89,7 @@ class Candidates:
         self._budget_left = policy.budget
 
     def cheapest(self, row: int, spent: float) -> Candidate | None:
-        """The cheapest merger of an active row and its partners, None if none is cheap enough.
-
-        Parameters
-        ----------
-        spent : what all active mergers of the link cost
-        """
+        """The cheapest merger of an active row, if it is cheap enough; active mergers of the link cost `spent`."""
         self._budget_left = self._policy.budget - spent
         partners = self._partners
         chosen = self._least(self._on_one(row, pair) for pair in partners.near(row, partners.ones(row)))
@@ -209,10 +204,7 @@ def _groups_around(
 ) -> Iterator[tuple[ShelvedSides, tuple[int, ...]]]:
     """Boxes around a row and others, by their sides on two attributes, each with the rows in it that may fill it.
 
-    Parameters
-    ----------
-    keys : the two attributes
-    shelf : all rows that differ in these only, with their sides on them, rising
+    The shelf has all rows that differ in these two only, with their sides on them, rising.
     """
     at = next(index for index, (_, each) in enumerate(shelf) if each == row)
     near = [sides for sides, each in shelf[max(at - _GROUP_REACH, 0) : at + _GROUP_REACH + 1] if each != row]

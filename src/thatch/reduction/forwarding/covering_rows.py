@@ -24,9 +24,7 @@ __all__ = ["CoveringRows"]
 class CoveringRows(LinkRows):
     """Rows on one link, decided one at a time by a judge.
 
-    Parameters
-    ----------
-    demote : whether an active row that later ones cover becomes passive; fewer rows, more messages
+    With `demote`, an active row that later ones cover becomes passive: fewer rows, more messages.
     """
 
     def __init__(

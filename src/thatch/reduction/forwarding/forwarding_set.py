@@ -189,17 +189,9 @@ class ForwardingSet:
         """Fill an empty set with what another one had when it ended, so that it forwards the same again.
 
         What cannot be the same, because the policy differs or a budget of work ran out, is decided anew. Mergers of
-        mergers become mergers of subscriptions.
-
-        Parameters
-        ----------
-        filters : all filters, by id
-        forwarded : the ids of filters and mergers that were forwarded, in the order in which they were
-        mergers : those mergers, by their old ids
-
-        Returns
-        -------
-        The old ids of restored mergers, by their new ids.
+        mergers become mergers of subscriptions. `forwarded` has the ids of filters and mergers in the order in which
+        they were forwarded, `mergers` those mergers by their old ids. Returns the old ids of restored mergers, by their
+        new ids.
         """
         self._put_all(filters)
         rows_of, first, restored = self._filters.rows, dict.fromkeys(forwarded), {}

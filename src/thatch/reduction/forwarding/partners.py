@@ -44,12 +44,7 @@ class Pair(NamedTuple):
 
 
 class Partners:
-    """Active rows, by their tails.
-
-    Parameters
-    ----------
-    pairs : whether rows may differ in two attributes
-    """
+    """Active rows, by their tails; with `pairs`, rows may differ in two attributes."""
 
     def __init__(self, *, pairs: bool) -> None:
         self._pairs = pairs
@@ -161,12 +156,7 @@ class Partners:
         return sorted(rows, key=self._size_of.__getitem__)
 
     def near(self, row: int, shelves: Iterable[Shelved]) -> Iterator[Pair]:
-        """Rows that stand near this one, once for each shelf where they do.
-
-        Parameters
-        ----------
-        shelves : `ones` or `twos` of this row
-        """
+        """Rows that stand near this one on some of its `ones` or `twos`, once for each shelf where they do."""
         for tail, sides in shelves:
             rows = self._rows[tail]
             if len(rows) > 1:

@@ -28,12 +28,7 @@ _LEAST = 1 << 6  # words of an array
 
 
 class IndexArrays:
-    """The record of an index, with its arrays.
-
-    Parameters
-    ----------
-    saved : arrays by their names, None for an index without boxes
-    """
+    """The record of an index, with its arrays: saved ones by their names, or those of an index without boxes."""
 
     def __init__(self, saved: dict[str, Ints] | None = None) -> None:
         self.record = IndexRecord(

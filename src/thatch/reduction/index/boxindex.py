@@ -38,11 +38,8 @@ __all__ = ["BoxIndex"]
 class BoxIndex:
     """Boxes under numbers of the caller's choice, from 0 on. Not safe for concurrent use.
 
-    A box is given by the `axes` that it constrains, ascending, and its closed ends `lows` and `highs` on each.
-
-    Parameters
-    ----------
-    arrays : arrays that `from_arrays` has checked, None for an index without boxes
+    A box is given by the `axes` that it constrains, ascending, and its closed ends `lows` and `highs` on each. Where a
+    question has a limit `before`, only boxes with lower numbers count.
     """
 
     def __init__(self, arrays: dict[str, Ints] | None = None) -> None:
@@ -146,12 +143,7 @@ class BoxIndex:
     # --- pairs -------------------------------------------------------------------------------------------------------
 
     def find_container(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> int:
-        """The number of a box that contains the given one, -1 if there is none. Large boxes are tried first.
-
-        Parameters
-        ----------
-        before : only boxes with lower numbers count
-        """
+        """The number of a box that contains the given one, -1 if there is none. Large boxes are tried first."""
         box = check_sparse_box(axes, lows, highs)
         return int(search.containing(self._arrays.table, *box, ALL if before is None else before))
 
@@ -183,10 +175,7 @@ class BoxIndex:
     ) -> Verdict[SparsePoint]:
         """Decide whether the boxes together contain the given one.
 
-        Parameters
-        ----------
-        budget : most cells to search, `math.inf` for no limit, None for `DEFAULT_BUDGET`
-        before : only boxes with lower numbers count
+        The budget is the most cells to search, `math.inf` for no limit, None for `DEFAULT_BUDGET`.
 
         Returns
         -------
@@ -232,10 +221,7 @@ class BoxIndex:
     ) -> Answers:
         """Decide for each of the given boxes whether the boxes of the index together contain it.
 
-        Parameters
-        ----------
-        before : for each of them, only boxes with lower numbers count
-        pairwise_only : only a single box that contains it counts
+        With `pairwise_only`, only a single box that contains it counts.
         """
         boxes = check_sparse_boxes(boxes)
         befores, limit = check_befores(before, len(boxes)), check_budget(budget)
@@ -246,9 +232,7 @@ class BoxIndex:
     ) -> Answers:
         """Decide boxes one after the other, each against those in the index by then, and add those not covered.
 
-        Parameters
-        ----------
-        numbers : of the boxes that are added; None for 0, 1, 2, and so on
+        They are added under these numbers, or 0, 1, 2, and so on.
         """
         boxes = check_sparse_boxes(boxes)
         numbers, limit = check_numbers(numbers, len(boxes)), check_budget(budget)

@@ -30,14 +30,7 @@ MOST_AXIS = (1 << 22) - 1  # questions have a key for every axis up to the highe
 
 
 def check_sparse_box(axes: Any, lows: Any, highs: Any) -> BoxSides:
-    """Check one sparse box.
-
-    Raises
-    ------
-    BoxError
-        If the axes are not ascending, the numbers of ends differ, an end is a fraction or NaN, or a low end is above the
-        high one.
-    """
+    """Check one sparse box: ascending axes, and two ends for each that are whole numbers in order."""
     if not (_is_plain(axes, np.int32) and _is_plain(lows, np.int64) and _is_plain(highs, np.int64)):
         axes = _as_axes(axes)
         lows, highs = check_box(lows, highs)
@@ -52,13 +45,7 @@ def check_sparse_box(axes: Any, lows: Any, highs: Any) -> BoxSides:
 
 
 def check_sparse_boxes(boxes: Boxes) -> Boxes:
-    """Check boxes, and copy arrays that kernels cannot take.
-
-    Raises
-    ------
-    BoxError
-        If one of them is invalid.
-    """
+    """Check boxes, and copy arrays that kernels cannot take."""
     offsets, axes = _plain(boxes.offsets, np.int64), _plain(boxes.axes, np.int32)
     lows, highs = _plain(boxes.lows, np.int64), _plain(boxes.highs, np.int64)
     box, side = fault_of_many(offsets, axes, lows, highs, MOST_AXIS)

@@ -24,20 +24,13 @@ SparsePoint = tuple[npt.NDArray[np.int32], Ints]  # axes, and where the point li
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """Decisions about many boxes.
+    """Decisions about many boxes."""
 
-    Parameters
-    ----------
-    codes : for each box 1 if it is covered, 0 if it is not, -1 if the budget ran out
-    used_at, used : the numbers of the boxes that prove box b are `used[used_at[b] : used_at[b + 1]]`
-    nodes, rounds : what each cost; no rounds if a single box contains it
-    """
-
-    codes: npt.NDArray[np.int8]
+    codes: npt.NDArray[np.int8]  # for each box 1 if it is covered, 0 if it is not, -1 if the budget ran out
     used_at: Ints
-    used: Ints
-    nodes: Ints
-    rounds: Ints
+    used: Ints  # the numbers of the boxes that prove box b are `used[used_at[b] : used_at[b + 1]]`
+    nodes: Ints  # what each cost
+    rounds: Ints  # none if a single box contains it
 
 
 class AnswerBuffers:

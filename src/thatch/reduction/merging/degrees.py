@@ -23,26 +23,16 @@ Sides = dict[str, Constraint]
 
 @dataclass(frozen=True, slots=True)
 class Degree:
-    """What a merger costs.
+    """What a merger costs."""
 
-    Parameters
-    ----------
-    imperfect : the share of what the merger holds that none of its parts does (definition 1, with advertisements 2)
-    threshold : the paper's IMT: the probability that an event is let through in vain, at most
-    """
-
+    # The share of what the merger holds that none of its parts does (definition 1, with advertisements 2).
     imperfect: float = 0.0
+    # The paper's IMT: the probability that an event is let through in vain, at most.
     threshold: float = 0.0
 
 
 class ExpectedTraffic:
-    """Which events are expected.
-
-    Parameters
-    ----------
-    selectivity : where events lie; upper estimates are taken
-    advertised : conjunctions one of which every event satisfies, none if nothing is known
-    """
+    """Which events are expected: where they lie, and conjunctions of which each satisfies one, if they are known."""
 
     def __init__(self, selectivity: Selectivity, advertised: Sequence[Conjunction] = ()) -> None:
         self.selectivity = selectivity
@@ -75,12 +65,9 @@ class ExpectedTraffic:
         one: Sequence[Constraint],
         other: Sequence[Constraint],
     ) -> float:
-        """No more than the probability that an event passes a merger of two boxes in vain; quickly told.
+        """A quick lower bound on the probability that an event passes a merger of two boxes in vain.
 
-        Parameters
-        ----------
-        rest : what both have in common
-        keys : the attributes in which they differ; the merger and both of them have a constraint on each
+        `rest` is what both have in common; on each of the keys, the merger and both boxes have a constraint.
         """
         if self._advertised:
             return 0.0

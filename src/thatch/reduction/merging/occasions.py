@@ -17,22 +17,13 @@ _SECOND = 1.0  # after which a rate is first known
 
 
 class Occasion(NamedTuple):
-    """The state of a link since its rows were last merged; None for what is not known.
+    """The state of a link since its rows were last merged; None for what is not known."""
 
-    Parameters
-    ----------
-    active : rows that are forwarded
-    outputs : most of them that share a tail with a row that came since then
-    changes : subscriptions that came or went
-    seconds : time that has passed
-    bandwidth : how busy the link is, in any unit
-    """
-
-    active: int
-    outputs: int
-    changes: int
+    active: int  # rows that are forwarded
+    outputs: int  # most of them that share a tail with a row that came since then
+    changes: int  # subscriptions that came or went
     seconds: float | None = None
-    bandwidth: float | None = None
+    bandwidth: float | None = None  # how busy the link is, in any unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +56,7 @@ class When:
     def next_check(self, since: float, now: float, counted_at: float | None) -> float | None:
         """When a condition may become true although nothing comes or goes, None for never.
 
-        Parameters
-        ----------
-        since : when rows were last merged
-        counted_at : when it will be known how busy the link is, None if it is idle
+        Rows were last merged at `since`; it is known at `counted_at` how busy the link is, None if it is idle.
         """
         checks = []
         if self.period is not None:

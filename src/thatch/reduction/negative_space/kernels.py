@@ -178,11 +178,8 @@ def choose(lows, highs, slots, columns, low, high, made, allowed, metric, litera
 
     A box of which at most one piece is left is always cut. The others are cut in the order of their scores as long as
     that makes at most `allowed` pieces in total; `literal` only tests this before each cut. Volumes are sums of
-    logarithms, because products would overflow.
-
-    Returns
-    -------
-    the number of slots chosen, which are in `out_slots`, ascending; the number of pieces `made` so far
+    logarithms, because products would overflow. Returns how many slots are chosen, which are in `out_slots`, ascending,
+    and how many pieces are `made` so far.
     """
     costs = np.empty(slots.size, np.int64)
     scores = np.empty(slots.size, np.float64)

@@ -23,12 +23,7 @@ class ColumnBox(NamedTuple):
 
 
 class Regions:
-    """A set of boxes, `lows[column, slot]` to `highs[column, slot]` for the first `count` slots.
-
-    Parameters
-    ----------
-    columns : initial number of axes
-    """
+    """A set of boxes, `lows[column, slot]` to `highs[column, slot]` for the first `count` slots."""
 
     def __init__(self, columns: int) -> None:
         self.lows = np.empty((columns, _ROOM), np.int64)

@@ -29,9 +29,7 @@ Domain = tuple[Ints, Ints]  # the low and the high end of every axis
 class Space(ABC):
     """Rows on one link, and the space that they leave uncovered.
 
-    Parameters
-    ----------
-    domain : the ends of all axes, to which boxes are clipped; None for whole axes, added as rows use them
+    Boxes are clipped to the domain, the ends of all axes; without one, axes are whole, and added as rows use them.
     """
 
     def __init__(self, domain: Domain | None = None) -> None:
@@ -122,9 +120,7 @@ class Space(ABC):
     def rebuild(self, order: Literal["arrival", "volume"] = "arrival") -> Moves:
         """Subscribe all rows again, which undoes the damage of unsubscriptions.
 
-        Parameters
-        ----------
-        order : "arrival", or "volume" for the largest first, which leaves fewer active rows
+        In the order of arrival, or by volume, the largest first, which leaves fewer active rows.
         """
         if order not in ("arrival", "volume"):
             raise ParameterError("'arrival' or 'volume'", shown(order), "order")

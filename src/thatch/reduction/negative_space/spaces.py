@@ -171,18 +171,11 @@ class ApproximateSpace(Space):
 
 
 class StreamCounts(NamedTuple):
-    """Counts after some numbers of subscriptions; -1 if there were too many boxes before.
+    """Counts after some numbers of subscriptions; -1 if there were too many boxes before."""
 
-    Parameters
-    ----------
-    boxes : in R
-    subsumed : covered subscriptions, by one other or by several
-    covered : subscriptions inside a single active one; 0 without `pairwise`
-    """
-
-    boxes: Ints
-    subsumed: Ints
-    covered: Ints
+    boxes: Ints  # in R
+    subsumed: Ints  # covered subscriptions, by one other or by several
+    covered: Ints  # subscriptions inside a single active one; 0 without `pairwise`
 
 
 def stream(  # noqa: PLR0913 - the options of the approximate form

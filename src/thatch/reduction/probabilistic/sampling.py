@@ -92,13 +92,9 @@ def rspc(
 
 
 def decide_in_cells(decide: BoxDecider, low: Ints, high: Ints, lows: Ints, highs: Ints) -> BoxVerdict:
-    """Decide by random points, but draw every interval between neighbouring ends with the same probability.
+    """Decide by `rspc` with its options, but draw every interval between neighbouring ends with the same probability.
 
     All rows must meet the box. The witness has labels: where its cells begin.
-
-    Parameters
-    ----------
-    decide : `rspc` with its options
     """
     top, first, last, starts = to_cells(low, high, lows, highs)
     verdict = decide(np.zeros_like(top), top, first, last)

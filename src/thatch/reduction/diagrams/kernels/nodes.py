@@ -136,10 +136,7 @@ def _has_axes(diagrams, terminal, axes, chosen):
 def find_terminal(diagrams, axes, chosen, code):
     """The terminal of the group with the chosen ones of some axes, 0 if there is none.
 
-    Parameters
-    ----------
-    chosen : a bit for each axis, by position; -1 for all
-    code : the hash of the chosen axes
+    `chosen` has a bit for each axis, by position, or is -1 for all; `code` is the hash of the chosen axes.
     """
     doors, mask = diagrams.doors, diagrams.doors_length - 1
     door = code & mask
@@ -251,10 +248,7 @@ def _drop(diagrams, number):
 def insert_chain(diagrams, axes, lows, highs, terminal, code, values, box):
     """Add the chain of a box, for which there is room; return the node at which it begins.
 
-    Parameters
-    ----------
-    terminal, code : of its group, 0 if there is none yet, and the hash of its axes
-    values : a bit for each side that is one value
+    `terminal` is 0 if its group is new, `code` the hash of its axes; `values` has a bit for sides that are one value.
     """
     if terminal == 0:
         terminal = _new_group(diagrams, axes, code)

@@ -44,11 +44,8 @@ def _follow(diagrams, node, level, levels, holds, depth, count):
 def _walk(diagrams, terminal, levels, asked, count):
     """Evaluate both sides of the diagrams above a terminal at once, against the sides in `wanted`.
 
-    The paper assigns all variables first; we evaluate a predicate when we reach it, and look up single values.
-
-    Returns
-    -------
-    an output that covers the box, or 0; how many outputs in `found` it covers
+    The paper assigns all variables first; we evaluate a predicate when we reach it, and look up single values. Returns
+    an output that covers the box, or 0, and how many outputs in `found` it covers.
     """
     stack, wanted = diagrams.stack, diagrams.wanted
     depth, cover = 0, np.int64(0)
@@ -200,16 +197,7 @@ def _relations(diagrams, axes, lows, highs, terminal, asked):
 
 @kernel
 def relations(table, axes, lows, highs, asked):
-    """Find who covers a box and whom it covers, in one walk.
-
-    Parameters
-    ----------
-    asked : `COVERED`, `COVERS`, or both
-
-    Returns
-    -------
-    an output that covers the box, or 0; how many outputs in `found` it covers
-    """
+    """Find who covers a box and whom it covers, in one walk: what `asked` says, and returns, `_walk` does."""
     diagrams = DiagramRecord(table, 0)
     terminal = find_terminal(diagrams, axes, -1, hash_axes(diagrams, axes))
     return _relations(diagrams, axes, lows, highs, terminal, asked)
@@ -251,15 +239,8 @@ def fill_doors(table):
 def stream(table, boxes, done, phases, above):
     """Decide boxes one after the other: insert those that none covers, and remove those that they cover.
 
-    Parameters
-    ----------
-    boxes : offsets, axes, lows and highs
-    done : how many are decided
-    above : for each box: another that covers it, or -1
-
-    Returns
-    -------
-    how many boxes are decided; fewer than all when there is no more room
+    Writes into `above`, for each box, another that covers it. Begins after the first `done` boxes; returns how many are
+    decided, fewer than all when there is no more room.
     """
     offsets, all_axes, all_lows, all_highs = boxes
     diagrams = DiagramRecord(table, 0)

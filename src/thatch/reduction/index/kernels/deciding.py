@@ -189,9 +189,8 @@ def decide_many(
 ):
     """Decide boxes from `first` on. With `numbers`, add every uncovered box before the next one is decided.
 
-    Returns
-    -------
-    how many boxes are done; DONE, or the code of what needs more room (LONGER: `out_used`); what the last `insert` asks for
+    Returns how many boxes are done; DONE, or the code of what needs more room (LONGER: `out_used`); and what the last
+    `insert` asks for.
     """
     offsets, axes, lows, highs = boxes
     index = IndexRecord(table, 0)
