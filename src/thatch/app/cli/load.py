@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from thatch.app.cli.options import Master, OutFolder, Overwrite, SchemaFile
-from thatch.app.cli.output import command_line, note, say, say_files, tasks
+from thatch.app.cli.output import note, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 
 __all__ = ["load"]
@@ -36,14 +36,10 @@ def load(
       $ thatch load 'subs*.csv' --out loaded --overwrite --master 'local[2]' --no-index
     """
     declared = load_schema(schema)
-    from thatch.pipeline import session
     from thatch.pipeline.folders import REPORT
-    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS, load_files
 
-    spark = session("thatch load", master=master)
-    with tasks("loading") as report:
-        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
+    with spark_job("load", "loading", out, master=master, overwrite=overwrite) as (spark, output):
         facts = load_files(spark, subscriptions, output, schema=declared, with_index=index)
     if facts.refused:
         note(f"{facts.refused:,} rows of {subscriptions} were refused:")

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import typer
 
 from thatch.app.cli.options import EventsFile, Master, Nulls, Overwrite, SchemaFile, SubscriptionsFile
-from thatch.app.cli.output import command_line, json_line, note, note_rows, progress, say, say_files, tasks
+from thatch.app.cli.output import json_line, note, note_rows, progress, say, say_files, spark_job
 from thatch.app.cli.sources import load_engine, load_schema, read_valid_events
 from thatch.errors import TableError
 
@@ -153,14 +153,10 @@ def _match_on_spark(
     subscriptions: str, events: str, out: str, options: MatchOptions, *, master: str | None, overwrite: bool
 ) -> None:
     """Run the job and print what it found."""
-    from thatch.pipeline import session
     from thatch.pipeline.folders import REPORT
-    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.match import MATCHES, match_files
 
-    spark = session("thatch match", master=master)
-    with tasks("matching") as report:
-        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
+    with spark_job("match", "matching", out, master=master, overwrite=overwrite) as (spark, output):
         facts = match_files(spark, subscriptions, events, options, output)
     note_rows(f"subscriptions of {subscriptions} were refused", facts.first_rejected, facts.rejected)
     note_rows(f"rows of {events} are not events and were skipped", facts.first_refused, facts.refused)

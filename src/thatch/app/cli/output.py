@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 from rich.progress import (
@@ -19,6 +19,10 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+if TYPE_CHECKING:
+    from thatch.pipeline.columns import SparkSession
+    from thatch.pipeline.jobs.job import JobOutput
+
 __all__ = [
     "Meter",
     "command_line",
@@ -29,6 +33,7 @@ __all__ = [
     "progress",
     "say",
     "say_files",
+    "spark_job",
     "tasks",
 ]
 
@@ -126,6 +131,19 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
 
 
 @contextmanager
+def spark_job(
+    command: str, doing: str, out: str, *, master: str | None, overwrite: bool
+) -> Iterator[tuple[SparkSession, JobOutput]]:
+    """Start Spark for a job of a command that writes a folder, and show its progress."""
+    from thatch.pipeline import session
+    from thatch.pipeline.jobs.job import JobOutput
+
+    spark = session(f"thatch {command}", master=master)
+    with tasks(doing) as report:
+        yield spark, JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
+
+
+@contextmanager
 def tasks(what: str) -> Iterator[Callable[[int, int], None] | None]:
     """Show a progress bar if this is a terminal; gives the function to call with finished and known tasks, or None."""
     if not _console.is_terminal:
@@ -137,12 +155,7 @@ def tasks(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _bar() -> Progress:
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    text = TextColumn("{task.description}")
+    columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     # Without this, rich would redirect results from standard output to its console on standard error.
     return Progress(*columns, console=_console, transient=True, redirect_stdout=False)

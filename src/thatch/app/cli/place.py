@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from thatch.app.cli.options import Master, OutFolder, Overwrite, SchemaFile
-from thatch.app.cli.output import command_line, note, note_rows, progress, say, say_files, tasks
+from thatch.app.cli.output import command_line, note, note_rows, progress, say, say_files, spark_job
 from thatch.app.cli.sources import load_filters, load_schema
 
 if TYPE_CHECKING:
     from thatch.pipeline.jobs.place import Inputs, Placed
-    from thatch.placement.placing import PlacementOptions
 
 __all__ = ["place"]
 
@@ -85,7 +84,7 @@ def place(  # noqa: PLR0913 - an option each
     declared = load_schema(schema)
     from thatch.formats.subscriptions import is_loaded, loaded_schema
     from thatch.pipeline.jobs.job import JobOutput
-    from thatch.pipeline.jobs.place import Inputs, place_here
+    from thatch.pipeline.jobs.place import Inputs, place_files, place_here
     from thatch.placement.placing import PlacementOptions
 
     wanted = PlacementOptions(
@@ -109,7 +108,8 @@ def place(  # noqa: PLR0913 - an option each
         map=tuple(each.strip() for each in map.split(",") if each.strip()),
     )
     if spark:
-        placed = _on_spark(inputs, out, wanted, master=master, overwrite=overwrite)
+        with spark_job("place", "placing", out, master=master, overwrite=overwrite) as (session, output):
+            placed = place_files(session, inputs, wanted, output, now=time.perf_counter)
     else:
         filters, refused = load_filters(subscriptions, inputs.schema)
         with progress("placing") as meter:
@@ -123,19 +123,6 @@ def place(  # noqa: PLR0913 - an option each
                 tell=meter.describe,
             )
     _print_plan(placed, inputs, out.rstrip("/"))
-
-
-def _on_spark(
-    inputs: Inputs, out: str, wanted: PlacementOptions, *, master: str | None, overwrite: bool
-) -> Placed:
-    from thatch.pipeline import session
-    from thatch.pipeline.jobs.job import JobOutput
-    from thatch.pipeline.jobs.place import place_files
-
-    spark = session("thatch place", master=master)
-    with tasks("placing") as report:
-        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
-        return place_files(spark, inputs, wanted, output, now=time.perf_counter)
 
 
 def _print_plan(placed: Placed, inputs: Inputs, out: str) -> None:

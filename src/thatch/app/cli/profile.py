@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile
-from thatch.app.cli.output import command_line, note, say, say_files, tasks
+from thatch.app.cli.output import note, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 
 __all__ = ["profile"]
@@ -40,17 +40,14 @@ def profile(
       $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --fraction 0.5 --master 'local[2]'
     """
     declared = load_schema(schema)
-    from thatch.pipeline import session
     from thatch.pipeline.folders import REPORT
-    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.profile import profile_files
 
-    spark = session("thatch profile", master=master)
-    with tasks("profiling") as report:
+    with spark_job("profile", "profiling", out, master=master, overwrite=overwrite) as (spark, output):
         found = profile_files(
             spark,
             events,
-            JobOutput(out, overwrite=overwrite, command=command_line(), progress=report),
+            output,
             subscriptions=subscriptions,
             nulls=nulls,
             fraction=fraction,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile
-from thatch.app.cli.output import command_line, note, note_rows, say, say_files, tasks
+from thatch.app.cli.output import note, note_rows, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 from thatch.errors import ParameterError
 
@@ -72,29 +72,25 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch reduce subscriptions.csv --out merged --merge --budget 0.02 --events 'log*.jsonl'
     """
     declared = load_schema(schema)
-    from thatch.pipeline import session
-    from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.merge import MergeOptions, merge_files
     from thatch.pipeline.jobs.reduce import ReduceOptions, reduce_files
 
     if not merge and (events is not None or profile is not None):
         raise ParameterError("--events and --profile need --merge")
-    merging = None
-    if merge:
-        merging = MergeOptions(budget=budget or 0.0, events=events, profile=profile, nulls=nulls)
+    merging = MergeOptions(
+        budget=(budget or 0.0) if merge else 0.0, events=events, profile=profile, nulls=nulls
+    )
     cells = None if merge or budget is None else _whole(budget)
     reducing = ReduceOptions(policy=policy, budget=cells, order=order, schema=declared)
-    spark = session("thatch reduce", master=master)
-    with tasks("reducing") as report:
-        output = JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
-        if merging is None:
-            facts = reduce_files(spark, subscriptions, reducing, output)
+    with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite) as (spark, output):
+        if merge:
+            merged = merge_files(spark, subscriptions, reducing, merging, output)
         else:
-            found = merge_files(spark, subscriptions, reducing, merging, output)
-    if merging is None:
-        _print_reduced(facts, subscriptions, out.rstrip("/"))
+            reduced = reduce_files(spark, subscriptions, reducing, output)
+    if merge:
+        _print_merged(merged, merging.budget, subscriptions, out.rstrip("/"))
     else:
-        _print_merged(found, merging.budget, subscriptions, out.rstrip("/"))
+        _print_reduced(reduced, subscriptions, out.rstrip("/"))
 
 
 def _whole(budget: float) -> float:

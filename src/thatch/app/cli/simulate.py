@@ -100,15 +100,10 @@ def _interests(source: str, workload: str, seed: int, schema: Schema | None) -> 
     count = _count(source)
     if count is None:
         engine = load_engine(source, schema)
-        rows = engine.subscriptions().select(["subscription", "subscriber"]).to_pylist()
-        return [
-            Interest(
-                row["subscription"],
-                row["subscriber"] or row["subscription"],
-                engine.filter(row["subscription"]),
-            )
-            for row in rows
-        ]
+        table = engine.subscriptions()
+        ids, subscribers = (table.column(name).to_pylist() for name in ("subscription", "subscriber"))
+        pairs = zip(ids, subscribers, strict=True)
+        return [Interest(each, subscriber or each, engine.filter(each)) for each, subscriber in pairs]
     from thatch import parse
     from thatch.workloads import generate
 

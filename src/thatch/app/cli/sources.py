@@ -17,7 +17,7 @@ from thatch.app.cli.output import note_rows, progress
 from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, ParameterError, SchemaError, SubscriptionError, TableError, shown
 from thatch.formats.events import read_events
-from thatch.formats.subscriptions import SubscriptionFile, is_loaded, read_loaded, read_subscriptions
+from thatch.formats.subscriptions import is_loaded, read_loaded, read_subscriptions
 
 if TYPE_CHECKING:
     from thatch.model.topology import Topology
@@ -64,17 +64,22 @@ def fill_engine(path: str, schema: Schema | None) -> tuple[Engine, list[tuple[in
     loaded = read_subscriptions(path)
     engine, spent = Engine(schema), 0.0
     rejects = list(loaded.rejects)
+    seen: set[str | None] = set()
     with progress("subscriptions", loaded.table.num_rows) as meter:
-        seen: set[str] = set()
         for start in range(0, loaded.table.num_rows, _AT_ONCE):
-            part = loaded.table.slice(start, _AT_ONCE)
-            part, duplicates = _without_duplicates(part, start, loaded, seen)
-            rejects += duplicates
+            part, kept = loaded.table.slice(start, _AT_ONCE), []
+            for position, identity in enumerate(part.column("subscription").to_pylist()):
+                if identity is not None and identity in seen:
+                    rejects.append((loaded.rows[start + position], f"Duplicate id {identity!r}"))
+                else:
+                    kept.append(position)
+                    seen.add(identity)
             started = time.perf_counter()
-            refused = engine.subscribe_many(part.drop_columns("row"))
+            refused = engine.subscribe_many(part.take(pa.array(kept, pa.int64())))
             spent += time.perf_counter() - started
-            numbers = part.column("row").to_pylist()
-            rejects += [(numbers[each["row"]], each["reason"]) for each in refused.to_pylist()]
+            rejects += [
+                (loaded.rows[start + kept[each["row"]]], each["reason"]) for each in refused.to_pylist()
+            ]
             meter.step(part.num_rows)
     return engine, sorted(rejects), spent
 
@@ -131,22 +136,6 @@ def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filt
     return accepted, sorted(rejects)
 
 
-def _without_duplicates(
-    part: pa.Table, start: int, loaded: SubscriptionFile, seen: set[str]
-) -> tuple[pa.Table, list[tuple[int, str]]]:
-    """A part of the table without ids of earlier rows, and with the row numbers of the file."""
-    keep, duplicates = [], []
-    for index, identity in enumerate(part.column("subscription").to_pylist()):
-        row = loaded.rows[start + index]
-        if identity is not None and identity in seen:
-            duplicates.append((row, f"Duplicate id {identity!r}"))
-        else:
-            keep.append(index)
-            seen.add(identity)
-    numbered = part.append_column("row", pa.array(loaded.rows[start : start + part.num_rows], pa.int64()))
-    return numbered.take(pa.array(keep, pa.int64())), duplicates
-
-
 _SHAPE = re.compile(r"(line|star|tree|random):([0-9]{1,6})|(regions):([0-9]{1,4})x([0-9]{1,6})")
 
 
@@ -169,23 +158,22 @@ def load_policy(text: str) -> Policy:
     from thatch.reduction.forwarding import policies
 
     name, _, number = text.partition(":")
+    plain: dict[str, Callable[[], Policy]] = {
+        "exact": policies.Exact,
+        "pairwise": policies.Pairwise,
+        "flooding": policies.Flooding,
+        "negative-space": policies.NegativeSpace,
+        "merging": policies.Merging,
+    }
+    if text in plain:
+        return plain[text]()
     try:
-        match name, number:
-            case "exact", "":
-                return policies.Exact()
-            case "pairwise", "":
-                return policies.Pairwise()
-            case "flooding", "":
-                return policies.Flooding()
-            case "negative-space", "":
-                return policies.NegativeSpace()
-            case "approximate", _:
+        match name:
+            case "approximate":
                 return policies.ApproximateNegativeSpace(int(number))
-            case "probabilistic", _:
+            case "probabilistic":
                 return policies.Probabilistic(float(number))
-            case "merging", "":
-                return policies.Merging()
-            case "merging", _:
+            case "merging":
                 return policies.Merging(threshold=float(number))
     except ParameterError:
         raise
