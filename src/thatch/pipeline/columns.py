@@ -41,6 +41,7 @@ __all__ = [
     "Column",
     "DataFrame",
     "SparkSession",
+    "arrow_schema",
     "f",
     "quoted",
     "spark_schema",
@@ -62,6 +63,14 @@ REASON = "reason"  # why a row was refused
 def quoted(name: str) -> str:
     """Quote a column name for Spark, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def arrow_schema(*columns: str | tuple[str, pa.DataType]) -> pa.Schema:
+    """Make an Arrow schema; a column without a type is a text, or what `row` and `expires` are everywhere."""
+    known = {ROW: pa.int64(), EXPIRES: pa.float64()}
+    return pa.schema(
+        [each if isinstance(each, tuple) else (each, known.get(each, pa.string())) for each in columns]
+    )
 
 
 def spark_schema(schema: pa.Schema) -> str:

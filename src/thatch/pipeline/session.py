@@ -66,14 +66,10 @@ def session(
     if (active := _spark().getActiveSession()) is not None:
         return _check_master(active, master)
     given = {key: str(value) for key, value in (settings or {}).items()}
-    remote = master if master and master.startswith("sc://") else None
-    if remote is None and master is None:
-        remote = os.environ.get("SPARK_REMOTE")
-    if remote is not None:
+    remote = os.environ.get("SPARK_REMOTE") if master is None else master
+    if remote is not None and (master is None or remote.startswith("sc://")):
         return _start_remote(builder.remote(remote), remote, given)
-    if (
-        "PYSPARK_GATEWAY_PORT" in os.environ
-    ):  # under spark-submit, which has started Java and chosen the master
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java and chosen the master
         return _start(builder, {**_SETTINGS, **given})
     master = master or os.environ.get("MASTER") or "local[*]"
     is_local = master.startswith("local")

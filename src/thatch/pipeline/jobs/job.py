@@ -11,18 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from thatch.formats.folders import write_tables
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, report_progress, translate_spark_errors
-from thatch.pipeline.columns import REASON, ROW, DataFrame, SparkSession
+from thatch.pipeline.columns import REASON, ROW, Column, DataFrame, SparkSession, f
 from thatch.pipeline.folders import REPORT, Folder, atomic_folder
 from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.tasks import scratch_file
-from thatch.reports import Report
+from thatch.reports import PlotAxis, Report
 
 __all__ = [
     "REJECTS",
@@ -30,10 +33,12 @@ __all__ = [
     "JobOutput",
     "RunningJob",
     "add_first_rows",
+    "add_sizes",
     "first_rows",
+    "list_options",
     "read_files_or_loaded",
     "run_job",
-    "scratch_folder",
+    "size_class",
 ]
 
 REJECTS = "rejects"  # the table of rows that are not subscriptions
@@ -76,10 +81,14 @@ class RunningJob:
         """Read a table that was written."""
         return self.spark.read.parquet(self.folder / name)
 
-    def put_files(self, folder: Path) -> None:
-        """Move the files of a folder of this machine to the output folder."""
+    def put_tables(self, tables: Mapping[str, pa.Table]) -> dict[str, int]:
+        """Write tables of this process, each as one Parquet file; how many rows each has."""
+        folder = scratch_file("")
+        folder.mkdir()
+        rows = write_tables(folder, tables)
         for path in sorted(folder.iterdir()):
             self.folder.put(path.name, path)
+        return rows
 
     def finish(
         self, kind: str, *, page: Report, parameters: Mapping[str, Any], rows: Mapping[str, int]
@@ -101,12 +110,7 @@ class RunningJob:
 
 @contextmanager
 def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[RunningJob]:
-    """Run a job that writes a folder; if it fails, the folder does not appear.
-
-    Parameters
-    ----------
-    doing : what the job does, for errors of Spark
-    """
+    """Run a job that writes a folder; if it fails, the folder does not appear. Errors of Spark say what it was `doing`."""
     with (
         atomic_folder(spark, output.folder, overwrite=output.overwrite) as folder,
         report_progress(spark, output.progress),
@@ -126,11 +130,22 @@ def read_files_or_loaded(
     return spark.read.parquet(str(local / SUBSCRIPTIONS)), known
 
 
-def scratch_folder() -> Path:
-    """Make a folder of this machine for files on their way to the output."""
-    folder = scratch_file("")
-    folder.mkdir()
-    return folder
+def list_options(options: Any) -> dict[str, Any]:
+    """The fields of a dataclass of options by name, for a manifest."""
+    return {each.name: getattr(options, each.name) for each in fields(options)}
+
+
+def size_class(size: Column) -> Column:
+    """The largest power of two up to a size, as its exponent; off by one at most beyond 2^49."""
+    return f.floor(f.log2(f.greatest(size, f.lit(1))))
+
+
+def add_sizes(report: Report, sizes: Mapping[int, int], *, title: str, x: str, y: str) -> None:
+    """Add a histogram of how many there are of each `size_class`."""
+    powers = range(min(sizes), max(sizes) + 1)
+    edges = [2**power for power in (*powers, powers[-1] + 1)]
+    counts = [sizes.get(power, 0) for power in powers]
+    report.histogram(edges, counts, title=title, x=PlotAxis(x, log=True), y=y)
 
 
 def first_rows(rejects: DataFrame | None) -> tuple[int, FirstRows]:

@@ -16,9 +16,9 @@ from thatch.pipeline.columns import (
     DataFrame,
     f,
 )
+from thatch.pipeline.jobs.job import add_sizes, size_class
 from thatch.pipeline.transforms.loading import BOXES, CONDITIONS, IS_BAD, IS_REPEATED, Loaded
 from thatch.reports import Report
-from thatch.reports.figures import PlotAxis
 
 __all__ = ["LoadFacts", "load_facts", "load_report"]
 
@@ -100,8 +100,8 @@ def _count_features(good: DataFrame) -> dict[str, dict[str, int]]:
         "conditions by attribute": attributes,
         "kind": f.array_distinct(kinds),
         "conditions by kind": kinds,
-        "boxes": f.array(_power(f.col(BOXES))),
-        "length": f.array(_power(f.char_length(FILTER))),
+        "boxes": f.array(size_class(f.col(BOXES)).cast("string")),
+        "length": f.array(size_class(f.char_length(FILTER)).cast("string")),
     }
     features = good.select(
         f.explode(f.concat(*(_labelled(what, names) for what, names in lists.items()))).alias("feature")
@@ -116,11 +116,6 @@ def _count_features(good: DataFrame) -> dict[str, dict[str, int]]:
 
 def _labelled(what: str, names: Column) -> Column:
     return f.transform(names, lambda name: f.struct(f.lit(what).alias("what"), name.alias("name")))
-
-
-def _power(size: Column) -> Column:
-    """The largest power of two up to a size. The logarithm is exact to 2^49, and off by one at most beyond."""
-    return f.floor(f.log2(f.greatest(size, f.lit(1)))).cast("string")
 
 
 def _by_frequency(found: dict[str, dict[str, int]], what: str) -> tuple[tuple[str, int, int], ...]:
@@ -142,16 +137,10 @@ def _reasons(rejects: DataFrame) -> tuple[dict[str, Any], ...]:
         .limit(_MOST_REASONS)
         .collect()
     )
+    names = {ROW: "first row", SUBSCRIPTION: "its id", FILTER: "its filter", REASON: "its reason"}
     return tuple(
-        {
-            "rows": each["rows"],
-            "expected": each["expected"],
-            "first row": each["first"][ROW],
-            "its id": each["first"][SUBSCRIPTION],
-            "its filter": each["first"][FILTER],
-            "its reason": each["first"][REASON],
-        }
-        for each in found
+        {"rows": count, "expected": expected} | {words: first[name] for name, words in names.items()}
+        for expected, count, first in found
     )
 
 
@@ -203,11 +192,5 @@ def _add_sizes(report: Report, facts: LoadFacts) -> None:
     report.section(
         "Sizes", "A box has one interval per attribute; every `in` and `or` multiplies or adds boxes."
     )
-    for sizes, title, axis in (
-        (facts.boxes, "Boxes of a filter", "boxes"),
-        (facts.lengths, "Length of filter texts", "characters"),
-    ):
-        powers = range(min(sizes), max(sizes) + 1)
-        edges = [2**power for power in (*powers, powers[-1] + 1)]
-        counts = [sizes.get(power, 0) for power in powers]
-        report.histogram(edges, counts, title=title, x=PlotAxis(axis, log=True), y="filters")
+    add_sizes(report, facts.boxes, title="Boxes of a filter", x="boxes", y="filters")
+    add_sizes(report, facts.lengths, title="Length of filter texts", x="characters", y="filters")

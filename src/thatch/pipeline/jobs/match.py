@@ -14,9 +14,19 @@ import pyarrow.compute as pc
 from thatch.engine import Engine
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import EVENT, FILTER, REASON, ROW, SUBSCRIPTION, DataFrame, SparkSession, f
+from thatch.pipeline.columns import (
+    EVENT,
+    FILTER,
+    REASON,
+    ROW,
+    SUBSCRIPTION,
+    DataFrame,
+    SparkSession,
+    arrow_schema,
+    f,
+)
 from thatch.pipeline.indexes import fill_engine
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, list_options, run_job
 from thatch.pipeline.jobs.load import INDEX
 from thatch.pipeline.jobs.match_report import MatchFacts, match_facts, match_report
 from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
@@ -28,7 +38,7 @@ __all__ = ["MATCHES", "REFUSED", "MatchOptions", "match_files"]
 
 MATCHES = "matches"
 REFUSED = "refused"  # rows of the log that are not events
-_REJECTS = pa.schema([(ROW, pa.int64()), *((name, pa.string()) for name in (SUBSCRIPTION, FILTER, REASON))])
+_REJECTS = arrow_schema(ROW, SUBSCRIPTION, FILTER, REASON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +94,10 @@ def match_files(
         job.finish(
             "match",
             page=match_report(facts, events, output.command),
-            parameters={"subscriptions": subscriptions, "events": events, **_parameters(options)},
+            parameters={"subscriptions": subscriptions, "events": events, **list_options(options)},
             rows={MATCHES: facts.rows, REFUSED: facts.refused, REJECTS: facts.rejected},
         )
     return facts
-
-
-def _parameters(options: MatchOptions) -> dict[str, object]:
-    return {name: getattr(options, name) for name in MatchOptions.__dataclass_fields__}
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SUBSCRIBER, SUBSCRIPTION, DataFrame, f
-from thatch.pipeline.jobs.job import FirstRows, add_first_rows, first_rows
-from thatch.reports import PlotAxis, Report
+from thatch.pipeline.jobs.job import FirstRows, add_first_rows, add_sizes, first_rows, size_class
+from thatch.reports import Report
 
 __all__ = ["MatchFacts", "match_facts", "match_report"]
 
@@ -75,7 +75,7 @@ def match_facts(
     elif give == "hours":
         counted = matches.groupBy(who).agg(f.sum(EVENTS).alias(EVENTS))
     counted = counted.persist()
-    power = f.floor(f.log2(f.greatest(EVENTS, f.lit(1)))).cast("int").alias("power")
+    power = size_class(f.col(EVENTS)).cast("int").alias("power")
     has_some = f.col(EVENTS) > 0
     total = counted.agg(
         f.coalesce(f.sum(EVENTS), f.lit(0)).alias("matches"),
@@ -152,15 +152,8 @@ def _add_most(report: Report, facts: MatchFacts) -> None:
     )
     rows = [{facts.who: name, "events": count, "of all": count / facts.events} for name, count in facts.most]
     report.table(rows, caption=f"{facts.who.capitalize()}s", formats={"of all": "percent"})
-    powers = range(min(facts.sizes), max(facts.sizes) + 1)
     report.section("How matches are spread", f"How many {facts.who}s get how many events.")
-    report.histogram(
-        [2**power for power in (*powers, powers[-1] + 1)],
-        [facts.sizes.get(power, 0) for power in powers],
-        title=f"Events a {facts.who}",
-        x=PlotAxis("events", log=True),
-        y=f"{facts.who}s",
-    )
+    add_sizes(report, facts.sizes, title=f"Events a {facts.who}", x="events", y=f"{facts.who}s")
 
 
 def _add_hours(report: Report, facts: MatchFacts) -> None:

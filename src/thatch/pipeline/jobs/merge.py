@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from io import BytesIO
+from pathlib import Path
 from typing import Literal
-
-import pyarrow.parquet as pq
 
 from thatch.formats.profile import read_profile
 from thatch.model.profile import Profile
 from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession, f
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, list_options, run_job
 from thatch.pipeline.jobs.merge_report import MergeFacts, merge_facts, merge_report
 from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE, Reduced, ReduceOptions, reduce_rows, write_passive
 from thatch.pipeline.jobs.reduce_report import reduce_facts
@@ -71,15 +69,12 @@ def merge_files(
                 facts = merge_facts(merged, reduce_facts(reduced.found, job.read(REJECTS)))
             finally:
                 merged.forwarded.unpersist()
-        sink = BytesIO()
         frontier = facts.frontier.table()
-        pq.write_table(frontier, sink)
-        job.folder.put(FRONTIER, sink.getvalue())
-        asked = {"events": merging.events, "profile": merging.profile, "nulls": merging.nulls}
+        job.put_tables({Path(FRONTIER).stem: frontier})
         job.finish(
             "reduce",
             page=merge_report(facts, merging.budget, path, output.command),
-            parameters={**reduced.parameters, "merge": True, "budget": merging.budget, **asked},
+            parameters={**reduced.parameters, "merge": True, **list_options(merging)},
             rows={
                 ACTIVE: facts.frontier.size,
                 MERGED: facts.parts,

@@ -12,7 +12,6 @@ from thatch.engine import Engine
 from thatch.errors import EventError
 from thatch.formats.broker_tree import read_broker_tree
 from thatch.formats.events import read_events as read_events_here
-from thatch.formats.folders import write_tables
 from thatch.formats.locations import read_locations
 from thatch.formats.plan import KIND, plan_tables, write_plan
 from thatch.formats.profile import read_profile
@@ -20,7 +19,7 @@ from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import EVENTS, REASON, ROW, SUBSCRIPTION, SparkSession
-from thatch.pipeline.jobs.job import JobOutput, read_files_or_loaded, run_job, scratch_folder
+from thatch.pipeline.jobs.job import JobOutput, read_files_or_loaded, run_job
 from thatch.pipeline.jobs.place_report import place_report
 from thatch.pipeline.sources import read_events
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
@@ -135,37 +134,29 @@ def place_files(
     *,
     now: Callable[[], float] | None = None,
 ) -> Placed:
-    """Place the subscribers of files on Spark, and write the plan.
-
-    Parameters
-    ----------
-    output : the folder; see `thatch.formats.plan`
-    """
+    """Place the subscribers of files on Spark, and write the plan."""
     sites, homes, profile = inputs.read()
     with run_job(spark, output, f"placing the subscribers of {inputs.subscriptions}") as job:
         table, schema = read_files_or_loaded(spark, inputs.subscriptions, inputs.schema)
-        rows = check_subscriptions(table, schema=schema).persist()  # read three times
+        checked = check_subscriptions(table, schema=schema).persist()  # read three times
         try:
-            loaded = split_checked(rows)
+            loaded = split_checked(checked)
             found = place_on_spark(
                 loaded.accepted, sites, homes, wanted, profile=profile, schema=schema, now=now
             )
             rejects = loaded.rejects.select(ROW, REASON).orderBy(ROW).toArrow().to_pylist()
         finally:
-            rows.unpersist()
+            checked.unpersist()
         if inputs.events is not None:
             found = _count_traffic(spark, found, inputs.events, schema)
         refused = [(each[ROW], each[REASON]) for each in rejects]
-        folder = scratch_folder()
-        counts = write_tables(folder, plan_tables(found))
-        job.put_files(folder)
         job.finish(
             KIND,
             page=place_report(
                 found, inputs.subscriptions, output.command, attributes=inputs.map, refused=refused
             ),
             parameters=replace(inputs, schema=schema).parameters(wanted),
-            rows=counts,
+            rows=job.put_tables(plan_tables(found)),
         )
     return Placed(found, refused)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from thatch.formats.folders import write_tables
 from thatch.formats.profile import KIND, profile_tables
 from thatch.model.profile import Profile
 from thatch.model.profile.counting import REASONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import REASON, SparkSession, f
-from thatch.pipeline.jobs.job import JobOutput, run_job, scratch_folder
+from thatch.pipeline.jobs.job import JobOutput, run_job
 from thatch.pipeline.jobs.profile_report import profile_report
 from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
 from thatch.pipeline.transforms.profiling.profile import profile
@@ -53,9 +52,6 @@ def profile_files(
             fraction=fraction,
         )
         found = _add_rejects(found, log)
-        folder = scratch_folder()
-        rows = write_tables(folder, profile_tables(found))
-        job.put_files(folder)
         job.finish(
             KIND,
             page=profile_report(found, events, subscriptions, output.command),
@@ -66,7 +62,7 @@ def profile_files(
                 "fraction": fraction,
                 "schema": schema,
             },
-            rows=rows,
+            rows=job.put_tables(profile_tables(found)),
         )
     return found
 

@@ -23,12 +23,7 @@ _DECADES = 7  # of selectivities, in the histogram
 
 
 def profile_report(profile: Profile, events: str, subscriptions: str | None, command: str) -> Report:
-    """The page.
-
-    Parameters
-    ----------
-    events, subscriptions : the paths, as they were given
-    """
+    """The page; events and subscriptions are named by the paths that were given."""
     report = Report(f"Profile of {events}", command=command)
     _add_facts(report, profile)
     _add_bounds(report, profile)
@@ -64,25 +59,19 @@ def _add_facts(report: Report, profile: Profile) -> None:
 
 def _add_bounds(report: Report, profile: Profile) -> None:
     bounds = profile.bounds
-    exact = "Counts of events, types, sets and pairs of attributes, predicates and matches are exact."
-    sentences = [
-        exact,
-        f"Numbers of distinct values have a relative standard error of {bounds.distinct:.2%}.",
-    ]
-    sentences.append(
-        f"Quantiles of numbers are off by at most {bounds.quantiles:.3%} of them in rank; those of texts by at most "
-        f"{bounds.text_quantiles:.1%} in 95 of 100 cases."
-    )
-    sentences.append(
-        f"Counts of frequent values are off by at most {bounds.heavy:.3%} of an attribute's values; texts are cut after "
-        f"{bounds.text_length} characters."
+    text = (
+        "Counts of events, types, sets and pairs of attributes, predicates and matches are exact. Numbers of distinct "
+        f"values have a relative standard error of {bounds.distinct:.2%}. Quantiles of numbers are off by at most "
+        f"{bounds.quantiles:.3%} of them in rank; those of texts by at most {bounds.text_quantiles:.1%} in 95 of 100 "
+        f"cases. Counts of frequent values are off by at most {bounds.heavy:.3%} of an attribute's values; texts are "
+        f"cut after {bounds.text_length} characters."
     )
     if bounds.fraction < 1:
-        sentences.append(
-            f"All of it is of a sample of {bounds.fraction:.3g} of the events, so a share is off by at most "
+        text += (
+            f" All of it is of a sample of {bounds.fraction:.3g} of the events, so a share is off by at most "
             f"{profile.sampling_error():.2%} in 95 of 100 cases."
         )
-    report.note(" ".join(sentences))
+    report.note(text)
 
 
 def _add_rejects(report: Report, profile: Profile) -> None:

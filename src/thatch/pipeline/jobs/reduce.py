@@ -9,7 +9,14 @@ from typing import Any
 
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, read_files_or_loaded, run_job
+from thatch.pipeline.jobs.job import (
+    REJECTS,
+    JobOutput,
+    RunningJob,
+    list_options,
+    read_files_or_loaded,
+    run_job,
+)
 from thatch.pipeline.jobs.reduce_report import ReduceFacts, reduce_facts, reduce_report
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
 from thatch.pipeline.transforms.reducing.arranging import Order
@@ -94,13 +101,7 @@ def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[
         found = reduce(
             loaded.accepted, policy=options.policy, budget=options.budget, order=options.order, schema=schema
         )
-        parameters = {
-            "subscriptions": path,
-            "policy": options.policy,
-            "budget": options.budget,
-            "order": options.order,
-            "schema": schema,
-        }
+        parameters = {"subscriptions": path, **list_options(options), "schema": schema}
         yield Reduced(found, loaded.accepted, schema, parameters)
     finally:
         rows.unpersist()

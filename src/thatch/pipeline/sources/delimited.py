@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -47,7 +48,7 @@ class Delimited:
     reject_count: int
 
     def rows(self, numbered_by: str) -> DataFrame:
-        """All good rows, infer_types."""
+        """All good rows, in columns of their types."""
         from pyspark.sql.types import StructType
 
         schema = StructType().add(numbered_by, "long")
@@ -61,12 +62,7 @@ class Delimited:
 
 
 def read_delimited(spark: SparkSession, files: Files, *, is_typed: bool) -> Delimited:
-    """Read CSV files, and count their rows.
-
-    Parameters
-    ----------
-    is_typed : whether columns get the narrowest type that holds all values; else all are texts
-    """
+    """Read CSV files, and count their rows; columns have the narrowest type that holds all values, or all are texts."""
     lines = numbered_lines(spark, files, heads=True)
     names = _names(lines, files)
     runs = tuple(Run(each.first, each.start == 0, each.file) for each in lines.splits)
@@ -77,10 +73,7 @@ def read_delimited(spark: SparkSession, files: Files, *, is_typed: bool) -> Deli
             table = lines.table.repartition(FILE).sortWithinPartitions(ROW).select(ROW, LINE)
             layout = CsvLayout(tuple(run for run in runs if run.begins_file), names)
             counted = _count(table, layout, is_typed=is_typed)
-    firsts, total = [], 0
-    for each in counted:
-        firsts.append(total)
-        total += each["rows"]
+    *firsts, total = accumulate((each["rows"] for each in counted), initial=0)
     kinds = _kinds([each["kinds"] for each in counted], len(names), is_typed=is_typed)
     return Delimited(
         lines=table,
@@ -190,7 +183,7 @@ def _allows(column: pa.ChunkedArray, kind: str) -> bool:
 
 
 def _make_rows(layout: CsvLayout, numbered_by: str, batches: Batches) -> Batches:
-    """Make infer_types rows of lines, in a worker."""
+    """Make rows of lines, in columns of their types, in a worker."""
     for first, table, rows, _ in parse_pieces(batches, layout):
         numbers = pc.add(pa.array(rows, pa.int64()), first)
         columns = [

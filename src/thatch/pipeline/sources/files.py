@@ -46,17 +46,7 @@ class Files:
 
 
 def find_files(spark: SparkSession, path: str, format: str | None = None) -> Files:  # noqa: A002 - as in Spark
-    """Find the files of a path: one file, a folder of files, or a glob.
-
-    Parameters
-    ----------
-    format : `jsonl`, `csv` or `parquet` for files with other endings
-
-    Raises
-    ------
-    TableError
-        If there are none, or they are not of one known kind.
-    """
+    """Find the files of a path: one file, a folder of files, or a glob; all of the kind `format`, or that they end in."""
     if format is not None and format not in _KINDS:
         raise TableError(f"a format of {', '.join(_KINDS)}", shown(format))
     if not path:
@@ -68,13 +58,9 @@ def find_files(spark: SparkSession, path: str, format: str | None = None) -> Fil
     names = sorted(plain_path(each) for each in listed)
     if not names:
         raise TableError(f"There are no files in {path}")
-    if format is not None:
-        return Files(given=path, path=whole, kind=format, names=tuple(names))
-    kinds: dict[str, str] = {}
-    for name in names:
-        kinds.setdefault(kind_of(name), name)
+    kinds = {format or kind_of(name): name for name in reversed(names)}  # each with its first file
     if len(kinds) > 1:
-        raise TableError("files of one kind", " and ".join(kinds.values()), path)
+        raise TableError("files of one kind", " and ".join(sorted(kinds.values())), path)
     return Files(given=path, path=whole, kind=next(iter(kinds)), names=tuple(names))
 
 

@@ -59,9 +59,7 @@ class Lines:
 def numbered_lines(spark: SparkSession, files: Files, *, heads: bool = False) -> Lines:
     """Read the lines of files; those of one split stay together, in order.
 
-    Parameters
-    ----------
-    heads : whether to look for the first line of each split that is not empty
+    If `heads`, also find the first line of each split that is not empty.
     """
     _keep_splits(spark)
     with translate_read_errors(files.given):
@@ -153,9 +151,7 @@ def _by_split(cases: list[tuple[int, int]], kind: str) -> Column:
 
 
 def _other_splits() -> Column:
-    text = (
-        "Files or their splits changed after their lines were counted (spark.sql.files.* must stay the same)"
-    )
+    text = "Files or their splits changed after their lines were counted (keep spark.sql.files.* the same)"
     return f.raise_error(f.lit(text)).cast("bigint")
 
 

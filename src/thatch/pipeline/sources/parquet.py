@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -53,11 +54,8 @@ def _with_nanoseconds(spark: SparkSession, files: Files) -> DataFrame:
             if pt.is_timestamp(field.type) and field.type.unit == "ns":
                 fine.add(field.name)
             elif pt.is_nested(field.type) and "timestamp[ns" in str(field.type):
-                raise TableError(
-                    "timestamps in microseconds in lists and objects",
-                    "nanoseconds",
-                    f"{name}, column `{field.name}`",
-                )
+                where = f"{name}, column `{field.name}`"
+                raise TableError("timestamps in microseconds in lists and objects", "nanoseconds", where)
     if fine:
         spark.conf.set(_AS_NUMBERS, "true")  # for good, since the files may be read at any later time
     table = _read(spark, files)
@@ -81,24 +79,14 @@ def check_types(table: DataFrame, path: str) -> None:
 def _check_type(kind: DataType, where: str) -> None:
     from pyspark.sql import types as t
 
+    plain = (t.NullType, t.BooleanType, t.IntegralType, t.FractionalType, t.StringType)
+    moments = (t.TimestampType, t.TimestampNTZType, t.DateType)
     if isinstance(kind, t.StructType):
         for field in kind.fields:
             _check_type(field.dataType, f"{where}.{field.name}")
     elif isinstance(kind, t.ArrayType):
         _check_type(kind.elementType, where)
-    elif not isinstance(
-        kind,
-        (
-            t.NullType,
-            t.BooleanType,
-            t.IntegralType,
-            t.FractionalType,
-            t.StringType,
-            t.TimestampType,
-            t.TimestampNTZType,
-            t.DateType,
-        ),
-    ):
+    elif not isinstance(kind, plain + moments):
         raise TableError("a type of JSON-like values", kind.simpleString(), where)
 
 
@@ -110,16 +98,13 @@ def number_rows(spark: SparkSession, table: DataFrame, files: Files, name: str) 
             return table.select(row.alias(name), *columns), table.count()  # Spark counts by the file's footer
     file = f.xxhash64("_metadata.file_path")
     with translate_read_errors(files.given):
-        counted = (
-            table.groupBy(file.alias("file"), f.col("_metadata.file_path").alias("path")).count().collect()
-        )
+        by_file = table.groupBy(file.alias("file"), f.col("_metadata.file_path").alias("path"))
+        counted = by_file.count().collect()
     counted.sort(key=lambda each: plain_path(each["path"]))
     counts = [each["count"] for each in counted]
-    firsts = [sum(counts[:position]) for position in range(len(counts))]
+    firsts = pa.array(list(accumulate(counts, initial=0))[:-1], pa.int64())
     hashes = pa.array([each["file"] for each in counted], pa.int64())
-    known = spark.createDataFrame(
-        pa.table({"thatch_file": hashes, "thatch_first": pa.array(firsts, pa.int64())})
-    )
+    known = spark.createDataFrame(pa.table({"thatch_file": hashes, "thatch_first": firsts}))
     hashed = table.select(row.alias("thatch_row"), file.alias("thatch_file"), *columns)
     joined = hashed.join(f.broadcast(known), "thatch_file", "left")
     number = (f.col("thatch_row") + f.col("thatch_first")).alias(name)
@@ -131,9 +116,7 @@ def split_invalid_text(
 ) -> tuple[DataFrame, DataFrame | None]:
     """Separate the rows whose texts are UTF-8 from the others, as `row` and `reason`; None if there are no texts.
 
-    Parameters
-    ----------
-    invalid : counts the others as `invalid` while the good rows are read
+    While the good rows are read, `invalid` counts the others.
     """
     from pyspark.sql.types import StringType
 

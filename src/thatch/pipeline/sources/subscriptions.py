@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from thatch.errors import TableError
 from thatch.formats.files import object_of
 from thatch.formats.subscriptions import fields_of, from_columns
+from thatch.model.values import is_text
 from thatch.pipeline.columns import (
     EXPIRES,
     FILTER,
@@ -20,6 +21,7 @@ from thatch.pipeline.columns import (
     SUBSCRIPTION,
     DataFrame,
     SparkSession,
+    arrow_schema,
     spark_schema,
 )
 from thatch.pipeline.sources.delimited import parse_pieces, read_delimited
@@ -31,36 +33,17 @@ from thatch.pipeline.tasks import Batches
 
 __all__ = ["read_subscriptions"]
 
-_SCHEMA = pa.schema(
-    [
-        (ROW, pa.int64()),
-        (SUBSCRIPTION, pa.string()),
-        (SUBSCRIBER, pa.string()),
-        (FILTER, pa.string()),
-        (EXPIRES, pa.float64()),
-        (REASON, pa.string()),
-    ]
-)
 _COLUMNS = (SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES)
+_SCHEMA = arrow_schema(ROW, *_COLUMNS, REASON)
 _DDL = spark_schema(_SCHEMA)
 
 
 def read_subscriptions(spark: SparkSession, path: str) -> DataFrame:
     """Read the subscriptions of a file, a folder of files or a glob; filters are not parsed.
 
-    Parameters
-    ----------
-    path : of files ending in `.jsonl`, `.csv` or `.parquet`; `.gz` may follow the first two
-
-    Returns
-    -------
-    A table with `row` (numbered as for events), `subscription`, `subscriber`, `filter` (a JSON pattern as its text),
-    `expires` (seconds since 1970) and `reason`: why the row could not be read, null if it could.
-
-    Raises
-    ------
-    TableError
-        If the files cannot be read at all or lack a column.
+    Files end in `.jsonl`, `.csv` or `.parquet`; `.gz` may follow the first two. The table has `row` (numbered as for
+    events), `subscription`, `subscriber`, `filter` (a JSON pattern as its text), `expires` (seconds since 1970) and
+    `reason`: why the row could not be read, null if it could. Raises a `TableError` if files cannot be read at all.
     """
     files = find_files(spark, path)
     if files.kind == "jsonl":
@@ -71,14 +54,14 @@ def read_subscriptions(spark: SparkSession, path: str) -> DataFrame:
 
 def _read_csv(spark: SparkSession, files: Files) -> DataFrame:
     found = read_delimited(spark, files, is_typed=False)
-    _check_columns(found.layout.names, files.given)
+    _check_names(found.layout.names, files.given)
     rows = found.lines.mapInArrow(partial(_parse_csv, found.layout, files.given), _DDL)
     return spread(spark, rows, files, ROW)
 
 
 def _read_parquet(spark: SparkSession, files: Files) -> DataFrame:
     table = read_parquet(spark, files)
-    _check_columns(tuple(table.columns), files.given)
+    _check_names(tuple(table.columns), files.given)
     types = dict(table.dtypes)
     for name in (SUBSCRIPTION, FILTER, SUBSCRIBER):
         if types.get(name, "string") not in ("string", "void"):
@@ -90,7 +73,7 @@ def _read_parquet(spark: SparkSession, files: Files) -> DataFrame:
     return rows if rejects is None else rows.unionByName(rejects, allowMissingColumns=True)
 
 
-def _check_columns(names: tuple[str, ...], path: str) -> None:
+def _check_names(names: tuple[str, ...], path: str) -> None:
     missing = next((name for name in (SUBSCRIPTION, FILTER) if name not in names), None)
     if missing is not None:
         raise TableError(f"a column `{missing}`", ", ".join(names), path)
@@ -115,14 +98,8 @@ def _parse_line(line: str) -> dict[str, Any]:
         return {**fields_of(fields), REASON: None}
     except ValueError as error:
         known = {name: fields.get(name) for name in (SUBSCRIPTION, FILTER)}
-        return {
-            **{name: value for name, value in known.items() if _is_plain(value)},
-            REASON: str(error),
-        }
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
+        texts = {name: each for name, each in known.items() if isinstance(each, str) and is_text(each)}
+        return {**texts, REASON: str(error)}
 
 
 def _parse_csv(layout: CsvLayout, path: str, batches: Batches) -> Batches:

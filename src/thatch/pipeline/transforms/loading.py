@@ -33,6 +33,7 @@ from thatch.pipeline.columns import (
     SUBSCRIBER,
     SUBSCRIPTION,
     DataFrame,
+    arrow_schema,
     f,
     spark_schema,
 )
@@ -57,20 +58,12 @@ UNREAD = "unread"  # why a row could not be read
 IS_BAD = "is_bad"
 IS_REPEATED = "is_repeated"  # whether a good row before this one has its id
 
-_CHECKED = pa.schema(
-    [
-        (ROW, pa.int64()),
-        (SUBSCRIPTION, pa.string()),
-        (SUBSCRIBER, pa.string()),
-        (FILTER, pa.string()),
-        (EXPIRES, pa.float64()),
-        (UNREAD, pa.string()),
-        (REASON, pa.string()),
-        (BOXES, pa.int64()),
-        (CONDITIONS, pa.list_(pa.string())),
-    ]
+_CHECKED = arrow_schema(
+    *(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES, UNREAD, REASON),
+    (BOXES, pa.int64()),
+    (CONDITIONS, pa.list_(pa.string())),
 )
-_REJECTS = f"{ROW} bigint, {SUBSCRIPTION} string, {FILTER} string, {REASON} string"
+_REJECTS = arrow_schema(ROW, SUBSCRIPTION, FILTER, REASON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +108,7 @@ def check_subscriptions(
 ) -> DataFrame:
     """Parse every row of a table and note whether it is a subscription; `split_checked` separates the two kinds.
 
-    Parameters
-    ----------
-    with_conditions : whether to add the boxes and conditions of every filter
+    If `with_conditions`, add the boxes and conditions of every filter.
     """
     from pyspark.sql import Window
 
@@ -142,7 +133,7 @@ def split_checked(rows: DataFrame) -> Loaded:
     refused = rows.where(~is_good).select(ROW, SUBSCRIPTION, FILTER, UNREAD, REASON, IS_REPEATED)
     return Loaded(
         accepted=rows.where(is_good).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES),
-        rejects=refused.mapInArrow(_add_reasons, _REJECTS),
+        rejects=refused.mapInArrow(_add_reasons, spark_schema(_REJECTS)),
     )
 
 
@@ -200,18 +191,13 @@ def _add_reasons(batches: Batches) -> Batches:
     """Choose the reason of each reject, in a worker."""
     for batch in batches:
         row, identity, filter, unread, reason, is_repeated = batch.columns
+        lists = (_values(identity), *(each.to_pylist() for each in (unread, reason, is_repeated)))
         reasons = [
             first or (_repeated(name) if is_again else second)
-            for name, first, second, is_again in zip(
-                _values(identity),
-                unread.to_pylist(),
-                reason.to_pylist(),
-                is_repeated.to_pylist(),
-                strict=True,
-            )
+            for name, first, second, is_again in zip(*lists, strict=True)
         ]
         columns = [row, identity, filter, pa.array(reasons, pa.string())]
-        yield pa.RecordBatch.from_arrays(columns, names=[ROW, SUBSCRIPTION, FILTER, REASON])
+        yield pa.RecordBatch.from_arrays(columns, schema=_REJECTS)
 
 
 def _repeated(identity: str) -> str:

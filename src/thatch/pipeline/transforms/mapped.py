@@ -1,5 +1,6 @@
 """The strategy `mapped`: one index, built once and mapped by every worker; only events are partitioned.
 
+Events come as `prepare_events` gives them.
 Tasks hold no more than one piece of matches at a time. A task that has seen a few thousand events has counts for most of a
 million slots. One row for each would cost more than the matching, so a row holds the counts of a block of slots in bytes.
 """
@@ -40,12 +41,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def match_pairs(events: DataFrame, index: SharedIndex, reader: EventReader) -> DataFrame:
-    """Who wants which event: `event`, `subscription`.
-
-    Parameters
-    ----------
-    events : as `prepare_events` gives them
-    """
+    """Who wants which event: `event`, `subscription`."""
     schema = f"`{EVENT}` {dict(events.dtypes)[KEY]}, {SUBSCRIPTION} string"
     return events.mapInArrow(partial(_find_pairs, index, reader), schema)
 

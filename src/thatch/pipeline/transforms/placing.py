@@ -18,8 +18,6 @@ import numpy as np
 import pyarrow as pa
 
 from thatch import placement
-from thatch.engine.subscriptions import read_subscription
-from thatch.errors import SubscriptionError, ThatchError, shown
 from thatch.formats.locations import homes_of
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
@@ -32,10 +30,11 @@ from thatch.pipeline.columns import (
     SUBSCRIPTION,
     DataFrame,
     SparkSession,
+    arrow_schema,
     f,
     spark_schema,
 )
-from thatch.pipeline.indexes import NOT_ALL_GOOD, check_columns
+from thatch.pipeline.indexes import check_columns, parse_row
 from thatch.pipeline.tasks import Batches, binary_row, run_parts, scratch_file, unpickle_all
 from thatch.placement.arrays import Ints, distinct_rows
 from thatch.placement.event_space import EventSpace, Interval, Sides, count_sides
@@ -47,7 +46,7 @@ from thatch.placement.subscriptions import SubscriberBoxes
 __all__ = ["SparkExecutor", "SparkSubscriptions", "place"]
 
 _BOX = "box"
-_BOXES = pa.schema([(ROW, pa.int64()), (SUBSCRIBER, pa.string()), (_BOX, pa.binary())])
+_BOXES = arrow_schema(ROW, SUBSCRIBER, (_BOX, pa.binary()))
 _FIRST, _INTEREST, _EARLIEST = "first", "interest", "earliest"
 _ORDER = [(_FIRST, "ascending"), (SUBSCRIBER, "ascending")]
 _TASKS = 4  # for each that runs at a time, so that all end at about the same time
@@ -143,12 +142,7 @@ def _work(pickled: bytes, shared: Any, number: int) -> bytes:
 
 
 class SparkSubscriptions:
-    """Subscriptions in a table of Spark; see `thatch.placement.subscriptions.SubscriptionSource`.
-
-    Parameters
-    ----------
-    table : as for `place`
-    """
+    """Subscriptions in a table of Spark; see `thatch.placement.subscriptions.SubscriptionSource`."""
 
     def __init__(self, table: DataFrame, schema: Schema | None = None) -> None:
         check_columns(table)
@@ -229,10 +223,4 @@ def _make_boxes(space: EventSpace, batches: Batches) -> Batches:
 
 def _parse_filters(batch: pa.RecordBatch, schema: Schema | None) -> Iterator[Filter]:
     for row, who, text in zip(*(each.to_pylist() for each in batch.columns), strict=True):
-        try:
-            if text is None:
-                raise SubscriptionError("filter text", "null")
-            filter = read_subscription(who, text, who, None, schema)[1]
-        except ThatchError as error:
-            raise SubscriptionError(NOT_ALL_GOOD, str(error), f"row {row}, {shown(who)}") from error
-        yield filter
+        yield parse_row(schema, row, who, text)

@@ -15,7 +15,15 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import Constraint, union
 from thatch.model.schema import Schema, line_of, tighten
-from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, spark_schema
+from thatch.pipeline.columns import (
+    FILTER,
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    DataFrame,
+    arrow_schema,
+    spark_schema,
+)
 from thatch.pipeline.tasks import Arrays, Batches, SharedFile, share_arrays
 from thatch.pipeline.transforms.merging.gaps import KEY, PARTS
 from thatch.reduction.boxes import Ints
@@ -24,16 +32,9 @@ __all__ = ["IN_VAIN", "close_gaps", "join_filters"]
 
 IN_VAIN = "in_vain"  # the share of events that a row lets through although nobody wants them
 
-_FORWARDED = pa.schema(
-    [
-        (ROW, pa.int64()),
-        (SUBSCRIPTION, pa.string()),
-        (SUBSCRIBER, pa.string()),
-        (FILTER, pa.string()),
-        (PARTS, pa.list_(pa.string())),
-        (KEY, pa.string()),
-        (IN_VAIN, pa.float64()),
-    ]
+_LIST = pa.list_(pa.string())
+_FORWARDED = arrow_schema(
+    *(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER), (PARTS, _LIST), KEY, (IN_VAIN, pa.float64())
 )
 Floats = npt.NDArray[np.float64]
 
@@ -88,9 +89,7 @@ def _join(run: list[dict[str, Any]], prefix: str, schema: Schema | None) -> dict
 def join_filters(run: list[dict[str, Any]], schema: Schema | None) -> str:
     """Join components of one line and the gaps between them into one filter.
 
-    Parameters
-    ----------
-    run : their `filter` and `merged_on`, lowest first
+    The `run` has the `filter` and `merged_on` of each, lowest first.
     """
     key = run[0][KEY]
     filters = [parse(each[FILTER], schema) for each in run]

@@ -32,8 +32,9 @@ from thatch.model.schema import Schema
 from thatch.model.selectivity import NamedValues, Selectivity
 from thatch.pipeline.adapter import translate_spark_errors
 from thatch.pipeline.columns import ROW, DataFrame
+from thatch.pipeline.indexes import check_once
 from thatch.pipeline.tasks import Batches, binary_row, unpickle_all
-from thatch.pipeline.transforms.reducing.pieces import check_once, parse_filters
+from thatch.pipeline.transforms.reducing.pieces import parse_filters
 from thatch.pipeline.transforms.reducing.sides import encode_cut
 from thatch.reduction.boxes import Ints
 from thatch.reduction.merging.rules import predicates_in
@@ -76,19 +77,7 @@ class Description:
 
 
 def describe_rows(rows: DataFrame, schema: Schema | None) -> Description:
-    """Parse all subscriptions, and let each choose its group.
-
-    Parameters
-    ----------
-    rows : as `input_rows` gives them
-
-    Raises
-    ------
-    TableError
-        If rows are not numbered, or two have one number.
-    SubscriptionError
-        If a row is not a subscription.
-    """
+    """Parse all subscriptions, which `input_columns` gives, and let each choose its group."""
     with translate_spark_errors("reading the subscriptions"):
         task = partial(describe_filters, schema)
         pieces = rows.mapInArrow(task, "tails binary, named binary").toArrow()
@@ -208,9 +197,7 @@ def _hash(content: bytes) -> int:
 def choose_tails(owners: Ints, tails: Ints, count: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Choose a tail for each of `count` rows, and say whether other rows chose it, too.
 
-    Parameters
-    ----------
-    owners, tails : of each tail of each row the row, from 0, and the number of the tail
+    Of each tail of each row, `owners` has the row, from 0, and `tails` the number of the tail.
     """
     numbers, named = np.unique(tails, return_inverse=True)
     choice = np.zeros(count, np.int64)

@@ -13,6 +13,7 @@ upper bound of Clopper and Pearson.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from math import exp, lgamma, log, log1p, sqrt
 
@@ -159,12 +160,7 @@ def order_gaps(costs: Floats, rows: Ints) -> Ints:
 def choose_gaps(
     costs: Floats, components: int, budget: float, trained: GapCounts, held: GapCounts
 ) -> Frontier:
-    """Choose how many gaps to close: as many as the budget allows.
-
-    Parameters
-    ----------
-    costs : of the gaps, in order
-    """
+    """Choose how many gaps to close, which have these costs in order: as many as the budget allows."""
     estimated = np.concatenate(([0.0], np.cumsum(costs)))
     if not budget:
         limit = closed = 0  # an event that was never seen is still possible
@@ -216,16 +212,9 @@ def upper_bound(count: int, trials: int) -> float:
 
 def most_allowed(trials: int, limit: float) -> int:
     """The greatest count whose upper bound is at most a limit; -1 if there is none."""
-    low, high = -1, trials  # `low` is allowed, `high` is not unless everything is
     if limit >= 1:
         return trials
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _at_most(middle, trials, limit) <= 1 - CONFIDENCE:
-            low = middle
-        else:
-            high = middle
-    return low
+    return bisect_right(range(trials), 1 - CONFIDENCE, key=lambda count: _at_most(count, trials, limit)) - 1
 
 
 def fewest_trials(limit: float) -> int:

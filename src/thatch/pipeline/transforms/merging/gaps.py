@@ -29,7 +29,15 @@ from thatch.model.residuals import Residual
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.selectivity import Selectivity
 from thatch.model.types import Line
-from thatch.pipeline.columns import FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, spark_schema
+from thatch.pipeline.columns import (
+    FILTER,
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    DataFrame,
+    arrow_schema,
+    spark_schema,
+)
 from thatch.pipeline.tasks import Arrays, Batches, SharedFile
 from thatch.pipeline.transforms.merging.describing import GROUP, list_tails
 from thatch.pipeline.transforms.reducing.pieces import INPUT, parse_filters
@@ -53,17 +61,8 @@ KEY = "merged_on"
 GAP = "gap"
 MASS = "mass"
 
-COMPONENTS = pa.schema(
-    [
-        (ROW, pa.int64()),
-        (SUBSCRIPTION, pa.string()),
-        (SUBSCRIBER, pa.string()),
-        (FILTER, pa.string()),
-        (PARTS, pa.list_(pa.string())),
-        (KEY, pa.string()),
-        (GAP, pa.string()),
-        (MASS, pa.float64()),
-    ]
+COMPONENTS = arrow_schema(
+    *(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER), (PARTS, pa.list_(pa.string())), KEY, GAP, (MASS, pa.float64())
 )
 GROUPED = INPUT.append(pa.field(GROUP, pa.int64()))
 _AT_ONCE = 5_000  # rows of a batch
@@ -78,15 +77,9 @@ def find_gaps(
 ) -> DataFrame:
     """Find the components of all rows and the gaps between them; those of one line are neighbours, lowest first.
 
-    Parameters
-    ----------
-    groups : of all `rows`, which rise: the arrays `rows` and `groups`
-
-    Returns
-    -------
-    `row` (the least of its parts), `subscription` and `subscriber` (null for several parts), `filter` (for one part as it
-    was given), `parts`, `merged_on`; and if the gap to the component before it on its line can be closed: `gap`, a
-    filter, and `mass`, its probability.
+    `groups` has the arrays `rows`, which rise, and `groups`. The result has `row` (the least of its parts), `subscription`
+    and `subscriber` (null for several parts), `filter` (for one part as it was given), `parts`, `merged_on`; and if the
+    gap to the component before it on its line can be closed: `gap`, a filter, and `mass`, its probability.
     """
     grouped = rows.mapInArrow(partial(_add_groups, groups), spark_schema(GROUPED))
     together = grouped.repartition(partitions, GROUP).sortWithinPartitions(GROUP, ROW)

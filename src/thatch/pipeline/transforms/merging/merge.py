@@ -66,14 +66,6 @@ class MergedTable:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """Events as `prepare_events` gives them, and how they are read."""
-
-    events: DataFrame
-    reader: EventReader
-
-
 def merge(  # noqa: PLR0913 - all options of a merge
     subscriptions: DataFrame,
     *,
@@ -124,10 +116,8 @@ def merge(  # noqa: PLR0913 - all options of a merge
     wants is no false positive.
     """
     share = check_budget(budget)
-    log = None
-    if events is not None and share:
-        reader = EventReader(json=json, nulls=nulls, skips=bad == "skip")
-        log = _Log(prepare_events(events, reader, event=event), reader)
+    reader = EventReader(json=json, nulls=nulls, skips=bad == "skip")
+    log = prepare_events(events, reader, event=event) if events is not None and share else None
     spark = subscriptions.sparkSession
     rows = input_columns(subscriptions)
     known = describe_rows(rows, schema)
@@ -138,7 +128,7 @@ def merge(  # noqa: PLR0913 - all options of a merge
     found = find_gaps(rows, groups, selectivity, schema, partitions).persist()
     try:
         with translate_spark_errors("merging subscriptions"):
-            return _merge(found, log, share, known.prefix, schema)
+            return _merge(found, log, reader, share, known.prefix, schema)
     finally:
         found.unpersist()
 
@@ -151,28 +141,28 @@ def check_budget(budget: float) -> float:
 
 
 def _merge(
-    found: DataFrame, log: _Log | None, budget: float, prefix: str, schema: Schema | None
+    found: DataFrame,
+    log: DataFrame | None,
+    reader: EventReader,
+    budget: float,
+    prefix: str,
+    schema: Schema | None,
 ) -> MergedTable:
     """Choose which gaps to close, and merge."""
     gaps = found.where(f"{MASS} is not null").select(ROW, MASS).toArrow().sort_by(ROW)
     row, mass = (gaps.column(name).to_numpy() for name in (ROW, MASS))
-    counts, in_gaps = np.zeros(len(row), np.int64), None
+    nothing = GapCounts.none(len(row))
+    seen = LogCounts(nothing, nothing, 0)
+    costs = estimate_costs(nothing.every, mass, 0)
+    order = order_gaps(costs, row)
     if log is not None and len(row):
-        in_gaps = _find_false_positives(found, log, schema).persist()  # counted twice
-    try:
-        events = 0
-        if in_gaps is not None:
+        in_gaps = _find_false_positives(found, log, reader, schema).persist()  # counted twice
+        try:
             trained = count_by_rank(in_gaps, np.arange(len(row))).trained
-            counts, events = trained.every, trained.events
-        costs = estimate_costs(counts, mass, events)
-        order = order_gaps(costs, row)
-        seen = LogCounts(GapCounts.none(len(row)), GapCounts.none(len(row)), 0)
-        if in_gaps is not None:
-            ranks = np.empty(len(row), np.int64)
-            ranks[order] = np.arange(len(row))
-            seen = count_by_rank(in_gaps, ranks)
-    finally:
-        if in_gaps is not None:
+            costs = estimate_costs(trained.every, mass, trained.events)
+            order = order_gaps(costs, row)
+            seen = count_by_rank(in_gaps, np.argsort(order))
+        finally:
             in_gaps.unpersist()
     frontier = choose_gaps(costs[order], found.count(), budget, seen.trained, seen.held)
     closed = np.sort(order[: frontier.closed])
@@ -182,9 +172,11 @@ def _merge(
     return MergedTable(forwarded, frontier, seen.refused)
 
 
-def _find_false_positives(found: DataFrame, log: _Log, schema: Schema | None) -> DataFrame:
+def _find_false_positives(
+    found: DataFrame, log: DataFrame, reader: EventReader, schema: Schema | None
+) -> DataFrame:
     spark = found.sparkSession
     number = f.col(ROW).cast("string").alias(SUBSCRIPTION)
     gaps = found.where(f"{GAP} is not null").orderBy(ROW).select(number, f.col(GAP).alias(FILTER))
     in_gaps, wanted = (build_index(spark, each, schema) for each in (gaps, found.select(number, FILTER)))
-    return find_false_positives(split_log(log.events), in_gaps, wanted, log.reader)
+    return find_false_positives(split_log(log), in_gaps, wanted, reader)

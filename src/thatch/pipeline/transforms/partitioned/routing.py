@@ -50,12 +50,7 @@ class Replicas:
 
 
 def estimate_replicas(log: DataFrame, shards: Shards, reader: EventReader) -> Replicas:
-    """Estimate from a sample of every batch how many replicas each shard should have; reads the log once.
-
-    Parameters
-    ----------
-    log : events as `prepare_events` gives them
-    """
+    """Estimate from a sample of every batch how many replicas each shard should have; reads the log once."""
     with translate_spark_errors("counting the events"):
         task = partial(_count_visits, shards.summaries, reader)
         visits = log.mapInArrow(task, f"`{SHARD}` int, {EVENTS} double")
@@ -90,9 +85,8 @@ def _count_visits(summaries: SharedIndex, reader: EventReader, batches: Batches)
     shards = engine.ids().cast(pa.int32())
     total = np.zeros(len(shards), np.float64)
     for batch in batches:
-        some = (
-            batch.take(pa.array(np.arange(0, len(batch), -(-len(batch) // _SAMPLE)))) if len(batch) else batch
-        )
+        step = max(1, -(-len(batch) // _SAMPLE))
+        some = batch.take(pa.array(np.arange(0, len(batch), step)))
         total += reader.counts(engine, some) * (len(batch) / max(len(some), 1))
     yield pa.RecordBatch.from_arrays([shards, pa.array(total)], [SHARD, EVENTS])
 

@@ -26,14 +26,13 @@ import numpy as np
 import pyarrow as pa
 
 from thatch.engine import Engine
-from thatch.errors import FilterError, SubscriptionError, ThatchError, shown
+from thatch.errors import SubscriptionError
 from thatch.matching.growing import FEW
-from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
 from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, f
-from thatch.pipeline.indexes import NOT_ALL_GOOD, SharedIndex, build_index, input_table
+from thatch.pipeline.indexes import SharedIndex, bad_row, build_index, input_table, parse_row
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.partitioned.splitting import Splitting, Summary, filter_of, grow_splitting
 
@@ -139,35 +138,20 @@ def _sample(table: DataFrame, total: int, schema: Schema | None) -> list[Any]:
     if total > _SAMPLE:
         chosen = table.sample(fraction=_SAMPLE / total, seed=1).limit(2 * _SAMPLE)
     rows = chosen.select(SUBSCRIPTION, FILTER).toArrow()
+    return [conjunction for _, conjunction in _first_conjunctions(rows, schema)]
+
+
+def _first_conjunctions(rows: pa.Table | pa.RecordBatch, schema: Schema | None) -> Iterator[tuple[str, Any]]:
+    """The id and the first conjunction of each subscription."""
     ids, texts = (rows.column(name).to_pylist() for name in (SUBSCRIPTION, FILTER))
-    return [_parse(each, text, schema).conjunctions[0] for each, text in zip(ids, texts, strict=True)]
-
-
-def _parse(subscription: str | None, text: str | None, schema: Schema | None) -> Filter:
-    """Parse the filter of a row; an error names the row."""
-    try:
-        if subscription is None:
-            raise SubscriptionError("a text as id", "null")
-        if text is None:
-            raise FilterError("filter text", "null")
-        return parse(text, schema)
-    except ThatchError as error:
-        raise _refuse(str(error), subscription, text) from error
-
-
-def _refuse(reason: str, subscription: str | None, text: str | None) -> SubscriptionError:
-    where = f"subscription {shown(subscription)}" if subscription is not None else f"filter {shown(text)}"
-    return SubscriptionError(NOT_ALL_GOOD, reason, where)
+    for identity, text in zip(ids, texts, strict=True):
+        yield identity, parse_row(schema, None, identity, text).conjunctions[0]
 
 
 def _assign(splitting: Splitting, schema: Schema | None, batches: Batches) -> Batches:
     """Add the numbers of their shards to subscriptions, in a worker."""
     for batch in batches:
-        ids, texts = (batch.column(name).to_pylist() for name in (SUBSCRIPTION, FILTER))
-        shards = [
-            splitting.shard(_parse(each, text, schema).conjunctions[0], each)
-            for each, text in zip(ids, texts, strict=True)
-        ]
+        shards = [splitting.shard(first, identity) for identity, first in _first_conjunctions(batch, schema)]
         columns = [pa.array(shards, pa.int32()), *batch.columns]
         yield pa.RecordBatch.from_arrays(columns, [SHARD, *batch.schema.names])
 
@@ -195,7 +179,7 @@ def _fill(engine: Engine, summary: Summary, part: pa.Table, schema: Schema | Non
     rejects = engine.subscribe_many(part)
     if rejects.num_rows:
         first = rejects.slice(0, 1).to_pylist()[0]
-        raise _refuse(first["reason"], first["subscription"], None)
+        raise bad_row(first["reason"], None, first["subscription"])
     for text in part.column(FILTER).to_pylist():
         summary.add(parse(text, schema))
 

@@ -188,12 +188,7 @@ _STRAY = 4  # the most boxes for other conjunctions of its subscriptions
 
 
 class Summary:
-    """The summary of a shard: a hull around each leaf, or around a few similar ones.
-
-    Parameters
-    ----------
-    most : intervals that a hull keeps of one attribute
-    """
+    """The summary of a shard: a hull around each leaf, or around a few similar ones, of `most` intervals a side."""
 
     def __init__(self, shard: int, splitting: Splitting, schema: Schema | None, most: int) -> None:
         self._shard, self._splitting, self._schema, self._most = shard, splitting, schema, most
@@ -217,7 +212,7 @@ class Summary:
         if len(hulls) < most:
             hulls.append(Hull(conjunction, self._most))
             return hulls[-1]
-        return min(hulls, key=lambda hull: (hull.lost(conjunction), len(hull)))
+        return min(hulls, key=lambda hull: (hull.count_lost(conjunction), len(hull)))
 
     def boxes(self) -> list[str]:
         """The summary as texts, one a box; `filter_of` turns them into a filter again."""

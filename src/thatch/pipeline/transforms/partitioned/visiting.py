@@ -31,12 +31,7 @@ _AFTER = 2**31 - 1  # sorts events after all parts of the index
 
 
 def match_pairs(log: DataFrame, shards: Shards, reader: EventReader) -> DataFrame:
-    """Who wants which event: `event`, `subscription`.
-
-    Parameters
-    ----------
-    log : events as `prepare_events` gives them
-    """
+    """Who wants which event: `event`, `subscription`."""
     return _pairs_with_subscribers(log, shards, reader).select(EVENT, SUBSCRIPTION)
 
 

@@ -60,12 +60,7 @@ def flatten_batches(reader: EventReader, schema: Schema | None, batches: Batches
 
 
 def flatten(table: pa.Table, reader: EventReader, schema: Schema | None, reasons: list[str]) -> Batches:
-    """Flatten a table of events into long rows.
-
-    Parameters
-    ----------
-    reasons : why rows were refused so far; grows
-    """
+    """Flatten a table of events into long rows; `reasons`, why rows were refused so far, grows."""
     columns = read_columns(table, reader.nulls) if reader.json is None and schema is None else None
     if columns is not None:
         for column in columns:

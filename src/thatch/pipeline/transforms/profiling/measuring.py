@@ -6,8 +6,10 @@ All of them become filters of one engine, which every worker maps, so that one p
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
@@ -81,55 +83,40 @@ def _list_predicates(schema: Schema | None, batches: Batches) -> Batches:
                 attributes.update(alone)
                 uses.update((each, None) for each, _ in alone)
                 uses.update(pairs)
-        rows = [
-            {
-                "first": first,
-                "second": second,
-                "attributes": attributes[first] if second is None else None,
-                "uses": count,
-            }
-            for (first, second), count in uses.items()
-        ]
-        yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
+        rows = [(*pair, attributes[pair[0]] if pair[1] is None else None, uses[pair]) for pair in uses]
+        yield pa.RecordBatch.from_pylist(
+            [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows], _SCHEMA
+        )
 
 
 def count_matches(
     events: DataFrame, reader: EventReader, what: FilterPredicates, schema: Schema | None = None
 ) -> FilterCounts:
-    """Count how many events satisfy each filter.
-
-    Parameters
-    ----------
-    events : as `prepare_events` gives them
-    """
+    """Count how many events, which `prepare_events` gives, satisfy each filter."""
     index = build_index(events.sparkSession, _build_engine(what, schema))
     with translate_spark_errors("matching the events"):
         table = match_counts(events, index, reader).toArrow()
     names, numbers = table.column(SUBSCRIPTION).to_pylist(), table.column(EVENTS).to_pylist()
     count = dict(zip(names, numbers, strict=True))
-    return FilterCounts(
-        tuple(
-            Predicate(
-                text=row["first"],
-                attributes=tuple(row["attributes"]),
-                uses=row["uses"],
-                events=count[f"{_ALONE}{number}"],
-            )
-            for number, row in enumerate(what.alone.to_pylist())
-        ),
-        tuple(
-            PredicatePair(
-                first=row["first"], second=row["second"], uses=row["uses"], events=count[f"{_PAIR}{number}"]
-            )
-            for number, row in enumerate(what.pairs.to_pylist())
-        ),
-        _summarise({name[1:]: number for name, number in count.items() if name[0] == _WHOLE}),
-    )
+    alone = [
+        Predicate(text=text, attributes=tuple(attributes), uses=uses, events=count[f"{_ALONE}{number}"])
+        for number, (text, _, attributes, uses) in enumerate(_rows(what.alone))
+    ]
+    pairs = [
+        PredicatePair(first=first, second=second, uses=uses, events=count[f"{_PAIR}{number}"])
+        for number, (first, second, _, uses) in enumerate(_rows(what.pairs))
+    ]
+    matches = _summarise({name[1:]: number for name, number in count.items() if name[0] == _WHOLE})
+    return FilterCounts(tuple(alone), tuple(pairs), matches)
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table.column(name).to_pylist() for name in _SCHEMA.names), strict=True)
 
 
 def _build_engine(what: FilterPredicates, schema: Schema | None) -> Engine:
     alone = what.alone.column("first").to_pylist()
-    pairs = [pair_text(row["first"], row["second"]) for row in what.pairs.to_pylist()]
+    pairs = [pair_text(first, second) for first, second, *_ in _rows(what.pairs)]
     ids = [f"{_ALONE}{number}" for number in range(len(alone))]
     ids += [f"{_PAIR}{number}" for number in range(len(pairs))]
     ids += [_WHOLE + each for each in what.subscriptions.column(SUBSCRIPTION).to_pylist()]

@@ -46,12 +46,7 @@ class Arranged:
 
 
 def arrange(rows: Written, questions: Written | None, order: Order) -> Arranged:
-    """Bring subscriptions into their order.
-
-    Parameters
-    ----------
-    questions : of subscriptions that differ as a question and as a row; None if there are none
-    """
+    """Bring subscriptions into their order; `questions` are of those that differ as a question and as a row."""
     number = rows.filters.column(ROW).to_numpy()
     covering, *others = _group_boxes([rows] if questions is None else [rows, questions])
     by_row = np.argsort(number)

@@ -12,16 +12,14 @@ from functools import partial
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from thatch.engine.subscriptions import read_subscription
-from thatch.errors import FilterError, SubscriptionError, TableError, ThatchError, shown
+from thatch.errors import SubscriptionError, TableError
 from thatch.model.filters import Filter
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import translate_spark_errors
-from thatch.pipeline.columns import FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame
-from thatch.pipeline.indexes import NOT_ALL_GOOD, input_table
+from thatch.pipeline.columns import FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, arrow_schema
+from thatch.pipeline.indexes import check_once, input_table, parse_row
 from thatch.pipeline.tasks import Batches, binary_row, unpickle_all
 from thatch.pipeline.transforms.reducing.sides import (
     BoxWriter,
@@ -39,7 +37,6 @@ __all__ = [
     "Gather",
     "Task",
     "Written",
-    "check_once",
     "combine_pieces",
     "input_columns",
     "make_gather",
@@ -51,9 +48,7 @@ __all__ = [
 ATTRIBUTES = "attributes"  # the keys that a filter constrains, as text
 SIZES = "sizes"  # for every box of a filter its number of sides; no boxes if there are too many
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
-INPUT = pa.schema(
-    [(ROW, pa.int64()), *((name, pa.string()) for name in (SUBSCRIPTION, SUBSCRIBER, FILTER, REASON))]
-)
+INPUT = arrow_schema(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, REASON)
 
 
 class Written(NamedTuple):
@@ -76,13 +71,7 @@ Gather = Callable[[Task], Written]  # runs a task on all subscriptions, and comb
 
 
 def make_gather(subscriptions: DataFrame) -> Gather:
-    """Make a function that runs tasks on the subscriptions of a table.
-
-    Raises
-    ------
-    TableError
-        If a column is missing or of a wrong type.
-    """
+    """Make a function that runs tasks on the subscriptions of a table."""
     rows = input_columns(subscriptions)
 
     def gather(task: Task) -> Written:
@@ -94,15 +83,7 @@ def make_gather(subscriptions: DataFrame) -> Gather:
 
 
 def write_rows(gather: Gather, schema: Schema | None) -> Written:
-    """Write all filters as rows, which may cover others.
-
-    Raises
-    ------
-    TableError
-        If rows are not numbered, or two have one number.
-    SubscriptionError
-        If a row is not a subscription, or an id occurs twice.
-    """
+    """Write all filters as rows, which may cover others; refuse numbers and ids that are missing or occur twice."""
     found = gather(partial(_write_rows, schema))
     if found.filters.column(ROW).null_count:
         raise TableError("a number for every row", "null", f"column `{ROW}` of the subscriptions")
@@ -114,9 +95,7 @@ def write_rows(gather: Gather, schema: Schema | None) -> Written:
 def write_questions(gather: Gather, schema: Schema | None, known: Iterable[str | Residual]) -> Written:
     """Write as questions, which may be covered, the filters that differ as a question and as a row.
 
-    Parameters
-    ----------
-    known : the keys and checks that some row constrains
+    The keys and checks that some row constrains are `known`.
     """
     return gather(partial(_write_questions, schema, tuple(known)))
 
@@ -134,14 +113,6 @@ def combine_pieces(pieces: Iterable[pa.RecordBatch]) -> Written:
     return Written(filters, sides.unify_dictionaries(), checks)
 
 
-def check_once(column: pa.ChunkedArray, error: type[SubscriptionError | TableError], expected: str) -> None:
-    """Refuse a column in which a value occurs twice."""
-    repeated = pc.value_counts(column)
-    often = repeated.filter(pc.greater(repeated.field("counts"), 1))
-    if len(often):
-        raise error(expected, f"{often[0]['values'].as_py()!r} {often[0]['counts']} times")
-
-
 def input_columns(table: DataFrame) -> DataFrame:
     """The columns of `INPUT`; those that the table lacks are null."""
     if dict(table.dtypes).get(ROW, "bigint") not in _WHOLE:
@@ -151,18 +122,9 @@ def input_columns(table: DataFrame) -> DataFrame:
 
 def parse_filters(schema: Schema | None, batch: pa.RecordBatch) -> Iterator[Filter]:
     """Parse the filters of a batch of `INPUT`; an error names the row."""
-    for row, identity, subscriber, text, reason in zip(
-        *(each.to_pylist() for each in batch.columns), strict=True
-    ):
-        try:
-            if reason is not None:
-                raise FilterError("a row that could be read", reason)
-            if text is None:
-                raise FilterError("filter text", "null")
-            filter = read_subscription(identity, text, subscriber, None, schema)[1]
-        except ThatchError as error:
-            raise SubscriptionError(NOT_ALL_GOOD, str(error), f"row {row}, {shown(identity)}") from error
-        yield filter
+    rows = zip(*(each.to_pylist() for each in batch.columns), strict=True)
+    for row, identity, subscriber, text, reason in rows:
+        yield parse_row(schema, row, identity, text, subscriber, reason)
 
 
 def _write_rows(schema: Schema | None, batches: Batches) -> Batches:

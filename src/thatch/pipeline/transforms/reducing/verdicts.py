@@ -11,7 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.pipeline.adapter import parallelism
-from thatch.pipeline.columns import ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession, spark_schema
+from thatch.pipeline.columns import (
+    ROW,
+    SUBSCRIBER,
+    SUBSCRIPTION,
+    DataFrame,
+    SparkSession,
+    arrow_schema,
+    spark_schema,
+)
 from thatch.pipeline.tasks import Batches, SharedFile, scratch_file, share_file
 from thatch.pipeline.transforms.reducing.arranging import Arranged, NumberLists
 from thatch.pipeline.transforms.reducing.deciding import Decider, Decisions, PolicyName
@@ -34,12 +42,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Verdicts:
-    """What is known of every subscription, by turn.
-
-    Parameters
-    ----------
-    first : the decisions of the first pass
-    """
+    """What is known of every subscription, by turn; at the beginning the decisions of the first pass."""
 
     def __init__(self, first: Decisions) -> None:
         self.is_active: Flags = first.codes != 1
@@ -118,20 +121,16 @@ EXHAUSTED = "exhausted"
 NODES = "nodes"
 ROUNDS = "rounds"
 
-_SCHEMA = pa.schema(
-    [
-        (ROW, pa.int64()),
-        (SUBSCRIPTION, pa.string()),
-        (SUBSCRIBER, pa.string()),
-        (ATTRIBUTES, pa.string()),
-        (BOXES, pa.int32()),
-        (ACTIVE, pa.bool_()),
-        (DECIDED_BY, pa.string()),
-        (PROOF, pa.list_(pa.string())),
-        (EXHAUSTED, pa.bool_()),
-        (NODES, pa.int64()),
-        (ROUNDS, pa.int64()),
-    ]
+_NAMES = (ROW, SUBSCRIPTION, SUBSCRIBER, ATTRIBUTES)
+_SCHEMA = arrow_schema(
+    *_NAMES,
+    (BOXES, pa.int32()),
+    (ACTIVE, pa.bool_()),
+    DECIDED_BY,
+    (PROOF, pa.list_(pa.string())),
+    (EXHAUSTED, pa.bool_()),
+    (NODES, pa.int64()),
+    (ROUNDS, pa.int64()),
 )
 _AT_ONCE = 10_000  # rows of a batch
 
@@ -174,10 +173,7 @@ def _make_batches(found: Arranged, verdicts: Verdicts, policy: PolicyName) -> Ba
         proofs = verdicts.proofs.take(turns)
         proof_ids = ids.take(pa.array(proofs.items)).combine_chunks()
         columns = [
-            *(
-                names.column(name).combine_chunks().cast(_SCHEMA.field(name).type)
-                for name in (ROW, SUBSCRIPTION, SUBSCRIBER, ATTRIBUTES)
-            ),
+            *(names.column(name).combine_chunks().cast(_SCHEMA.field(name).type) for name in _NAMES),
             pa.array(boxes[turns], mask=boxes[turns] == 0),
             pa.array(verdicts.is_active[turns]),
             words.take(pa.array(turns)),
