@@ -13,23 +13,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+import thatch.model.expressions as tree
 import thatch.model.schema as declared
 from thatch.model.derived import address_of, ip_text, microseconds_of, moment_text
-from thatch.model.expressions import (
-    And,
-    Compare,
-    Constant,
-    Distinct,
-    Exists,
-    Expression,
-    In,
-    IsNull,
-    Matches,
-    Not,
-    Or,
-    Unlike,
-    Within,
-)
 from thatch.model.language.python import Attribute, attr, within
 from thatch.model.names import derived_key, key_of, name_of, split
 from thatch.model.shapes import Circle, Polygon
@@ -227,7 +213,7 @@ def conditions(
     keys: tuple[str, ...] = KEYS,
     is_plain: bool = False,
     constants: st.SearchStrategy[Any] = plain_literals,
-) -> Expression:
+) -> tree.Expression:
     """One condition; a plain one has no derived attribute and no residual."""
     functions = () if is_plain else draw(st.sampled_from(_DERIVATIONS))
     key = derived_key(functions, draw(st.sampled_from(keys)))
@@ -239,47 +225,49 @@ def conditions(
         kinds += ["within"]
     kind = draw(st.sampled_from(kinds))
     if kind == "compare":
-        return Compare(key, draw(st.sampled_from(OPERATORS)), draw(constants))
+        return tree.Compare(key, draw(st.sampled_from(OPERATORS)), draw(constants))
     if kind == "between":
-        return And((Compare(key, ">=", draw(constants)), Compare(key, "<=", draw(constants))))
+        return tree.And((tree.Compare(key, ">=", draw(constants)), tree.Compare(key, "<=", draw(constants))))
     if kind == "in":
-        return In(key, tuple(draw(st.lists(constants, min_size=1, max_size=4))))
+        return tree.In(key, tuple(draw(st.lists(constants, min_size=1, max_size=4))))
     if kind == "null":
-        return IsNull(key)
+        return tree.IsNull(key)
     if kind == "distinct":
-        return Distinct(key, draw(st.one_of(constants, st.none())))
+        return tree.Distinct(key, draw(st.one_of(constants, st.none())))
     if kind == "exists":
-        return Exists(key)
+        return tree.Exists(key)
     if kind == "like":
-        return Matches(key, draw(patterns))
+        return tree.Matches(key, draw(patterns))
     if kind == "unlike":
-        return Unlike(key, draw(patterns))
-    return Within("lat", "lon", draw(shapes))
+        return tree.Unlike(key, draw(patterns))
+    return tree.Within("lat", "lon", draw(shapes))
 
 
-def combined(leaves: st.SearchStrategy[Expression], max_leaves: int = 8) -> st.SearchStrategy[Expression]:
+def combined(
+    leaves: st.SearchStrategy[tree.Expression], max_leaves: int = 8
+) -> st.SearchStrategy[tree.Expression]:
     """Trees of `and`, `or` and `not` over the leaves."""
 
-    def extended(children: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    def extended(children: st.SearchStrategy[tree.Expression]) -> st.SearchStrategy[tree.Expression]:
         several = st.lists(children, min_size=1, max_size=3).map(tuple)
-        return st.one_of(several.map(And), several.map(Or), children.map(Not))
+        return st.one_of(several.map(tree.And), several.map(tree.Or), children.map(tree.Not))
 
     return st.recursive(leaves, extended, max_leaves=max_leaves)
 
 
 expressions = combined(
-    st.one_of(conditions(), conditions(), conditions(), conditions(), st.booleans().map(Constant))
+    st.one_of(conditions(), conditions(), conditions(), conditions(), st.booleans().map(tree.Constant))
 )
 plain_expressions = combined(conditions(is_plain=True))
 
 
-def is_refused_not_in(expression: Expression, *, is_negated: bool = False) -> bool:
+def is_refused_not_in(expression: tree.Expression, *, is_negated: bool = False) -> bool:
     """Whether somewhere a list of values of several types is negated, which filters refuse."""
-    if isinstance(expression, Not):
+    if isinstance(expression, tree.Not):
         return is_refused_not_in(expression.child, is_negated=not is_negated)
-    if isinstance(expression, And | Or):
+    if isinstance(expression, tree.And | tree.Or):
         return any(is_refused_not_in(child, is_negated=is_negated) for child in expression.children)
-    if not isinstance(expression, In) or not is_negated:
+    if not isinstance(expression, tree.In) or not is_negated:
         return False
     return len({type_name(value) for value in expression.values}) > 1
 
@@ -297,36 +285,36 @@ def type_name(value: Any) -> str:
 # --- ways to write an expression -------------------------------------------------------------------------------
 
 
-def text_of(expression: Expression) -> str:
+def text_of(expression: tree.Expression) -> str:
     """Filter text with brackets around all but single conditions."""
-    if isinstance(expression, Constant):
+    if isinstance(expression, tree.Constant):
         return "true" if expression.value else "false"
-    if isinstance(expression, Not):
+    if isinstance(expression, tree.Not):
         return f"not {_bracketed(expression.child)}"
-    if isinstance(expression, And | Or):
-        word = " and " if isinstance(expression, And) else " or "
+    if isinstance(expression, tree.And | tree.Or):
+        word = " and " if isinstance(expression, tree.And) else " or "
         return word.join(map(_bracketed, expression.children))
-    if isinstance(expression, Within):
+    if isinstance(expression, tree.Within):
         return f"within({expression.latitude}, {expression.longitude}, {expression.shape})"
     key = expression.key
-    if isinstance(expression, Compare):
+    if isinstance(expression, tree.Compare):
         return f"{key} {expression.operator} {literal_text(key, expression.value)}"
-    if isinstance(expression, In):
+    if isinstance(expression, tree.In):
         return f"{key} in ({', '.join(literal_text(key, value) for value in expression.values)})"
-    if isinstance(expression, IsNull):
+    if isinstance(expression, tree.IsNull):
         return f"{key} is null"
-    if isinstance(expression, Distinct):
+    if isinstance(expression, tree.Distinct):
         return f"{key} is distinct from {literal_text(key, expression.value)}"
-    if isinstance(expression, Exists):
+    if isinstance(expression, tree.Exists):
         return f"exists({key})"
-    if isinstance(expression, Matches):
+    if isinstance(expression, tree.Matches):
         return f"{key} like {_quoted(expression.pattern.text)}"
-    assert isinstance(expression, Unlike)
+    assert isinstance(expression, tree.Unlike)
     return f"{key} is unlike {_quoted(expression.pattern.text)}"
 
 
-def _bracketed(expression: Expression) -> str:
-    return f"({text_of(expression)})" if isinstance(expression, And | Or) else text_of(expression)
+def _bracketed(expression: tree.Expression) -> str:
+    return f"({text_of(expression)})" if isinstance(expression, tree.And | tree.Or) else text_of(expression)
 
 
 def literal_text(key: str, value: Any) -> str:
@@ -354,17 +342,17 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def python_of(expression: Expression) -> Expression:
+def python_of(expression: tree.Expression) -> tree.Expression:
     """The same expression made by the Python API."""
-    if isinstance(expression, Constant):
+    if isinstance(expression, tree.Constant):
         return expression
-    if isinstance(expression, Not):
+    if isinstance(expression, tree.Not):
         return ~python_of(expression.child)
-    if isinstance(expression, And):
+    if isinstance(expression, tree.And):
         return reduce(lambda left, right: left & right, map(python_of, expression.children))
-    if isinstance(expression, Or):
+    if isinstance(expression, tree.Or):
         return reduce(lambda left, right: left | right, map(python_of, expression.children))
-    if isinstance(expression, Within):
+    if isinstance(expression, tree.Within):
         return within(name_of(expression.latitude), name_of(expression.longitude), expression.shape)
     return _python_condition(expression, attribute_of(expression.key))
 
@@ -377,19 +365,19 @@ def attribute_of(key: str) -> Attribute:
     return attribute
 
 
-def _python_condition(expression: Any, attribute: Attribute) -> Expression:
-    if isinstance(expression, IsNull):
+def _python_condition(expression: Any, attribute: Attribute) -> tree.Expression:
+    if isinstance(expression, tree.IsNull):
         return attribute.is_null()
-    if isinstance(expression, Exists):
+    if isinstance(expression, tree.Exists):
         return attribute.exists()
-    if isinstance(expression, Matches):
+    if isinstance(expression, tree.Matches):
         return attribute.like(expression.pattern.text)
-    if isinstance(expression, Unlike):
+    if isinstance(expression, tree.Unlike):
         return attribute.unlike(expression.pattern.text)
-    if isinstance(expression, In):
+    if isinstance(expression, tree.In):
         return attribute.is_in([shown_literal(expression.key, value) for value in expression.values])
     value = expression.value if expression.value is None else shown_literal(expression.key, expression.value)
-    if isinstance(expression, Distinct):
+    if isinstance(expression, tree.Distinct):
         return attribute.is_distinct_from(value)
     operations: dict[str, Callable[[Any], Any]] = {
         "=": attribute.__eq__, "!=": attribute.__ne__, "<": attribute.__lt__,

@@ -113,7 +113,7 @@ def _real(bench: Bench) -> Iterator[_Interests]:
         flat = [{key: event[key] for key in attributes if key in event} for event in some]
         half = len(flat) // 2
         for kind, options in _INTERESTS.items():
-            filters = draw_interests(rng, events, bench.size(5_000), attributes, **options)  # type: ignore[arg-type]
+            filters = draw_interests(rng, events, bench.size(5_000), attributes, **options)  # type: ignore[arg-type]  # options by name
             yield _Interests(f"{name.partition('.')[0]}, {kind}", filters, flat[:half], flat[half:])
 
 

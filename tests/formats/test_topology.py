@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thatch.errors import MissingPackageError, TableError
-from thatch.formats.topology import generate_topology, read_topology, topology_of, topology_text
+from thatch.formats.topology import generate_topology, read_topology, topology_of
 from thatch.model.topology import Link, Topology
 
 YAML = """
@@ -25,6 +26,16 @@ READ = Topology(
     ("hub", "north", "south", "island"),
     (Link(one="hub", other="north"), Link(one="hub", other="south", latency=0.02, bandwidth=1e6)),
 )
+
+
+def topology_text(topology: Topology) -> str:
+    """A topology as JSON, which is YAML too."""
+    links = [
+        {"between": list(each.ends), "latency": each.latency}
+        | ({} if each.bandwidth == inf else {"bandwidth": each.bandwidth})
+        for each in topology.links
+    ]
+    return json.dumps({"brokers": list(topology.brokers), "links": links}, ensure_ascii=False)
 
 
 def written(folder: Path, name: str, text: str) -> Path:

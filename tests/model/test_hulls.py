@@ -90,7 +90,7 @@ def test_texts_that_share_most_are_joined_first():
 
 def test_a_hull_knows_what_it_would_lose():
     hull = Hull(parse("a = 1 and b = 2").conjunctions[0], 8)
-    assert (len(hull), hull.lost(parse("a = 5").conjunctions[0])) == (2, 1)
+    assert (len(hull), hull.count_lost(parse("a = 5").conjunctions[0])) == (2, 1)
 
 
 def test_intervals_are_united_on_the_way_when_there_are_many():

@@ -50,17 +50,17 @@ def test_two_links_between_the_same_brokers_are_a_cycle():
         (lambda: Topology(("a", "a")), "'a' twice"),
         (lambda: Topology(("",)), "not empty"),
         (lambda: Topology(("\ud800",)), "text"),
-        (lambda: Topology((5,)), "got 5"),  # type: ignore[arg-type]
+        (lambda: Topology((5,)), "got 5"),  # type: ignore[arg-type]  # the test is that it is refused
         (lambda: Topology(("a",), (Link(one="a", other="b"),)), "known brokers, got 'b'"),
         (lambda: Link(one="a", other="a"), "to itself"),
         (lambda: Link(one="a", other="b", latency=-1), "latency"),
         (lambda: Link(one="a", other="b", latency=float("nan")), "latency"),
         (lambda: Link(one="a", other="b", latency=True), "a number as latency"),
         (lambda: Link(one="a", other="b", bandwidth=0), "bandwidth"),
-        (lambda: Link(one="a", other="b", bandwidth="fast"), "a number as bandwidth"),  # type: ignore[arg-type]
+        (lambda: Link(one="a", other="b", bandwidth="fast"), "a number as bandwidth"),  # type: ignore[arg-type]  # the test is that it is refused
         (lambda: Topology.line(0), "at least 1, got 0 - at count"),
         (lambda: Topology.tree(3, 0), "branching"),
-        (lambda: Topology.star(2.5), "count"),  # type: ignore[arg-type]
+        (lambda: Topology.star(2.5), "count"),  # type: ignore[arg-type]  # the test is that it is refused
         (lambda: Topology.line(2).neighbours("c"), "the name of a broker"),
         (lambda: Topology.line(2).path("b1", "c"), "the name of a broker"),
     ],

@@ -87,7 +87,7 @@ def test_plans_answer_as_filters_do_and_cost_what_is_expected_where_every_predic
             expected = (
                 matching if answer == "list" or len(filters) == 1 else list(filters) if matching else []
             )
-            assert wanted.matching(found, event) == expected
+            assert wanted.match(found, event) == expected
             assert len(execute(found, wanted._truth(record)).owners) == sum(
                 each >> 17 * place & 1 for each in counted.satisfied
             )

@@ -56,7 +56,7 @@ def test_plans_match_what_filters_match_lists_and_checks_included(expressions, g
                 expected = [name for name, filter in filters.items() if filter.matches(event)]
                 if answer == "any" and len(filters) > 1:
                     expected = list(filters) if expected else []
-                assert wanted.matching(each, event) == expected
+                assert wanted.match(each, event) == expected
 
 
 @settings(max_examples=40)
@@ -91,7 +91,7 @@ def test_a_predicate_is_known_by_its_text():
 
 def test_an_event_with_lists_has_no_column():
     wanted = FilterSet(QUOTES)
-    assert wanted.matching(plan(wanted.problem), {"symbol": ["AAPL", "IBM"], "price": 5}) == ["s0", "s3"]
+    assert wanted.match(plan(wanted.problem), {"symbol": ["AAPL", "IBM"], "price": 5}) == ["s0", "s3"]
     with pytest.raises(ParameterError, match="Events with lists are not supported here - at event 1"):
         wanted.columns([read_event({}), read_event({"symbol": ["IBM"]})])
 

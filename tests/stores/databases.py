@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 from collections.abc import Callable
 from itertools import count
 from math import inf
+from pathlib import Path
 
 import pytest
 
 from thatch import parse
-from thatch.stores import PostgresStore, SqliteStore
+from thatch.stores import EmbeddedPostgres, PostgresStore, SqliteStore
 from thatch.tiering.problem import ClusterRecord, Home, StoredSubscription
 
 KINDS = [
@@ -44,3 +48,28 @@ def cold(number: int = 0) -> Home:
 
 def record(number: int = 0, *, is_cold: bool = True) -> ClusterRecord:
     return ClusterRecord(number, "k", is_cold, 1, 2)
+
+
+def kill(server: EmbeddedPostgres) -> None:
+    """End a server all at once: SIGKILL, to it and to what it started."""
+    first = int((server.folder / "postmaster.pid").read_text().split()[0])
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(first)], stdout=subprocess.PIPE, text=True, check=False
+    )
+    processes = [first, *map(int, listed.stdout.split())]
+    for each in processes:
+        try:
+            os.kill(each, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    while any(map(_runs, processes)):
+        pass
+    (server.folder / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process runs; one that nobody has waited for counts as ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -129,8 +129,8 @@ def test_expired_ones_are_left_out_and_told(store):
     store.put([(made("a", "x = 1", expires=5), cold()), (made("b", "x = 1"), cold())], [record()])
     assert matched(store, {"x": 1}) == ["a", "b"]
     assert matched(store, {"x": 1}, now=5) == ["b"]
-    assert store.expired(4.9) == []
-    assert store.expired(5) == ["a"]
+    assert store.find_expired(4.9) == []
+    assert store.find_expired(5) == ["a"]
 
 
 def test_odd_texts_come_back_as_they_were(store):

@@ -9,7 +9,7 @@ from base64 import b64encode
 import numpy as np
 import pytest
 
-from tests.stores.databases import cold, made, record
+from tests.stores.databases import cold, kill, made, record
 from thatch.errors import MissingPackageError, StoreError
 from thatch.model.events import read_event
 from thatch.stores import EmbeddedPostgres, PostgresStore, embedded
@@ -27,7 +27,7 @@ def test_a_server_killed_in_the_middle_of_a_move_has_moved_nothing(postgres, mon
 
     def half(change, rows):
         insert(change, rows[:10])
-        postgres.kill()
+        kill(postgres)
         insert(change, rows[10:])
 
     with monkeypatch.context() as patched:
@@ -70,14 +70,14 @@ def test_who_lost_the_connection_changes_nothing_that_another_has_or_had(postgre
 def cramped(postgres):
     """A server none of whose files may grow beyond 20 MB, of which its log takes 16."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    postgres.kill()
+    kill(postgres)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, hard))
     try:
         postgres.start()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     yield postgres
-    postgres.kill()
+    kill(postgres)
     postgres.start()
 
 

@@ -157,7 +157,7 @@ def test_a_flood_of_pairs_leaves_no_clusters_in_memory(tmp_path):
 
     def opened() -> TieredEngine:
         store = SqliteStore(path, waits=False)
-        store.nbytes = lambda: 0  # type: ignore[method-assign]
+        store.nbytes = lambda: 0  # type: ignore[method-assign]  # leave the budget to memory
         return TieredEngine(store, budget=budget, fast=DiagramTier())
 
     engine = opened()

@@ -35,8 +35,6 @@ def test_it_answers_as_filters_do_whatever_is_replaced_and_removed(tier, count):
     }
     del kept["s0"]
     assert len(tier) == count - 1
-    assert "s2" in tier
-    assert "s0" not in tier
     for event in ({"x": 4, "y": 2}, {"x": 0}, {"x": [3, 0], "y": ["acb", 1]}, {}):
         found = tier.match(event)
         assert sorted(found) == sorted(name for name, each in kept.items() if each.filter.matches(event))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run
 
+from tests.stores.databases import kill
 from tests.tiering.tiers import SMALL, Crash, Frail, TightTier
 from thatch import parse
 from thatch.errors import StoreError
@@ -215,7 +216,7 @@ def test_no_history_loses_or_doubles_a_subscription_in_sqlite():
 
         def opened(self) -> SqliteStore:
             store = SqliteStore(Path(self.folder.name) / "store.db")
-            store.nbytes = lambda: 0  # type: ignore[method-assign]
+            store.nbytes = lambda: 0  # type: ignore[method-assign]  # leave the budget to memory
             return store
 
         def teardown(self) -> None:
@@ -240,7 +241,7 @@ def test_no_history_loses_or_doubles_a_subscription_in_postgres_that_is_killed(p
 
         def opened(self) -> Any:
             store = PostgresStore(postgres.where, namespace=self.namespace)
-            store.nbytes = lambda: 0  # type: ignore[method-assign]
+            store.nbytes = lambda: 0  # type: ignore[method-assign]  # leave the budget to memory
             return store
 
         @precondition(lambda self: not self.was_down)
@@ -254,7 +255,7 @@ def test_no_history_loses_or_doubles_a_subscription_in_postgres_that_is_killed(p
 
         def end(self) -> None:
             kills.append(self.namespace)
-            postgres.kill()
+            kill(postgres)
             self.is_down = self.was_down = True
             with pytest.raises(StoreError):
                 self.cold.cold.match(read_event({"x": 1}))

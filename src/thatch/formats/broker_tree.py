@@ -31,16 +31,9 @@ __all__ = ["read_broker_tree", "sites_of"]
 
 
 def read_broker_tree(path: str | Path, *, complexity: int = COMPLEXITY) -> Sites:
-    """The broker tree of a file ending in `.yaml`, `.yml` or `.json`.
+    """The broker tree of a file ending in `.yaml`, `.yml` or `.json`; `complexity` is the default of `boxes`.
 
-    Parameters
-    ----------
-    complexity : most boxes in a filter of brokers that say nothing else
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read, or holds no tree: a cycle, no root, brokers apart from it, wrong numbers.
+    Raises `TableError` if the file cannot be read, or has a cycle, no root, brokers apart from it, or wrong numbers.
     """
     try:
         return sites_of(file_content(path), complexity=complexity)
@@ -56,15 +49,15 @@ def sites_of(content: object, *, complexity: int = COMPLEXITY) -> Sites:
     root = content.get("root")
     if not isinstance(root, str):
         raise TableError("a `root`, the broker that publishers send through", shown(root), "root")
-    told = {each["name"]: each for each in content.get("brokers", ()) if isinstance(each, Mapping)}
+    entries = {each["name"]: each for each in content.get("brokers", ()) if isinstance(each, Mapping)}
     try:
         parents = tree_parents(topology, root)
-        locations = _locations(topology, told)
+        locations = _locations(topology, entries)
         tree = BrokerTree.of(np.array(parents), locations, topology.brokers)
     except ParameterError as error:
         raise TableError(error.expected, error.got, error.where) from error
-    capacities = [_number(told, tree.names[leaf], "capacity", 1.0, 0.0) for leaf in tree.leaves.tolist()]
-    complexities = [_number(told, name, "boxes", complexity, 1.0) for name in tree.names]
+    capacities = [_number(entries, tree.names[leaf], "capacity", 1.0, 0.0) for leaf in tree.leaves.tolist()]
+    complexities = [_number(entries, name, "boxes", complexity, 1.0) for name in tree.names]
     if any(each != int(each) for each in complexities):
         raise TableError("whole numbers of boxes", shown(complexities), "brokers")
     return Sites(
@@ -72,8 +65,8 @@ def sites_of(content: object, *, complexity: int = COMPLEXITY) -> Sites:
     )
 
 
-def _locations(topology: Topology, told: Mapping[str, Mapping[str, Any]]) -> Floats:
-    given = [told.get(name, {}).get("location") for name in topology.brokers]
+def _locations(topology: Topology, entries: Mapping[str, Mapping[str, Any]]) -> Floats:
+    given = [entries.get(name, {}).get("location") for name in topology.brokers]
     if all(each is None for each in given):
         return latency_locations(topology)
     axes = next(len(each) if isinstance(each, list) else 0 for each in given if each is not None)
@@ -90,9 +83,9 @@ def _locations(topology: Topology, told: Mapping[str, Mapping[str, Any]]) -> Flo
 
 
 def _number(
-    told: Mapping[str, Mapping[str, Any]], name: str, field: str, default: float, least: float
+    entries: Mapping[str, Mapping[str, Any]], name: str, field: str, default: float, least: float
 ) -> float:
-    value = told.get(name, {}).get(field, default)
+    value = entries.get(name, {}).get(field, default)
     if not _is_number(value) or not least <= value < inf:
         raise TableError(f"a number from {least:g} as `{field}`", shown(value), f"broker {shown(name)}")
     return float(value)

@@ -20,23 +20,26 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
-from thatch.formats.files import Reject, content_of
+from thatch.formats.files import Reject, content_of, kind_of
 from thatch.model.values import is_text
 
-__all__ = ["infer_types", "parse_csv", "read_csv", "read_parquet"]
+__all__ = ["infer_types", "parse_csv", "read_csv", "read_parquet", "read_table"]
 
 _LARGEST_BLOCK = 2**31 - 1
 _CODE = r"^[+-]?0[0-9xX]"
 _MANY_DIGITS = r"^[+-]?[0-9]{19,}$"
 
 
-def read_parquet(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
-    """A Parquet file, and the row number of each row of the table.
+def read_table(path: str, reject: Reject, *, typed: bool = False) -> tuple[pa.Table, list[int]]:
+    """A CSV or Parquet file, and the row number of each row of the table; `typed` infers the types of CSV columns."""
+    if kind_of(path) == "parquet":
+        return read_parquet(path, reject)
+    table, rows = read_csv(path, reject)
+    return infer_types(table) if typed else table, rows
 
-    Parameters
-    ----------
-    reject : called with row number and reason for each row whose text is not UTF-8
-    """
+
+def read_parquet(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+    """A Parquet file without rows whose text is not UTF-8, and the row number of each row of the table."""
     if not Path(path).exists():  # Arrow's own error says only the path
         raise TableError("Cannot read the file: No such file or directory", where=path)
     try:
@@ -54,9 +57,7 @@ def read_parquet(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
 def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     """A CSV file with every column as text, and the row number of each row of the table.
 
-    Parameters
-    ----------
-    reject : called with row number and reason for each row that has the wrong number of fields or is not UTF-8
+    Rows with the wrong number of fields, or that are not UTF-8, are rejected.
     """
     return parse_csv(content_of(path), path, reject)
 
@@ -74,12 +75,11 @@ def parse_csv(content: bytes, path: str, reject: Reject) -> tuple[pa.Table, list
 
 def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
     """Rows with the right number of fields, as bytes."""
-    skipped: set[int] = set()
+    skipped: dict[int, str] = {}
 
     def handle(row: arrow_csv.InvalidRow) -> str:
         number = row.number - 2  # rows come in order, from one thread; number 1 is the header
-        skipped.add(number)
-        reject(number, f"Expected {row.expected_columns} fields, got {row.actual_columns}")
+        skipped[number] = f"Expected {row.expected_columns} fields, got {row.actual_columns}"
         return "skip"
 
     try:
@@ -96,6 +96,8 @@ def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tupl
         )
     except pa.ArrowException as error:
         raise TableError(f"Not a CSV file: {error}", where=path) from error
+    for number, reason in skipped.items():
+        reject(number, reason)
     return table, [row for row in range(table.num_rows + len(skipped)) if row not in skipped]
 
 

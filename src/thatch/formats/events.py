@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from thatch.engine.tables import event_rows
-from thatch.formats.columns import infer_types, read_csv, read_parquet
+from thatch.formats.columns import read_table
 from thatch.formats.files import Reject, kind_of, read_lines
 
 __all__ = ["read_events"]
@@ -15,22 +15,16 @@ __all__ = ["read_events"]
 def read_events(path: str, reject: Reject, *, nulls: str = "missing") -> Iterator[tuple[int, dict[str, Any]]]:
     """The events of a file with their row numbers, one by one.
 
+    Raises `TableError` if the file cannot be read at all.
+
     Parameters
     ----------
     path : a file ending in `.jsonl`, `.csv` or `.parquet`, or `-` for JSON lines on standard input
     reject : called with row number and reason for each row that is not an event
     nulls : for CSV and Parquet, whether an empty field means "missing" or "null"
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read at all.
     """
-    kind = kind_of(path)
-    if kind == "jsonl":
+    if kind_of(path) == "jsonl":
         yield from read_lines(path, reject)
         return
-    table, rows = (read_csv if kind == "csv" else read_parquet)(path, reject)
-    if kind == "csv":
-        table = infer_types(table)
+    table, rows = read_table(path, reject, typed=True)
     yield from zip(rows, event_rows(table, nulls=nulls, json_column=None), strict=True)

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, TextIO, cast
 from thatch.errors import TableError, shown
 from thatch.model.values import is_text
 
-__all__ = ["STDIN", "Reject", "content_of", "kind_of", "object_of", "open_text", "read_lines"]
+__all__ = ["STDIN", "Reject", "Rejects", "content_of", "kind_of", "object_of", "open_text", "read_lines"]
 
 STDIN = "-"
 _KINDS = {
@@ -29,7 +29,14 @@ _KINDS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-Reject = Callable[[int, str], None]
+Reject = Callable[[int, str], None]  # called with row number and reason
+
+
+class Rejects(list[tuple[int, str]]):
+    """Rows that were rejected, with the reason; call it to add one."""
+
+    def __call__(self, row: int, reason: str) -> None:
+        self.append((row, reason))
 
 
 def kind_of(path: str) -> str:

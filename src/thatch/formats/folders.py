@@ -75,15 +75,12 @@ def read_manifest(
 ) -> dict[str, Any]:
     """The manifest of a folder, after checking that its files are as they were written.
 
+    Raises `TableError` if there is no manifest, it is of another format or kind, or a file is missing or was changed.
+
     Parameters
     ----------
     kind : the kind that the folder must be of
     names : the files to check, which must be in the manifest; by default all that it names
-
-    Raises
-    ------
-    TableError
-        If there is no manifest, it is of another format or kind, or a file is missing or was changed.
     """
     folder = Path(path)
     try:
@@ -102,12 +99,12 @@ def read_manifest(
     return manifest
 
 
-def _check_file(path: Path, told: Any) -> None:
+def _check_file(path: Path, entry: Any) -> None:
     try:
         size = path.stat().st_size
-        if not isinstance(told, Mapping) or size != told.get("bytes"):
+        if not isinstance(entry, Mapping) or size != entry.get("bytes"):
             raise TableError("the size in the manifest", f"{size:,} bytes", str(path))
-        if "sha256" in told and describe_file(path.read_bytes()) != dict(told):
+        if "sha256" in entry and describe_file(path.read_bytes()) != dict(entry):
             raise TableError("The content is not the one that the manifest describes", where=str(path))
     except OSError as error:
         raise TableError(f"Cannot read a file that the manifest names: {error}", where=str(path)) from error
@@ -117,14 +114,11 @@ def _check_file(path: Path, told: Any) -> None:
 def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
     """A hidden folder to write into, renamed when the block ends and removed if it fails.
 
+    Raises `TableError` if the folder exists already, or cannot be written.
+
     Parameters
     ----------
     overwrite : whether to replace a folder that is empty or has a manifest
-
-    Raises
-    ------
-    TableError
-        If the folder exists already, or cannot be written.
     """
     whole = Path(folder)
     _check_free(whole, overwrite=overwrite)

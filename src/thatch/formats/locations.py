@@ -8,12 +8,12 @@ without a location cannot be placed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from thatch.errors import TableError, shown
-from thatch.formats.columns import infer_types, read_csv, read_parquet
+from thatch.formats.columns import infer_types, read_table
 from thatch.formats.files import kind_of, read_lines
 from thatch.placement.sites import Homes
 from thatch.placement.tree import BrokerTree
@@ -24,16 +24,9 @@ _SUBSCRIBER, _LOCATION, _BROKER, _LIMIT = "subscriber", "location", "broker", "l
 
 
 def read_locations(path: str, tree: BrokerTree) -> Homes:
-    """The locations in a file ending in `.jsonl`, `.csv` or `.parquet`.
+    """The locations in a file ending in `.jsonl`, `.csv` or `.parquet`; rows may name brokers of the tree.
 
-    Parameters
-    ----------
-    tree : the brokers that rows may name, in the same coordinates
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read, or a row lacks a subscriber or a location with the right number of coordinates.
+    Raises `TableError` if the file or one of its rows cannot be read.
     """
     return homes_of(_rows(path), tree, path)
 
@@ -44,15 +37,15 @@ def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where
     points: list[Sequence[float]] = []
     limits: list[float] = []
     nodes = dict(zip(tree.names, tree.locations.tolist(), strict=True))
-    for row, told in rows:
-        name = told.get(_SUBSCRIBER)
+    for row, fields in rows:
+        name = fields.get(_SUBSCRIBER)
         if not isinstance(name, str):
             raise TableError("text as `subscriber`", shown(name), f"{where}, row {row}")
         if name in places:
             raise TableError(f"Duplicate subscriber: {shown(name)}", where=f"{where}, row {row}")
         places[name] = len(points)
-        points.append(_point(told, nodes, tree.locations.shape[1], f"{where}, row {row}"))
-        limits.append(_limit(told.get(_LIMIT), f"{where}, row {row}"))
+        points.append(_point(fields, nodes, tree.locations.shape[1], f"{where}, row {row}"))
+        limits.append(_limit(fields.get(_LIMIT), f"{where}, row {row}"))
     bounds = np.array(limits)
     return Homes(
         row_of=places,
@@ -61,15 +54,15 @@ def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where
     )
 
 
-def _point(told: dict[str, Any], nodes: dict[str, list[float]], axes: int, where: str) -> Sequence[float]:
-    broker = told.get(_BROKER)
+def _point(fields: dict[str, Any], nodes: dict[str, list[float]], axes: int, where: str) -> Sequence[float]:
+    broker = fields.get(_BROKER)
     if broker is not None:
         if broker not in nodes:
             raise TableError("a broker of the tree", shown(broker), where)
         return nodes[broker]
-    point = told.get(_LOCATION)
+    point = fields.get(_LOCATION)
     if point is None:
-        point = [value for name, value in told.items() if name not in (_SUBSCRIBER, _BROKER, _LIMIT)]
+        point = [value for name, value in fields.items() if name not in (_SUBSCRIBER, _BROKER, _LIMIT)]
     if not isinstance(point, list) or len(point) != axes or not all(map(_is_finite, point)):
         raise TableError(f"a location of {axes} finite numbers", shown(point), where)
     return point
@@ -88,20 +81,14 @@ def _is_finite(value: object) -> bool:
 
 
 def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    rejects: list[tuple[int, str]] = []
-
-    def reject(row: int, reason: str) -> None:
-        rejects.append((row, reason))
+    def reject(row: int, reason: str) -> NoReturn:
+        raise TableError(f"Cannot read a row: {reason}", where=f"{path}, row {row}")
 
     kind = kind_of(path)
     if kind == "jsonl":
-        for each in read_lines(path, reject):
-            _check_none(rejects, path)
-            yield each
-        _check_none(rejects, path)
+        yield from read_lines(path, reject)
         return
-    table, rows = (read_csv if kind == "csv" else read_parquet)(path, reject)
-    _check_none(rejects, path)
+    table, rows = read_table(path, reject)
     if _SUBSCRIBER not in table.column_names:
         raise TableError(f"a column `{_SUBSCRIBER}`", ", ".join(table.column_names), path)
     if kind == "csv":
@@ -110,9 +97,3 @@ def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         for name in names:
             table = table.set_column(table.column_names.index(name), name, numbers.column(name))
     yield from zip(rows, table.to_pylist(), strict=True)
-
-
-def _check_none(rejects: list[tuple[int, str]], path: str) -> None:
-    if rejects:
-        row, reason = rejects[0]
-        raise TableError(f"Cannot read a row: {reason}", where=f"{path}, row {row}")

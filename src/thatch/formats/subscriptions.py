@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
-from thatch.formats.columns import read_csv, read_parquet
-from thatch.formats.files import Reject, kind_of, read_lines
+from thatch.formats.columns import read_parquet, read_table
+from thatch.formats.files import Reject, Rejects, kind_of, read_lines
 from thatch.formats.folders import MANIFEST, read_manifest
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
@@ -57,21 +57,13 @@ class SubscriptionFile:
 def read_subscriptions(path: str) -> SubscriptionFile:
     """The subscriptions of a file ending in `.jsonl`, `.csv` or `.parquet`.
 
-    Raises
-    ------
-    TableError
-        If the file cannot be read at all or lacks a column; single bad rows are rejects.
+    Raises `TableError` if the file cannot be read at all or lacks a column; single bad rows are rejects.
     """
-    kind = kind_of(path)
-    rejects: list[tuple[int, str]] = []
-
-    def reject(row: int, reason: str) -> None:
-        rejects.append((row, reason))
-
-    if kind == "jsonl":
-        table, rows = _from_lines(path, reject)
+    rejects = Rejects()
+    if kind_of(path) == "jsonl":
+        table, rows = _from_lines(path, rejects)
     else:
-        table, rows = from_columns(*(read_csv if kind == "csv" else read_parquet)(path, reject), path, reject)
+        table, rows = from_columns(*read_table(path, rejects), path, rejects)
     return SubscriptionFile(table, rows, sorted(rejects))
 
 
@@ -170,10 +162,7 @@ def is_loaded(path: str) -> bool:
 def loaded_schema(path: str, schema: Schema | None) -> Schema | None:
     """The schema of a folder of `thatch load`.
 
-    Raises
-    ------
-    TableError
-        If another command wrote the folder, or another schema is given.
+    Raises `TableError` if another command wrote the folder, or another schema is given.
     """
     if schema is not None:
         raise TableError("Loaded subscriptions have their own schema; do not give another", where=path)
@@ -183,12 +172,7 @@ def loaded_schema(path: str, schema: Schema | None) -> Schema | None:
 
 def read_loaded(path: str) -> SubscriptionFile:
     """The subscriptions of a folder of `thatch load`, in their order."""
-    rejects: list[tuple[int, str]] = []
-
-    def reject(row: int, reason: str) -> None:
-        rejects.append((row, reason))
-
-    table, _ = read_parquet(str(Path(path) / SUBSCRIPTIONS), reject)
-    table = table.sort_by("row")
+    rejects = Rejects()
+    table = read_parquet(str(Path(path) / SUBSCRIPTIONS), rejects)[0].sort_by("row")
     rows = table.column("row").to_pylist()
-    return SubscriptionFile(*from_columns(table, rows, path, reject), rejects)
+    return SubscriptionFile(*from_columns(table, rows, path, rejects), rejects)

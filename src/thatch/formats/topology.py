@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,14 @@ import numpy as np
 from thatch.errors import MissingPackageError, ParameterError, TableError, shown
 from thatch.model.topology import Link, Topology
 
-__all__ = ["SHAPES", "file_content", "generate_topology", "read_topology", "topology_of", "topology_text"]
+__all__ = ["SHAPES", "file_content", "generate_topology", "read_topology", "topology_of"]
 
 _YAML = (".yaml", ".yml")
 _FIELDS = ("brokers", "links", "root")
 _BROKER_FIELDS = ("name", "location", "capacity", "boxes")
 _LINK_FIELDS = ("between", "latency", "bandwidth")
 
-# shape -> what makes it, and the names of what it may be told
+# shape -> what makes it, and the names of its options
 _MAKERS: dict[str, tuple[Callable[..., Topology], tuple[str, ...]]] = {
     "line": (Topology.line, ("count", "latency", "bandwidth")),
     "star": (Topology.star, ("count", "latency", "bandwidth")),
@@ -74,10 +73,7 @@ def file_content(path: str | Path) -> object:
 def topology_of(content: object) -> Topology:
     """The topology that an object as of JSON describes.
 
-    Raises
-    ------
-    TableError
-        If it describes none.
+    Raises `TableError` if it describes none.
     """
     if not isinstance(content, Mapping):
         raise TableError("an object with `links`, `brokers` or `generate`", shown(content))
@@ -97,12 +93,12 @@ def topology_of(content: object) -> Topology:
         raise TableError(error.expected, error.got, error.where) from error
 
 
-def generate_topology(shape: str, *, seed: int = 0, **told: Any) -> Topology:
-    """A topology of one of `SHAPES`; what else it may be told is as for the maker of the shape in `Topology`."""
+def generate_topology(shape: str, *, seed: int = 0, **options: Any) -> Topology:
+    """A topology of one of `SHAPES`, with the options of its maker in `Topology`."""
     if not isinstance(shape, str) or shape not in _MAKERS:
         raise TableError(f"a shape of {', '.join(SHAPES)}", shown(shape), "generate")
     maker, names = _MAKERS[shape]
-    given = {**told, **({"seed": seed} if "seed" in names else {})}
+    given = {**options, **({"seed": seed} if "seed" in names else {})}
     _check_names(given, names, f"generate, {shape}")
     if "seed" in names:
         number = given.pop("seed")
@@ -117,45 +113,30 @@ def generate_topology(shape: str, *, seed: int = 0, **told: Any) -> Topology:
         raise TableError(error.expected, error.got, f"generate, {error.where}") from error
 
 
-def topology_text(topology: Topology) -> str:
-    """A topology as JSON, which is YAML too."""
-    links = [
-        {
-            "between": list(link.ends),
-            "latency": link.latency,
-            **({} if link.bandwidth == inf else {"bandwidth": link.bandwidth}),
-        }
-        for link in topology.links
-    ]
-    return (
-        json.dumps({"brokers": list(topology.brokers), "links": links}, ensure_ascii=False, indent=1) + "\n"
-    )
+def _generated(entry: object) -> Topology:
+    if not isinstance(entry, Mapping) or "shape" not in entry:
+        raise TableError("an object with a `shape`", shown(entry), "generate")
+    return generate_topology(**{str(name): value for name, value in entry.items()})
 
 
-def _generated(told: object) -> Topology:
-    if not isinstance(told, Mapping) or "shape" not in told:
-        raise TableError("an object with a `shape`", shown(told), "generate")
-    return generate_topology(**{str(name): value for name, value in told.items()})
-
-
-def _name(told: object, where: str) -> Any:
+def _name(entry: object, where: str) -> Any:
     """The name of a broker: it may stand for itself, or beside what placement must know."""
-    if not isinstance(told, Mapping):
-        return told
-    _check_names(told, _BROKER_FIELDS, where)
-    if "name" not in told:
-        raise TableError("a broker with a `name`", shown(told), where)
-    return told["name"]
+    if not isinstance(entry, Mapping):
+        return entry
+    _check_names(entry, _BROKER_FIELDS, where)
+    if "name" not in entry:
+        raise TableError("a broker with a `name`", shown(entry), where)
+    return entry["name"]
 
 
-def _link(told: object, where: str) -> Link:
-    if isinstance(told, Mapping):
-        _check_names(told, _LINK_FIELDS, where)
-        ends, rest = told.get("between"), {name: told[name] for name in told if name != "between"}
+def _link(entry: object, where: str) -> Link:
+    if isinstance(entry, Mapping):
+        _check_names(entry, _LINK_FIELDS, where)
+        ends, rest = entry.get("between"), {name: entry[name] for name in entry if name != "between"}
     else:
-        ends, rest = told, {}
+        ends, rest = entry, {}
     if not isinstance(ends, list) or len(ends) != 2 or not all(isinstance(each, str) for each in ends):
-        raise TableError("a link such as [north, south] or {between: [north, south]}", shown(told), where)
+        raise TableError("a link such as [north, south] or {between: [north, south]}", shown(entry), where)
     return Link(one=ends[0], other=ends[1], **{name: _number(value) for name, value in rest.items()})
 
 
@@ -174,8 +155,8 @@ def _list(content: Mapping[Any, Any], name: str) -> list[Any]:
     return found
 
 
-def _check_names(told: Mapping[Any, Any], known: tuple[str, ...], where: str) -> None:
-    foreign = next((name for name in told if name not in known), None)
+def _check_names(entry: Mapping[Any, Any], known: tuple[str, ...], where: str) -> None:
+    foreign = next((name for name in entry if name not in known), None)
     if foreign is not None:
         raise TableError(f"only the names {', '.join(known)}", shown(foreign), where)
 

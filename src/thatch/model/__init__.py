@@ -1,1 +1,1 @@
-"""The vocabulary of every other room: lines, events, filters, boxes. Frozen values, no IO."""
+"""The vocabulary of every other package: lines, events, filters, boxes. Frozen values, no IO."""

@@ -17,6 +17,7 @@ from thatch.model.lines import (
     Literal,
     above,
     below,
+    covers,
     difference,
     intersect,
     prefix_interval,
@@ -60,6 +61,14 @@ class Draft:
     constraints: dict[str, Constraint]
     residuals: frozenset[Residual] = frozenset()
 
+    def covers(self, other: Draft) -> bool:
+        """Whether each constraint covers one of the other, and each residual is one of the other's."""
+        for key, constraint in self.constraints.items():
+            known = other.constraints.get(key)
+            if known is None or not covers(constraint, known):
+                return False
+        return self.residuals <= other.residuals
+
 
 @dataclass(slots=True)
 class Normalisation:
@@ -81,17 +90,9 @@ def only(value: Literal) -> Constraint:
     return (below(value), above(value))
 
 
-def _other(value: Literal) -> Constraint:
-    return difference(segment_of(value), only(value))
-
-
 def _less(value: Literal) -> Constraint:
     low, high = segment_of(value)[0], below(value)
     return (low, high) if low < high else ()
-
-
-def _at_most(value: Literal) -> Constraint:
-    return (segment_of(value)[0], above(value))
 
 
 def _more(value: Literal) -> Constraint:
@@ -99,18 +100,14 @@ def _more(value: Literal) -> Constraint:
     return (low, high) if low < high else ()
 
 
-def _at_least(value: Literal) -> Constraint:
-    return (below(value), segment_of(value)[1])
-
-
 # By the operator of `x operator value`.
 COMPARE: dict[str, Callable[[Literal], Constraint]] = {
     "=": only,
-    "!=": _other,
+    "!=": lambda value: difference(segment_of(value), only(value)),
     "<": _less,
-    "<=": _at_most,
+    "<=": lambda value: (segment_of(value)[0], above(value)),
     ">": _more,
-    ">=": _at_least,
+    ">=": lambda value: (below(value), segment_of(value)[1]),
 }
 
 

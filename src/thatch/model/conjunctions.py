@@ -84,10 +84,7 @@ def close(
 ) -> Conjunction:
     """The conjunction of these conditions in its one form.
 
-    Raises
-    ------
-    Dead
-        If no flat event can satisfy all of them.
+    Raises `Dead` if no flat event can satisfy all of them.
     """
     checks = set(residuals)
     if checks or ")" in {key[-1] for key in constraints}:

@@ -14,14 +14,18 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from math import isnan
 
-from thatch.model.lines import BOTTOM, Cut
+from thatch.errors import FilterError, shown
+from thatch.model.lines import BOTTOM, Cut, Literal
 from thatch.model.names import split
+from thatch.model.values import canonical_number
 
 __all__ = [
     "FIRST_MICROSECOND",
     "LAST_MICROSECOND",
     "address_of",
+    "canonical_literal",
     "derive",
     "fold",
     "ip_text",
@@ -45,6 +49,24 @@ _MOMENT = re.compile(
 def fold(text: str) -> str:
     """Text as it is compared when case is ignored: Unicode case folding, code point by code point."""
     return text.casefold()
+
+
+def canonical_literal(key: str, value: Literal) -> Literal:
+    """A literal as filters keep it: whole numbers as integers, addresses and moments in their line's own form."""
+    if isinstance(value, float):
+        if isnan(value):
+            raise FilterError("a number", "NaN, which is equal to nothing", key)
+        value = canonical_number(value)
+    function = split(key)[0][0] if key[-1] == ")" else ""
+    if value is None or function not in ("ip", "time"):
+        return value
+    read = None
+    if isinstance(value, str):
+        read = ip_text(value) if function == "ip" else microseconds_of(value)
+    if read is None:
+        expected = "an address" if function == "ip" else "a timestamp such as '2026-01-31T12:00:00Z'"
+        raise FilterError(expected, shown(value), key)
+    return read
 
 
 def derive(key: str, base: Cut) -> Cut:

@@ -91,15 +91,12 @@ def _product(points: dict[str, Cut], choices: tuple[Choice, ...]) -> Iterator[di
 def read_event(event: Mapping[str, Any], schema: Schema | None = None) -> Record:
     """The event as places on lines.
 
+    Raises `EventError` if the event is not such an object; nothing is kept of it.
+
     Parameters
     ----------
     event : a mapping of names to values, lists and mappings; see `thatch.model.values` for the values
     schema : declared types; a value outside its type counts as missing
-
-    Raises
-    ------
-    EventError
-        If the event is not such an object; nothing is kept of it.
     """
     if type(event) is not dict and not isinstance(event, Mapping):
         raise EventError("an object of names and values", f"{shown(event)} of type {type(event).__name__}")

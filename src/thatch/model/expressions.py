@@ -22,8 +22,12 @@ condition        true                                     false                 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_network
 
+from thatch.errors import FilterError, shown
+from thatch.model.derived import ip_text
 from thatch.model.lines import Literal
+from thatch.model.names import derived_key
 from thatch.model.shapes import Shape
 from thatch.model.wildcards import Wildcard
 
@@ -42,6 +46,9 @@ __all__ = [
     "Or",
     "Unlike",
     "Within",
+    "geofence",
+    "membership",
+    "network",
 ]
 
 
@@ -156,3 +163,31 @@ class Or(Expression):
 
 
 Condition = Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within
+
+
+def membership(key: str, values: list[Literal]) -> Expression:
+    """`key in (values)`, null among them allowed."""
+    plain = tuple(value for value in values if value is not None)
+    if len(plain) == len(values):
+        return In(key, plain)
+    return Or((In(key, plain), IsNull(key))) if plain else IsNull(key)
+
+
+def network(key: str, text: str) -> Expression:
+    """`cidr(key, text)`: an address inside a network."""
+    try:
+        parsed = ip_network(text, strict=False) if "/" in text and "%" not in text else None
+    except ValueError:
+        parsed = None
+    if parsed is None:
+        raise FilterError("a network such as '10.0.0.0/8' or '2001:db8::/32'", shown(text))
+    address = derived_key(("ip",), key)
+    first, last = ip_text(str(parsed[0])), ip_text(str(parsed[-1]))
+    return And((Compare(address, ">=", first), Compare(address, "<=", last)))
+
+
+def geofence(latitude: str, longitude: str, shape: Shape) -> Expression:
+    """`within(latitude, longitude, shape)`."""
+    if latitude == longitude or latitude[-1] == ")" or longitude[-1] == ")":
+        raise FilterError("two different attributes, latitude and longitude", f"{latitude} and {longitude}")
+    return Within(latitude, longitude, shape)

@@ -43,7 +43,7 @@ class Hull:
                 if len(parts) > _SLACK * self._most:
                     parts[:] = [coarsen(union(parts), self._most)]
 
-    def lost(self, conjunction: Conjunction) -> int:
+    def count_lost(self, conjunction: Conjunction) -> int:
         """How many attributes would no longer be constrained if it held a conjunction too."""
         return len(self._sides.keys() - {key for key, _ in conjunction.constraints})
 

@@ -13,10 +13,11 @@ from functools import lru_cache
 
 from thatch.errors import FilterError, shown
 
-__all__ = ["DERIVATIONS", "KEYWORDS", "base_of", "derived_key", "key_of", "name_of", "split"]
+__all__ = ["DERIVATIONS", "FUNCTIONS", "KEYWORDS", "base_of", "derived_key", "key_of", "name_of", "split"]
 
-KEYWORDS = frozenset(
-    [
+FUNCTIONS = frozenset({"lower", "reverse", "ip", "time"})
+KEYWORDS = FUNCTIONS.union(
+    (
         "and",
         "or",
         "not",
@@ -30,19 +31,8 @@ KEYWORDS = frozenset(
         "from",
         "true",
         "false",
-        "exists",
-        "cidr",
-        "within",
-        "circle",
-        "polygon",
-        "timestamp",
-        "infinity",
-        "nan",
-        "lower",
-        "reverse",
-        "ip",
-        "time",
-    ]
+    ),
+    ("exists", "cidr", "within", "circle", "polygon", "timestamp", "infinity", "nan"),
 )
 
 # What may stand around a name, outermost first. Other nestings say nothing new and are refused.

@@ -25,7 +25,7 @@ from thatch.model.conditions import (
 )
 from thatch.model.conjunctions import Conjunction, Dead, close
 from thatch.model.expressions import And, Compare, Constant, Expression, In, Matches, Not, Or
-from thatch.model.lines import Constraint, covers, intersect, intersect_all, prefix_interval, union
+from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval, union
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.model.simplification import simplify
@@ -144,26 +144,25 @@ def _normal(expression: Expression, negated: bool, work: Normalisation, depth: i
         expression, negated = expression.child, not negated
     if depth > _MAX_DEPTH:
         raise FilterTooLargeError("levels of nesting", depth, _MAX_DEPTH)
-    kind = type(expression)
-    if kind is And or kind is Or:
-        combine = _conjunction if (kind is And) != negated else _disjunction
-        return combine(_joined(expression, kind), negated, work, depth)
-    if kind is Constant:
-        if expression.value != negated:  # type: ignore[attr-defined]
+    if isinstance(expression, (And, Or)):
+        combine = _conjunction if isinstance(expression, And) != negated else _disjunction
+        return combine(_joined(expression), negated, work, depth)
+    if isinstance(expression, Constant):
+        if expression.value != negated:
             return [Draft({})]
         work.remark("dead", "it is false")
         return []
     return parts_of_condition(expression, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions
 
 
-def _joined(expression: Expression, kind: type) -> list[Expression]:
+def _joined(expression: And | Or) -> list[Expression]:
     """What one `and` or `or` joins, with `a & b & c` seen as one and not as two inside each other."""
     result: list[Expression] = []
-    pending = [expression]
+    pending: list[Expression] = [expression]
     while pending:
         each = pending.pop()
-        if type(each) is kind:
-            pending.extend(reversed(each.children))  # type: ignore[attr-defined]
+        if isinstance(each, type(expression)):
+            pending.extend(reversed(each.children))
         else:
             result.append(each)
         if len(result) + len(pending) > MAX_CONDITIONS:
@@ -287,15 +286,7 @@ def _remark_covered(parts: list[Draft], ends: list[int], work: Normalisation) ->
 
 
 def _lie_inside(inner: list[Draft], outer: list[Draft]) -> bool:
-    return all(any(_lies_inside(part, wide) for wide in outer) for part in inner)
-
-
-def _lies_inside(part: Draft, wide: Draft) -> bool:
-    for key, constraint in wide.constraints.items():
-        known = part.constraints.get(key)
-        if known is None or not covers(constraint, known):
-            return False
-    return wide.residuals <= part.residuals
+    return all(any(wide.covers(part) for wide in outer) for part in inner)
 
 
 def _gathered(parts: list[Draft]) -> list[Draft]:

@@ -128,7 +128,7 @@ def _is_about_text(constraint: Constraint, line: Line | None) -> bool:
 
 
 def _numeric(low: Cut, high: Cut, segment: Constraint, text: str) -> Any:
-    if is_single(low, high) and abs(value_at(first_point(low))) != inf:  # type: ignore[arg-type]
+    if is_single(low, high) and abs(value_at(first_point(low))) != inf:  # type: ignore[arg-type]  # it is a number
         return value_at(first_point(low))
     parts: list[Any] = []
     if low != segment[0]:

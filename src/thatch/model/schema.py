@@ -94,10 +94,7 @@ class Schema(Mapping[str, Line]):
     def from_description(cls, description: Mapping[str, Mapping[str, Any]]) -> Schema:
         """The schema that `describe` described.
 
-        Raises
-        ------
-        SchemaError
-            If the description is not one, or its types make no sense.
+        Raises `SchemaError` if the description is not one, or its types make no sense.
         """
         if not isinstance(description, Mapping):
             raise SchemaError("a mapping of attribute names to descriptions", shown(description))

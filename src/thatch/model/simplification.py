@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from thatch.model.conditions import Draft
 from thatch.model.conjunctions import Conjunction, close
-from thatch.model.lines import Constraint, covers, union
-from thatch.model.residuals import Residual
+from thatch.model.lines import union
 from thatch.model.schema import Schema, line_of, tighten
 
 __all__ = ["simplify"]
-
-_Entry = tuple[Conjunction, dict[str, Constraint], frozenset[Residual]]
 
 
 def simplify(conjunctions: Iterable[Conjunction], schema: Schema | None) -> list[Conjunction]:
@@ -32,24 +30,18 @@ def _absorbed(conjunctions: list[Conjunction]) -> list[Conjunction]:
     Only a conjunction with fewer attributes and residuals, or with just the same, can hold another; so they are kept
     by those, and those with few come first.
     """
-    kept: dict[frozenset[object], list[_Entry]] = {}
+    kept: dict[frozenset[object], list[tuple[Conjunction, Draft]]] = {}
     by_size = sorted(conjunctions, key=lambda each: len(each.constraints) + len(each.residuals))
     for inner in by_size:
-        entry = (inner, dict(inner.constraints), frozenset(inner.residuals))
-        keys = frozenset((*entry[1], *inner.residuals))
-        rivals = [other for others, group in kept.items() if others < keys for other in group]
+        draft = Draft(dict(inner.constraints), frozenset(inner.residuals))
+        keys = frozenset((*draft.constraints, *inner.residuals))
+        rivals = [other for others, group in kept.items() if others < keys for _, other in group]
         same = kept.setdefault(keys, [])
-        if any(_holds_all(other, entry) for other in (*rivals, *same)):
+        if any(other.covers(draft) for other in (*rivals, *(each for _, each in same))):
             continue
-        same[:] = [other for other in same if not _holds_all(entry, other)]
-        same.append(entry)
-    return sorted((entry[0] for group in kept.values() for entry in group), key=Conjunction.sort_key)
-
-
-def _holds_all(outer: _Entry, inner: _Entry) -> bool:
-    return outer[2] <= inner[2] and all(
-        covers(constraint, inner[1][key]) for key, constraint in outer[1].items()
-    )
+        same[:] = [each for each in same if not draft.covers(each[1])]
+        same.append((inner, draft))
+    return sorted((each for group in kept.values() for each, _ in group), key=Conjunction.sort_key)
 
 
 def _merged(conjunctions: list[Conjunction], schema: Schema | None) -> list[Conjunction]:

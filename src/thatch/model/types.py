@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from fractions import Fraction
 from math import ceil, floor, inf, isinf, isnan
-from typing import Any, Protocol
+from typing import Any
 
 from thatch.errors import SchemaError, ThatchError, shown
 from thatch.model.lines import TOP, Cut, Literal, above, around, below, first_point, value_at
@@ -19,32 +19,32 @@ from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number, read
 __all__ = ["Addresses", "Decimal", "DeclaredType", "Enum", "Integer", "Line", "Moments", "Number", "Text"]
 
 
-class Line(Protocol):
+class Line(ABC):
     """What a declared type knows about its line."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def tighten(self, cut: Cut) -> Cut:
         """The one name of all cuts that have no value of the line between them and `cut`."""
 
     def before(self, cut: Cut) -> Cut:
         """Another name of a tightened cut: just above the greatest value below it, where that is known."""
+        return cut
 
+    @abstractmethod
     def holds(self, value: Literal) -> bool:
         """Whether a present, non-null value belongs to the type."""
 
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Plain data that `Schema.from_description` turns back into this type."""
 
 
-class DeclaredType(ABC):
+class DeclaredType(Line):
     """Equality, hashing and printing from the plain description."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def describe(self) -> dict[str, Any]: ...
-
-    def before(self, cut: Cut) -> Cut:
-        return cut
 
     def __eq__(self, other: object) -> bool:
         # By text, since Python holds that 1 == True.
@@ -144,7 +144,7 @@ class Integer(_Numeric):
         return (5, cut[1] - 1, 1) if len(cut) == 3 and cut > self._first else cut
 
     def holds(self, value: Literal) -> bool:
-        return super().holds(value) and value == int(value)  # type: ignore[arg-type]
+        return super().holds(value) and value == int(value)  # type: ignore[arg-type]  # it is a number
 
 
 class Decimal(_Numeric):
@@ -175,11 +175,9 @@ class Decimal(_Numeric):
         raise AssertionError("a decimal lies within two steps of any number")
 
     def holds(self, value: Literal) -> bool:
-        if not super().holds(value):
+        if not super().holds(value) or value in (inf, -inf):
             return False
-        number = Fraction(value) if not isinf(value) else None  # type: ignore[arg-type]
-        if number is None:
-            return False
+        number = Fraction(value)  # type: ignore[arg-type]  # it is a finite number
         return number.denominator == 1 or bool(round(number * self._scale) / self._scale == value)
 
     def describe(self) -> dict[str, Any]:
@@ -245,7 +243,7 @@ class Enum(DeclaredType):
         return f"Enum({', '.join(map(repr, self.values))})"
 
 
-class Addresses:
+class Addresses(Line):
     """The line of `ip(x)`: missing, then every IPv4 address, then every IPv6 address."""
 
     def tighten(self, cut: Cut) -> Cut:

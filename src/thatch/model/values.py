@@ -67,25 +67,22 @@ def canonical_number(number: float) -> int | float:
 def read_scalar(value: Any, where: str) -> Literal:
     """The value on the line that a Python scalar stands for.
 
+    Raises `EventError` if the value has no place on the line.
+
     Parameters
     ----------
     value : anything that is not a list or a mapping
     where : path for the error message
-
-    Raises
-    ------
-    EventError
-        If the value has no place on the line.
     """
     kind = type(value)
     if kind is str:
         return value if value.isascii() else check_text(value, where)
     if kind is int:
         if MIN_INTEGER <= value <= MAX_INTEGER:
-            return value  # type: ignore[no-any-return]
+            return value  # type: ignore[no-any-return]  # its type was tested, in the quickest way
         raise EventError("an integer of 64 bits", shown(value), where)
     if kind is float or kind is bool or value is None:
-        return value  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]  # as above
     return _read_rare(value, where)
 
 

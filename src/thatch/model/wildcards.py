@@ -14,7 +14,6 @@ __all__ = ["Wildcard", "escape_wildcard", "wildcard"]
 
 _ONE = None  # in a piece: any one character
 _LONG = 1_000
-_ANY = ""  # while reading: any text
 _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 Piece = tuple[str | None, ...]
@@ -86,42 +85,27 @@ class Wildcard:
 def wildcard(pattern: str) -> Wildcard:
     """Parse a pattern.
 
-    Raises
-    ------
-    ValueError
-        If the pattern ends in a lone backslash.
+    Raises `ValueError` if the pattern ends in a lone backslash.
     """
     if "_" not in pattern and "\\" not in pattern and "%%" not in pattern:  # nothing to read twice
         return Wildcard(pattern, tuple(map(tuple, pattern.split("%"))))
-    parts: list[str | None] = []
+    pieces: list[list[str | None]] = [[]]
+    has_any = False  # a run of `_` and `%` says only how many characters at least: `_` first, one `%`
     characters = iter(pattern)
     for character in characters:
-        if character == "\\":
-            escape = next(characters, None)
-            if escape is None:
-                raise ValueError("a character after the last backslash")
-            parts.append(escape)
-        elif character in "_%":
-            parts.append(_ONE if character == "_" else _ANY)
-        else:
-            parts.append(character)
-    return _canonical(parts)
-
-
-def _canonical(parts: list[str | None]) -> Wildcard:
-    """Pieces between `%` signs. A run of `_` and `%` says only how many characters at least: `_` first, one `%`."""
-    pieces: list[list[str | None]] = [[]]
-    has_any = False
-    for part in parts:
-        if part == _ANY:
+        if character == "%":
             has_any = True
-        elif part is _ONE:
+            continue
+        if character == "_":
             pieces[-1].append(_ONE)
-        else:
-            if has_any:
-                pieces.append([])
-                has_any = False
-            pieces[-1].append(part)
+            continue
+        if has_any:
+            pieces.append([])
+            has_any = False
+        literal = next(characters, None) if character == "\\" else character
+        if literal is None:
+            raise ValueError("a character after the last backslash")
+        pieces[-1].append(literal)
     if has_any:
         pieces.append([])
     text = "%".join(
@@ -136,12 +120,12 @@ def escape_wildcard(text: str) -> str:
 
 
 def _literal(piece: Piece) -> str | None:
-    return None if _ONE in piece else "".join(piece)  # type: ignore[arg-type]
+    return None if _ONE in piece else "".join(filter(None, piece))
 
 
 def _leading(piece: Piece) -> str:
     end = piece.index(_ONE) if _ONE in piece else len(piece)
-    return "".join(piece[:end])  # type: ignore[arg-type]
+    return "".join(filter(None, piece[:end]))
 
 
 @lru_cache(maxsize=4_096)

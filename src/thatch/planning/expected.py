@@ -63,7 +63,7 @@ def expected_cost(problem: PlanningProblem, step: PlanStep, chances: Chances | N
     evaluated once, if any of its steps is reached; these events are assumed independent, as are different owners.
     """
     walk = _ChanceWalk(problem, chances or problem.chance)
-    walk.take(walk.rated(step, ()), 1.0, dict.fromkeys(problem.repeated, 1.0))
+    walk.take(walk.rate(step, ()), 1.0, dict.fromkeys(problem.repeated, 1.0))
     return sum(problem.costs[predicate] * (1.0 - missed) for predicate, missed in walk.missed.items())
 
 
@@ -83,13 +83,13 @@ class _ChanceWalk:
         self._chances = chances
         self.missed: dict[int, float] = {}  # the probability that no step with the predicate is reached
 
-    def rated(self, step: PlanStep, path: tuple[int, ...]) -> _Rated:
+    def rate(self, step: PlanStep, path: tuple[int, ...]) -> _Rated:
         passed, through = [], 1.0
         for test in step.tests:
             passed.append(self._chances(test, path))
             through *= passed[-1]
             path = (*path, test)
-        below = tuple(self.rated(each, path) for each in step.below)
+        below = tuple(self.rate(each, path) for each in step.below)
         open_here: dict[int, float] = {}
         for member in step.ends:
             if self._problem.owners[member] in self._problem.repeated:

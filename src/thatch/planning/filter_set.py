@@ -55,7 +55,7 @@ class FilterSet:
     >>> wanted = FilterSet({"a": thatch.parse("x = 1 and y < 5"), "b": thatch.parse("x = 1 and y > 7")})
     >>> wanted.problem.names
     ('x = 1', 'y < 5', 'y > 7')
-    >>> sorted(wanted.matching(plan(wanted.problem), {"x": 1, "y": 3}))
+    >>> sorted(wanted.match(plan(wanted.problem), {"x": 1, "y": 3}))
     ['a']
     """
 
@@ -127,7 +127,7 @@ class FilterSet:
         # Predicates may be true on different elements of a list, so each member must be verified as a whole.
         return execute(plan, self._truth(record), lambda member: holds(self.conjunctions[member], record))
 
-    def matching(self, plan: MatchingPlan, event: Mapping[str, Any]) -> list[str]:
+    def match(self, plan: MatchingPlan, event: Mapping[str, Any]) -> list[str]:
         """The names of the filters that match an event; with answer "any", all or none."""
         owners = self.execute(plan, event).owners
         if plan.problem.owner_count < len(self.names):

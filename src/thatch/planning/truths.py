@@ -17,10 +17,7 @@ __all__ = ["columns_of"]
 def columns_of(predicates: Sequence[PrintedCondition], records: Sequence[Record]) -> list[int]:
     """For each predicate the set of events on which it is true, bit e for event e.
 
-    Raises
-    ------
-    ParameterError
-        If an event has lists: there, single predicates do not decide who matches.
+    Raises `ParameterError` if an event has lists: there, single predicates do not decide who matches.
     """
     for place, record in enumerate(records):
         if record.choices:

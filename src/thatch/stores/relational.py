@@ -147,7 +147,7 @@ class RelationalStore(ColdTier, ABC):
         with change.lock, self._translate_errors(change), change.transaction():
             yield change
 
-    def alone(self) -> AbstractContextManager[object]:
+    def lock(self) -> AbstractContextManager[object]:
         return self._alone
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -370,7 +370,7 @@ class RelationalStore(ColdTier, ABC):
         statement, values = self.candidates(self.box_query(record))
         return "\n".join(str(row[-1]) for row in self.query(f"{self.explain} {statement}", values))
 
-    def expired(self, now: float) -> list[str]:
+    def find_expired(self, now: float) -> list[str]:
         rows = self.query("SELECT id FROM subscriptions WHERE expires <= ? ORDER BY slot", [now])
         return [unescape(identity) for (identity,) in rows]
 

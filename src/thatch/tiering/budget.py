@@ -32,16 +32,13 @@ class Budget:
     Merging an index of segments takes about three times its size for a moment, so the marks lie well below the budget;
     for diagrams they may be higher.
 
+    Raises `ParameterError` if the marks are not in order.
+
     Parameters
     ----------
     size : bytes that everything in memory may take, merging included
     high : above this share of it clusters move to the cold tier
     low : until this share is reached; and they come back if they fit below it
-
-    Raises
-    ------
-    ParameterError
-        If the marks are not in order.
     """
 
     size: int
@@ -64,13 +61,10 @@ class Budget:
         """Bytes at which they stop moving out, and below which they come back."""
         return int(self.size * self.low)
 
-    def beside(self, taken: int) -> Budget:
+    def deduct(self, taken: int) -> Budget:
         """The budget that is left for subscriptions beside bytes that are always taken, with the same marks.
 
-        Raises
-        ------
-        ParameterError
-            If there is no room for any.
+        Raises `ParameterError` if there is no room for any.
         """
         least = taken + int(_LEAST / self.low)
         if self.size < least:

@@ -92,7 +92,7 @@ class TieredEngine:
         self._fast: FastTier = SegmentTier(schema) if fast is None else fast
         self._clusters = Clusters()
         self._keys = AccessKeys(max(256, self.budget.size // _COUNTED), selectivity)
-        room = self.budget.beside(cold.nbytes() + self._fast.nbytes())
+        room = self.budget.deduct(cold.nbytes() + self._fast.nbytes())
         self._migration = Migration(self._fast, cold, self._clusters, self._keys, room, moved)
         # Nobody knows whether these are stored: the database must be asked.
         self._uncertain: frozenset[str] = frozenset()
@@ -178,7 +178,7 @@ class TieredEngine:
 
         If the database fails after some were removed, those are returned, and the next call returns the others.
         """
-        gone = self._cold.expired(seconds(now, "now"))
+        gone = self._cold.find_expired(seconds(now, "now"))
         for start in range(0, len(gone), _BATCH):
             try:
                 self._drop(gone[start : start + _BATCH])
@@ -190,7 +190,7 @@ class TieredEngine:
 
     def rebalance(self) -> None:
         """Move clusters back as far as there is room, or out if there is none; also happens by itself now and then."""
-        with self._cold.alone():
+        with self._cold.lock():
             self._settle()
             self._migration.make_room(0)
             self._migration.fill()
@@ -237,11 +237,8 @@ class TieredEngine:
     ) -> list[str]:
         """The subscriptions of both tiers that match an event: first the fast tier's, each in order of arrival there.
 
-        Raises
-        ------
-        StoreError
-            If the database is away; `answer` still gives what is in memory, except subscriptions whose last change
-            may or may not have been stored.
+        Raises `StoreError` if the database is away; `answer` still gives what is in memory, except subscriptions whose
+        last change may or may not have been stored.
         """
         return list(self.answer(event, by=by, now=now))
 
@@ -306,7 +303,7 @@ class TieredEngine:
 
     def _put(self, many: Sequence[StoredSubscription]) -> None:
         """Write subscriptions to the database, then those that belong there to memory."""
-        with self._cold.alone():
+        with self._cold.lock():
             self._settle()
             keys = [self._keys.key(each.filter) for each in many]
             self._migration.make_room(sum(not self._clusters.is_cold(key) for key in keys))
@@ -350,7 +347,7 @@ class TieredEngine:
 
     def _drop(self, identities: Sequence[str]) -> bool:
         """Remove subscriptions; whether there were any."""
-        with self._cold.alone():
+        with self._cold.lock():
             self._settle()
             known = self._cold.find(identities)
             if not known:
@@ -385,7 +382,7 @@ class TieredEngine:
         """After a lost connection, look up what became of the change; raises `StoreError` if it is still lost."""
         if not self._uncertain and self._migration.is_folded:
             return
-        with self._cold.alone():  # readers come here, too; a change under way ends first
+        with self._cold.lock():  # readers come here, too; a change under way ends first
             if not self._uncertain and self._migration.is_folded:
                 return
             found = self._cold.find(sorted(self._uncertain))

@@ -40,9 +40,6 @@ class SegmentTier(FastTier):
     def __len__(self) -> int:
         return len(self._engine)
 
-    def __contains__(self, identity: object) -> bool:
-        return identity in self._engine
-
     def put(self, many: Sequence[StoredSubscription]) -> None:
         if len(many) < _FEW:
             for each in many:
@@ -97,9 +94,6 @@ class DiagramTier(FastTier):
     def __len__(self) -> int:
         return len(self._slots)
 
-    def __contains__(self, identity: object) -> bool:
-        return identity in self._slots
-
     def put(self, many: Sequence[StoredSubscription]) -> None:
         self.remove([each.identity for each in many])
         for each in many:
@@ -130,7 +124,7 @@ class DiagramTier(FastTier):
         # Dicts do not shrink by themselves: build the index anew.
         rows = self._rows
         slots = {old: new for new, old in enumerate(rows)}
-        self._index = self._index.renumbered(slots)
+        self._index = self._index.renumber(slots)
         self._rows = {slots[old]: row for old, row in rows.items()}
         self._slots = {row[0]: slot for slot, row in self._rows.items()}
         self._next = len(slots)

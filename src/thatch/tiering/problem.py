@@ -119,7 +119,7 @@ class ColdTier(Protocol):
     After an error nobody knows whether the transaction happened; every change may be repeated.
     """
 
-    def alone(self) -> AbstractContextManager[object]:
+    def lock(self) -> AbstractContextManager[object]:
         """Make other threads wait during several calls, and the changes in memory that go with them; reentrant."""
 
     def clusters(self) -> list[ClusterRecord]:
@@ -152,7 +152,7 @@ class ColdTier(Protocol):
     def match(self, record: Record, now: float | None = None) -> list[Match]:
         """The subscriptions of this tier that match an event, in order of arrival; `now` leaves out expired ones."""
 
-    def expired(self, now: float) -> list[str]:
+    def find_expired(self, now: float) -> list[str]:
         """Ids of all that has expired by `now`, in both tiers, in order of arrival."""
 
     def identities(self) -> Iterator[str]:
@@ -169,8 +169,6 @@ class FastTier(Protocol):
     """Subscriptions in memory. Unknown ids are no error here: after a failed move nobody is sure."""
 
     def __len__(self) -> int: ...
-
-    def __contains__(self, identity: object) -> bool: ...
 
     def put(self, many: Sequence[StoredSubscription]) -> None:
         """Add subscriptions, each id once, in place of those with their ids."""

@@ -20,7 +20,7 @@ class PlainColdTier(ColdTier):
         self._found: dict[str, Found] = {}
         self._clusters: dict[int, ClusterRecord] = {}
 
-    def alone(self) -> AbstractContextManager[object]:
+    def lock(self) -> AbstractContextManager[object]:
         return nullcontext()
 
     def clusters(self) -> list[ClusterRecord]:
@@ -73,7 +73,7 @@ class PlainColdTier(ColdTier):
             and any(holds(conjunction, record) for conjunction in each.filter.conjunctions)
         ]
 
-    def expired(self, now: float) -> list[str]:
+    def find_expired(self, now: float) -> list[str]:
         return [identity for identity, each in self._found.items() if each.subscription.expires <= now]
 
     def identities(self) -> Iterator[str]:

@@ -18,7 +18,7 @@ from math import isinf
 from typing import Any, NoReturn
 
 from thatch.errors import FilterError, PatternError, ThatchError, shown
-from thatch.model.derived import fold
+from thatch.model.derived import canonical_literal, fold
 from thatch.model.expressions import (
     And,
     Compare,
@@ -30,13 +30,13 @@ from thatch.model.expressions import (
     Not,
     Or,
     Unlike,
+    network,
 )
-from thatch.model.language.python import canonical_literal
-from thatch.model.language.text import MAX_LENGTH, MAX_NESTING, network
+from thatch.model.language.text import MAX_LENGTH, MAX_NESTING
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of
 from thatch.model.values import is_text, read_scalar
-from thatch.model.wildcards import escape_wildcard, wildcard
+from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
 __all__ = ["expression_of_pattern", "pattern_of_json"]
 
@@ -44,35 +44,6 @@ _EXACT = 2**53
 _SHOWN_NAME = 80  # characters of each name that an error shows
 _BOTTOM_OPERATORS = (">", ">=")
 _TOP_OPERATORS = ("<", "<=")
-# Names that the engine keeps for itself inside `$or`.
-_RESERVED = frozenset(
-    [
-        "exactly",
-        "equals-ignore-case",
-        "prefix",
-        "suffix",
-        "anything-but",
-        "exists",
-        "wildcard",
-        "numeric",
-        "cidr",
-        "=",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "regex",
-        "not-wildcard",
-        "not-equals-ignore-case",
-        "date-after",
-        "date-on-or-after",
-        "date-before",
-        "date-on-or-before",
-        "in-date-range",
-        "ip-address-in-range",
-        "ip-address-not-in-range",
-    ]
-)
 
 
 def pattern_of_json(text: str) -> Any:
@@ -105,10 +76,7 @@ def _no_constant(name: str) -> NoReturn:
 def expression_of_pattern(pattern: Mapping[str, Any]) -> Expression:
     """The expression that a pattern stands for.
 
-    Raises
-    ------
-    PatternError
-        If it is not a pattern; `where` is the path into it.
+    Raises `PatternError` if it is not a pattern; `where` is the path into it.
     """
     if not isinstance(pattern, Mapping):
         raise PatternError("a pattern as an object", f"{shown(pattern)} of type {type(pattern).__name__}")
@@ -242,14 +210,22 @@ def _number(value: Any, where: str) -> int | float:
 # --- matchers ----------------------------------------------------------------------------------------------------
 
 
+def _starts_with(text: str) -> Wildcard:
+    return wildcard(escape_wildcard(text) + "%")
+
+
+def _ends_with(text: str) -> Wildcard:
+    return wildcard("%" + escape_wildcard(text))
+
+
 def _prefix(key: str, operand: Any, where: str) -> Expression:
     key, text = _maybe_ignoring_case(key, operand, where)
-    return Matches(key, wildcard(escape_wildcard(text) + "%"))
+    return Matches(key, _starts_with(text))
 
 
 def _suffix(key: str, operand: Any, where: str) -> Expression:
     key, text = _maybe_ignoring_case(key, operand, where)
-    return Matches(key, wildcard("%" + escape_wildcard(text)))
+    return Matches(key, _ends_with(text))
 
 
 def _maybe_ignoring_case(key: str, operand: Any, where: str) -> tuple[str, str]:
@@ -352,27 +328,10 @@ def _anything_but(key: str, operand: Any, where: str) -> Expression:
     return distinct[0] if len(distinct) == 1 else And(distinct)
 
 
-def _but_prefix(key: str, text: str, where: str) -> Expression:
-    _not_empty(text, where)
-    return Unlike(key, wildcard(escape_wildcard(text) + "%"))
-
-
-def _but_suffix(key: str, text: str, where: str) -> Expression:
-    _not_empty(text, where)
-    return Unlike(key, wildcard("%" + escape_wildcard(text)))
-
-
-def _not_empty(text: str, where: str) -> None:
+def _not_empty(text: str, where: str) -> str:
     if not text:
         raise PatternError("a text that is not empty", "''", where)
-
-
-def _but_ignoring_case(key: str, text: str, _: str) -> Expression:
-    return Distinct(derived_key(("lower",), key), fold(text))
-
-
-def _but_wildcard(key: str, text: str, where: str) -> Expression:
-    return Unlike(key, wildcard(_like_pattern(text, where)))
+    return text
 
 
 _Matcher = Callable[[str, Any, str], Expression]
@@ -388,8 +347,14 @@ _MATCHERS: dict[str, _Matcher] = {
     "wildcard": _wildcard,
 }
 _ANYTHING_BUT: dict[str, _Matcher] = {
-    "prefix": _but_prefix,
-    "suffix": _but_suffix,
-    "equals-ignore-case": _but_ignoring_case,
-    "wildcard": _but_wildcard,
+    "prefix": lambda key, text, where: Unlike(key, _starts_with(_not_empty(text, where))),
+    "suffix": lambda key, text, where: Unlike(key, _ends_with(_not_empty(text, where))),
+    "equals-ignore-case": lambda key, text, _: Distinct(derived_key(("lower",), key), fold(text)),
+    "wildcard": lambda key, text, where: Unlike(key, wildcard(_like_pattern(text, where))),
 }
+# Names that the engine keeps for itself inside `$or`.
+_RESERVED = frozenset(_MATCHERS).union(
+    ("exactly", "regex", "not-wildcard", "not-equals-ignore-case", "=", "<", "<=", ">", ">="),
+    ("date-after", "date-on-or-after", "date-before", "date-on-or-before", "in-date-range"),
+    ("ip-address-in-range", "ip-address-not-in-range"),
+)

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from math import isnan
 from typing import Any
 
 from thatch.errors import EventError, FilterError, shown
-from thatch.model.derived import ip_text, microseconds_of
-from thatch.model.expressions import And, Compare, Distinct, Exists, Expression, IsNull, Matches, Not, Unlike
-from thatch.model.language.text import geofence, membership, network
+from thatch.model.derived import canonical_literal
+from thatch.model.expressions import (
+    And,
+    Compare,
+    Distinct,
+    Exists,
+    Expression,
+    IsNull,
+    Matches,
+    Not,
+    Unlike,
+    geofence,
+    membership,
+    network,
+)
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of, split
 from thatch.model.shapes import Circle, Polygon, Shape
-from thatch.model.values import canonical_number, is_text, read_scalar
+from thatch.model.values import is_text, read_scalar
 from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["Attribute", "attr", "circle", "polygon", "within"]
@@ -24,7 +35,7 @@ class Attribute:
     """One attribute of an event, to be compared. Made by `thatch.attr`."""
 
     __slots__ = ("key",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # `==` makes a condition and tells nothing about equality
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -32,10 +43,10 @@ class Attribute:
     def __repr__(self) -> str:
         return f"thatch.attr({self.key!r})"
 
-    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
+    def __eq__(self, other: object) -> Expression:  # type: ignore[override]  # a condition, no bool
         return self._compare("=", other)
 
-    def __ne__(self, other: object) -> Expression:  # type: ignore[override]
+    def __ne__(self, other: object) -> Expression:  # type: ignore[override]  # a condition, no bool
         return self._compare("!=", other)
 
     def __lt__(self, other: object) -> Expression:
@@ -159,23 +170,6 @@ class Attribute:
         if isinstance(value, datetime) and key[-1] != ")":
             key = derived_key(("time",), key)
         return key, canonical_literal(key, literal)
-
-
-def canonical_literal(key: str, value: Literal) -> Literal:
-    """A literal as filters keep it: whole numbers as integers, addresses and moments in their line's own form."""
-    if isinstance(value, float):
-        if isnan(value):
-            raise FilterError("a number", "NaN, which is equal to nothing", key)
-        value = canonical_number(value)
-    function = split(key)[0][:1] if key[-1] == ")" else ()
-    if value is None or function not in (("ip",), ("time",)):
-        return value
-    read = None
-    if isinstance(value, str):
-        read = ip_text(value) if function == ("ip",) else microseconds_of(value)
-    if read is None:
-        raise FilterError("an address" if function == ("ip",) else "a timestamp", shown(value), key)
-    return read
 
 
 def _text(value: object) -> str:

@@ -73,7 +73,7 @@ def _condition(
     maker = _MAKERS.get(operator)
     if maker is not None:
         value = plain_literal(tokens[index + 2])
-        return None if value is UNREAD else (name, maker(value), index + 3)  # type: ignore[arg-type]
+        return None if value is UNREAD else (name, maker(value), index + 3)
     if operator == "like":
         pattern = _PLAIN_PATTERN.match(tokens[index + 2])
         return None if pattern is None else (*_like(name, pattern, residuals), index + 3)
@@ -96,7 +96,7 @@ def _between(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
     high = plain_literal(tokens[index + 2])
     if high is UNREAD or isinstance(low, str) != isinstance(high, str):
         return None
-    return (below(low), above(high)) if low <= high else (), index + 3  # type: ignore[operator, arg-type]
+    return (below(low), above(high)) if low <= high else (), index + 3  # type: ignore[operator]  # both text or both numbers
 
 
 def _in(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
@@ -107,7 +107,7 @@ def _in(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
         value = plain_literal(tokens[index + 1])
         if value is UNREAD:
             return None
-        parts.append((below(value), above(value)))  # type: ignore[arg-type]
+        parts.append((below(value), above(value)))
         index += 2
         if tokens[index] == ")":
             return union(parts), index + 1

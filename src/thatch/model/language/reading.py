@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from math import inf, isfinite, isinf
-from typing import NoReturn
+from enum import Enum
+from math import inf, isfinite, isinf, isnan, nan
+from typing import Final, NoReturn
 
 from thatch.errors import FilterError, FilterSyntaxError, shown
-from thatch.model.derived import ip_text, microseconds_of
+from thatch.model.derived import canonical_literal
 from thatch.model.lines import Literal
-from thatch.model.names import KEYWORDS, derived_key, key_of, split
+from thatch.model.names import FUNCTIONS, KEYWORDS, derived_key, key_of, split
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 from thatch.model.wildcards import Wildcard, wildcard
 
 __all__ = ["COMPARISONS", "END", "UNREAD", "Reader", "plain_literal", "position_of", "tokens_of"]
 
 END = ""  # stands after the last token
+
+
+class Unread(Enum):
+    """A literal that needs a closer look."""
+
+    UNREAD = 0
+
 
 _TOKEN = re.compile(
     r"""\s*(
@@ -33,10 +41,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
 COMPARISONS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-UNREAD = object()  # a literal that needs a closer look
+UNREAD: Final = Unread.UNREAD
 
-_FUNCTIONS = frozenset({"lower", "reverse", "ip", "time"})
 _STARTS_NUMBER = frozenset("0123456789.+-")
+_MOST_DIGITS = 40  # of an integer, leading zeros included: int() of a million would take long
 _EXACT = 2.0**53  # below this a double that is whole is the integer that was written
 
 _HINTS = {
@@ -84,7 +92,7 @@ def position_of(text: str, index: int) -> int:
     return len(text.rstrip())
 
 
-def plain_literal(token: str) -> object:
+def plain_literal(token: str) -> Literal | Unread:
     """A literal that can be read without its surroundings, else `UNREAD`. Most literals are of this kind."""
     if token.isdigit() and token.isascii():
         return int(token) if len(token) < 19 else UNREAD
@@ -118,7 +126,7 @@ class Reader:
         """An attribute, or functions of one."""
         start = self.index
         functions: list[str] = []
-        while self.tokens[self.index].lower() in _FUNCTIONS and self.tokens[self.index + 1] == "(":
+        while self.tokens[self.index].lower() in FUNCTIONS and self.tokens[self.index + 1] == "(":
             functions.append(self.tokens[self.index].lower())
             self.index += 2
         key = self._name()
@@ -150,12 +158,12 @@ class Reader:
         """A literal, and the attribute it is compared with: `time(x)` if the literal is a timestamp."""
         token = self.tokens[self.index]
         first = token[:1]
+        value: Literal
         if first == "'" and len(token) > 1:
             self.index += 1
-            text = token[1:-1].replace("''", "'")
-            return (key, text) if key[-1] != ")" else (key, self._read_for(key, text))
-        if first in _STARTS_NUMBER and len(token) + first.isdigit() > 1 and token[-1] not in "yY":
-            value: Literal = self.number()
+            value = token[1:-1].replace("''", "'")
+        elif first in _STARTS_NUMBER and len(token) + first.isdigit() > 1 and token[-1] not in "yY":
+            value = self.number()
         else:
             word = token.lower()
             if word == "timestamp":
@@ -164,68 +172,44 @@ class Reader:
                 self._refuse_literal()
             self.index += 1
             value = _WORDS[word]
-        if key[-1] == ")" and value is not None and split(key)[0][0] in ("ip", "time"):
-            self.index -= 1
-            self.refuse(
-                "an address" if key.startswith("ip") else "a timestamp such as '2026-01-31T12:00:00Z'"
-            )
-        return key, value
+        return key, value if key[-1] != ")" else self._read_for(key, value)
 
     def _timestamp(self, key: str) -> tuple[str, Literal]:
         self.index += 1
         if split(key)[0] not in ((), ("time",)):
             self.refuse("an attribute or time(x) beside a timestamp")
         key = derived_key(("time",), key) if key[-1] != ")" else key
-        return key, self._read_for(key, self.quoted("a timestamp such as '2026-01-31T12:00:00Z'"))
+        return key, self._read_for(key, self.quoted_text("a timestamp such as '2026-01-31T12:00:00Z'"))
 
-    def _read_for(self, key: str, text: str) -> Literal:
-        """Text beside `ip(x)` or `time(x)` is an address or a moment."""
-        function = split(key)[0][0]
-        value: Literal = text
-        if function == "ip":
-            value = ip_text(text)
-        elif function == "time":
-            value = microseconds_of(text)
-        if value is None:
+    def _read_for(self, key: str, value: Literal) -> Literal:
+        """A literal beside a function of an attribute: `ip(x)` wants an address, `time(x)` a timestamp."""
+        try:
+            return canonical_literal(key, value)
+        except FilterError as error:
             self.index -= 1
-            self.refuse("an address" if function == "ip" else "a timestamp such as '2026-01-31T12:00:00Z'")
-        return value
+            self.refuse(error.expected)
 
     def number(self) -> int | float:
         token = self.tokens[self.index]
         try:
-            value: int | float
-            if not token.isascii():
-                self.refuse("a number")
-            if len(token) < 20 and token.lstrip("+-").isdigit():
-                value = int(token)
-            else:
-                value = float(token)
-                if value == int(value) and token.lstrip("+-").isdigit():
-                    self._check_digits(token)
-                    value = int(token)
-        except (ValueError, OverflowError):
-            if token[:1] in _STARTS_NUMBER and token[-1:].isdigit():
-                self.refuse("a number in the range of a double")
+            value = float(token) if token[:1] in _STARTS_NUMBER else nan
+        except ValueError:
+            value = nan
+        if isnan(value) or token[-1] in "yY":  # -infinity is a word
             self.refuse("a number")
-        if isinstance(value, float):
-            if isinf(value):
-                self.refuse("a number in the range of a double", "Write `infinity` for the infinite number.")
-            value = canonical_number(value)
-        elif not MIN_INTEGER <= value <= MAX_INTEGER:
-            self.refuse(
-                "an integer of 64 bits", "Write it with a decimal point to compare with the nearest double."
-            )
+        if isinf(value):
+            self.refuse("a number in the range of a double", "Write `infinity` for the infinite number.")
         self.index += 1
-        return value
-
-    def _check_digits(self, token: str) -> None:
-        if len(token) > 40:
+        if not token.lstrip("+-").isdigit():
+            return canonical_number(value)
+        if len(token) > _MOST_DIGITS or not MIN_INTEGER <= int(token) <= MAX_INTEGER:
+            self.index -= 1
             self.refuse(
                 "an integer of 64 bits", "Write it with a decimal point to compare with the nearest double."
             )
+        return int(token)
 
-    def quoted(self, expected: str) -> str:
+    def quoted_text(self, expected: str) -> str:
         token = self.tokens[self.index]
         if token[:1] != "'" or len(token) < 2:
             hint = "Text stands in single quotes." if token[:1] == '"' else ""
@@ -234,7 +218,7 @@ class Reader:
         return token[1:-1].replace("''", "'")
 
     def pattern(self) -> Wildcard:
-        text = self.quoted("a pattern in single quotes")
+        text = self.quoted_text("a pattern in single quotes")
         try:
             return wildcard(text)
         except ValueError as error:
@@ -255,8 +239,7 @@ class Reader:
         self.index += 1
 
     def where(self) -> str:
-        place = position_of(self.text, self.index)
-        return f"column {place + 1}"
+        return f"column {position_of(self.text, self.index) + 1}"
 
     def refuse(self, expected: str, hint: str = "") -> NoReturn:
         """Raise with the next token as what came."""
@@ -273,11 +256,8 @@ class Reader:
         raise FilterSyntaxError(expected, got, self.text, position_of(self.text, self.index), hint)
 
     def refuse_left_side(self) -> NoReturn:
-        hint = ""
-        token = self.tokens[self.index]
-        following = self.tokens[self.index + 1] if token else END
-        if following in COMPARISONS:
-            hint = "The attribute stands on the left: `price > 5`."
+        following = self.tokens[self.index + 1] if self.tokens[self.index] else END
+        hint = "The attribute stands on the left: `price > 5`." if following in COMPARISONS else ""
         self.refuse("an attribute", hint)
 
     def refuse_operator(self, key: str) -> NoReturn:

@@ -25,11 +25,10 @@ one character, and a backslash takes the next character literally.
 
 from __future__ import annotations
 
-from ipaddress import ip_network
+from collections.abc import Callable
 from itertools import product
 
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
-from thatch.model.derived import ip_text
 from thatch.model.expressions import (
     And,
     Compare,
@@ -37,17 +36,18 @@ from thatch.model.expressions import (
     Distinct,
     Exists,
     Expression,
-    In,
     IsNull,
     Matches,
     Not,
     Or,
     Unlike,
-    Within,
+    geofence,
+    membership,
+    network,
 )
 from thatch.model.language.reading import COMPARISONS, END, UNREAD, Reader, plain_literal
 from thatch.model.lines import Literal
-from thatch.model.names import derived_key, key_of
+from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
@@ -97,29 +97,26 @@ class _Parser(Reader):
         first = self._term(depth)
         if self.tokens[self.index] not in _OR:
             return first
-        parts = [first]
-        while self.tokens[self.index] in _OR:
-            self.index += 1
-            parts.append(self._term(depth))
-            if len(parts) > MAX_CONDITIONS:
-                raise FilterTooLargeError(
-                    "conditions joined by one `or`", len(parts), MAX_CONDITIONS, self.where()
-                )
-        return Or(tuple(parts))
+        return Or(self._joined(first, _OR, lambda: self._term(depth)))
 
     def _term(self, depth: int) -> Expression:
         first = self._factor(depth)
         if self.tokens[self.index] not in _AND:
             return first
+        return And(self._joined(first, _AND, lambda: self._factor(depth)))
+
+    def _joined(
+        self, first: Expression, words: frozenset[str], read: Callable[[], Expression]
+    ) -> tuple[Expression, ...]:
+        """What one `and` or `or` joins."""
         parts = [first]
-        while self.tokens[self.index] in _AND:
+        while self.tokens[self.index] in words:
             self.index += 1
-            parts.append(self._factor(depth))
+            parts.append(read())
             if len(parts) > MAX_CONDITIONS:
-                raise FilterTooLargeError(
-                    "conditions joined by one `and`", len(parts), MAX_CONDITIONS, self.where()
-                )
-        return And(tuple(parts))
+                what = "conditions joined by one `and` or `or`"
+                raise FilterTooLargeError(what, len(parts), MAX_CONDITIONS, self.where())
+        return tuple(parts)
 
     def _factor(self, depth: int) -> Expression:
         token = self.tokens[self.index]
@@ -150,7 +147,7 @@ class _Parser(Reader):
         if value is UNREAD:
             return self._compared(name, operator)
         self.index += 1
-        return Compare(name, operator, value)  # type: ignore[arg-type]
+        return Compare(name, operator, value)
 
     def _condition(self, word: str) -> Expression:
         following = self.tokens[self.index + 1] if self.tokens[self.index] else END
@@ -214,7 +211,7 @@ class _Parser(Reader):
             first, second = plain_literal(tokens[start]), plain_literal(tokens[start + 2])
             if first is not UNREAD and second is not UNREAD:
                 self.index += 3
-                return And((Compare(key, ">=", first), Compare(key, "<=", second)))  # type: ignore[arg-type]
+                return And((Compare(key, ">=", first), Compare(key, "<=", second)))
         low_key, low = self.literal(key)
         if self.tokens[self.index].lower() != "and":
             self.refuse("`and` between the two ends")
@@ -272,7 +269,7 @@ class _Parser(Reader):
         key = self.attribute()
         self.take(",", "`,`")
         start = self.index
-        text = self.quoted("a network such as '10.0.0.0/8'")
+        text = self.quoted_text("a network such as '10.0.0.0/8'")
         try:
             condition = network(key, text)
         except FilterError as error:
@@ -323,31 +320,3 @@ class _Parser(Reader):
             self.index += 1
         self.take(")", "`,` or `)`")
         return Polygon(tuple(corners))
-
-
-def membership(key: str, values: list[Literal]) -> Expression:
-    """`key in (values)`, null among them allowed."""
-    plain = tuple(value for value in values if value is not None)
-    if len(plain) == len(values):
-        return In(key, plain)
-    return Or((In(key, plain), IsNull(key))) if plain else IsNull(key)
-
-
-def network(key: str, text: str) -> Expression:
-    """`cidr(key, text)`: an address inside a network."""
-    try:
-        parsed = ip_network(text, strict=False) if "/" in text and "%" not in text else None
-    except ValueError:
-        parsed = None
-    if parsed is None:
-        raise FilterError("a network such as '10.0.0.0/8' or '2001:db8::/32'", shown(text))
-    address = derived_key(("ip",), key)
-    first, last = ip_text(str(parsed[0])), ip_text(str(parsed[-1]))
-    return And((Compare(address, ">=", first), Compare(address, "<=", last)))
-
-
-def geofence(latitude: str, longitude: str, shape: Shape) -> Expression:
-    """`within(latitude, longitude, shape)`."""
-    if latitude == longitude or latitude[-1] == ")" or longitude[-1] == ")":
-        raise FilterError("two different attributes, latitude and longitude", f"{latitude} and {longitude}")
-    return Within(latitude, longitude, shape)

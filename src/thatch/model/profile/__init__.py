@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from thatch.model.profile.attributes import STEPS, AttributeProfile
 from thatch.model.profile.counting import Predicates, predicates_of
-from thatch.model.profile.profile import (
+from thatch.model.profile.profile import Profile
+from thatch.model.profile.records import (
+    STEPS,
     AttributePair,
+    AttributeProfile,
     AttributeSet,
     ErrorBounds,
     MatchCounts,
     Predicate,
     PredicatePair,
-    Profile,
 )
 
 __all__ = [

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 from thatch.errors import EventError
 from thatch.model.conjunctions import Conjunction
@@ -19,7 +19,15 @@ from thatch.model.language import parse
 from thatch.model.lines import BOTTOM, RANK_NUMBER, RANK_TEXT, Cut
 from thatch.model.matching import holds
 from thatch.model.printing import printed_conditions
-from thatch.model.profile.attributes import STEPS, AttributeProfile
+from thatch.model.profile.records import (
+    STEPS,
+    AttributePair,
+    AttributeProfile,
+    AttributeSet,
+    MatchCounts,
+    Predicate,
+    PredicatePair,
+)
 from thatch.model.schema import Schema
 from thatch.model.values import canonical_number
 
@@ -31,15 +39,15 @@ __all__ = [
     "REASONS",
     "SETS",
     "EventCounts",
-    "MeasuredPredicates",
     "Predicates",
     "count_events",
-    "measure_predicates",
+    "measure_subscriptions",
     "pair_text",
     "predicates_of",
     "values_in",
 ]
 
+_T = TypeVar("_T", str, tuple[str, ...], tuple[str, str])
 _MOST_PAIRED = 16  # predicates of one conjunction whose pairs are taken: pairs grow with the square
 
 Predicates = list[tuple[str, tuple[str, ...]]]
@@ -47,8 +55,9 @@ HEAVY = 100  # most frequent values that are kept of an attribute
 SETS = 1_000  # most frequent sets of attributes that are kept
 PAIRED = 50  # most frequent attributes whose pairs are counted
 PREDICATE_PAIRS = 1_000  # pairs of predicates that are measured
-REASONS = 5  # for which rows were rejected, that are told
+REASONS = 5  # most frequent reasons for rejects that are kept
 REASON = 200  # characters of one
+_HEAVIEST = 100  # subscriptions that want most events
 
 
 def predicates_of(filter: Filter) -> Iterator[tuple[Predicates, list[tuple[str, str]]]]:
@@ -105,17 +114,22 @@ class EventCounts:
         found = [_attribute(key, self.present[key], places) for key, places in self.tallies.items()]
         return tuple(sorted(found, key=lambda each: (-each.events, each.key)))
 
-    def most_common_sets(self) -> list[tuple[tuple[str, ...], int]]:
-        return sorted(self.sets.items(), key=lambda each: (-each[1], each[0]))[:SETS]
+    def most_common_sets(self) -> tuple[AttributeSet, ...]:
+        return tuple(AttributeSet(*each) for each in _most_common(self.sets)[:SETS])
 
-    def pairs(self) -> list[tuple[tuple[str, str], int]]:
+    def pairs(self) -> tuple[AttributePair, ...]:
         """Pairs of the most frequent attributes that came together, the most frequent first."""
-        ranked = sorted(self.present, key=lambda key: (-self.present[key], key))
-        kept, together = set(ranked[:PAIRED]), Counter[tuple[str, str]]()
+        kept = {key for key, _ in _most_common(self.present)[:PAIRED]}
+        together: Counter[tuple[str, str]] = Counter()
         for keys, number in self.sets.items():
             for pair in combinations([key for key in keys if key in kept], 2):
                 together[pair] += number
-        return sorted(together.items(), key=lambda each: (-each[1], each[0]))
+        return tuple(AttributePair(*pair, number) for pair, number in _most_common(together))
+
+
+def _most_common(counts: Mapping[_T, int]) -> list[tuple[_T, int]]:
+    """Counts, the highest first, equal ones in the order of what was counted."""
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 
 def count_events(events: Iterable[Mapping[str, Any]], schema: Schema | None) -> EventCounts:
@@ -169,17 +183,8 @@ def _at_steps(ordered: list[Any]) -> list[Any]:
     return [ordered[max(-(-step * len(ordered) // STEPS) - 1, 0)] for step in range(STEPS + 1)]
 
 
-@dataclass(slots=True)
-class MeasuredPredicates:
-    """Predicates (text, attributes, uses, events), pairs (two texts, uses, events), and events by subscription."""
-
-    predicates: list[tuple[str, tuple[str, ...], int, int]]
-    pairs: list[tuple[str, str, int, int]]
-    matches: dict[str, int]
-
-
-def measure_predicates(records: list[Record], subscriptions: Mapping[str, Filter]) -> MeasuredPredicates:
-    """Match every predicate, frequent pair and subscription against every event."""
+def measure_subscriptions(records: list[Record], subscriptions: Mapping[str, Filter]) -> dict[str, Any]:
+    """The fields of a profile about subscriptions: match every predicate, frequent pair and filter with every event."""
     attributes: dict[str, tuple[str, ...]] = {}
     uses: Counter[str] = Counter()
     pair_uses: Counter[tuple[str, str]] = Counter()
@@ -193,13 +198,29 @@ def measure_predicates(records: list[Record], subscriptions: Mapping[str, Filter
     def events(filter: Filter) -> int:
         return sum(any(holds(each, record) for each in filter.conjunctions) for record in records)
 
-    ordered = sorted(uses, key=lambda text: (-uses[text], text))
-    frequent = sorted(pair_uses, key=lambda pair: (-pair_uses[pair], pair))[:PREDICATE_PAIRS]
-    return MeasuredPredicates(
-        [(text, attributes[text], uses[text], events(parse(text, schema=schema))) for text in ordered],
-        [(*pair, pair_uses[pair], events(parse(pair_text(*pair), schema=schema))) for pair in frequent],
-        {identity: events(each) for identity, each in subscriptions.items()},
-    )
+    wanted = _most_common({identity: events(each) for identity, each in subscriptions.items()})
+    return {
+        "predicates": tuple(
+            Predicate(
+                text=text, attributes=attributes[text], uses=number, events=events(parse(text, schema=schema))
+            )
+            for text, number in _most_common(uses)
+        ),
+        "predicate_pairs": tuple(
+            PredicatePair(
+                first=first,
+                second=second,
+                uses=number,
+                events=events(parse(pair_text(first, second), schema=schema)),
+            )
+            for (first, second), number in _most_common(pair_uses)[:PREDICATE_PAIRS]
+        ),
+        "matches": MatchCounts(
+            subscriptions=len(subscriptions),
+            distribution=tuple(sorted(Counter(number for _, number in wanted).items())),
+            heaviest=tuple(each for each in wanted[:_HEAVIEST] if each[1]),
+        ),
+    }
 
 
 def pair_text(first: str, second: str) -> str:

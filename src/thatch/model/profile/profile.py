@@ -9,108 +9,19 @@ from typing import Any
 
 from thatch.model.filters import Filter
 from thatch.model.names import base_of
-from thatch.model.profile.attributes import AttributeProfile
-from thatch.model.profile.counting import REASONS, EventCounts, count_events, measure_predicates
+from thatch.model.profile.counting import REASONS, count_events, measure_subscriptions
+from thatch.model.profile.records import (
+    AttributePair,
+    AttributeProfile,
+    AttributeSet,
+    ErrorBounds,
+    MatchCounts,
+    Predicate,
+    PredicatePair,
+)
 from thatch.model.schema import Schema
 
-__all__ = [
-    "AttributePair",
-    "AttributeSet",
-    "ErrorBounds",
-    "MatchCounts",
-    "Predicate",
-    "PredicatePair",
-    "Profile",
-]
-
-_HEAVIEST = 100
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeSet:
-    """Attributes that events have, these and no others, and how many events do."""
-
-    keys: tuple[str, ...]
-    events: int
-
-
-@dataclass(frozen=True, slots=True)
-class AttributePair:
-    """Two attributes, in the order of their keys, and how many events have both."""
-
-    first: str
-    second: str
-    events: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predicate:
-    """A condition that filters hold: in how many conjunctions it stands, and how many events satisfy it."""
-
-    text: str
-    attributes: tuple[str, ...]
-    uses: int
-    events: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PredicatePair:
-    """Two predicates that stand in one conjunction, in the order of their texts, and events that satisfy both."""
-
-    first: str
-    second: str
-    uses: int
-    events: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchCounts:
-    """How many events the subscriptions want.
-
-    Parameters
-    ----------
-    subscriptions : how many were measured
-    rejected : how many were no subscriptions and left out
-    distribution : numbers of events, rising, with how many subscriptions want so many
-    heaviest : the subscriptions that want most, with how many events, the heaviest first
-    """
-
-    subscriptions: int
-    rejected: int = 0
-    distribution: tuple[tuple[int, int], ...] = ()
-    heaviest: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def never(self) -> int:
-        """How many subscriptions want no event at all."""
-        return self.distribution[0][1] if self.distribution and self.distribution[0][0] == 0 else 0
-
-    @property
-    def total(self) -> int:
-        """Pairs of event and subscription."""
-        return sum(events * count for events, count in self.distribution)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorBounds:
-    """How far from the truth a profile may be; all nothing for one that was counted exactly.
-
-    Parameters
-    ----------
-    fraction : of the events that were looked at, drawn at random
-    quantiles : most that the rank of a quantile of numbers is off, as a share of the numbers
-    text_quantiles : the same for texts, in 95 of 100 cases
-    distinct : relative standard error of the numbers of distinct values
-    heavy : most that the count of a frequent value is off, as a share of the attribute's numbers or texts
-    text_length : characters after which texts are cut, 0 if they are not
-    """
-
-    fraction: float = 1.0
-    quantiles: float = 0.0
-    text_quantiles: float = 0.0
-    distinct: float = 0.0
-    heavy: float = 0.0
-    text_length: int = 0
+__all__ = ["Profile"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +61,7 @@ class Profile:
     predicates: tuple[Predicate, ...] = ()
     predicate_pairs: tuple[PredicatePair, ...] = ()
     matches: MatchCounts | None = None
-    bounds: ErrorBounds = ErrorBounds()
+    bounds: ErrorBounds = field(default_factory=ErrorBounds)
     _attribute: Mapping[str, AttributeProfile] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +79,7 @@ class Profile:
 
         Parameters
         ----------
-        events : objects; what is no event is count_events as rejected
+        events : objects; what is no event is counted as rejected
         subscriptions : filters by id
         schema : declared types; a value outside its type counts as missing
         """
@@ -180,10 +91,10 @@ class Profile:
             misfits=count.misfits,
             attributes=count.attributes(),
             attribute_count=len(count.tallies),
-            sets=tuple(AttributeSet(keys, number) for keys, number in count.most_common_sets()),
+            sets=count.most_common_sets(),
             set_count=len(count.sets),
-            pairs=tuple(AttributePair(*keys, number) for keys, number in count.pairs()),
-            **({} if subscriptions is None else _measured(count, subscriptions)),
+            pairs=count.pairs(),
+            **({} if subscriptions is None else measure_subscriptions(count.records, subscriptions)),
         )
 
     def attribute(self, key: str) -> AttributeProfile | None:
@@ -200,26 +111,3 @@ class Profile:
         if self.bounds.fraction >= 1.0 or not self.events:
             return 0.0
         return 1.96 * sqrt(share * (1.0 - share) / self.events)
-
-
-def _measured(count: EventCounts, subscriptions: Mapping[str, Filter]) -> dict[str, Any]:
-    found = measure_predicates(count.records, subscriptions)
-    wanted = sorted(found.matches.items(), key=lambda each: (-each[1], each[0]))
-    numbers: dict[int, int] = {}
-    for _, number in wanted:
-        numbers[number] = numbers.get(number, 0) + 1
-    return {
-        "predicates": tuple(
-            Predicate(text=text, attributes=keys, uses=uses, events=events)
-            for text, keys, uses, events in found.predicates
-        ),
-        "predicate_pairs": tuple(
-            PredicatePair(first=first, second=second, uses=uses, events=events)
-            for first, second, uses, events in found.pairs
-        ),
-        "matches": MatchCounts(
-            subscriptions=len(subscriptions),
-            distribution=tuple(sorted(numbers.items())),
-            heaviest=tuple(each for each in wanted[:_HEAVIEST] if each[1]),
-        ),
-    }
