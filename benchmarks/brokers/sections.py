@@ -151,12 +151,12 @@ def memory_rows(bench: Bench) -> list[Row]:
         rows.append(
             _bytes_row("the same link with one subscription sent on it, not acknowledged, exact", 1, each)
         )
-    for name, way in (
-        ("known, not sent on", "advertisements"),
-        ("known, decided and sent on one link", "subscriptions"),
+    for name, routing in (
+        ("known, not sent on", Routing(way="advertisements", policy=Exact())),
+        ("known, decided and sent on one link", Routing(way="subscriptions", policy=Exact())),
     ):
         with _traced() as traced:
-            around = Neighbourhood(Routing(way=way, policy=Exact()), 1)  # type: ignore[arg-type]
+            around = Neighbourhood(routing, 1)
             around.connect("desk")
             before = traced()
             filters = filters_of(np.random.default_rng(bench.seed), entries)

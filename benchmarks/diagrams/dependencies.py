@@ -184,11 +184,11 @@ class SortedChains:
         start, end = (bisect_left(self._values, (value, -1)) for value in (side[0], side[1] + 1))
         found = {variable, *(each for _, each in self._values[start:end])}
         for chain in self._chains:
-            end = bisect_left(chain, True, key=lambda link: not holds_side(side, link[0]))  # noqa: FBT003
+            end = bisect_left(chain, True, key=lambda link: not holds_side(side, link[0]))  # noqa: FBT003 - what the key gives
             found.update(each for _, each in chain[:end])
         return found
 
 
 def _first_covering(chain: list[_Link], side: Side) -> int:
     """Where in a chain those begin that cover or equal a side."""
-    return bisect_left(chain, True, key=lambda link: holds_side(link[0], side))  # noqa: FBT003
+    return bisect_left(chain, True, key=lambda link: holds_side(link[0], side))  # noqa: FBT003 - what the key gives

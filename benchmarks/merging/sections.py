@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import thatch
 from benchmarks.console import note
@@ -32,11 +33,11 @@ class Bench:
     count: int = 100_000
     seed: int = 1
 
-    def row(self, what: str, seconds: float, link: ForwardingSet, **more: object) -> Row:
+    def row(self, what: str, seconds: float, link: ForwardingSet, **more: Any) -> Row:
         active = len(link.active)
         details = {"active": active, "share": active / self.count, "mergers": len(link.mergers)}
         ours = seconds / self.count * _MICRO
-        return Row(what=what, subscriptions=self.count, ours=ours, unit="µs", details=details, **more)  # type: ignore[arg-type]
+        return Row(what=what, subscriptions=self.count, ours=ours, unit="µs", details=details, **more)
 
 
 def loading_rows(bench: Bench) -> list[Row]:

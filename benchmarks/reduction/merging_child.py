@@ -1,4 +1,4 @@
-"""One Spark session that merges tables of the template workload (spec 1, section 3.5), and what that cost."""
+"""One Spark session that merges tables of the template workload, and what that costs."""
 
 from __future__ import annotations
 

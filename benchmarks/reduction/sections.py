@@ -50,9 +50,9 @@ class Bench:
     def size(self, count: int) -> int:
         return max(200, count // 50) if self.is_quick else count
 
-    def row(self, what: str, stream: Stream, seconds: float, **more: object) -> Row:
+    def row(self, what: str, stream: Stream, seconds: float, **more: Any) -> Row:
         ours = seconds / len(stream) * _MICRO
-        return Row(what=f"{what}, {stream.name}", subscriptions=len(stream), ours=ours, unit="µs", **more)  # type: ignore[arg-type]
+        return Row(what=f"{what}, {stream.name}", subscriptions=len(stream), ours=ours, unit="µs", **more)
 
 
 def checker_rows(bench: Bench) -> list[Row]:

@@ -234,7 +234,7 @@ def test_frames_that_make_no_sense_are_told_apart() -> None:
         old = {name: getattr(frame, name) for name in Frame.__slots__}
         return Frame(**{**old, **fields})
 
-    assert right.receive("nonsense") == "a malformed frame"  # type: ignore[arg-type]
+    assert right.receive("nonsense") == "a malformed frame"  # type: ignore[arg-type] # wrong on purpose
     for session in ("", 5, "1", "1#", "#1", "1.2.3#4", "nan#1", "1#²"):
         assert right.receive(changed(session=session)) == "a malformed frame"
     for bad in ({"number": -1}, {"number": "1"}, {"received": True}, {"received_session": None}):

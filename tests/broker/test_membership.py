@@ -85,7 +85,7 @@ def test_two_links_that_close_a_cycle_at_once_are_found_out() -> None:
 def test_routes_that_are_none_close_the_link(routes: object) -> None:
     broker = Broker("a")
     broker.handle(LinkUp(now=0, neighbour="b"))
-    message = Joined(routes)  # type: ignore[arg-type]
+    message = Joined(routes)  # type: ignore[arg-type] # wrong on purpose
     frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=message)
     effects = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
     assert any(isinstance(each, CloseLink) for each in effects)
@@ -109,7 +109,7 @@ def test_a_frame_from_a_stranger_is_ignored() -> None:
     frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=Left(()))
     (ignored,) = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
     assert isinstance(ignored, Ignored)
-    assert broker.ignored() == {"a frame from an unknown neighbour": 1}
+    assert broker.count_ignored() == {"a frame from an unknown neighbour": 1}
     assert [type(each) for each in broker.handle(LinkDown(now=0, neighbour="b"))] == [Ignored]
 
 
@@ -176,7 +176,7 @@ def test_a_neighbour_that_fails_is_told_once_and_its_messages_are_kept() -> None
 def test_news_that_make_no_sense_are_ignored() -> None:
     net = Pump("a-b b-c")
     channel = net.brokers["b"].tables.links["a"].channel
-    for message in (Left(5), Left((5,)), Joined("x")):  # type: ignore[arg-type]
+    for message in (Left(5), Left((5,)), Joined("x")):  # type: ignore[arg-type] # wrong on purpose
         frame = Frame(
             session=channel.peer,
             number=channel.received + 1,
@@ -185,7 +185,7 @@ def test_news_that_make_no_sense_are_ignored() -> None:
             message=message,
         )
         net.do("b", FrameReceived(now=0, neighbour="a", frame=frame))
-    assert net.brokers["b"].ignored() == {"malformed routes": 3}
+    assert net.brokers["b"].count_ignored() == {"malformed routes": 3}
     assert members(net, "b") == {"a", "c"}
 
 

@@ -8,7 +8,7 @@ from thatch.errors import ParameterError
 
 def test_ways_that_are_none_are_refused() -> None:
     with pytest.raises(ParameterError, match="way"):
-        Routing(way="by pigeon")  # type: ignore[arg-type]
+        Routing(way="by pigeon")  # type: ignore[arg-type] # wrong on purpose
 
 
 @pytest.mark.parametrize("times", [(0, 1), (1, 1), (2, 1), (-1, 1), (float("nan"), 1)])

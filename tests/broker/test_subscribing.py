@@ -82,7 +82,7 @@ def test_an_id_that_is_taken_is_refused_to_a_client_and_ignored_from_a_neighbour
     net.subscribe("a", "t", "x = 1")
     net.say("b", "another", Subscribe(subscription="t", filter=parse("x = 2")))
     net.run()
-    assert net.brokers["a"].ignored()["an id that is taken"] == 2
+    assert net.brokers["a"].count_ignored()["an id that is taken"] == 2
     net.check()
 
 

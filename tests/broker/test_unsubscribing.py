@@ -9,7 +9,7 @@ from thatch import parse
 from thatch.broker.effects import Confirm, Ignored, Refuse
 from thatch.broker.messages import Message, Subscribe, Unsubscribe, Unsubscribed
 from thatch.broker.settings import Routing
-from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp
+from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp, Stimulus
 from thatch.reduction.forwarding.policies import Exact, Pairwise
 
 NARROW, WIDE = parse("x = 1"), parse("x <= 5")
@@ -37,10 +37,10 @@ class Bench:
         )
         return self.heard(FrameReceived(now=0, neighbour=name, frame=frame))
 
-    def heard(self, stimulus: object) -> list[Message | str]:
+    def heard(self, stimulus: Stimulus) -> list[Message | str]:
         self.net.told.clear()
         self.net.sent.clear()
-        self.net.do("b", stimulus)  # type: ignore[arg-type]
+        self.net.do("b", stimulus)
         said: list[Message | str] = [message for _, _, message in self.net.sent]
         for _, effect in self.net.told:
             if isinstance(effect, Ignored | Refuse):
@@ -211,7 +211,7 @@ def test_a_client_cannot_end_what_is_not_its_own() -> None:
     net.subscribe("a", "s", "x = 1")
     net.say("a", "a thief", Unsubscribe("s", "r"))
     assert isinstance(net.told[-1][1], Refuse)
-    net.say("a", "a thief", Unsubscribe("s", 5))  # type: ignore[arg-type]
+    net.say("a", "a thief", Unsubscribe("s", 5))  # type: ignore[arg-type] # wrong on purpose
     assert isinstance(net.told[-1][1], Refuse)
     assert net.known("b") == {"s"}
 

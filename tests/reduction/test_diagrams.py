@@ -59,7 +59,7 @@ def test_every_pair_is_related_as_the_definition_says(
             any(contains(live[other], live[each]) for other in live if other != each)
             for each in inside - found
         )
-    related = known._related(*_box(asked))
+    related = known._find_related(*_box(asked))
     if related[0] is None:
         assert all(contains(asked, live[each]) for each in related[1])
 
@@ -184,6 +184,6 @@ def test_one_pass_looks_at_less_than_two_where_boxes_are_wide_and_tails_few() ->
 
 def test_other_numbers_of_phases_are_refused() -> None:
     with pytest.raises(ParameterError, match="phases"):
-        Diagrams(phases=3)  # type: ignore[arg-type]
+        Diagrams(phases=3)  # type: ignore[arg-type] # wrong on purpose
     with pytest.raises(ParameterError, match="phases"):
         find_covers(_boxes_of([]), phases=0)

@@ -188,7 +188,7 @@ def test_what_is_wrong_is_refused_and_changes_nothing() -> None:
     with pytest.raises(SubscriptionError, match="free"):
         link.add("one", "price < 20")
     with pytest.raises(SubscriptionError, match="text"):
-        link.add(7, "price < 20")  # type: ignore[arg-type]
+        link.add(7, "price < 20")  # type: ignore[arg-type] # wrong on purpose
     with pytest.raises(FilterError):
         link.add("two", "price <")
     with pytest.raises(SchemaError):
@@ -262,7 +262,7 @@ def test_rebuilding_finds_what_order_of_arrival_had_hidden() -> None:
     assert link.proof("small") == ("large",)
     assert [name for name, _ in link.remove("large").forward] == ["small"]
     with pytest.raises(ParameterError):
-        link.rebuild(order="size")  # type: ignore[arg-type]
+        link.rebuild(order="size")  # type: ignore[arg-type] # wrong on purpose
 
 
 @pytest.mark.parametrize("name", POLICIES)

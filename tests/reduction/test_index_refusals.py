@@ -59,7 +59,7 @@ def test_numbers_that_are_taken_unknown_or_negative_are_refused() -> None:
     index.add(1, [0], [0], [9])
     for number in (1, -1, 1.5, "1", None):
         with pytest.raises(ParameterError):
-            index.add(number, [0], [0], [5])  # type: ignore[arg-type]
+            index.add(number, [0], [0], [5])  # type: ignore[arg-type] # wrong on purpose
     index.remove(1)
     with pytest.raises(ParameterError, match="number of a box"):
         index.remove(1)

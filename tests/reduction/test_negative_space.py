@@ -343,7 +343,7 @@ def test_other_labels_change_no_answer(given, options, exact, factor):
     plain, relabelled = made(), made()
     half = len(history) // 2
     live = ()
-    for live, _, _ in each_step(history[:half], plain):  # noqa: B007
+    for live, _, _ in each_step(history[:half], plain):  # noqa: B007 - the last are wanted
         pass
     for _ in each_step(history[:half], relabelled):
         pass

@@ -97,7 +97,7 @@ class GridRows:
 
     def __init__(self, policy: Policy) -> None:
         self._filters = GridFilters()
-        self._rows = make_rows(policy, self._filters)  # type: ignore[arg-type]
+        self._rows = make_rows(policy, self._filters)  # type: ignore[arg-type] # as far as rows ask
 
     def add(self, row: int, boxes: Boxes) -> Moves:
         self._filters.known[row] = boxes
@@ -231,8 +231,8 @@ def test_a_row_is_taken_in_once_and_removed_once(name: str) -> None:
         lambda: Probabilistic(delta=float("nan")),
         lambda: Probabilistic(delta=0.1, cap=0),
         lambda: GridRows(ApproximateNegativeSpace(k=0)),
-        lambda: GridRows(ApproximateNegativeSpace(metric="size")),  # type: ignore[arg-type]
-        lambda: GridRows(ApproximateNegativeSpace(unsubscribe="both")),  # type: ignore[arg-type]
+        lambda: GridRows(ApproximateNegativeSpace(metric="size")),  # type: ignore[arg-type] # wrong on purpose
+        lambda: GridRows(ApproximateNegativeSpace(unsubscribe="both")),  # type: ignore[arg-type] # wrong on purpose
     ],
 )
 def test_numbers_that_no_policy_can_work_with_are_refused(make: object) -> None:

@@ -195,7 +195,7 @@ class Broker:
             "ignored": self.tables.ignored.total(),
         }
 
-    def ignored(self) -> dict[str, int]:
+    def count_ignored(self) -> dict[str, int]:
         """How often something was ignored or refused, by reason."""
         return dict(self.tables.ignored)
 

@@ -225,7 +225,7 @@ def _decide_pairwise(target: Target, known: Others) -> Verdict[Event]:
     )
     tried = 0
     # A filter that contains it matches every event of it.
-    for name, each in known.all() if event is None else known.matching(event, limit=None):
+    for name, each in known.all() if event is None else known.find_matching(event, limit=None):
         tried += 1
         if target.is_covered_by(each):
             return Verdict(

@@ -94,7 +94,7 @@ class ListedFilters:
         """All that are known from the start."""
         return iter(enumerate(self._filters))
 
-    def matching(self, event: Event, limit: int | None = None) -> Iterator[tuple[Hashable, Filter]]:  # noqa: ARG002 - all
+    def find_matching(self, event: Event, limit: int | None = None) -> Iterator[tuple[Hashable, Filter]]:  # noqa: ARG002 - all
         """Some that match an event; none only if none does."""
         record = read_event(event, self.schema)
         for number, each in enumerate(self._filters):
@@ -113,7 +113,9 @@ class EngineFilters:
         """None is known from the start."""
         return iter(())
 
-    def matching(self, event: Event, limit: int | None = _MOST_ADDED) -> Iterator[tuple[Hashable, Filter]]:
+    def find_matching(
+        self, event: Event, limit: int | None = _MOST_ADDED
+    ) -> Iterator[tuple[Hashable, Filter]]:
         """Some that match an event; none only if none does."""
         for subscription in self._engine.match(event, limit=limit):
             try:
@@ -277,7 +279,7 @@ class Refinement:
         record = read_event(event, self._schema)
         assert holds(conjunction, record), "an event of the filter"
         has_grown = False
-        for name, each in self._others.matching(event):
+        for name, each in self._others.find_matching(event):
             has_grown = True
             if name not in self._complete and self._rows.add(name, each):
                 self._complete.add(name)

@@ -17,19 +17,14 @@ from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 __all__ = ["is_of_type", "simplest_points"]
 
 _LENGTH = 40  # of the beginnings of texts that are tried
+_MOST = 8  # values of one interval
 _DIGITS = 20  # more than any double has
 _GREATEST = 1.7976931348623157e308
 _READABLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_."
 
 
-def simplest_points(constraint: Constraint, line: Line | None = None, most: int = 8) -> Iterator[Cut]:
-    """Points that satisfy a constraint, the simplest first: missing and null, then a few of every interval.
-
-    Parameters
-    ----------
-    line : the declared type of the attribute; other values are left out
-    most : most values of one interval
-    """
+def simplest_points(constraint: Constraint, line: Line | None = None) -> Iterator[Cut]:
+    """Points of a declared type that satisfy a constraint, the simplest first: missing, null, then a few of each interval."""
     for low, high in intervals(constraint):
         for rank in range(low[0], min(high[0] + 1, RANK_NUMBER)):
             spot: Cut = (rank,)
@@ -39,12 +34,12 @@ def simplest_points(constraint: Constraint, line: Line | None = None, most: int 
         start, end = max(low, (RANK_NUMBER,)), min(high, (RANK_TEXT,))
         if start < end:
             numbers = (point(each) for each in _numbers_between(start, end, line))
-            yield from islice((each for each in numbers if is_of_type(each, line)), most)
+            yield from islice((each for each in numbers if is_of_type(each, line)), _MOST)
     for low, high in intervals(constraint):
         start = max(low, (RANK_TEXT,))
         if start < high:
             texts = (point(each) for each in _texts_between(start, high, line))
-            yield from islice((each for each in texts if is_of_type(each, line)), most)
+            yield from islice((each for each in texts if is_of_type(each, line)), _MOST)
 
 
 def is_of_type(spot: Cut, line: Line | None) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
+from typing import cast
 
 import numpy as np
 
@@ -127,8 +128,8 @@ class Coordinates:
             if None in labels:
                 self._relabel(number, axis, constraint[labels.index(None)])
                 return None
-            ends = iter(labels)  # none of them is None
-            sides[number] = [(low, high - 1) for low, high in zip(ends, ends, strict=True)]  # type: ignore[misc,operator]
+            ends = iter(cast("list[int]", labels))
+            sides[number] = [(low, high - 1) for low, high in zip(ends, ends, strict=True)]
         for residual in conjunction.residuals:
             number = self._number.get(_plain(residual))
             if number is None:

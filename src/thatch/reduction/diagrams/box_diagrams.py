@@ -51,7 +51,7 @@ class BoxDiagrams:
         """How many nodes all walks have looked at."""
         return int(self._state.looked_at)
 
-    def related(self, axes: Axes, lows: Ints, highs: Ints, asked: int) -> tuple[int | None, list[int]]:
+    def find_related(self, axes: Axes, lows: Ints, highs: Ints, asked: int) -> tuple[int | None, list[int]]:
         """A box that contains this one, or else all that it contains: COVERED and COVERS, or only one is `asked`."""
         self._reserve_levels(len(axes))
         cover, count = walks.relations(self._table, axes, lows, highs, asked)

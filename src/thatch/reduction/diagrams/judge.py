@@ -50,7 +50,7 @@ class DiagramJudge:
     def add(self, box: int, axes: Axes, lows: Ints, highs: Ints) -> None:
         """Add a box under an unused number."""
         self._boxes[box] = (axes, lows, highs)
-        cover, inside = self._related(axes, lows, highs)
+        cover, inside = self._find_related(axes, lows, highs)
         if cover is not None:
             self._hang(box, cover)
             return
@@ -78,7 +78,7 @@ class DiagramJudge:
     def decide(self, axes: Axes, lows: Ints, highs: Ints) -> Verdict[SparsePoint]:
         """Decide whether a known box contains this one."""
         before = self.looked_at
-        cover, _ = self._related(axes, lows, highs)
+        cover, _ = self._find_related(axes, lows, highs)
         work = Work(rows=self.looked_at - before)
         if cover is None:
             return Verdict(covered=False, certain=True, decided_by="pairwise", work=work)
@@ -86,7 +86,7 @@ class DiagramJudge:
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         """The boxes inside this one, except those that hang below a box outside."""
-        _, inside = self._diagrams.related(axes, lows, highs, COVERS)
+        _, inside = self._diagrams.find_related(axes, lows, highs, COVERS)
         found = [*inside, *(each for box in inside for each in self._below.get(box, []))]
         return np.array(found, np.int64)
 
@@ -102,11 +102,11 @@ class DiagramJudge:
                 self._boxes[box] = (axes, lows, highs)
         self._build()
 
-    def _related(self, axes: Axes, lows: Ints, highs: Ints) -> tuple[int | None, list[int]]:
+    def _find_related(self, axes: Axes, lows: Ints, highs: Ints) -> tuple[int | None, list[int]]:
         """A box that contains this one, or else all boxes in diagrams that it contains."""
         inside: list[int] = []
         for asked in self._asked:
-            cover, inside = self._diagrams.related(axes, lows, highs, asked)
+            cover, inside = self._diagrams.find_related(axes, lows, highs, asked)
             if cover is not None:
                 return cover, []
         return None, inside

@@ -133,7 +133,7 @@ class MergingRows(CoveringRows):
 
     def _cover_held(self, row: int, net: Net) -> None:
         """Let an active row cover those that lie in it and differ in one attribute."""
-        held = dict.fromkeys(self._partners.held(row))
+        held = dict.fromkeys(self._partners.find_held(row))
         if held:
             self._apply(self._cover(row, held), net)
 

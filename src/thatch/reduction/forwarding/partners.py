@@ -132,7 +132,7 @@ class Partners:
                         return row
         return None
 
-    def held(self, row: int) -> list[int]:
+    def find_held(self, row: int) -> list[int]:
         """The rows that a row contains and that differ from it in one attribute, as far as they stand near."""
         found = []
         for tail, sides in self._ones[row]:

@@ -81,8 +81,8 @@ class LinkRows:
     def restore_merger(
         self,
         filter: Filter,  # noqa: ARG002 - the contract's name
-        parts: tuple[int, ...],  # noqa: ARG002
-        degree: Degree,  # noqa: ARG002
+        parts: tuple[int, ...],  # noqa: ARG002 - the same
+        degree: Degree,  # noqa: ARG002 - the same
     ) -> int | None:
         """Add a merger that an earlier set had, before its parts; None if this one would not make it."""
         return None
@@ -153,5 +153,5 @@ class SpaceRows(LinkRows):
         self._unbounded.remove(row)
         return moves
 
-    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002 - see below
+    def relabel(self, filters: LinkFilters) -> bool:  # noqa: ARG002 - keeps the old ones
         return False  # the space has labels of rows that are gone; only a rebuilt set begins a new space

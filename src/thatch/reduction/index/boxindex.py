@@ -23,13 +23,7 @@ from thatch.reduction.index.questions import (
     check_sparse_boxes,
 )
 from thatch.reduction.index.records import ROW, IndexRow
-from thatch.reduction.index.workspace import (
-    AnswerBuffers,
-    Answers,
-    DecisionWorkspace,
-    SparsePoint,
-    borrow_workspace,
-)
+from thatch.reduction.index.workspace import Answers, DecisionWorkspace, SparsePoint, borrow_workspace
 from thatch.reduction.problem import Verdict, Work
 
 __all__ = ["BoxIndex"]
@@ -145,11 +139,11 @@ class BoxIndex:
     def find_container(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> int:
         """The number of a box that contains the given one, -1 if there is none. Large boxes are tried first."""
         box = check_sparse_box(axes, lows, highs)
-        return int(search.containing(self._arrays.table, *box, ALL if before is None else before))
+        return int(search.container_number(self._arrays.table, *box, ALL if before is None else before))
 
     def find_meeting(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
         """The numbers of all boxes that share a point with the given one, ascending."""
-        return self._collect(search.meeting, check_sparse_box(axes, lows, highs), before)
+        return self._collect(search.meeting_numbers, check_sparse_box(axes, lows, highs), before)
 
     def find_inside(self, axes: Any, lows: Any, highs: Any, *, before: int | None = None) -> Ints:
         """The numbers of all boxes inside the given one, ascending."""
@@ -157,7 +151,7 @@ class BoxIndex:
         unknown = axes >= self._arrays.state.n_axes
         if (unknown & ((lows > LOWEST) | (highs < HIGHEST))).any():
             return np.zeros(0, np.int64)  # all boxes span that axis
-        return self._collect(search.inside, box, before)
+        return self._collect(search.inside_numbers, box, before)
 
     def _collect(self, kernel: Any, box: BoxSides, before: int | None) -> Ints:
         last = ALL if before is None else before
@@ -250,27 +244,24 @@ class BoxIndex:
     def _decide_many(
         self, boxes: Boxes, befores: Ints, numbers: Ints, limit: int, *, pairwise_only: bool
     ) -> Answers:
-        arrays, buffers = self._arrays, AnswerBuffers(len(boxes))
-        options = (
-            (boxes.offsets, boxes.axes, boxes.lows, boxes.highs),
-            befores,
-            numbers,
-            limit,
-            int(pairwise_only),
-        )
+        arrays, count = self._arrays, len(boxes)
+        columns = boxes.offsets, boxes.axes, boxes.lows, boxes.highs
+        options = befores, numbers, limit, int(pairwise_only)
+        codes, used_at = np.zeros(count, np.int8), np.zeros(count + 1, np.int64)
+        used, cost = np.empty(max(64, 2 * count), np.int64), np.zeros((count, 2), np.int64)
         done = 0
         with borrow_workspace() as work:
-            while done < len(boxes):
+            while done < count:
                 done, code, wish = deciding.decide_many(
-                    arrays.table, work.arrays, *options, done, *buffers.arrays
+                    arrays.table, work.arrays, columns, *options, done, codes, used_at, used, cost
                 )
-                sides = int(boxes.offsets[done + 1] - boxes.offsets[done]) if done < len(boxes) else 0
+                sides = int(boxes.offsets[done + 1] - boxes.offsets[done]) if done < count else 0
                 if code == deciding.LONGER:
-                    buffers.enlarge()
+                    used = np.concatenate((used, np.empty_like(used)))
                 elif code != deciding.DONE:
                     work.enlarge(code, sides)
                 elif wish == tree.FULL:
                     arrays.make_room(1, sides)
                 else:
                     self._improve(wish)
-        return buffers.answers()
+        return Answers(codes, used_at, used[: used_at[-1]].copy(), cost[:, 0].copy(), cost[:, 1].copy())

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from thatch.reduction.boxes import Ints
 from thatch.reduction.index.kernels.deciding import ROOM, SMALL
 
-__all__ = ["AnswerBuffers", "Answers", "DecisionWorkspace", "SparsePoint", "borrow_workspace"]
+__all__ = ["Answers", "DecisionWorkspace", "SparsePoint", "borrow_workspace"]
 
 SparsePoint = tuple[npt.NDArray[np.int32], Ints]  # axes, and where the point lies on them
 
@@ -31,30 +31,6 @@ class Answers:
     used: Ints  # the numbers of the boxes that prove box b are `used[used_at[b] : used_at[b + 1]]`
     nodes: Ints  # what each cost
     rounds: Ints  # none if a single box contains it
-
-
-class AnswerBuffers:
-    """Answers that kernels are writing."""
-
-    def __init__(self, boxes: int) -> None:
-        self._codes = np.zeros(boxes, np.int8)
-        self._used_at = np.zeros(boxes + 1, np.int64)
-        self._used = np.empty(max(64, 2 * boxes), np.int64)
-        self._work = np.zeros((boxes, 2), np.int64)
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """The arrays as kernels take them."""
-        return self._codes, self._used_at, self._used, self._work
-
-    def enlarge(self) -> None:
-        """Make room for more proofs."""
-        self._used = np.concatenate((self._used, np.empty_like(self._used)))
-
-    def answers(self) -> Answers:
-        """The finished answers."""
-        used = self._used[: self._used_at[-1]].copy()
-        return Answers(self._codes, self._used_at, used, self._work[:, 0].copy(), self._work[:, 1].copy())
 
 
 class DecisionWorkspace:

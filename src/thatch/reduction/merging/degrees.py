@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from thatch.model.conjunctions import Conjunction
+from thatch.model.covering import overlap, subtract
 from thatch.model.lines import EMPTY, WHOLE, Constraint, difference, intersect
 from thatch.model.selectivity import Selectivity
 
@@ -100,25 +101,11 @@ class ExpectedTraffic:
 def _without(boxes: list[Sides], others: Sequence[Sides]) -> list[Sides]:
     """Disjoint pieces of disjoint boxes that lie in none of the others, or, if they are many, in none of the first."""
     for other in others:
-        left = [piece for box in boxes for piece in _subtracted(box, other)]
+        left = [piece for box in boxes for piece in (subtract(box, other) if overlap(box, other) else [box])]
         if len(left) > _MOST_PIECES:
             return boxes
         boxes = left
     return boxes
-
-
-def _subtracted(box: Sides, other: Sides) -> list[Sides]:
-    if not all(intersect(box.get(key, WHOLE), constraint) for key, constraint in other.items()):
-        return [box]
-    pieces = []
-    inside = dict(box)
-    for key, constraint in other.items():
-        own = inside.get(key, WHOLE)
-        outside = difference(own, constraint)
-        if outside:
-            pieces.append({**inside, key: outside})
-            inside[key] = intersect(own, constraint)
-    return pieces
 
 
 def _meeting(boxes: Sequence[Sides], spaces: Sequence[Sides]) -> list[Sides]:

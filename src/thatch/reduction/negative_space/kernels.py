@@ -19,7 +19,7 @@ __all__ = [
     "cut",
     "find_containing",
     "find_meeting",
-    "meeting_any",
+    "find_meeting_any",
     "meets",
     "stream",
 ]
@@ -101,7 +101,7 @@ def meets(lows, highs, count, columns, low, high):
 
 
 @kernel
-def meeting_any(lows, highs, slots, other_lows, other_highs, count):
+def find_meeting_any(lows, highs, slots, other_lows, other_highs, count):
     """Which of the boxes in these slots meet any of some other boxes."""
     mask = np.empty(BLOCK, np.uint8)
     columns = np.arange(lows.shape[0])

@@ -127,7 +127,9 @@ class OwnedRegions(Regions):
     def find_owners_meeting(self, others: Regions, hull: ColumnBox) -> set[int]:
         """The rows with a box that meets any of some others, which lie in `hull`."""
         slots = self.find_meeting(hull)
-        are_met = kernels.meeting_any(self.lows, self.highs, slots, others.lows, others.highs, others.count)
+        are_met = kernels.find_meeting_any(
+            self.lows, self.highs, slots, others.lows, others.highs, others.count
+        )
         return set(self.owners[slots[are_met]].tolist())
 
     def take(self, rows: Ints) -> tuple[Ints, Ints]:

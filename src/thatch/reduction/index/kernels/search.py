@@ -20,7 +20,7 @@ from thatch.reduction.index.kernels.questions import (
 )
 from thatch.reduction.index.records import LANES, VOLUME_STEPS, IndexRecord
 
-__all__ = ["containing", "find_best", "find_container", "inside", "meeting"]
+__all__ = ["container_number", "find_best", "find_container", "inside_numbers", "meeting_numbers"]
 
 _I64 = ir.IntType(64)
 _KEYS = ir.VectorType(_I64, LANES)
@@ -164,7 +164,7 @@ def find_container(index, axes, lows, highs, start, end, before):
 
 
 @kernel
-def containing(table, axes, lows, highs, before):
+def container_number(table, axes, lows, highs, before):
     """The number of a box that contains the given one and is below `before`; -1 if there is none."""
     index = IndexRecord(table, 0)
     load_box(index, axes, lows, highs, 0, len(axes))
@@ -296,7 +296,7 @@ def _collect(index, axes, lows, highs, kind, before, out_rows):
 
 
 @kernel
-def meeting(table, axes, lows, highs, before, out_numbers):
+def meeting_numbers(table, axes, lows, highs, before, out_numbers):
     """Write the numbers of the boxes that meet a box, as far as there is room; return how many there are."""
     index = IndexRecord(table, 0)
     found = _collect(index, axes, lows, highs, _MEETING, before, out_numbers)
@@ -325,7 +325,7 @@ def _is_inside(index, row, axes, lows, highs):
 
 
 @kernel
-def inside(table, axes, lows, highs, before, out_numbers):
+def inside_numbers(table, axes, lows, highs, before, out_numbers):
     """Write the numbers of the boxes inside a box; return how many there are.
 
     Returns how much room is needed if there is too little: `out_numbers` needs room for most that meet the box.
