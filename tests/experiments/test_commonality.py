@@ -56,7 +56,7 @@ def test_a_link_group_has_an_apex_between_no_selectivity_and_full_selectivity(ra
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
 def test_every_line_of_a_comparison_has_a_figure(ran, experiment):
-    lines = experiment.compare(ran(experiment))
+    lines = list(experiment.compare(ran(experiment)))
     assert all(line.ours for line in lines)
     assert not any("NOT SO" in line.ours for line in lines)
 

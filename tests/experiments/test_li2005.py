@@ -316,7 +316,7 @@ def test_the_policy_leaves_about_as_much_as_the_papers_merging(ran):
 @pytest.mark.slow
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
 def test_every_experiment_is_compared_with_the_papers_values(ran, experiment):
-    lines = experiment.compare(ran(experiment))
+    lines = list(experiment.compare(ran(experiment)))
     assert any(line.ours is not None for line in lines)
     assert all(line.paper for line in lines)
 

@@ -130,7 +130,7 @@ def _told(row: dict[str, object]) -> dict[str, object]:
     "experiment", [MESSAGES, HOPS, TABLES, PUBLICATIONS, LOSSES], ids=lambda each: each.name
 )
 def test_every_line_of_a_comparison_has_a_figure(ran, experiment):
-    lines = experiment.compare(ran(experiment))
+    lines = list(experiment.compare(ran(experiment)))
     assert lines
     assert any(line.ours is not None for line in lines)
     assert not any("NOT SO" in line.why for line in lines)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Simulation, Value
 from thatch.reports import PlotAxis, Report
-from thatch.reports.formatting import format_value
 
-__all__ = ["AXES", "Comparison", "Drawing", "Experiment", "Plot", "join", "number", "percent", "ratio"]
+__all__ = [
+    "AXES",
+    "Comparison",
+    "Comparisons",
+    "Drawing",
+    "Experiment",
+    "Plot",
+    "plot_each",
+]
 
 Drawing = Callable[[Report, Results], None]
 
@@ -57,6 +64,9 @@ class Comparison:
     paper: str
     ours: str | None
     why: str = ""
+
+
+Comparisons = Iterator[Comparison]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +119,7 @@ class Experiment:
     simulation: Simulation
     full: Grid
     quick: Grid
-    compare: Callable[[Results], Sequence[Comparison]]
+    compare: Callable[[Results], Iterable[Comparison]]
     plots: tuple[Plot, ...] = ()
     drawings: tuple[Drawing, ...] = ()
 
@@ -128,24 +138,18 @@ class Experiment:
         return self.quick if quick else self.full
 
 
-def number(value: float | None) -> str | None:
-    """A number as text, whole numbers without a fraction; None stays None."""
-    if value is None:
-        return None
-    return format_value(int(value) if float(value).is_integer() else value)
-
-
-def percent(share: float | None) -> str | None:
-    """A share as a percentage; None stays None."""
-    return None if share is None else format_value(share, "percent")
-
-
-def ratio(value: float | None, of: float | None) -> float | None:
-    """A quotient; None if one of the two is missing or the second is 0."""
-    return None if value is None or not of else value / of
-
-
-def join(values: Iterable[str | None]) -> str | None:
-    """Several values separated by slashes; None if all of them are None."""
-    texts = list(values)
-    return " / ".join(text or "–" for text in texts) if any(texts) else None
+def plot_each(
+    column: str,
+    values: Iterable[Value],
+    title: str,
+    across: str,
+    up: str,
+    *,
+    by: tuple[str, ...] = (),
+    where: Mapping[str, Value] | None = None,
+) -> tuple[Plot, ...]:
+    """A plot for each value of a column; the title has `{}` where the value goes."""
+    return tuple(
+        Plot(title.format(value), across, up, by=by, where={column: value, **(where or {})})
+        for value in values
+    )

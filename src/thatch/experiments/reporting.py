@@ -32,7 +32,7 @@ def load_results(experiment: Experiment, folder: str | Path) -> ExperimentResult
         small = store.results(experiment.quick)
         if small.done * results.trials > results.done * small.trials:
             results, quick = small, True
-    comparisons = experiment.compare(results) if len(results) else ()
+    comparisons = list(experiment.compare(results)) if len(results) else []
     if quick:  # the reasons explain results of the full size
         comparisons = [replace(line, why="") for line in comparisons]
     return ExperimentResults(experiment=experiment, results=results, quick=quick, comparisons=comparisons)

@@ -1,9 +1,10 @@
-"""Results of trials, and means over their seeds."""
+"""Results of trials, means over their seeds, and both as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,34 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.experiments.trials import Value
+from thatch.reports.formatting import format_value
 
-__all__ = ["Results"]
+__all__ = ["Results", "join", "number", "percent", "ratio"]
 
 Array = npt.NDArray[Any]
+
+
+def number(value: float | None) -> str | None:
+    """A number as text, whole numbers without a fraction; None stays None."""
+    if value is None:
+        return None
+    return format_value(int(value) if float(value).is_integer() else value)
+
+
+def percent(share: float | None) -> str | None:
+    """A share as a percentage; None stays None."""
+    return None if share is None else format_value(share, "percent")
+
+
+def ratio(value: float | None, of: float | None) -> float | None:
+    """A quotient; None if one of the two is missing or the second is 0."""
+    return None if value is None or not of else value / of
+
+
+def join(values: Iterable[str | None], between: str = " / ") -> str | None:
+    """Several values separated by slashes or another text; None if all of them are None."""
+    texts = list(values)
+    return between.join(text or "–" for text in texts) if any(texts) else None
 
 
 class Results:
@@ -46,6 +71,20 @@ class Results:
         values = self.values(name, **where).astype(float)
         values = values[~np.isnan(values)]
         return float(values.mean()) if len(values) else None
+
+    def show_means(
+        self,
+        names: str | Sequence[str],
+        show: Callable[[float | None], str | None] = number,
+        between: str = " / ",
+        /,
+        **where: Value | tuple[Value, ...],
+    ) -> str | None:
+        """Means as text: one for each result, and one for each combination of parameters that have several values."""
+        choices = {key: each if isinstance(each, tuple) else (each,) for key, each in where.items()}
+        chosen = [dict(zip(choices, each, strict=True)) for each in product(*choices.values())]
+        columns = [names] if isinstance(names, str) else names
+        return join((show(self.mean(name, **each)) for name in columns for each in chosen), between)
 
     def total(self, name: str, **where: Value) -> float | None:
         """The sum of a result over rows that have these values; None if there are no such rows."""

@@ -85,7 +85,7 @@ def run_trial(simulation: Simulation, trial: Trial) -> list[dict[str, Any]]:
     """The rows of a trial; if it failed, one row with its key and the reason."""
     start = time.process_time()
     try:
-        found = simulation.trial(trial.seed, **dict(trial.parameters))
+        found = list(simulation.trial(trial.seed, **dict(trial.parameters)))
         _check(simulation, found)
     except Exception as error:  # noqa: BLE001 - a trial may fail in any way; the others go on
         return [{KEY: trial.key, _ERROR: f"{type(error).__name__}: {error}"}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -28,7 +28,7 @@ class Simulation:
     Parameters
     ----------
     name : the folder of its results, such as `ouksel2006/redundant_cover`
-    trial : a function of a seed and keyword parameters (int, float, str or bool) that returns one or more rows. Nothing
+    trial : a function of a seed and keyword parameters (int, float, str or bool) that gives one or more rows. Nothing
         else may influence its result; it runs in any process
     results : name and type of every column of a row; see `columns`
     version : raise it when `trial` returns something else than before; results of other versions are ignored
@@ -36,7 +36,7 @@ class Simulation:
     """
 
     name: str
-    trial: Callable[..., Sequence[Row]]
+    trial: Callable[..., Iterable[Row]]
     results: Mapping[str, type]
     version: int = 1
     defaults: Mapping[str, Value] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from thatch.experiments.commonality.flood import (
@@ -12,9 +13,10 @@ from thatch.experiments.commonality.flood import (
     MIGRATED_FULL,
     MIGRATED_QUICK,
     SETTING,
+    SHARING,
 )
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot, plot_each
+from thatch.experiments.results import Results, join, number, percent
 from thatch.experiments.trials import Value
 
 __all__ = ["FIG4", "FIG5", "FIG6"]
@@ -45,31 +47,24 @@ def _first_move(results: Results, sharing: str) -> str | None:
     return number(float(arrived[moves > 0].min())) if (moves > 0).any() else None
 
 
-def _compare_memory(results: Results) -> list[Comparison]:
-    lines = [
-        Comparison(
-            "4(a), no defence, low sharing",
-            "memory grows until the broker stops",
-            _survived(results, defence="none", sharing="low", fast="diagrams"),
-        )
-    ]
-    lines += [
-        Comparison(
+def _compare_memory(results: Results) -> Comparisons:
+    yield Comparison(
+        "4(a), no defence, low sharing",
+        "memory grows until the broker stops",
+        _survived(results, defence="none", sharing="low", fast="diagrams"),
+    )
+    for store in results.choices("store", defence="migration"):
+        yield Comparison(
             f"4(b), migration to {store}, low sharing: most of the budget",
             "memory is freed again and again, the broker stays up",
             _most(results, defence="migration", sharing="low", store=store),
             "the high mark is at 32 %: merging may need the rest temporarily",
         )
-        for store in results.choices("store", defence="migration")
-    ]
-    lines.append(
-        Comparison(
-            "4(c), first move after subscriptions, low / high sharing",
-            "high sharing holds more subscriptions before memory runs low",
-            " / ".join(_first_move(results, sharing) or "–" for sharing in ("low", "high")),
-        )
+    yield Comparison(
+        "4(c), first move after subscriptions, low / high sharing",
+        "high sharing holds more subscriptions before memory runs low",
+        join(_first_move(results, sharing) for sharing in SHARING),
     )
-    return lines
 
 
 FIG4 = _under_flood(
@@ -78,15 +73,8 @@ FIG4 = _under_flood(
     statement="Without defence memory is exhausted and the broker no longer functions; by migrating clusters to the database it "
     "stays running; with more sharing more subscriptions fit before memory runs low.",
     compare=_compare_memory,
-    plots=tuple(
-        Plot(
-            f"Memory, {sharing} sharing",
-            "arrived",
-            "memory",
-            by=("defence", "store", "fast"),
-            where={"sharing": sharing},
-        )
-        for sharing in ("low", "high")
+    plots=plot_each(
+        "sharing", SHARING, "Memory, {} sharing", "arrived", "memory", by=("defence", "store", "fast")
     ),
 )
 
@@ -104,30 +92,26 @@ def _pair(results: Results, **where: Value) -> str | None:
     return " / ".join(number(each) or "none" for each in both) if any(both) else None
 
 
-def _compare_responses(results: Results) -> list[Comparison]:
-    dead = results.values("alive", defence="none", sharing="low")
-    lines = [
-        Comparison(
-            "5(a), no defence, at the end: shared / unshared stream, ms",
-            "responses grow, then stop",
-            None
-            if not len(dead)
-            else _pair(results, defence="none", sharing="low", fast="diagrams") or "none: it is dead",
-        )
-    ]
-    for sharing, what in (("low", "5(b)"), ("high", "5(c)")):
-        lines += [
-            Comparison(
-                f"{what}, migration to {store}, {sharing} sharing, at the end: shared / unshared stream, ms",
-                "one stream stays quick, the other is slow"
-                if sharing == "low"
-                else "both alike until the second cluster moves, late",
+def _compare_responses(results: Results) -> Comparisons:
+    last = _pair(results, defence="none", sharing="low", fast="diagrams")
+    if len(results.values("alive", defence="none", sharing="low")):
+        last = last or "none: it is dead"
+    what = "5(a), no defence, at the end: shared / unshared stream, ms"
+    yield Comparison(what, "responses grow, then stop", last)
+    for sharing, (figure, paper) in _RESPONSES.items():
+        for store in results.choices("store", defence="migration"):
+            yield Comparison(
+                f"{figure}, migration to {store}, {sharing} sharing, at the end: shared / unshared stream, ms",
+                paper,
                 _pair(results, defence="migration", sharing=sharing, store=store),
                 "a stream whose cluster moved waits for the database",
             )
-            for store in results.choices("store", defence="migration")
-        ]
-    return lines
+
+
+_RESPONSES = {
+    "low": ("5(b)", "one stream stays quick, the other is slow"),
+    "high": ("5(c)", "both alike until the second cluster moves, late"),
+}
 
 
 FIG5 = _under_flood(
@@ -144,7 +128,7 @@ FIG5 = _under_flood(
             by=("defence", "store", "fast"),
             where={"sharing": sharing},
         )
-        for sharing in ("low", "high")
+        for sharing in SHARING
         for most, up in (("most", "shared_ms"), ("least", "unshared_ms"))
     ),
 )
@@ -157,39 +141,25 @@ _PAPER = {
 }
 
 
-def _compare_clusters(results: Results) -> list[Comparison]:
-    lines = []
+def _compare_clusters(results: Results) -> Comparisons:
     stores = results.choices("store")
-    for sharing in ("low", "high"):
-        ratio, nodes, weighted = _PAPER[sharing]
-        lines += [
-            Comparison(
-                f"6, {sharing} sharing: clusters that moved, {' / '.join(map(str, stores))}",
-                "about 900",
-                join(
-                    number(float(len(results.values("move", sharing=sharing, store=store))))
-                    for store in stores
-                ),
-                "ours are larger: 60 classes",
-            ),
-            Comparison(
-                f"6, {sharing} sharing: mean commonality ratio",
-                ratio,
-                percent(results.mean("ratio", sharing=sharing)),
-            ),
-            Comparison(
-                f"6, {sharing} sharing: mean node count",
-                nodes,
-                number(results.mean("nodes", sharing=sharing)),
-                "grows with the budget",
-            ),
-            Comparison(
-                f"6, {sharing} sharing: mean weighted count",
-                weighted,
-                number(results.mean("weighted", sharing=sharing)),
-            ),
-        ]
-    return lines
+    for sharing, papers in _PAPER.items():
+        yield Comparison(
+            f"6, {sharing} sharing: clusters that moved, {' / '.join(map(str, stores))}",
+            "about 900",
+            join(number(len(results.values("move", sharing=sharing, store=store))) for store in stores),
+            "ours are larger: 60 classes",
+        )
+        for (what, name, show, why), paper in zip(_MEASURED, papers, strict=True):
+            mean = show(results.mean(name, sharing=sharing))
+            yield Comparison(f"6, {sharing} sharing: mean {what}", paper, mean, why)
+
+
+_MEASURED: tuple[tuple[str, str, Callable[[float | None], str | None], str], ...] = (
+    ("commonality ratio", "ratio", percent, ""),
+    ("node count", "nodes", number, "grows with the budget"),
+    ("weighted count", "weighted", number, ""),
+)
 
 
 FIG6 = Experiment(

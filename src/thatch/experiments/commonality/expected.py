@@ -7,12 +7,12 @@ printed forms divide by p − 1 and by p^n. Here limits are taken at p = 1 and f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from math import expm1, log1p
 
 from thatch.errors import ParameterError, shown
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
+from thatch.experiments.results import Results, join, number
 from thatch.experiments.trials import Row, Simulation, columns, grid
 from thatch.planning.expected import cluster_cost, conjunction_cost, link_group_cost
 from thatch.reports import PlotAxis
@@ -58,14 +58,12 @@ _PS_SHOWN = (0.5, 0.9, 1.0)
 _STEPS = 20
 
 
-def _cluster_cost(_seed: int, *, members: int, size: int, p: float) -> Sequence[Row]:
+def _cluster_cost(_seed: int, *, members: int, size: int, p: float) -> Iterator[Row]:
     """Equation 6 and, predicate by predicate, equation 5."""
-    found = []
     for shared in range(0, size + 1, max(size // _STEPS, 1)):
         own = conjunction_cost([p] * (size - shared), [1.0] * (size - shared))
         general = cluster_cost(([p] * shared, [1.0] * shared), [own] * members)
-        found.append({"shared": shared, "closed": cluster(shared, members, size, p), "general": general})
-    return found
+        yield {"shared": shared, "closed": cluster(shared, members, size, p), "general": general}
 
 
 CLUSTER_COST = Simulation(
@@ -77,35 +75,31 @@ CLUSTER_COST = Simulation(
 _PS = tuple(step / 20 for step in range(21))
 
 
-def _compare_clusters(results: Results) -> list[Comparison]:
+def _compare_clusters(results: Results) -> Comparisons:
     size = int(max(results.values("size")))
     known = [p for p in _PS_SHOWN if p in set(results.choices("p"))]
     step = max(size // _STEPS, 1)
-    last = [0, size // 2, size]
-
-    def saved(p: float, at: int) -> float:
-        costs = [results.mean("closed", p=p, shared=shared) or 0.0 for shared in (at, at + step)]
-        return round(costs[0] - costs[1], 1)
-
-    lines = [
-        Comparison(
-            f"expected cost, p = {p:g}, k = {' / '.join(str(shared) for shared in last)}",
+    last = (0, size // 2, size)
+    for p in known:
+        yield Comparison(
+            f"expected cost, p = {p:g}, k = {' / '.join(map(str, last))}",
             "falls with k at every p",
-            join(number(results.mean("closed", p=p, shared=shared)) for shared in last),
+            results.show_means("closed", p=p, shared=last),
             "as in the paper: the same equation",
         )
-        for p in known
-    ]
-    lines += [
-        Comparison(
+    for p in known:
+        costs = {
+            shared: results.mean("closed", p=p, shared=shared) or 0.0
+            for at in last[:2]
+            for shared in (at, at + step)
+        }
+        yield Comparison(
             f"saved by {step} more shared predicates, p = {p:g}: after none | after {last[1]}",
             "most for high p and few shared predicates",
-            " | ".join(number(saved(p, at)) or "–" for at in (0, last[1])),
+            join((number(round(costs[at] - costs[at + step], 1)) for at in last[:2]), " | "),
             "the same everywhere at p = 1: the surface is a plane there" if p == 1 else "as in the paper",
         )
-        for p in known
-    ]
-    return [*lines, _compare_equations(results, "equation 6 and equation 5")]
+    yield _compare_equations(results, "equation 6 and equation 5")
 
 
 def _compare_equations(results: Results, which: str) -> Comparison:
@@ -140,15 +134,13 @@ FIG3A = Experiment(
 _SIZES_SHOWN = (5, 20, 50)
 
 
-def _link_cost(_seed: int, *, members: int, size: int, steps: int) -> Sequence[Row]:
+def _link_cost(_seed: int, *, members: int, size: int, steps: int) -> Iterator[Row]:
     """Equation 8 and, member by member, equation 7."""
-    found = []
     for step in range(steps + 1):
         p = step / steps
         own = conjunction_cost([p] * size, [1.0] * size)
         general = link_group_cost([p**size] * members, [own] * members)
-        found.append({"p": p, "closed": link_group(members, size, p), "general": general})
-    return found
+        yield {"p": p, "closed": link_group(members, size, p), "general": general}
 
 
 LINK_COST = Simulation(
@@ -156,32 +148,22 @@ LINK_COST = Simulation(
 )
 
 
-def _compare_links(results: Results) -> list[Comparison]:
-    lines = []
+def _compare_links(results: Results) -> Comparisons:
     for size in _SIZES_SHOWN:
-        costs = results.values("closed", size=size)
-        if not len(costs):
-            continue
-        p = results.values("p", size=size)
-        ours = (
-            f"{number(round(float(costs.max()), 1))} at p = {p[costs.argmax()]:g}; "
-            f"{number(float(costs[0]))} at 0, {number(float(costs[-1]))} at 1"
-        )
-        lines.append(
-            Comparison(f"apex, n = {size}", "an apex at an inner p; n at p = 1", ours, "as in the paper")
-        )
+        costs, p = results.values("closed", size=size), results.values("p", size=size)
+        if len(costs):
+            ours = (
+                f"{number(round(float(costs.max()), 1))} at p = {p[costs.argmax()]:g}; "
+                f"{number(float(costs[0]))} at 0, {number(float(costs[-1]))} at 1"
+            )
+            paper = "an apex at an inner p; n at p = 1"
+            yield Comparison(f"apex, n = {size}", paper, ours, "as in the paper")
     single = results.values("closed", size=1)
     if len(single):
         falls = bool((single[1:] <= single[:-1]).all())
-        lines.append(
-            Comparison(
-                "n = 1",
-                "–",
-                "no apex: falls from p = 0 on" if falls else "NOT SO",
-                "a member that is false costs 1",
-            )
-        )
-    return [*lines, _compare_equations(results, "equation 8 and equation 7")]
+        ours = "no apex: falls from p = 0 on" if falls else "NOT SO"
+        yield Comparison("n = 1", "–", ours, "a member that is false costs 1")
+    yield _compare_equations(results, "equation 8 and equation 7")
 
 
 FIG3C = Experiment(

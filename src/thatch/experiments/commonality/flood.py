@@ -140,7 +140,7 @@ def _response(ask: Callable[[dict[str, Any]], object], rng: np.random.Generator,
     return float(np.median(taken)) * 1e3
 
 
-def _row(arrived: int, memory: float | None, responses: list[float | None], fast: int, moves: int) -> Row:
+def _row(arrived: int, memory: float | None, responses: Sequence[float | None], fast: int, moves: int) -> Row:
     shared, unshared = responses
     return {
         "arrived": arrived,

@@ -9,15 +9,14 @@ from itertools import product
 import numpy as np
 
 from thatch.experiments.commonality.expected import cluster
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
+from thatch.experiments.results import Results, join, percent
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.model.events import read_event
 from thatch.reports import PlotAxis
 
 __all__ = ["FIG3B"]
 
-_WAYS = ("planned", "diagrams", "chains", "segments")
 _COUNTING = ("planned", "diagrams")
 _NAMED = {
     "planned": "planned executor",
@@ -25,6 +24,7 @@ _NAMED = {
     "chains": "diagrams, once it is known which predicates are true",
     "segments": "the engine's segments",
 }
+_WAYS = tuple(_NAMED)
 _COUNTED = 10  # times as many events for counts, because the expensive ones are rare
 _PASSES = 3  # over all events; the fastest counts
 
@@ -67,37 +67,31 @@ SIMULATION = Simulation(
 _PS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)
 
 
-def _compare(results: Results) -> list[Comparison]:
+def _compare(results: Results) -> Comparisons:
     top, size = max(results.choices("p")), max(results.values("size"))
-    ks = [shared for shared in results.choices("shared") if shared in (0, size // 2, size)]
-    lines = []
-    for way in _WAYS:
-        expected, spent = (_by_setting(results, name, way) for name in ("expected", "microseconds"))
+    ks = tuple(shared for shared in results.choices("shared") if shared in (0, size // 2, size))
+    for way, name in _NAMED.items():
+        expected, spent = (_by_setting(results, column, way) for column in ("expected", "microseconds"))
         if way in _COUNTING:
             apart = np.abs(_by_setting(results, "evaluations", way) - expected) / expected
-            lines.append(
-                Comparison(
-                    f"{_NAMED[way]}: evaluations differ from equation 6 by, in the mean | at most",
-                    "closely resembles",
-                    " | ".join(percent(float(each)) or "–" for each in (apart.mean(), apart.max())),
-                    "as in the paper; it differs most where events that pass the shared predicates are rare and expensive",
-                )
+            yield Comparison(
+                f"{name}: evaluations differ from equation 6 by, in the mean | at most",
+                "closely resembles",
+                join(map(percent, (float(apart.mean()), float(apart.max()))), " | "),
+                "as in the paper; it differs most where events that pass the shared predicates are rare and expensive",
             )
-        times = join(number(results.mean("microseconds", way=way, p=top, shared=shared)) for shared in ks)
-        lines += [
-            Comparison(
-                f"{_NAMED[way]}: µs an event, p = {top:g}, k = {' / '.join(map(str, ks))}",
-                "falls with k, most at high p",
-                f"{times}; ± {_spread_over_seeds(results, way):.0%} over seeds",
-                _WHY[way],
-            ),
-            Comparison(
-                f"{_NAMED[way]}: correlation of times with equation 6",
-                "the same trend",
-                f"{np.corrcoef(spent, expected)[0, 1]:.2f}",
-            ),
-        ]
-    return lines
+        times = results.show_means("microseconds", way=way, p=top, shared=ks)
+        yield Comparison(
+            f"{name}: µs an event, p = {top:g}, k = {' / '.join(map(str, ks))}",
+            "falls with k, most at high p",
+            f"{times}; ± {_spread_over_seeds(results, way):.0%} over seeds",
+            _WHY[way],
+        )
+        yield Comparison(
+            f"{name}: correlation of times with equation 6",
+            "the same trend",
+            f"{np.corrcoef(spent, expected)[0, 1]:.2f}",
+        )
 
 
 def _seeds(results: Results, name: str, way: str) -> list[np.ndarray]:
@@ -163,14 +157,14 @@ FIG3B = Experiment(
         ),
         *(
             Plot(
-                f"Time an event, {_NAMED[way]}",
+                f"Time an event, {name}",
                 "shared",
                 "microseconds",
                 by=("p",),
                 where={"way": way},
                 y=PlotAxis("µs an event", log=True),
             )
-            for way in _WAYS
+            for way, name in _NAMED.items()
         ),
     ),
 )

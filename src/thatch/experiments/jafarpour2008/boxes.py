@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
 from thatch.experiments.jafarpour2008.streams import SETTING, SIMULATION, SMALL, streams
 from thatch.experiments.results import Results
-from thatch.experiments.trials import Value
+from thatch.experiments.trials import Grid, Value
 from thatch.reports import PlotAxis
 from thatch.workloads.jafarpour2008 import FORMS
 
@@ -31,29 +32,24 @@ _WHY = {
 }
 
 
-def _compare_exact(results: Results) -> list[Comparison]:
-    return [
-        _compare_boxes(
-            results, _PAPER_EXACT[dimensions], why, method="exact", dimensions=dimensions, form=form
-        )
-        for (dimensions, form), why in _WHY.items()
-    ]
+def _compare_exact(results: Results) -> Comparisons:
+    for (dimensions, form), why in _WHY.items():
+        where: dict[str, Value] = {"method": "exact", "dimensions": dimensions, "form": form}
+        yield _compare_boxes(results, _PAPER_EXACT[dimensions], why, **where)
 
 
 def _compare_boxes(
     results: Results, paper: tuple[Sequence[int], Sequence[int]], why: str, **where: Value
 ) -> Comparison:
     """A row of the paper's table beside our means, at the marks of our streams."""
-    marks = [int(mark) for mark in results.choices("arrived", **where)]
+    marks = tuple(int(mark) for mark in results.choices("arrived", **where))
     known = dict(zip(*paper, strict=True))
     theirs = [f"{known[mark]:,}" if mark in known else "–" for mark in marks]
-    setting = [
-        f"{name} = {value}" for name, value in where.items() if name not in ("method", "literal", "form")
-    ]
+    setting = [f"{name} = {value}" for name, value in where.items() if name in ("dimensions", "k")]
     return Comparison(
         f"boxes, {where['form']}, {', '.join(setting)}, after {' / '.join(f'{mark:,}' for mark in marks)}",
         " / ".join(theirs),
-        join(number(results.mean("boxes", arrived=mark, **where)) for mark in marks),
+        results.show_means("boxes", arrived=marks, **where),
         why,
     )
 
@@ -103,34 +99,38 @@ _SHOWN = {  # dimensions, form, k
 }
 
 
-def _compare_approximate(results: Results) -> list[Comparison]:
+def _compare_approximate(results: Results) -> Comparisons:
     printed: dict[str, Value] = {"method": "approximate", "literal": True}
-    found = [
-        _compare_boxes(
-            results, _PAPER_APPROXIMATE[dimensions], why, dimensions=dimensions, form=form, k=k, **printed
-        )
-        for (dimensions, form, k), why in _SHOWN.items()
-    ]
-    return [*found, *(_count_larger(results, dimensions) for dimensions in (2, 3))]
+    for (dimensions, form, k), why in _SHOWN.items():
+        where: dict[str, Value] = {"dimensions": dimensions, "form": form, "k": k, **printed}
+        yield _compare_boxes(results, _PAPER_APPROXIMATE[dimensions], why, **where)
+    for dimensions in (2, 3):
+        yield _count_larger(results, dimensions)
 
 
 def _count_larger(results: Results, dimensions: int) -> Comparison:
     """In how many settings the approximate form has more boxes than the exact one, as the paper surprisingly has."""
     above = settings = 0
-    for form in FORMS:
+    for form, k, literal in product(FORMS, results.choices("k", method="approximate"), (False, True)):
         where = {"dimensions": dimensions, "form": form, "arrived": max(results.values("arrived"))}
         exact = results.mean("boxes", method="exact", **where)
-        for k in results.choices("k", method="approximate"):
-            for literal in (False, True):
-                found = results.mean("boxes", method="approximate", k=k, literal=literal, **where)
-                if found is not None and exact is not None:
-                    settings, above = settings + 1, above + (found > exact)
+        found = results.mean("boxes", method="approximate", k=k, literal=literal, **where)
+        if found is not None and exact is not None:
+            settings, above = settings + 1, above + (found > exact)
     return Comparison(
         f"settings in {dimensions}-D (form, k, literal) with more boxes than exact",
         "more",
         f"{above} of {settings}",
         "not reproduced",
     )
+
+
+def _both(seeds: int, **choices: Sequence[Value]) -> Grid:
+    """Trials of the approximate form, and of the exact one in few dimensions."""
+    forms = {"k": (10, 50), "literal": (False, True)}
+    return streams(
+        seeds, dimensions=(2, 3, 4), method=("approximate",), form=FORMS, **forms, **choices
+    ) + streams(seeds, dimensions=(2, 3), method=("exact",), form=FORMS, **choices)
 
 
 TABLE2 = Experiment(
@@ -140,20 +140,8 @@ TABLE2 = Experiment(
     setting=SETTING
     + "k = 10 and 50, as printed (`literal`: the boxes made may pass k by one split; shown) and strictly; three seeds, means.",
     simulation=SIMULATION,
-    full=streams(
-        3, dimensions=(2, 3, 4), method=("approximate",), form=FORMS, k=(10, 50), literal=(False, True)
-    )
-    + streams(3, dimensions=(2, 3), method=("exact",), form=FORMS),
-    quick=streams(
-        1,
-        dimensions=(2, 3, 4),
-        method=("approximate",),
-        form=FORMS,
-        k=(10, 50),
-        literal=(False, True),
-        count=(SMALL,),
-    )
-    + streams(1, dimensions=(2, 3), method=("exact",), form=FORMS, count=(SMALL,)),
+    full=_both(3),
+    quick=_both(1, count=(SMALL,)),
     compare=_compare_approximate,
     plots=tuple(
         _plot("Table 2", _PAPER_APPROXIMATE, dimensions, ("form", "method", "k"), literal=True)

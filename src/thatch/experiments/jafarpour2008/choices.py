@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot, plot_each
 from thatch.experiments.jafarpour2008.streams import SETTING, SIMULATION, SMALL, streams
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, join, number
+from thatch.experiments.trials import Grid, Value
 
 __all__ = ["FIG12", "FIG13", "FIG14", "FIG15"]
 
@@ -15,33 +17,36 @@ THRESHOLDS_SETTING = (
     SETTING + "3-D, scattered; compared with exact negative space and covering of pairs. Five seeds, means."
 )
 
-FULL = streams(5, dimensions=(3,), method=("approximate",), k=KS) + streams(
-    5, dimensions=(3,), method=("pairwise", "exact")
+
+def _all_methods(seeds: int, **choices: Sequence[Value]) -> Grid:
+    approximate = streams(seeds, dimensions=(3,), method=("approximate",), k=KS, **choices)
+    return approximate + streams(seeds, dimensions=(3,), method=("pairwise", "exact"), **choices)
+
+
+_by_k = partial(
+    Experiment,
+    setting=THRESHOLDS_SETTING,
+    simulation=SIMULATION,
+    full=_all_methods(5),
+    quick=_all_methods(1, count=(SMALL,)),
 )
-QUICK = streams(1, dimensions=(3,), method=("approximate",), k=KS, count=(SMALL,)) + streams(
-    1, dimensions=(3,), method=("pairwise", "exact"), count=(SMALL,)
-)
-
-_by_k = partial(Experiment, setting=THRESHOLDS_SETTING, simulation=SIMULATION, full=FULL, quick=QUICK)
 
 
-def _compare_found(results: Results) -> list[Comparison]:
+def _compare_found(results: Results) -> Comparisons:
     last = max(results.values("arrived"))
     pairwise = results.mean("redundant", method="pairwise", arrived=last)
 
-    def beyond(**where: int | str) -> float | None:
+    def beyond(**where: int | str) -> str | None:
         found = results.mean("redundant", arrived=last, **where)
-        return None if found is None or pairwise is None else found - pairwise
+        return None if found is None or pairwise is None else number(found - pairwise)
 
-    return [
-        Comparison(
-            f"subsumed beyond covering of {last:,}, k = 10 / 50 / 100",
-            "10 to 50 gains considerably, 50 to 100 does not",
-            join(number(beyond(method="approximate", k=k)) for k in KS),
-            "as in the paper",
-        ),
-        Comparison("the same, exact", "–", number(beyond(method="exact")), "all that can be found"),
-    ]
+    yield Comparison(
+        f"subsumed beyond covering of {last:,}, k = 10 / 50 / 100",
+        "10 to 50 gains considerably, 50 to 100 does not",
+        join(beyond(method="approximate", k=k) for k in KS),
+        "as in the paper",
+    )
+    yield Comparison("the same, exact", "–", beyond(method="exact"), "all that can be found")
 
 
 FIG12 = _by_k(
@@ -53,18 +58,15 @@ FIG12 = _by_k(
 )
 
 
-def _compare_boxes(results: Results) -> list[Comparison]:
+def _compare_boxes(results: Results) -> Comparisons:
     last = max(results.values("arrived"))
-    found = (results.mean("boxes", method="approximate", k=k, arrived=last) for k in KS)
-    return [
-        Comparison(
-            f"boxes after {last:,}, k = 10 / 50 / 100",
-            "considerably more from 50 to 100",
-            join(map(number, found)),
-            "rising with k, below the exact form",
-        ),
-        Comparison("the same, exact", "–", number(results.mean("boxes", method="exact", arrived=last))),
-    ]
+    yield Comparison(
+        f"boxes after {last:,}, k = 10 / 50 / 100",
+        "considerably more from 50 to 100",
+        results.show_means("boxes", method="approximate", k=KS, arrived=last),
+        "rising with k, below the exact form",
+    )
+    yield Comparison("the same, exact", "–", results.show_means("boxes", method="exact", arrived=last))
 
 
 FIG13 = _by_k(
@@ -72,10 +74,7 @@ FIG13 = _by_k(
     title="boxes for different k",
     statement="The number of boxes rises considerably from k = 50 to 100.",
     compare=_compare_boxes,
-    plots=tuple(
-        Plot(f"Boxes, 3-D, {method}", "arrived", "boxes", by=("k",), where={"method": method})
-        for method in ("approximate", "exact")
-    ),
+    plots=plot_each("method", ("approximate", "exact"), "Boxes, 3-D, {}", "arrived", "boxes", by=("k",)),
 )
 
 
@@ -85,60 +84,51 @@ METRICS_SETTING = (
     + "3-D, scattered, k = 10 and 50; `ratio` is benefit / cost, `cost` its inverse alone. Five seeds, means."
 )
 
-METRICS_FULL = streams(5, dimensions=(3,), method=("approximate",), k=(10, 50), metric=_METRICS)
-METRICS_QUICK = streams(
-    1, dimensions=(3,), method=("approximate",), k=(10, 50), metric=_METRICS, count=(SMALL,)
-)
-
-_by_metric = partial(
-    Experiment, setting=METRICS_SETTING, simulation=SIMULATION, full=METRICS_FULL, quick=METRICS_QUICK
-)
-
+_metrics = partial(streams, dimensions=(3,), method=("approximate",), k=(10, 50), metric=_METRICS)
 _WHY = {10: "the paper's order, 1/cost further behind", 50: "the paper's order, the first two almost alike"}
 
 
-def _compare_metrics(results: Results, *, value: str, what: str, paper: str) -> list[Comparison]:
+def _by_metric(
+    value: str, drawn: str, what: str, paper: str, *, name: str, title: str, statement: str
+) -> Experiment:
     """The paper's order of metrics beside our values at the end of the streams."""
-    last = max(results.values("arrived"))
-    return [
-        Comparison(
-            f"{what} {last:,}, k = {k}, benefit/cost | benefit | 1/cost",
-            paper,
-            join(number(results.mean(value, k=k, metric=metric, arrived=last)) for metric in _METRICS),
-            _WHY[k],
-        )
-        for k in (10, 50)
-    ]
 
+    def compare(results: Results) -> Comparisons:
+        last = max(results.values("arrived"))
+        for k, why in _WHY.items():
+            ours = results.show_means(value, k=k, metric=_METRICS, arrived=last)
+            yield Comparison(f"{what} {last:,}, k = {k}, benefit/cost | benefit | 1/cost", paper, ours, why)
 
-def _plot_metrics(value: str, title: str) -> Plot:
-    """A result as subscriptions arrive, for each metric."""
-    return Plot(title, "arrived", value, by=("metric", "k"))
+    return Experiment(
+        name=name,
+        title=title,
+        statement=statement,
+        setting=METRICS_SETTING,
+        simulation=SIMULATION,
+        full=_metrics(5),
+        quick=_metrics(1, count=(SMALL,)),
+        compare=compare,
+        plots=(Plot(drawn, "arrived", value, by=("metric", "k")),),
+    )
 
 
 FIG14 = _by_metric(
+    "redundant",
+    "Redundant subscriptions, 3-D",
+    "redundant of",
+    "benefit/cost best, benefit slightly better than 1/cost",
     name="jafarpour2008/fig14",
     title="effect of the selection metric on what is found",
     statement="Benefit/cost finds most; benefit alone is slightly better than cost alone.",
-    compare=partial(
-        _compare_metrics,
-        value="redundant",
-        what="redundant of",
-        paper="benefit/cost best, benefit slightly better than 1/cost",
-    ),
-    plots=(_plot_metrics("redundant", "Redundant subscriptions, 3-D"),),
 )
 
 
 FIG15 = _by_metric(
+    "boxes",
+    "Boxes, 3-D",
+    "boxes after",
+    "benefit/cost fewest, benefit fewer than 1/cost",
     name="jafarpour2008/fig15",
     title="boxes for different selection metrics",
     statement="Benefit/cost leaves the fewest boxes; benefit alone leaves fewer than cost alone.",
-    compare=partial(
-        _compare_metrics,
-        value="boxes",
-        what="boxes after",
-        paper="benefit/cost fewest, benefit fewer than 1/cost",
-    ),
-    plots=(_plot_metrics("boxes", "Boxes, 3-D"),),
 )

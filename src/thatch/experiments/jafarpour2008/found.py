@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, number, percent
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
 from thatch.experiments.jafarpour2008.streams import SETTING, SIMULATION, SMALL, streams
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, number, percent, ratio
 
 __all__ = ["FIG10", "FIG11"]
 
@@ -12,35 +12,34 @@ _ALL_DIMENSIONS = (2, 3, 4, 5)
 _PLOTS = (Plot("Redundant subscriptions", "arrived", "redundant", by=("dimensions", "method")),)
 
 
-def _compare_covering(results: Results) -> list[Comparison]:
+def _compare_covering(results: Results) -> Comparisons:
     last = max(results.values("arrived"))
 
-    def share(method: str, dimensions: int) -> float | None:
-        found = results.mean("redundant", method=method, dimensions=dimensions, arrived=last)
-        return None if found is None else found / float(last)
+    def show(count: float | None) -> str | None:
+        return percent(ratio(count, float(last)))
 
-    found = [
-        Comparison(
+    for dimensions in _ALL_DIMENSIONS:
+        yield Comparison(
             f"redundant of {last:,}, {dimensions}-D: subsumed | covered by one",
             ("more than 95 % subsumed in 2-D; " if dimensions == 2 else "")
             + "subsumption always above covering, both fall with the dimension",
-            f"{percent(share('checker', dimensions)) or '–'} | {percent(share('pairwise', dimensions)) or '–'}",
+            results.show_means(
+                "redundant",
+                show,
+                " | ",
+                method=("checker", "pairwise"),
+                dimensions=dimensions,
+                arrived=last,
+            ),
             "as in the paper",
         )
-        for dimensions in _ALL_DIMENSIONS
-    ]
-    differ = [
-        abs(
-            (results.mean("redundant", method="checker", dimensions=d) or 0)
-            - (results.mean("redundant", method="exact", dimensions=d) or 0)
-        )
-        for d in (2, 3)
-    ]
-    ours = "none" if not any(differ) else f"{sum(differ):g} on average"
-    return [
-        *found,
-        Comparison("decisions of the exact checker that differ from exact negative space", "–", ours),
-    ]
+    means = {
+        method: [results.mean("redundant", method=method, dimensions=d) or 0 for d in (2, 3)]
+        for method in ("checker", "exact")
+    }
+    differ = sum(abs(one - other) for one, other in zip(*means.values(), strict=True))
+    ours = f"{differ:g} on average" if differ else "none"
+    yield Comparison("decisions of the exact checker that differ from exact negative space", "–", ours)
 
 
 FIG10 = Experiment(
@@ -63,23 +62,17 @@ _DIMENSIONS = (2, 3, 4)
 _METHODS = ("pairwise", "approximate", "checker")
 
 
-def _compare_approximate(results: Results) -> list[Comparison]:
+def _compare_approximate(results: Results) -> Comparisons:
     last = max(results.values("arrived"))
-    found = []
     for dimensions in _DIMENSIONS:
-        ours = [
-            number(results.mean("redundant", method=method, dimensions=dimensions, arrived=last)) or "–"
-            for method in _METHODS
-        ]
-        found.append(
-            Comparison(
-                f"redundant of {last:,}, {dimensions}-D: covered by one | approximate, k = 50 | exact",
-                "approximate above covering",
-                " | ".join(ours),
-                "below covering: pairs must be tested first" if dimensions == 4 else "as in the paper",
-            )
+        yield Comparison(
+            f"redundant of {last:,}, {dimensions}-D: covered by one | approximate, k = 50 | exact",
+            "approximate above covering",
+            results.show_means(
+                "redundant", number, " | ", method=_METHODS, dimensions=dimensions, arrived=last
+            ),
+            "below covering: pairs must be tested first" if dimensions == 4 else "as in the paper",
         )
-    return found
 
 
 FIG11 = Experiment(

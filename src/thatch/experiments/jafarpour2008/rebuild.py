@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from copy import deepcopy
 from itertools import product
 from typing import TYPE_CHECKING
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, number
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
 from thatch.experiments.redundancy import is_redundant
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, number
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.jafarpour2008 import TOP, zipf_boxes
 
@@ -31,7 +31,7 @@ _WHY = {
 Ints = npt.NDArray[np.int64]
 
 
-def _trial(seed: int, *, dimensions: int, live: int, times: int, k: int, reassigns: bool) -> Sequence[Row]:
+def _trial(seed: int, *, dimensions: int, live: int, times: int, k: int, reassigns: bool) -> Iterator[Row]:
     """Subscribe, then replace subscriptions one by one; after each turn count those known to be redundant."""
     from thatch.reduction.boxes import Boxes
     from thatch.reduction.negative_space import ApproximateSpace
@@ -47,14 +47,13 @@ def _trial(seed: int, *, dimensions: int, live: int, times: int, k: int, reassig
     here = list(range(live))
     for row in here:
         space.add(row, box(row))
-    found = [_count(0, space, lows[here], highs[here], here)]
+    yield _count(0, space, lows[here], highs[here], here)
     for turn in range(times):
         for row in range(live * (turn + 1), live * (turn + 2)):
             space.remove(here.pop(int(rng.integers(live))))
             space.add(row, box(row))
             here.append(row)
-        found.append(_count(turn + 1, space, lows[here], highs[here], here))
-    return found
+        yield _count(turn + 1, space, lows[here], highs[here], here)
 
 
 def _count(turn: int, space: ApproximateSpace, lows: Ints, highs: Ints, here: list[int]) -> Row:
@@ -87,32 +86,28 @@ def _unsafe(space: ApproximateSpace, lows: Ints, highs: Ints, here: list[int]) -
     return int((answers.codes != 1).sum())
 
 
-def _compare(results: Results) -> list[Comparison]:
-    ks = [int(k) for k in results.choices("k")]
-    return [line for kind, k in product((False, True), ks) for line in _lines(results, reassigns=kind, k=k)]
-
-
-def _lines(results: Results, *, reassigns: bool, k: int) -> list[Comparison]:
+def _compare(results: Results) -> Comparisons:
     last = int(max(results.values("turn")))
-    name = f"{'reassign' if reassigns else 'hand back'}, k = {k}, after {last} turns"
-
-    def means(*names: str) -> str:
-        found = (results.mean(each, reassigns=reassigns, k=k, turn=last) for each in names)
-        return " | ".join(number(mean) or "–" for mean in found)
-
-    return [
-        Comparison(
+    for reassigns, k in product((False, True), results.choices("k")):
+        name = f"{'reassign' if reassigns else 'hand back'}, k = {k}, after {last} turns"
+        counts, boxes, messages, unsafe = (
+            results.show_means(names.split(), number, " | ", reassigns=reassigns, k=k, turn=last)
+            for names in (
+                "passive rebuilt rebuilt_by_volume exact",
+                "boxes boxes_rebuilt",
+                "forwards withdrawals",
+                "unsafe",
+            )
+        )
+        yield Comparison(
             f"known redundant, {name}: churned | rebuilt by arrival | by volume | exactly, by arrival",
             "falls under churn, a rebuild regains it; no numbers",
-            means("passive", "rebuilt", "rebuilt_by_volume", "exact"),
+            counts,
             _WHY[reassigns],
-        ),
-        Comparison(f"boxes, {name}: churned | rebuilt by arrival", "–", means("boxes", "boxes_rebuilt")),
-        Comparison(
-            f"messages of a rebuild, {name}: forwards | withdrawals", "–", means("forwards", "withdrawals")
-        ),
-        Comparison(f"passive and not covered, {name}", "–", means("unsafe"), "must be 0"),
-    ]
+        )
+        yield Comparison(f"boxes, {name}: churned | rebuilt by arrival", "–", boxes)
+        yield Comparison(f"messages of a rebuild, {name}: forwards | withdrawals", "–", messages)
+        yield Comparison(f"passive and not covered, {name}", "–", unsafe, "must be 0")
 
 
 REBUILD = Experiment(

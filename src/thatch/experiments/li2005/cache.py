@@ -7,15 +7,15 @@ Predicates are constraints on lines, as those of filters are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from time import process_time
 
 import numpy as np
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, number
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
 from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, subscriptions_of
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, number
 from thatch.experiments.trials import Row, Simulation, columns, grid
 from thatch.model.language import parse
 from thatch.model.lines import Constraint, covers
@@ -54,22 +54,18 @@ class Relations:
         if found is None:
             self._known.setdefault(key, []).append(predicate)
             found = self._related[variable] = self.compare(predicate)
-            for each in found[0]:
-                if each != variable:
-                    self._related[each][1].append(variable)
-            for each in found[1]:
-                if each != variable:
-                    self._related[each][0].append(variable)
+            for side, opposite in ((0, 1), (1, 0)):
+                for each in found[side]:
+                    if each != variable:
+                        self._related[each][opposite].append(variable)
         return found
 
 
-def _trial(seed: int, *, shape: str, count: int, scale: int, marks: int, every: int) -> Sequence[Row]:
+def _trial(seed: int, *, shape: str, count: int, scale: int, marks: int, every: int) -> Iterator[Row]:
     table = subscriptions_of(seed, shape, count, scale)
     predicates, which = _distinct(table)
-    at = np.linspace(0, count, marks + 1, dtype=np.int64).tolist()
     relations = Relations()
-    found: list[Row] = []
-    for start, end in pairwise(at):
+    for start, end in pairwise(np.linspace(0, count, marks + 1, dtype=np.int64).tolist()):
         remembered: list[float] = []
         compared: list[float] = []
         for row in range(start, end):
@@ -77,15 +73,12 @@ def _trial(seed: int, *, shape: str, count: int, scale: int, marks: int, every: 
             remembered.append(_seconds(relations.look_up, here))
             if row % every == 0:  # slow, and about as slow for every subscription
                 compared.append(_seconds(relations.compare, here))
-        found.append(
-            {
-                "arrived": end,
-                "known": len(relations),
-                "compared_us": 1e6 * float(np.mean(compared)),
-                "remembered_us": 1e6 * float(np.mean(remembered)),
-            }
-        )
-    return found
+        yield {
+            "arrived": end,
+            "known": len(relations),
+            "compared_us": 1e6 * float(np.mean(compared)),
+            "remembered_us": 1e6 * float(np.mean(remembered)),
+        }
 
 
 def _distinct(table: Predicates) -> tuple[list[Predicate], Ints]:
@@ -117,37 +110,32 @@ SIMULATION = Simulation(
 _SETS = ("A", "B")
 
 
-def _compare(results: Results) -> list[Comparison]:
-    return [line for shape in _SETS for line in _lines(results, shape)]
-
-
-def _lines(results: Results, shape: str) -> list[Comparison]:
-    marks = [int(mark) for mark in results.choices("arrived", shape=shape)]
-    compared, remembered, known = (
-        [results.mean(name, shape=shape, arrived=mark) or 0.0 for mark in marks]
-        for name in ("compared_us", "remembered_us", "known")
-    )
-    slower = [mark for mark, one, two in zip(marks, remembered, compared, strict=True) if one > two]
-    paper = "2.46 ms of 23.41: 0.105" if shape == "B" else "–"
-    return [
-        Comparison(
+def _compare(results: Results) -> Comparisons:
+    for shape in _SETS:
+        marks = [int(mark) for mark in results.choices("arrived", shape=shape)]
+        compared, remembered, known = (
+            [results.mean(name, shape=shape, arrived=mark) or 0.0 for mark in marks]
+            for name in ("compared_us", "remembered_us", "known")
+        )
+        slower = [mark for mark, one, two in zip(marks, remembered, compared, strict=True) if one > two]
+        paper = "2.46 ms of 23.41: 0.105" if shape == "B" else "–"
+        yield Comparison(
             f"with the cache / without, {shape}, {number(known[-1])} predicates",
             paper,
             f"{remembered[-1] / max(compared[-1], 1e-9):.3f}",
             "nothing is compared any more; in compiled code a whole step takes a few microseconds either way",
-        ),
-        Comparison(
+        )
+        yield Comparison(
             f"microseconds at the end, {shape}: without | with the cache",
             paper,
             f"{compared[-1]:.0f} | {remembered[-1]:.1f}",
-        ),
-        Comparison(
+        )
+        yield Comparison(
             f"subscriptions up to which the cache is slower, {shape}",
             "about 50,000",
             f"{max(slower):,}" if slower else f"below {marks[0]:,}",
             "a complete table compares each new predicate once; the paper minimises its table each time",
-        ),
-    ]
+        )
 
 
 CACHE = Experiment(

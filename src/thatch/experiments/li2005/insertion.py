@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from time import process_time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, percent
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
 from thatch.experiments.li2005.covering import ends_of
-from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, subscriptions_of
-from thatch.experiments.results import Results
+from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, rounded, subscriptions_of
+from thatch.experiments.results import Results, percent
 from thatch.experiments.trials import Row, Simulation, columns, grid
 from thatch.workloads.li2005 import ATTRIBUTES, Ints, Predicates
 
@@ -27,38 +27,22 @@ WAYS = ("pass", "walk")
 Box = tuple[Ints, Ints, Ints]
 
 
-def _trial(seed: int, *, shape: str, count: int, scale: int, marks: int, way: str) -> Sequence[Row]:
+def _trial(seed: int, *, shape: str, count: int, scale: int, marks: int, way: str) -> Iterator[Row]:
     table = subscriptions_of(seed, shape, count, scale)
-    at = np.linspace(0, count, marks + 1, dtype=np.int64).tolist()
     inserted = _passes(table) if way == "pass" else _walks(table)
-    found: list[Row] = []
-    spent = _Spent()
-    for arrived, (one, two, size) in enumerate(inserted, 1):
-        spent.add(one, two)
-        if arrived == at[len(found) + 1]:
-            found.append({"arrived": arrived, "size": size, **spent.means()})
-            spent = _Spent()
-    return found
-
-
-@dataclass(slots=True)
-class _Spent:
-    """Seconds and nodes evaluated, for one phase and for two, summed over some subscriptions."""
-
-    count: int = 0
-    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    nodes: list[int] = field(default_factory=lambda: [0, 0])
-
-    def add(self, *phases: tuple[float, int]) -> None:
-        self.count += 1
-        for number, (seconds, nodes) in enumerate(phases):
-            self.seconds[number] += seconds
-            self.nodes[number] += nodes
-
-    def means(self) -> Row:
-        one, two = (1e6 * each / self.count for each in self.seconds)
-        nodes_one, nodes_two = (each / self.count for each in self.nodes)
-        return {"one_us": one, "two_us": two, "one_nodes": nodes_one, "two_nodes": nodes_two}
+    for start, end in pairwise(np.linspace(0, count, marks + 1, dtype=np.int64).tolist()):
+        some = list(islice(inserted, end - start))
+        one, two, sizes = zip(*some, strict=True)
+        one_us, one_nodes = np.mean(one, axis=0).tolist()
+        two_us, two_nodes = np.mean(two, axis=0).tolist()
+        yield {
+            "arrived": end,
+            "size": sizes[-1],
+            "one_us": 1e6 * one_us,
+            "two_us": 1e6 * two_us,
+            "one_nodes": one_nodes,
+            "two_nodes": two_nodes,
+        }
 
 
 Inserted = tuple[tuple[float, int], tuple[float, int], int | None]
@@ -90,7 +74,7 @@ def _passes(table: Predicates) -> Iterator[Inserted]:
             size += 1 - covered
             for node in workspace.found[:covered].tolist():
                 chains.remove(node)
-            chains.renumbered()
+            chains.renumber()
             chains.insert(variables[here][::-1].tolist())
         two, one = np.diff(moments).tolist()
         yield (one, nodes_of_one), (two, nodes_of_two), size
@@ -176,44 +160,36 @@ _WHY = {
 }
 
 
-def _compare(results: Results) -> list[Comparison]:
-    found = []
-    for way in WAYS:
+def _compare(results: Results) -> Comparisons:
+    for way, why in _WHY.items():
         for shape in _SETS:
-            means = {
-                name: results.mean(name, shape=shape, way=way)
+            one, two, one_nodes, two_nodes = (
+                results.mean(name, shape=shape, way=way)
                 for name in ("one_us", "two_us", "one_nodes", "two_nodes")
-            }
-            found += [
-                Comparison(
-                    f"one phase is quicker than two by, {way}, {shape}: time | nodes evaluated",
-                    "45.8 %",
-                    f"{_saved(means['one_us'], means['two_us'])} | {_saved(means['one_nodes'], means['two_nodes'])}",
-                    _WHY[way],
-                ),
-                Comparison(
-                    f"microseconds for a subscription, {way}, {shape}: one phase | two",
-                    "milliseconds; the curves are lost",
-                    f"{means['one_us'] or 0:.0f} | {means['two_us'] or 0:.0f}",
-                ),
-            ]
-        found.append(_fall(results, way))
-    return found
+            )
+            yield Comparison(
+                f"one phase is quicker than two by, {way}, {shape}: time | nodes evaluated",
+                "45.8 %",
+                f"{_saved(one, two)} | {_saved(one_nodes, two_nodes)}",
+                why,
+            )
+            yield Comparison(
+                f"microseconds for a subscription, {way}, {shape}: one phase | two",
+                "milliseconds; the curves are lost",
+                f"{one or 0:.0f} | {two or 0:.0f}",
+            )
+        # Whether the time falls in the end, as the paper says.
+        marks = [int(mark) for mark in results.choices("arrived", shape="A", way=way)]
+        some = tuple(marks[:: max(len(marks) // 4, 1)])
+        yield Comparison(
+            f"microseconds in one phase, {way}, A, after {' / '.join(f'{mark:,}' for mark in some)}",
+            "rises, then falls as more is covered",
+            results.show_means("one_us", rounded, shape="A", way=way, arrived=some),
+        )
 
 
 def _saved(one: float | None, two: float | None) -> str:
     return "–" if one is None or not two else percent(1 - one / two) or "–"
-
-
-def _fall(results: Results, way: str) -> Comparison:
-    """Whether the time falls in the end, as the paper says."""
-    marks = [int(mark) for mark in results.choices("arrived", shape="A", way=way)]
-    times = [results.mean("one_us", shape="A", way=way, arrived=mark) or 0.0 for mark in marks]
-    return Comparison(
-        f"microseconds in one phase, {way}, A, after {' / '.join(f'{mark:,}' for mark in marks[:: max(len(marks) // 4, 1)])}",
-        "rises, then falls as more is covered",
-        " / ".join(f"{time:.0f}" for time in times[:: max(len(times) // 4, 1)]),
-    )
 
 
 FIG13 = Experiment(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from time import process_time
 
-from thatch.experiments.experiment import Comparison, Experiment, number
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment
 from thatch.experiments.li2005.covering import remove_covered
 from thatch.experiments.li2005.merging import Advertised, merge_table
 from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, THRESHOLD, subscriptions_of
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, number
 from thatch.experiments.trials import Row, Simulation, columns, grid
 
 __all__ = ["POLICIES"]
@@ -43,21 +44,16 @@ def _trial(seed: int, *, shape: str, count: int, scale: int, threshold: float) -
     ]
 
 
-def _compare(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
+def _compare(results: Results) -> Comparisons:
+    known = results.choices("shape")
+    for shape, (threshold, why) in product((each for each in _SETS if each in known), _WHY.items()):
+        sizes = ("covered", "paper_size", "size")
+        yield Comparison(
             f"table of {number(results.mean('count'))}, IMT {threshold}, {shape}: covering | the paper's merging | the policy",
             "no numbers",
-            " | ".join(
-                number(results.mean(name, shape=shape, threshold=threshold)) or "–"
-                for name in ("covered", "paper_size", "size")
-            ),
-            _WHY[threshold],
+            results.show_means(sizes, number, " | ", shape=shape, threshold=threshold),
+            why,
         )
-        for shape in _SETS
-        if shape in results.choices("shape")
-        for threshold in (0.0, THRESHOLD)
-    ]
 
 
 POLICIES = Experiment(

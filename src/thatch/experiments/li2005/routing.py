@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from time import process_time
 from typing import TypeVar
@@ -10,12 +10,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from thatch.experiments.experiment import Comparison, Experiment, join, number
-from thatch.experiments.li2005.covering import ends_of, remove_covered
-from thatch.experiments.li2005.merging import Advertised, merge_table
-from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, THRESHOLD, subscriptions_of
-from thatch.experiments.li2005.tables import STAGES
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment
+from thatch.experiments.li2005.covering import ends_of
+from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, rounded, subscriptions_of
+from thatch.experiments.li2005.tables import STAGES, reduce_by_stages
+from thatch.experiments.results import Results, join, number, ratio
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.model.events import Record, read_event
 from thatch.model.language import parse
@@ -30,19 +29,12 @@ Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
 
-def _trial(seed: int, *, shape: str, count: int, scale: int, publications: int) -> Sequence[Row]:
+def _trial(seed: int, *, shape: str, count: int, scale: int, publications: int) -> Iterator[Row]:
     table = subscriptions_of(seed, shape, count, scale)
-    covered = remove_covered(table)
-    expected = Advertised(table.values)
-    tables = {
-        "none": _RoutingTable(table),
-        "covering": _RoutingTable(covered),
-        "perfect": _RoutingTable(merge_table(covered, 0.0, expected)),
-        "imperfect": _RoutingTable(merge_table(covered, THRESHOLD, expected)),
-    }
     events = draw_publications(random_of(seed, "publications"), publications, table.values)
     records = [read_event(dict(zip(NAMES, event, strict=True))) for event in events.tolist()]
-    return [{"stage": stage, **routed.measure(events, records)} for stage, routed in tables.items()]
+    for stage, reduced in reduce_by_stages(table).items():
+        yield {"stage": stage, **_RoutingTable(reduced).measure(events, records)}
 
 
 class _RoutingTable:
@@ -144,65 +136,51 @@ _SHAPES = ("A", "B", "A, tails of =", "B, tails of =")
 _STEPS = {"diagrams": "evaluated_us", "naive": "scanned_us"}
 
 
-def _compare(results: Results) -> list[Comparison]:
-    found = []
+def _compare(results: Results) -> Comparisons:
     for shape in (name for name in _SHAPES if name in results.choices("shape")):
-        for way, step in _STEPS.items():
-            paper = PAPER[shape[0]][way]
-            means = [results.mean(step, shape=shape, stage=stage) for stage in STAGES]
-            found += [
-                Comparison(
-                    f"{way}, {shape}: covering / perfect / imperfect, as shares of none",
-                    " / ".join(f"{value / paper[0]:.3f}" for value in paper[1:]),
-                    join(_ratio(mean, means[0]) for mean in means[1:]),
-                ),
-                Comparison(
-                    f"{way}, {shape}: microseconds without reduction, after covering, perfect and imperfect merging",
-                    " / ".join(f"{1_000 * value:,.0f}" for value in paper),
-                    join(None if mean is None else f"{mean:.0f}" for mean in means),
-                    "other hardware and another language; only shares compare" if way == "naive" else "",
-                ),
-            ]
-        found += _beside(results, shape)
-    return found
-
-
-def _beside(results: Results, shape: str) -> list[Comparison]:
-    """Values for which the paper has no column."""
-    paper = PAPER[shape[0]]
-    ratios = [
-        _ratio(*(results.mean(step, shape=shape, stage=stage) for step in reversed(_STEPS.values())))
-        for stage in STAGES
-    ]
-    return [
-        Comparison(
+        paper = PAPER[shape[0]]
+        ours = {
+            way: [results.mean(step, shape=shape, stage=stage) for stage in STAGES]
+            for way, step in _STEPS.items()
+        }
+        for way, means in ours.items():
+            yield Comparison(
+                f"{way}, {shape}: covering / perfect / imperfect, as shares of none",
+                " / ".join(f"{value / paper[way][0]:.3f}" for value in paper[way][1:]),
+                join(_ratio(mean, means[0]) for mean in means[1:]),
+            )
+            yield Comparison(
+                f"{way}, {shape}: microseconds without reduction, after covering, perfect and imperfect merging",
+                " / ".join(f"{1_000 * value:,.0f}" for value in paper[way]),
+                join(map(rounded, means)),
+                "other hardware and another language; only shares compare" if way == "naive" else "",
+            )
+        yield Comparison(
             f"naive / diagrams, {shape}: none / covering / perfect / imperfect",
-            " / ".join(
-                f"{naive / own:.2f}" for naive, own in zip(paper["naive"], paper["diagrams"], strict=True)
-            ),
-            join(ratios),
-        ),
-        Comparison(
+            " / ".join(f"{a / b:.2f}" for a, b in zip(paper["naive"], paper["diagrams"], strict=True)),
+            join(map(_ratio, ours["naive"], ours["diagrams"])),
+        )
+        times = (
+            results.show_means(("assigned_us", "walked_us"), rounded, " | ", shape=shape, stage=stage)
+            for stage in ("none", "imperfect")
+        )
+        yield Comparison(
             f"microseconds for the truth of predicates | a walk from the bottom, {shape}: none and imperfect",
             "–",
-            join(
-                f"{results.mean('assigned_us', shape=shape, stage=stage) or 0:.0f} | "
-                f"{results.mean('walked_us', shape=shape, stage=stage) or 0:.0f}"
-                for stage in ("none", "imperfect")
-            ),
+            join(times),
             "the first in Python; the second is shorter where little matches",
-        ),
-        Comparison(
+        )
+        yield Comparison(
             f"publications where diagrams and the scan differ, {shape}",
             "–",
             number(results.total("differ", shape=shape)),
             "must be 0",
-        ),
-    ]
+        )
 
 
 def _ratio(value: float | None, of: float | None) -> str | None:
-    return None if value is None or not of else f"{value / of:.3f}"
+    found = ratio(value, of)
+    return None if found is None else f"{found:.3f}"
 
 
 TABLE2 = Experiment(

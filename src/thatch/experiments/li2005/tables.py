@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from thatch.experiments.experiment import Comparison, Experiment, join, number, percent, ratio
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment
 from thatch.experiments.li2005.covering import remove_covered
 from thatch.experiments.li2005.merging import Advertised, diagrams_of, merge_table
 from thatch.experiments.li2005.setting import (
@@ -18,33 +18,30 @@ from thatch.experiments.li2005.setting import (
     THRESHOLD,
     subscriptions_of,
 )
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, join, number, percent, ratio
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
-from thatch.workloads.li2005 import ATTRIBUTES
+from thatch.workloads.li2005 import ATTRIBUTES, Predicates
 
-__all__ = ["FIG12", "RANDOM_ORDER", "STAGES", "share_of"]
+__all__ = ["FIG12", "RANDOM_ORDER", "STAGES", "reduce_by_stages", "share_of"]
 
 STAGES = ("none", "covering", "perfect", "imperfect")
 
 
-def _trial(seed: int, *, shape: str, count: int, scale: int, order: str) -> Sequence[Row]:
+def reduce_by_stages(table: Predicates, order: Sequence[int] = range(ATTRIBUTES)) -> dict[str, Predicates]:
+    """The routing table without reduction, after covering, and after perfect and imperfect merging."""
+    covered, expected = remove_covered(table), Advertised(table.values)
+    perfect, imperfect = (merge_table(covered, most, expected, order) for most in (0.0, THRESHOLD))
+    return dict(zip(STAGES, (table, covered, perfect, imperfect), strict=True))
+
+
+def _trial(seed: int, *, shape: str, count: int, scale: int, order: str) -> Iterator[Row]:
     is_random = order == "random"
     attributes = random_of(seed, "order").permutation(ATTRIBUTES) if is_random else np.arange(ATTRIBUTES)
-    table = subscriptions_of(seed, shape, count, scale)
-    covered = remove_covered(table)
-    expected = Advertised(table.values)
-    tables = {
-        "none": table,
-        "covering": covered,
-        "perfect": merge_table(covered, 0.0, expected, attributes.tolist()),
-        "imperfect": merge_table(covered, THRESHOLD, expected, attributes.tolist()),
-    }
-    diagrams = len({each.tail for each in diagrams_of(covered, attributes.tolist())})
-    distinct = len(np.unique(table.numbers))
-    return [
-        {"stage": stage, "size": len(each), "distinct": distinct, "diagrams": diagrams}
-        for stage, each in tables.items()
-    ]
+    tables = reduce_by_stages(subscriptions_of(seed, shape, count, scale), attributes.tolist())
+    diagrams = len({each.tail for each in diagrams_of(tables["covering"], attributes.tolist())})
+    distinct = len(np.unique(tables["none"].numbers))
+    for stage, each in tables.items():
+        yield {"stage": stage, "size": len(each), "distinct": distinct, "diagrams": diagrams}
 
 
 def share_of(results: Results, stage: str, **where: str | int) -> float | None:
@@ -69,17 +66,15 @@ _WHY = {
 }
 
 
-def _compare_sizes(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
+def _compare_sizes(results: Results) -> Comparisons:
+    for shape, why in _WHY.items():
+        yield Comparison(
             f"left of {number(results.mean('size', stage='none', shape=shape))} by covering / perfect / imperfect merging, "
             f"{shape}: {number(results.mean('distinct', shape=shape))} predicates",
             _PAPER[shape[0]],
             join(percent(share_of(results, stage, shape=shape)) for stage in STAGES[1:]),
             why,
         )
-        for shape, why in _WHY.items()
-    ]
 
 
 FIG12 = Experiment(
@@ -98,20 +93,16 @@ FIG12 = Experiment(
 _SETS = ("A", "B")
 
 
-def _compare_orders(results: Results) -> list[Comparison]:
-    found = []
+def _compare_orders(results: Results) -> Comparisons:
     for shape in _SETS:
         larger, diagrams = (_difference(results, name, shape) for name in ("size", "diagrams"))
-        found += [
-            Comparison(
-                f"more subscriptions after perfect merging, {shape}",
-                "6,076; it does not say of which set",
-                larger,
-                "the orders differ much; A has more to lose" if shape == "A" else "",
-            ),
-            Comparison(f"more tails, {shape}", "more diagrams with fewer outputs; no numbers", diagrams),
-        ]
-    return found
+        yield Comparison(
+            f"more subscriptions after perfect merging, {shape}",
+            "6,076; it does not say of which set",
+            larger,
+            "the orders differ much; A has more to lose" if shape == "A" else "",
+        )
+        yield Comparison(f"more tails, {shape}", "more diagrams with fewer outputs; no numbers", diagrams)
 
 
 def _difference(results: Results, name: str, shape: str) -> str | None:

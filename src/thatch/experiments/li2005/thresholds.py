@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
 from thatch.experiments.li2005.covering import remove_covered
 from thatch.experiments.li2005.merging import (
     Diagram,
@@ -18,7 +19,7 @@ from thatch.experiments.li2005.merging import (
     mergers_in,
 )
 from thatch.experiments.li2005.setting import SCALE, SETTING, SMALL, subscriptions_of
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, join, number, percent
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.li2005 import AT_LEAST, AT_MOST, EQUAL, UNEQUAL, Ints, draw_publications
 
@@ -29,16 +30,14 @@ THRESHOLDS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 Bools = npt.NDArray[np.bool_]
 
 
-def _sizes(seed: int, *, shape: str, count: int, scale: int, advertised: float) -> Sequence[Row]:
+def _sizes(seed: int, *, shape: str, count: int, scale: int, advertised: float) -> Iterator[Row]:
     table = remove_covered(subscriptions_of(seed, shape, count, scale))
     expected = advertisements(table.values, advertised)
-    return [
-        {"threshold": threshold, "size": len(merge_table(table, threshold, expected))}
-        for threshold in THRESHOLDS
-    ]
+    for threshold in THRESHOLDS:
+        yield {"threshold": threshold, "size": len(merge_table(table, threshold, expected))}
 
 
-def _false_positives(seed: int, *, shape: str, count: int, scale: int, publications: int) -> Sequence[Row]:
+def _false_positives(seed: int, *, shape: str, count: int, scale: int, publications: int) -> Iterator[Row]:
     """Matches before and after merging: of publications with diagrams, and of publications at all."""
     table = remove_covered(subscriptions_of(seed, shape, count, scale))
     events = draw_publications(random_of(seed, "publications"), publications, table.values)
@@ -49,16 +48,14 @@ def _false_positives(seed: int, *, shape: str, count: int, scale: int, publicati
         pairs += held @ np.bincount(value[reached], minlength=table.values)
         undecided = reached[~is_matched[0, reached]]  # mergers match whatever subscriptions match
         is_matched[:, undecided] |= held[:, value[undecided]]
-    return [
-        {
+    for row, threshold in enumerate(THRESHOLDS, 1):
+        yield {
             "threshold": threshold,
             "wanted": int(pairs[0]),
-            "let_through": int(pairs[number]),
+            "let_through": int(pairs[row]),
             "wanted_events": int(is_matched[0].sum()),
-            "events_let_through": int(is_matched[number].sum()),
+            "events_let_through": int(is_matched[row].sum()),
         }
-        for number, threshold in enumerate(THRESHOLDS, 1)
-    ]
 
 
 def _reached(diagrams: Sequence[Diagram], events: Ints) -> Iterator[tuple[Diagram, Ints]]:
@@ -103,38 +100,29 @@ FALSE_POSITIVES = Simulation(
 
 _COUNT = 100_000
 _SHAPES_OF_SIZES = ("A", "A, tails of =")
-_ADVERTISED = (1.0, 0.5, 0.25)
-_WHY = {
+_SHOWN = " / ".join(f"{threshold:g}" for threshold in THRESHOLDS)
+_WHY = {  # by share of the values that are advertised
     1.0: "",
     0.5: "smaller up to IMT 0.1; beyond that the remaining events are denser, and mergers cost more",
     0.25: "smaller at every IMT",
 }
 
 
-def _compare_sizes(results: Results) -> list[Comparison]:
-    found = []
+def _compare_sizes(results: Results) -> Comparisons:
     for shape in _SHAPES_OF_SIZES:
         sizes = [results.mean("size", shape=shape, threshold=each, advertised=1.0) for each in THRESHOLDS]
         first, last, at = sizes[0], sizes[-1], sizes[THRESHOLDS.index(0.15)]
         gain = None if first is None or last is None or at is None else (first - at) / max(first - last, 1)
-        found += [
-            Comparison(f"table at IMT 0, {shape}", "about 32,852 of 100,000", number(first)),
-            Comparison(f"of the gain up to IMT 1, by 0.15, {shape}", "most", percent(gain)),
-        ]
-    return [*found, *(_curve(results, advertised) for advertised in _ADVERTISED)]
-
-
-def _curve(results: Results, advertised: float) -> Comparison:
-    what = "all values" if advertised == 1 else f"{advertised:.0%} of the values"
-    return Comparison(
-        f"table at IMT {' / '.join(f'{threshold:g}' for threshold in THRESHOLDS)}, A, {what} advertised",
-        "falls, slightly beyond 0.15; with advertisements a smaller table at the same IMT",
-        join(
-            number(results.mean("size", shape="A", threshold=threshold, advertised=advertised))
-            for threshold in THRESHOLDS
-        ),
-        _WHY[advertised],
-    )
+        yield Comparison(f"table at IMT 0, {shape}", "about 32,852 of 100,000", number(first))
+        yield Comparison(f"of the gain up to IMT 1, by 0.15, {shape}", "most", percent(gain))
+    for advertised, why in _WHY.items():
+        what = "all values" if advertised == 1 else f"{advertised:.0%} of the values"
+        yield Comparison(
+            f"table at IMT {_SHOWN}, A, {what} advertised",
+            "falls, slightly beyond 0.15; with advertisements a smaller table at the same IMT",
+            results.show_means("size", shape="A", advertised=advertised, threshold=THRESHOLDS),
+            why,
+        )
 
 
 FIG14 = Experiment(
@@ -147,7 +135,7 @@ FIG14 = Experiment(
     "of nine others, which topmost predicates are on; the paper does not give its own. IMT is a share of the publications, "
     "which are those that are advertised. One seed.",
     simulation=SIZES,
-    full=grid(1, shape=("A",), count=(_COUNT,), scale=(1,), advertised=_ADVERTISED)
+    full=grid(1, shape=("A",), count=(_COUNT,), scale=(1,), advertised=tuple(_WHY))
     + grid(1, shape=_SHAPES_OF_SIZES, count=(_COUNT,), scale=(1,), advertised=(1.0,)),
     quick=grid(1, shape=("A",), count=(SMALL,), scale=(SCALE,), advertised=(1.0, 0.25)),
     compare=_compare_sizes,
@@ -157,27 +145,25 @@ FIG14 = Experiment(
 
 _SHAPES = ("A", "B", "A, tails of =")
 _PUBLICATIONS = 10_000
+_MATCHES = (
+    ("of pairs of publication and diagram", "wanted", "let_through", ""),
+    (
+        "of publications",
+        "wanted_events",
+        "events_let_through",
+        "almost every publication is wanted by some subscription",
+    ),
+)
 
 
-def _compare_false_positives(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
-            f"let through in vain at IMT {' / '.join(f'{threshold:g}' for threshold in THRESHOLDS)}, {shape}, {what}",
+def _compare_false_positives(results: Results) -> Comparisons:
+    for shape, (what, wanted, found, why) in product(_SHAPES, _MATCHES):
+        yield Comparison(
+            f"let through in vain at IMT {_SHOWN}, {shape}, {what}",
             "at most 2.5 % below IMT 0.1, growing",
             join(percent(_share(results, wanted, found, shape, threshold)) for threshold in THRESHOLDS),
             why,
         )
-        for shape in _SHAPES
-        for what, wanted, found, why in (
-            ("of pairs of publication and diagram", "wanted", "let_through", ""),
-            (
-                "of publications",
-                "wanted_events",
-                "events_let_through",
-                "almost every publication is wanted by some subscription",
-            ),
-        )
-    ]
 
 
 def _share(results: Results, wanted: str, found: str, shape: str, threshold: float) -> float | None:

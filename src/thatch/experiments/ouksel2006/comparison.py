@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent, ratio
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot, plot_each
 from thatch.experiments.redundancy import is_redundant
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, join, percent, ratio
 from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 from thatch.workloads.ouksel2006 import COMPARISON_TOP, comparison
 
@@ -32,10 +33,11 @@ SETTING = (
 SCALES, WIDTHS = (50.0, 20.0, 100.0, 200.0), (200.0, 100.0, 400.0)
 
 USUAL: dict[str, Value] = {"scale": SCALES[0], "width": WIDTHS[0]}
+ATTRIBUTES = (10, 15, 20)
 
 FULL = grid(
-    5, policy=POLICIES, attributes=(10, 15, 20), subscriptions=(5_000,), scale=SCALES[:1], width=WIDTHS[:1]
-) + grid(1, policy=POLICIES[:2], attributes=(10, 15, 20), subscriptions=(5_000,), scale=SCALES, width=WIDTHS)
+    5, policy=POLICIES, attributes=ATTRIBUTES, subscriptions=(5_000,), scale=SCALES[:1], width=WIDTHS[:1]
+) + grid(1, policy=POLICIES[:2], attributes=ATTRIBUTES, subscriptions=(5_000,), scale=SCALES, width=WIDTHS)
 QUICK = grid(
     1, policy=POLICIES, attributes=(10, 20), subscriptions=(400,), scale=SCALES[:1], width=WIDTHS[:1]
 )
@@ -110,54 +112,36 @@ _WHY = {
 }
 
 
-def _compare_active(results: Results) -> list[Comparison]:
+def _compare_active(results: Results) -> Comparisons:
     last = max(results.values("arrived"))
-    lines = [
-        Comparison(
+    end: dict[str, Value | tuple[Value, ...]] = {"arrived": last, "attributes": ATTRIBUTES}
+    for policy in POLICIES:
+        yield Comparison(
             f"active of {last:,}, {policy}, m = 10 / 15 / 20",
             _PAPER[policy],
-            join(
-                percent(results.mean("share", policy=policy, attributes=m, arrived=last, **USUAL))
-                for m in (10, 15, 20)
-            ),
+            results.show_means("share", percent, policy=policy, **end, **USUAL),
             _WHY[policy],
         )
-        for policy in POLICIES
-    ]
     for name, what in (
         ("wrong", "withheld wrongly"),
         ("capped", "withheld after too few points for the error"),
     ):
-        ours = join(
-            number(results.mean(name, policy="rspc", attributes=m, arrived=last, **USUAL))
-            for m in (10, 15, 20)
+        ours = results.show_means(name, policy="rspc", **end, **USUAL)
+        yield Comparison(
+            f"subscriptions that RSPC {what}, m = 10 / 15 / 20", "–", ours, "the exact checker: 0"
         )
-        lines.append(
-            Comparison(f"subscriptions that RSPC {what}, m = 10 / 15 / 20", "–", ours, "the exact checker: 0")
-        )
-    return [*lines, *_other_settings(results, int(last))]
-
-
-def _other_settings(results: Results, last: int) -> list[Comparison]:
-    """Other scales and widths, pairwise and group beside each other."""
-
-    def shares(policy: str, **where: float) -> str:
-        means = (results.mean("share", policy=policy, attributes=m, **where) for m in (10, 15, 20))
-        return join(map(percent, means)) or "–"
-
-    return [
-        Comparison(
-            f"active of {last:,}, scale {scale:g}, width {width:g}: pairwise | group, m = 10 / 15 / 20",
-            "about 15 / about 15 / below 50 % | below 10 / below 10 / about 33 %",
-            " | ".join(
-                shares(policy, arrived=last, scale=scale, width=width, seed=0) for policy in POLICIES[:2]
-            ),
-            "one seed",
-        )
-        for scale in SCALES
-        for width in WIDTHS
-        if (scale, width) != tuple(USUAL.values()) and len(results.values("seed", scale=scale, width=width))
-    ]
+    for scale, width in product(SCALES, WIDTHS):
+        if (scale, width) != tuple(USUAL.values()) and len(results.values("seed", scale=scale, width=width)):
+            shares = (
+                results.show_means("share", percent, policy=policy, scale=scale, width=width, seed=0, **end)
+                for policy in POLICIES[:2]
+            )
+            yield Comparison(
+                f"active of {last:,}, scale {scale:g}, width {width:g}: pairwise | group, m = 10 / 15 / 20",
+                "about 15 / about 15 / below 50 % | below 10 / below 10 / about 33 %",
+                join(shares, " | "),
+                "one seed",
+            )
 
 
 FIG11 = _figure(
@@ -170,31 +154,30 @@ FIG11 = _figure(
 )
 
 
-def _compare_ratio(results: Results) -> list[Comparison]:
+def _compare_ratio(results: Results) -> Comparisons:
     arrived = sorted(set(results.values("arrived").tolist()))
 
-    def group_to_pairwise(attributes: int, at: int) -> float | None:
-        sizes = (
-            results.total("active", policy=policy, attributes=attributes, arrived=at, **USUAL)
-            for policy in ("group", "pairwise")
-        )
-        return ratio(*sizes)
+    def group_to_pairwise(at: int) -> str | None:
+        return join(percent(ratio(*_active(results, attributes, at))) for attributes in ATTRIBUTES)
 
     early = 1_000 if 1_000 in arrived else arrived[0]
-    return [
-        Comparison(
-            f"group / pairwise at {early:,}, m = 10 / 15 / 20",
-            "70 to 80 %",
-            join(percent(group_to_pairwise(m, early)) for m in (10, 15, 20)),
-            "lower for m = 10, higher for m = 20",
-        ),
-        Comparison(
-            f"group / pairwise at {arrived[-1]:,}, m = 10 / 15 / 20",
-            "falling, larger for larger m, almost alike for 15 and 20",
-            join(percent(group_to_pairwise(m, arrived[-1])) for m in (10, 15, 20)),
-            "falling and larger for larger m; 15 and 20 differ",
-        ),
-    ]
+    yield Comparison(
+        f"group / pairwise at {early:,}, m = 10 / 15 / 20",
+        "70 to 80 %",
+        group_to_pairwise(early),
+        "lower for m = 10, higher for m = 20",
+    )
+    yield Comparison(
+        f"group / pairwise at {arrived[-1]:,}, m = 10 / 15 / 20",
+        "falling, larger for larger m, almost alike for 15 and 20",
+        group_to_pairwise(arrived[-1]),
+        "falling and larger for larger m; 15 and 20 differ",
+    )
+
+
+def _active(results: Results, attributes: int, arrived: int) -> Iterator[float | None]:
+    for policy in ("group", "pairwise"):
+        yield results.total("active", policy=policy, attributes=attributes, arrived=arrived, **USUAL)
 
 
 FIG12 = _figure(
@@ -203,14 +186,13 @@ FIG12 = _figure(
     statement="After 1,000 subscriptions the ratio of the set sizes is between 70 and 80 %, and keeps falling; it is larger "
     "for large m and almost alike for 15 and 20.",
     compare=_compare_ratio,
-    plots=tuple(
-        Plot(
-            f"Share of subscriptions that stay active, m = {attributes}",
-            "arrived",
-            "share",
-            by=("policy",),
-            where={"attributes": attributes, **USUAL},
-        )
-        for attributes in (10, 15, 20)
+    plots=plot_each(
+        "attributes",
+        ATTRIBUTES,
+        "Share of subscriptions that stay active, m = {}",
+        "arrived",
+        "share",
+        by=("policy",),
+        where=USUAL,
     ),
 )

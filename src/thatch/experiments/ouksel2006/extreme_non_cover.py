@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
+from thatch.experiments.results import Results, number, percent
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.workloads.ouksel2006 import GAP_FORMS, extreme_non_cover
 
@@ -52,29 +52,20 @@ _figure = partial(Experiment, setting=SETTING, simulation=SIMULATION, full=FULL,
 _GAPS_OF_GUESSES = (0.005, 0.01, 0.02, 0.045)
 
 
-def _compare_guesses(results: Results) -> list[Comparison]:
-    found = [
-        Comparison(
+def _compare_guesses(results: Results) -> Comparisons:
+    for delta in DELTAS:
+        yield Comparison(
             f"mean number of guesses, slabs, error {delta:g}, gap 0.5 / 1 / 2 / 4.5 %",
             "about 1 / gap (200 / 100 / 50 / 22), alike for all errors",
-            join(
-                number(results.mean("guesses", form="slabs", literal=True, delta=delta, gap=gap))
-                for gap in _GAPS_OF_GUESSES
-            ),
+            results.show_means("guesses", form="slabs", literal=True, delta=delta, gap=_GAPS_OF_GUESSES),
             "a loose error stops before the gap is found" if delta == DELTAS[0] else "as in the paper",
         )
-        for delta in DELTAS
-    ]
-    tiling = join(number(results.mean("guesses", form="tiling", gap=gap)) for gap in _GAPS_OF_GUESSES)
-    return [
-        *found,
-        Comparison(
-            "mean number of guesses, tiling, all errors",
-            "–",
-            tiling,
-            "a sixth needs no guess, since MCS decides; else the gap decides as with slabs",
-        ),
-    ]
+    yield Comparison(
+        "mean number of guesses, tiling, all errors",
+        "–",
+        results.show_means("guesses", form="tiling", gap=_GAPS_OF_GUESSES),
+        "a sixth needs no guess, since MCS decides; else the gap decides as with slabs",
+    )
 
 
 FIG9 = _figure(
@@ -92,31 +83,32 @@ _GAPS_OF_ERRORS = (0.005, 0.01, 0.015, 0.02)
 _PAPER = {1e-3: "low from 2 % on", 1e-6: "none for gaps above 1 %", 1e-10: "none for gaps above 1 %"}
 
 
-def _compare_errors(results: Results) -> list[Comparison]:
-    def wrong(delta: float, gap: float, *, literal: bool) -> float | None:
-        share = results.mean("is_wrong", form="slabs", delta=delta, gap=gap, literal=literal)
-        return None if share is None else round(share * RUNS)
+def _compare_errors(results: Results) -> Comparisons:
+    def wrong(delta: float, *, literal: bool) -> str | None:
+        return results.show_means(
+            "is_wrong", _runs, form="slabs", delta=delta, gap=_GAPS_OF_ERRORS, literal=literal
+        )
 
-    found = [
-        Comparison(
+    for delta in DELTAS:
+        yield Comparison(
             f"false decisions of {RUNS:,}, slabs, error {delta:g}, gap 0.5 / 1 / 1.5 / 2 %",
             _PAPER[delta],
-            join(number(wrong(delta, gap, literal=True)) for gap in _GAPS_OF_ERRORS),
+            wrong(delta, literal=True),
             "the paper's witness probability takes a slab's width for the gap's: more errors than were asked for",
         )
-        for delta in DELTAS
-    ]
-    found += [
-        Comparison(
+    for delta in DELTAS:
+        yield Comparison(
             f"the same with the corrected witness probability, error {delta:g}",
             "–",
-            join(number(wrong(delta, gap, literal=False)) for gap in _GAPS_OF_ERRORS),
+            wrong(delta, literal=False),
             f"at most {delta * RUNS:g} are allowed in the mean",
         )
-        for delta in DELTAS
-    ]
     tiling = percent(results.mean("is_wrong", form="tiling"))
-    return [*found, Comparison("false decisions, tiling, all gaps and errors", "–", tiling)]
+    yield Comparison("false decisions, tiling, all gaps and errors", "–", tiling)
+
+
+def _runs(share: float | None) -> str | None:
+    return None if share is None else number(round(share * RUNS))
 
 
 FIG10 = _figure(

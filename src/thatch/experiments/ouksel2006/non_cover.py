@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, number
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, plot_each
 from thatch.experiments.ouksel2006.redundant_cover import DELTA, FULL, QUICK, compare_removed, plot_removed
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, number
 from thatch.experiments.trials import Row, Simulation, columns, random_of
 from thatch.workloads.ouksel2006 import FORMS, non_cover
 
@@ -73,18 +73,12 @@ _WHY_GUESSES = {
 }
 
 
-def _compare_guesses(results: Results) -> list[Comparison]:
-    lines = [
-        Comparison(
-            f"mean number of iterations, {form}, all k and m",
-            "below 0.5",
-            number(results.mean("guesses", form=form)),
-            _WHY_GUESSES[form],
-        )
-        for form in FORMS
-    ]
-    wrong = results.total("is_wrong")
-    return [*lines, Comparison("wrong decisions", "none", number(wrong), f"of {len(results):,} runs")]
+def _compare_guesses(results: Results) -> Comparisons:
+    for form, why in _WHY_GUESSES.items():
+        mean = number(results.mean("guesses", form=form))
+        yield Comparison(f"mean number of iterations, {form}, all k and m", "below 0.5", mean, why)
+    wrong = number(results.total("is_wrong"))
+    yield Comparison("wrong decisions", "none", wrong, f"of {len(results):,} runs")
 
 
 FIG8 = _figure(
@@ -93,14 +87,7 @@ FIG8 = _figure(
     statement="The average number of iterations is below 0.5, since the reduced set is empty in most cases; the algorithm "
     "always found that the box is not covered.",
     compare=_compare_guesses,
-    plots=tuple(
-        Plot(
-            f"Iterations until a witness was found, {form}",
-            "rows",
-            "guesses",
-            by=("attributes",),
-            where={"form": form},
-        )
-        for form in FORMS
+    plots=plot_each(
+        "form", FORMS, "Iterations until a witness was found, {}", "rows", "guesses", by=("attributes",)
     ),
 )

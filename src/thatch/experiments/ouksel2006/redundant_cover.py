@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
-from thatch.experiments.results import Results
-from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot, plot_each
+from thatch.experiments.results import Results, percent
+from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 from thatch.workloads.ouksel2006 import FORMS, redundant_cover
 
 __all__ = ["DELTA", "FIG5", "FIG6", "FULL", "QUICK", "compare_removed", "plot_removed"]
@@ -64,28 +65,17 @@ SIMULATION = Simulation(
 _figure = partial(Experiment, setting=SETTING, simulation=SIMULATION, full=FULL, quick=QUICK)
 
 
-def compare_removed(results: Results, what: str, paper: str, why: Mapping[str, str]) -> list[Comparison]:
+def compare_removed(results: Results, what: str, paper: str, why: Mapping[str, str]) -> Comparisons:
     """The paper's statement beside our shares; `why` has a reason for each form."""
-    return [
-        Comparison(
-            f"{what}, {form}, m = {attributes}, k = 10 / 100 / 310",
-            paper,
-            join(
-                percent(results.mean("removed", form=form, attributes=attributes, rows=rows))
-                for rows in (10, 100, 310)
-            ),
-            why[form],
-        )
-        for form in FORMS
-        for attributes in (10, 15, 20)
-    ]
+    for form, attributes in product(FORMS, ATTRIBUTES):
+        where: dict[str, Value] = {"form": form, "attributes": attributes}
+        ours = results.show_means("removed", percent, rows=(10, 100, 310), **where)
+        yield Comparison(f"{what}, {form}, m = {attributes}, k = 10 / 100 / 310", paper, ours, why[form])
 
 
 def plot_removed(what: str) -> tuple[Plot, ...]:
     """A plot for each form."""
-    return tuple(
-        Plot(f"{what}, {form}", "rows", "removed", by=("attributes",), where={"form": form}) for form in FORMS
-    )
+    return plot_each("form", FORMS, f"{what}, {{}}", "rows", "removed", by=("attributes",))
 
 
 _WHY = {
@@ -106,32 +96,28 @@ FIG5 = _figure(
 )
 
 
-def _compare_points(results: Results) -> list[Comparison]:
-    def logs(name: str, form: str, rows: int) -> str | None:
-        return join(number(results.mean(name, form=form, attributes=m, rows=rows)) for m in (10, 15, 20))
+def _compare_points(results: Results) -> Comparisons:
+    def logs(name: str, form: str) -> str | None:
+        return results.show_means(name, form=form, rows=100, attributes=ATTRIBUTES)
 
-    lines = []
     for form in FORMS:
-        lines += [
-            Comparison(
-                f"log10 d before MCS, {form}, k = 100, m = 10 / 15 / 20",
-                "extremely high",
-                logs("log_trials", form, 100),
-            ),
-            Comparison(
-                f"log10 d after MCS, {form}, k = 100, m = 10 / 15 / 20",
-                "below 5 for m = 10, falling with m",
-                logs("log_trials_reduced", form, 100),
-                "as far as MCS removes rows (figure 5)",
-            ),
-        ]
-    corrected = Comparison(
+        yield Comparison(
+            f"log10 d before MCS, {form}, k = 100, m = 10 / 15 / 20",
+            "extremely high",
+            logs("log_trials", form),
+        )
+        yield Comparison(
+            f"log10 d after MCS, {form}, k = 100, m = 10 / 15 / 20",
+            "below 5 for m = 10, falling with m",
+            logs("log_trials_reduced", form),
+            "as far as MCS removes rows (figure 5)",
+        )
+    yield Comparison(
         "log10 d after MCS, anchored, k = 100, with the corrected witness probability",
         "–",
-        logs("log_trials_corrected", "anchored", 100),
+        logs("log_trials_corrected", "anchored"),
         "gaps between two rows count too; the paper's estimate is not a lower bound",
     )
-    return [*lines, corrected]
 
 
 FIG6 = _figure(

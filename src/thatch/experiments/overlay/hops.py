@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
+from itertools import product
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, percent, ratio
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, plot_each
 from thatch.experiments.overlay.setting import SETTING, filters_of, routing_of, topology_of
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, join, percent, ratio
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.model.topology import Topology
 
 __all__ = ["HOPS"]
 
+_SHAPES = ("line", "tree")
 _POLICIES = ("pairwise", "exact")
 _SOURCES = ("everywhere", "one end")
 _SHOWN = (1, 2, 4, 8, 16, 31)
@@ -69,37 +72,23 @@ SIMULATION = Simulation(
     name="overlay/hops", trial=_trial, results=columns(int="hop sent flooded", float="share")
 )
 
-_FULL = grid(
-    2, shape=("line", "tree"), policy=_POLICIES, source=_SOURCES, brokers=(32,), subscriptions=(1_000,)
-)
-_QUICK = grid(
-    1, shape=("line", "tree"), policy=_POLICIES, source=_SOURCES, brokers=(8,), subscriptions=(150,)
-)
+_grid = partial(grid, shape=_SHAPES, policy=_POLICIES, source=_SOURCES)
 
 
 def _share(results: Results, hop: int, **where: str) -> float | None:
     return ratio(*(results.total(name, hop=hop, **where) for name in ("sent", "flooded")))
 
 
-def _compare(results: Results) -> list[Comparison]:
-    lines = []
-    for shape in ("line", "tree"):
+def _compare(results: Results) -> Comparisons:
+    for shape, (source, why), policy in product(_SHAPES, _WHY.items(), _POLICIES):
         known = set(results.choices("hop", shape=shape))
         hops = [hop for hop in _SHOWN if hop in known]
-        for source in _SOURCES:
-            lines += [
-                Comparison(
-                    f"{shape}, from {source}, {policy}: sent at hop {' / '.join(map(str, hops))}",
-                    "a local reduction, amplified exponentially in the diameter",
-                    join(
-                        percent(_share(results, hop, shape=shape, source=source, policy=policy))
-                        for hop in hops
-                    ),
-                    _WHY[source],
-                )
-                for policy in _POLICIES
-            ]
-    return lines
+        yield Comparison(
+            f"{shape}, from {source}, {policy}: sent at hop {' / '.join(map(str, hops))}",
+            "a local reduction, amplified exponentially in the diameter",
+            join(percent(_share(results, hop, shape=shape, source=source, policy=policy)) for hop in hops),
+            why,
+        )
 
 
 _WHY = {
@@ -119,17 +108,10 @@ HOPS = Experiment(
     + "A subscription is sent at hop h if it passes a link after h - 1 others; the share is relative to "
     "flooding. `one end` is figure 4: all subscriptions begin at the first broker (the root of the tree).",
     simulation=SIMULATION,
-    full=_FULL,
-    quick=_QUICK,
+    full=_grid(2, brokers=(32,), subscriptions=(1_000,)),
+    quick=_grid(1, brokers=(8,), subscriptions=(150,)),
     compare=_compare,
-    plots=tuple(
-        Plot(
-            f"Share of subscriptions sent, {shape}",
-            "hop",
-            "share",
-            by=("policy", "source"),
-            where={"shape": shape},
-        )
-        for shape in ("line", "tree")
+    plots=plot_each(
+        "shape", _SHAPES, "Share of subscriptions sent, {}", "hop", "share", by=("policy", "source")
     ),
 )

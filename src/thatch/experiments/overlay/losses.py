@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, percent, ratio
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
+from thatch.experiments.results import Results, join, percent, ratio
 from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 from thatch.workloads.ouksel2006 import HIGH, LOW, extreme_non_cover
 
@@ -95,35 +95,30 @@ _FULL = grid(20, policy=("probabilistic",), brokers=_LENGTHS, delta=DELTAS, runs
 _QUICK = grid(1, policy=("probabilistic", "exact"), brokers=(2, 6), delta=DELTAS[:1], runs=(100,))
 
 
-def _compare(results: Results) -> list[Comparison]:
-    lengths = [int(each) for each in results.choices("brokers")]
-    chains = f"chain of {' / '.join(map(str, lengths))}"
-
-    def line(what: str, why: str, **where: Value) -> Comparison:
-        bounds = [results.mean("bound", brokers=size, **where) for size in lengths]
-        sums = [
-            [results.total(name, brokers=size, **where) for size in lengths] for name in ("lost", "possible")
-        ]
-        shares = map(ratio, *sums)
-        return Comparison(
-            f"{chains}: lost, {what}",
-            f"at most {join(map(percent, bounds)) or '–'}",
-            join(map(percent, shares)),
-            why,
+def _compare(results: Results) -> Comparisons:
+    lengths = [int(size) for size in results.choices("brokers")]
+    for delta in DELTAS:
+        yield _compare_losses(
+            results,
+            lengths,
+            f"error {delta:g}",
+            "the bound assumes witnesses as rare as the estimate allows, which most are not; some thousand runs for each length",
+            policy="probabilistic",
+            delta=delta,
         )
+    yield _compare_losses(results, lengths, "exact", "", policy="exact")
 
-    return [
-        *(
-            line(
-                f"error {delta:g}",
-                "the bound assumes witnesses as rare as the estimate allows, which most are not; some thousand runs for each length",
-                policy="probabilistic",
-                delta=delta,
-            )
-            for delta in DELTAS
-        ),
-        line("exact", "", policy="exact"),
-    ]
+
+def _compare_losses(results: Results, lengths: list[int], what: str, why: str, **where: Value) -> Comparison:
+    lost, possible = (
+        [results.total(name, brokers=size, **where) for size in lengths] for name in ("lost", "possible")
+    )
+    return Comparison(
+        f"chain of {' / '.join(map(str, lengths))}: lost, {what}",
+        f"at most {results.show_means('bound', percent, brokers=tuple(lengths), **where) or '–'}",
+        join(map(percent, map(ratio, lost, possible))),
+        why,
+    )
 
 
 LOSSES = Experiment(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent, ratio
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, plot_each
 from thatch.experiments.overlay.setting import (
     POLICIES,
     SETTING,
@@ -17,7 +17,7 @@ from thatch.experiments.overlay.setting import (
     routing_of,
     topology_of,
 )
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, join, number, percent, ratio
 from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 
 __all__ = ["MESSAGES", "PUBLICATIONS", "TABLES"]
@@ -86,41 +86,32 @@ def _largest_networks(results: Results) -> Iterator[tuple[str, str, dict[str, Va
             yield f"{shape} of {largest}, {way}", way, {"shape": shape, "policy": way, "brokers": largest}
 
 
-def _over_diameter(what: str, up: str) -> tuple[Plot, ...]:
-    """A plot for each shape, a line for each policy."""
-    return tuple(
-        Plot(f"{what}, {shape}", "diameter", up, by=("policy",), where={"shape": shape}) for shape in SHAPES
-    )
+_over_diameter = partial(plot_each, "shape", SHAPES, across="diameter", by=("policy",))
 
 
-def _compare_messages(results: Results) -> list[Comparison]:
-    lines = []
+def _compare_messages(results: Results) -> Comparisons:
     for shape in SHAPES:
-        where: dict[str, Value] = {"shape": shape}
-        sizes = [int(each) for each in results.choices("brokers", **where)]
+        sizes = tuple(int(each) for each in results.choices("brokers", shape=shape))
         if not sizes:
             continue
         networks = f"{shape} of {' / '.join(map(str, sizes))} brokers"
-        flooded = [results.mean("messages", policy="flooding", brokers=size, **where) for size in sizes]
-        lines.append(
-            Comparison(
-                f"{networks}: subscription messages, flooding",
-                "–",
-                join(map(number, flooded)),
-                f"subscriptions times links: {'so in every trial' if _is_product(results, shape) else 'NOT SO'}",
-            )
+        yield Comparison(
+            f"{networks}: subscription messages, flooding",
+            "–",
+            results.show_means("messages", policy="flooding", brokers=sizes, shape=shape),
+            f"subscriptions times links: {'so in every trial' if _is_product(results, shape) else 'NOT SO'}",
         )
-        for policy in POLICIES[1:]:
-            means = [results.mean("messages", policy=policy, brokers=size, **where) for size in sizes]
-            lines.append(
-                Comparison(
-                    f"{networks}: of these, {policy}",
-                    "even modest local reductions lead to substantial global reductions",
-                    join(percent(ratio(mean, most)) for mean, most in zip(means, flooded, strict=True)),
-                    _WHY_MESSAGES[policy],
-                )
+        flooded, *others = (
+            [results.mean("messages", policy=policy, brokers=size, shape=shape) for size in sizes]
+            for policy in POLICIES
+        )
+        for means, (policy, why) in zip(others, _WHY_MESSAGES.items(), strict=True):
+            yield Comparison(
+                f"{networks}: of these, {policy}",
+                "even modest local reductions lead to substantial global reductions",
+                join(map(percent, map(ratio, means, flooded))),
+                why,
             )
-    return lines
 
 
 def _is_product(results: Results, shape: str) -> bool:
@@ -145,7 +136,7 @@ MESSAGES = _figure(
     "propagation.",
     setting=SETTING,
     compare=_compare_messages,
-    plots=_over_diameter("Subscription messages", "messages"),
+    plots=_over_diameter(title="Subscription messages, {}", up="messages"),
 )
 
 
@@ -157,19 +148,18 @@ _WHY_TABLES = {
 }
 
 
-def _compare_tables(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
+def _compare_tables(results: Results) -> Comparisons:
+    for network, way, where in _largest_networks(results):
+        yield Comparison(
             f"{network}: entries of a broker, mean / largest",
             "–",
-            join(
-                number(None if mean is None else round(mean))
-                for mean in (results.mean(name, **where) for name in ("mean_table", "largest_table"))
-            ),
+            results.show_means(("mean_table", "largest_table"), _whole, **where),
             _WHY_TABLES.get(way, ""),
         )
-        for network, way, where in _largest_networks(results)
-    ]
+
+
+def _whole(mean: float | None) -> str | None:
+    return None if mean is None else number(round(mean))
 
 
 TABLES = _figure(
@@ -181,7 +171,7 @@ TABLES = _figure(
     setting=SETTING
     + "A table holds a broker's own clients' subscriptions and what its neighbours forwarded.",
     compare=_compare_tables,
-    plots=_over_diameter("Entries of a routing table in the mean", "mean_table"),
+    plots=_over_diameter(title="Entries of a routing table in the mean, {}", up="mean_table"),
 )
 
 
@@ -195,28 +185,26 @@ _WHY_PUBLICATIONS = {
 }
 
 
-def _compare_publications(results: Results) -> list[Comparison]:
-    lines = [
-        Comparison(
+def _compare_publications(results: Results) -> Comparisons:
+    for network, way, where in _largest_networks(results):
+        yield Comparison(
             f"{network}: publications sent / sent needlessly / lost deliveries",
             "–",
-            join(number(results.mean(name, **where)) for name in ("publications", "superfluous", "lost")),
+            results.show_means(("publications", "superfluous", "lost"), **where),
             _WHY_PUBLICATIONS[way],
         )
-        for network, way, where in _largest_networks(results)
-    ]
-    lines += [
-        Comparison(
-            f"lost deliveries of all wanted ones, all networks, {policy}",
-            "–" if policy != "probabilistic" else "acceptable for many applications",
-            _lost(results, policy),
-            ""
-            if policy != "probabilistic"
-            else "the paper's witness probability is not a bound; at most 1,000 points",
-        )
-        for policy in WAYS
-    ]
-    return lines
+    for policy in WAYS:
+        paper, why = _LOST.get(policy, ("–", ""))
+        what = f"lost deliveries of all wanted ones, all networks, {policy}"
+        yield Comparison(what, paper, _lost(results, policy), why)
+
+
+_LOST = {
+    "probabilistic": (
+        "acceptable for many applications",
+        "the paper's witness probability is not a bound; at most 1,000 points",
+    )
+}
 
 
 def _lost(results: Results, policy: str) -> str | None:
@@ -234,5 +222,5 @@ PUBLICATIONS = _figure(
     "may lose some.",
     setting=SETTING,
     compare=_compare_publications,
-    plots=_over_diameter("Publications sent from broker to broker", "publications"),
+    plots=_over_diameter(title="Publications sent from broker to broker, {}", up="publications"),
 )

@@ -15,6 +15,7 @@ from thatch.workloads.ouksel2006 import COMPARISON_TOP, comparison
 
 if TYPE_CHECKING:
     from thatch.broker.settings import Routing
+    from thatch.reduction.forwarding.policies import Policy
 
 __all__ = ["POLICIES", "SETTING", "SHAPES", "WAYS", "events_of", "filters_of", "routing_of", "topology_of"]
 
@@ -54,20 +55,18 @@ def routing_of(policy: str) -> Routing:
     from thatch.broker.settings import Routing
     from thatch.reduction import Exact, Flooding, Merging, Pairwise, Probabilistic
 
-    match policy:
-        case "events":
-            return Routing(way="events")
-        case "flooding":
-            return Routing(way="subscriptions", policy=Flooding())
-        case "pairwise":
-            return Routing(way="subscriptions", policy=Pairwise())
-        case "exact":
-            return Routing(way="subscriptions", policy=Exact())
-        case "merging":
-            return Routing(way="subscriptions", policy=Merging(threshold=THRESHOLD, budget=BUDGET))
-        case "probabilistic":
-            return Routing(way="subscriptions", policy=Probabilistic(DELTA, literal=True, cap=CAP))
-    raise ParameterError(f"one of {', '.join(WAYS)}", shown(policy), "policy")
+    if policy == "events":
+        return Routing(way="events")
+    policies: dict[str, Policy] = {
+        "flooding": Flooding(),
+        "pairwise": Pairwise(),
+        "exact": Exact(),
+        "merging": Merging(threshold=THRESHOLD, budget=BUDGET),
+        "probabilistic": Probabilistic(DELTA, literal=True, cap=CAP),
+    }
+    if policy not in policies:
+        raise ParameterError(f"one of {', '.join(WAYS)}", shown(policy), "policy")
+    return Routing(way="subscriptions", policy=policies[policy])
 
 
 def filters_of(rng: np.random.Generator, count: int) -> list[Filter]:

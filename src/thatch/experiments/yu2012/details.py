@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thatch.experiments.experiment import Comparison, Experiment, join, number, percent
-from thatch.experiments.results import Results
-from thatch.experiments.trials import Grid, Row, Simulation, Value, columns
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment
+from thatch.experiments.results import Results, join, number, percent
+from thatch.experiments.trials import Row, Simulation, Value, columns
 from thatch.experiments.yu2012.cases import PlacementCase, make_case, solve_verified
 from thatch.experiments.yu2012.levels import FEW_OF_TWO, LEVELS, TIGHT_LOOSE, tight_and_loose
-from thatch.experiments.yu2012.placements import ALGORITHMS, FEW, PLAIN, SETTING, SMALL, placements
+from thatch.experiments.yu2012.placements import (
+    ALGORITHMS,
+    PLAIN,
+    SETTING,
+    SMALL,
+    placements,
+    quick_placements,
+)
 from thatch.experiments.yu2012.placements import SIMULATION as PLACEMENTS
 from thatch.reports import PlotAxis, Report
 
@@ -28,20 +35,13 @@ _POINTS = 400  # subscribers of a cloud
 _EVERY = f"slp {PLAIN}"
 
 
-def details(seeds: int, **choices: Sequence[Value]) -> Grid:
-    """Trials of the simulation; the defaults are the paper's."""
-    return placements(seeds, **{"algorithms": (_EVERY,), **choices})
-
-
-def _trial(seed: int, **parameters: Value) -> Sequence[Row]:
+def _trial(seed: int, **parameters: Value) -> Iterator[Row]:
     case = make_case(parameters, seed)
-    rows: list[Row] = []
     for name in str(parameters["algorithms"]).split():
         found = solve_verified(case.problem, name, seed)
         limits = {"beta": case.problem.beta, "beta_max": case.problem.beta_max}
-        common: Row = {"algorithm": ALGORITHMS[name], **limits}
-        rows += [{**common, **row} for row in (*_loads(found), *_delays(case, found, seed))]
-    return rows
+        for row in (*_loads(found), *_delays(case, found, seed)):
+            yield {"algorithm": ALGORITHMS[name], **limits, **row}
 
 
 def _loads(found: Placement) -> Iterator[Row]:
@@ -72,13 +72,10 @@ SIMULATION = Simulation(
 
 def delay_cloud(report: Report, results: Results) -> None:
     """Delay over the shortest latency, a cloud for each of the paper's algorithms (figure 8b)."""
-    shown = {
-        name: (
-            results.values("x", algorithm=name, part=DELAY, seed=0),
-            results.values("y", algorithm=name, part=DELAY, seed=0),
-        )
-        for name in ("SLP", "Gr*", "Closest¬b", "Gr¬l")
-    }
+    shown = {}
+    for name in ("SLP", "Gr*", "Closest¬b", "Gr¬l"):
+        x, y = (results.values(axis, algorithm=name, part=DELAY, seed=0) for axis in ("x", "y"))
+        shown[name] = (x, y)
     report.scatter(shown, title="Delay by shortest latency", x="shortest latency (ms)", y="delay")
 
 
@@ -132,21 +129,13 @@ _LOADS = {
 }
 
 
-def _compare_one_level(results: Results) -> list[Comparison]:
-    return [
-        *(
-            Comparison(
-                f"delay of {name}: largest / later than 0.3 / the same, nearer half",
-                paper,
-                _late(results, name),
-            )
-            for name, paper in _DELAYS.items()
-        ),
-        *(
-            Comparison(f"load of {name}: largest / brokers above β_max", paper, _overloaded(results, name))
-            for name, paper in _LOADS.items()
-        ),
-    ]
+def _compare_one_level(results: Results) -> Comparisons:
+    for name, paper in _DELAYS.items():
+        what = f"delay of {name}: largest / later than 0.3 / the same, nearer half"
+        yield Comparison(what, paper, _late(results, name))
+    for name, paper in _LOADS.items():
+        what = f"load of {name}: largest / brokers above β_max"
+        yield Comparison(what, paper, _overloaded(results, name))
 
 
 def _late(results: Results, name: str) -> str | None:
@@ -176,8 +165,8 @@ FIG8 = Experiment(
     setting=SETTING
     + "100,000 subscribers, 100 brokers, five seeds; 400 subscribers of each trial. The cloud is of one seed.",
     simulation=SIMULATION,
-    full=details(5),
-    quick=details(1, subscribers=(SMALL,), brokers=(FEW,)),
+    full=placements(5, algorithms=(_EVERY,)),
+    quick=quick_placements(algorithms=(_EVERY,)),
     compare=_compare_one_level,
     drawings=(delay_cloud, load_boxes, load_curves),
 )
@@ -192,15 +181,10 @@ _LOADS_ON_TWO_LEVELS = {
 }
 
 
-def _compare_two_levels(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
-            f"{limits}, {name}: largest load / brokers above β_max",
-            paper,
-            _overloaded(results, name, limits=limits),
-        )
-        for (limits, name), paper in _LOADS_ON_TWO_LEVELS.items()
-    ]
+def _compare_two_levels(results: Results) -> Comparisons:
+    for (limits, name), paper in _LOADS_ON_TWO_LEVELS.items():
+        what = f"{limits}, {name}: largest load / brokers above β_max"
+        yield Comparison(what, paper, _overloaded(results, name, limits=limits))
 
 
 FIG10B = Experiment(

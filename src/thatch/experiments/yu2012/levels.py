@@ -17,7 +17,6 @@ __all__ = [
     "TIGHT_LOOSE",
     "bandwidth_bars",
     "bandwidth_by",
-    "level_lines",
     "one_and_two",
     "tight_and_loose",
     "triangles",
@@ -85,22 +84,3 @@ def bandwidth_bars(
 def bandwidth_by(across: str, x: str) -> Plot:
     """Bandwidth over a parameter, a line for each algorithm (figures 11b and 12)."""
     return Plot(f"Bandwidth by {x}", across, "bandwidth", by=("algorithm",), x=x, y="bandwidth")
-
-
-def level_lines(
-    report: Report,
-    results: Results,
-    across: str,
-    up: str,
-    title: str,
-    x: PlotAxis | str,
-    y: PlotAxis | str,
-    paper: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
-) -> None:
-    """A result of SLP over a parameter, a line for one level and one for two (figures 11a, 13 and 14)."""
-    found: dict[str, tuple[Sequence[object], Sequence[object]]] = {}
-    for name, (xs, ys) in (paper or {}).items():
-        found[f"{name} (paper)"] = (xs, ys)
-    for levels, name in LEVEL_NAMES.items():
-        (found[name],) = results.lines(across, up, where={"levels": levels}).values()
-    report.lines(found, title=title, x=x, y=y)

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from functools import partial
 
-from thatch.experiments.experiment import Comparison, Experiment, join, number, percent
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment
+from thatch.experiments.results import Results, number, percent, ratio
 from thatch.experiments.trials import Value
 from thatch.experiments.yu2012.cases import LOADS
 from thatch.experiments.yu2012.levels import bandwidth_bars, triangles
 from thatch.experiments.yu2012.placements import (
     ALGORITHMS,
-    FEW,
     SETTING,
     SIMULATION,
-    SMALL,
     bandwidths,
     beside_bounds,
     placements,
+    quick_placements,
     summarize,
 )
 
 __all__ = ["FIG6", "TABLE1", "TABLE2", "TABLE3"]
 
 FULL = placements(5, load=LOADS)
-QUICK = placements(1, load=("LL", "HH"), subscribers=(SMALL,), brokers=(FEW,))
+QUICK = quick_placements(load=("LL", "HH"))
 
 _NAMES = tuple(ALGORITHMS.values())
 _PAPER = {
@@ -46,16 +45,11 @@ _WHY = {
 }
 
 
-def _compare_algorithms(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
-            f"{name}: bandwidth / RMS delay / deviation of loads / load factor / broken limits",
-            _PAPER[name],
-            summarize(results, name, "rms_delay", "load_deviation", "load_factor"),
-            _WHY.get(name, ""),
-        )
-        for name in _NAMES
-    ]
+def _compare_algorithms(results: Results) -> Comparisons:
+    for name, paper in _PAPER.items():
+        ours = summarize(results, name, "rms_delay", "load_deviation", "load_factor")
+        what = f"{name}: bandwidth / RMS delay / deviation of loads / load factor / broken limits"
+        yield Comparison(what, paper, ours, _WHY.get(name, ""))
 
 
 FIG6 = Experiment(
@@ -78,32 +72,19 @@ FIG6 = Experiment(
 _ORDER = ("SLP", "Gr*", "Gr", "Closest", "Closest¬b", "Balance", "Gr¬l")
 
 
-def _bandwidth_lines(
-    results: Results, what: str, order: str, factors: str, **where: Value
-) -> list[Comparison]:
+def _bandwidth_lines(results: Results, what: str, order: str, factors: str, **where: Value) -> Comparisons:
     """The bandwidths of one workload, and those of the best relative to the linear program and the bound."""
-    return [
-        Comparison(f"bandwidth, {what}: {' / '.join(_ORDER)}", order, bandwidths(results, _ORDER, **where)),
-        Comparison(
-            f"beside the linear program, {what}: SLP / Gr*; proved bound / program",
-            factors,
-            beside_bounds(results, **where),
-        ),
-    ]
+    ours = bandwidths(results, _ORDER, **where)
+    yield Comparison(f"bandwidth, {what}: {' / '.join(_ORDER)}", order, ours)
+    what = f"beside the linear program, {what}: SLP / Gr*; proved bound / program"
+    yield Comparison(what, factors, beside_bounds(results, **where))
 
 
-def _compare_bandwidth(results: Results) -> list[Comparison]:
-    return [
-        line
-        for load in results.choices("load")
-        for line in _bandwidth_lines(
-            results,
-            f"IS:{str(load)[0]} BI:{str(load)[1]}",
-            "SLP1 ≈ Gr* < Gr ≪ Closest, Closest¬b, Balance; Gr¬l far lower",
-            "between 1.3 and 2.7",
-            load=load,
-        )
-    ]
+def _compare_bandwidth(results: Results) -> Comparisons:
+    order = "SLP1 ≈ Gr* < Gr ≪ Closest, Closest¬b, Balance; Gr¬l far lower"
+    for load in map(str, results.choices("load")):
+        what = f"IS:{load[0]} BI:{load[1]}"
+        yield from _bandwidth_lines(results, what, order, "between 1.3 and 2.7", load=load)
 
 
 TABLE1 = Experiment(
@@ -128,20 +109,15 @@ _FACTORS = {2: "Gr* below the linear program", 3: "Gr* performs well"}
 _ABOVE = {2: "39 %", 3: "58 %"}
 
 
-def _compare_sets(results: Results) -> list[Comparison]:
-    found = []
+def _compare_sets(results: Results) -> Comparisons:
+    order = "as on set #1, details not in our copy"
     for set_number in (2, 3):
-        order = "as on set #1, details not in our copy"
-        found += _bandwidth_lines(results, f"set #{set_number}", order, _FACTORS[set_number], set=set_number)
+        factors = _FACTORS[set_number]
+        yield from _bandwidth_lines(results, f"set #{set_number}", order, factors, set=set_number)
         where = {"set": set_number, "algorithm": "Gr"}
-        factor, limit = results.mean("load_factor", **where), results.mean("beta_max", **where)
-        above = None if factor is None or limit is None else factor / limit - 1
-        found.append(
-            Comparison(
-                f"load of Gr above β_max, set #{set_number}", _ABOVE[set_number], join([percent(above)])
-            )
-        )
-    return found
+        factor = ratio(results.mean("load_factor", **where), results.mean("beta_max", **where))
+        above = None if factor is None else percent(factor - 1)
+        yield Comparison(f"load of Gr above β_max, set #{set_number}", _ABOVE[set_number], above)
 
 
 TABLE2 = Experiment(
@@ -153,7 +129,7 @@ TABLE2 = Experiment(
     + "100,000 subscribers, 100 brokers, five seeds. Event space has a side of 10; widths of #3 are 1 to 5 cells.",
     simulation=SIMULATION,
     full=placements(5, set=(2, 3)),
-    quick=placements(1, set=(2, 3), subscribers=(SMALL,), brokers=(FEW,)),
+    quick=quick_placements(set=(2, 3)),
     compare=_compare_sets,
     drawings=tuple(
         partial(bandwidth_bars, names=_ORDER, by="set", title=f"Bandwidth, set #{set_number}", set=set_number)
@@ -168,20 +144,17 @@ _PAPER_FACTORS = {"4:1:4": "Balance about 1; SLP between", "7:1:1": "Balance lar
 _ALGORITHMS = "balance slp closest_without_balance"
 
 
-def _compare_ratios(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
-            f"load factor, brokers {ratio}: {' / '.join(_NAMES_OF_FACTORS)}",
-            _PAPER_FACTORS.get(str(ratio), "SLP between; more brokers near the publisher make it easier"),
-            join(_factor(results, name, str(ratio)) for name in _NAMES_OF_FACTORS),
+def _compare_ratios(results: Results) -> Comparisons:
+    for brokers in map(str, results.choices("ratio")):
+        yield Comparison(
+            f"load factor, brokers {brokers}: {' / '.join(_NAMES_OF_FACTORS)}",
+            _PAPER_FACTORS.get(brokers, "SLP between; more brokers near the publisher make it easier"),
+            results.show_means("load_factor", _hundredths, algorithm=_NAMES_OF_FACTORS, ratio=brokers),
         )
-        for ratio in results.choices("ratio")
-    ]
 
 
-def _factor(results: Results, name: str, ratio: str) -> str | None:
-    found = results.mean("load_factor", algorithm=name, ratio=ratio)
-    return None if found is None else number(round(found, 2))
+def _hundredths(factor: float | None) -> str | None:
+    return None if factor is None else number(round(factor, 2))
 
 
 TABLE3 = Experiment(
@@ -195,13 +168,6 @@ TABLE3 = Experiment(
     "4 : 1 : 4 in Asia, North America and Europe, 100 brokers in the ratios shown (the paper's are lost), five seeds.",
     simulation=SIMULATION,
     full=placements(5, ratio=_RATIOS, limits=("balance",), algorithms=(_ALGORITHMS,)),
-    quick=placements(
-        1,
-        ratio=("4:1:4", "7:1:1"),
-        limits=("balance",),
-        algorithms=(_ALGORITHMS,),
-        subscribers=(SMALL,),
-        brokers=(FEW,),
-    ),
+    quick=quick_placements(ratio=("4:1:4", "7:1:1"), limits=("balance",), algorithms=(_ALGORITHMS,)),
     compare=_compare_ratios,
 )

@@ -8,25 +8,23 @@ from functools import cache
 
 import numpy as np
 
-from thatch.experiments.experiment import join, number, percent
-from thatch.experiments.results import Results
+from thatch.experiments.results import Results, join, number, percent
 from thatch.experiments.trials import Grid, Row, Simulation, Value, columns, grid
 from thatch.experiments.yu2012.cases import PlacementCase, make_case, solve_verified
 
 __all__ = [
     "ALGORITHMS",
-    "BROKERS",
     "FEW",
     "GREEDY",
     "PLAIN",
     "SETTING",
     "SIMULATION",
     "SMALL",
-    "SUBSCRIBERS",
     "WITH_SLP",
     "bandwidths",
     "beside_bounds",
     "placements",
+    "quick_placements",
     "summarize",
 ]
 
@@ -82,6 +80,11 @@ def placements(seeds: int, **choices: Sequence[Value]) -> Grid:
     if choices.get("set", (1,)) != (1,):
         choices = {**choices, "load": ("",)}
     return grid(seeds, **{**_USUAL, **choices})
+
+
+def quick_placements(**choices: Sequence[Value]) -> Grid:
+    """Trials of the quick size."""
+    return placements(1, **{"subscribers": (SMALL,), "brokers": (FEW,), **choices})
 
 
 def _trial(seed: int, **parameters: Value) -> Sequence[Row]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
-from thatch.experiments.results import Results
-from thatch.experiments.yu2012.levels import LEVEL_NAMES, LEVELS, bandwidth_by, level_lines, one_and_two
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
+from thatch.experiments.results import Results, join, number, percent
+from thatch.experiments.yu2012.levels import LEVEL_NAMES, LEVELS, bandwidth_by, one_and_two
 from thatch.experiments.yu2012.placements import (
-    FEW,
     GREEDY,
     SETTING,
     SIMULATION,
@@ -17,6 +15,7 @@ from thatch.experiments.yu2012.placements import (
     WITH_SLP,
     bandwidths,
     placements,
+    quick_placements,
 )
 from thatch.reports import PlotAxis
 
@@ -27,15 +26,13 @@ _PAPER_HOURS = {(1, 1_000_000): "23 h", (2, 1_000_000): "4 h"}
 _COMPLEXITIES = (1, 2, 3, 4, 6, 8)
 
 
-def _compare_time(results: Results) -> list[Comparison]:
-    found = []
+def _compare_time(results: Results) -> Comparisons:
     for levels, name in LEVEL_NAMES.items():
         for size in results.choices("subscribers", levels=levels):
             seconds = results.mean("processor_time", algorithm="SLP", levels=levels, subscribers=size)
             what = f"processor seconds of SLP, {size:,} subscribers, {name}"
             paper = _PAPER_HOURS.get((levels, int(size)), "grows with subscribers; read off no figure")
-            found.append(Comparison(what, paper, number(None if seconds is None else round(seconds, 1))))
-    return found
+            yield Comparison(what, paper, number(None if seconds is None else round(seconds, 1)))
 
 
 FIG11A = Experiment(
@@ -50,37 +47,30 @@ FIG11A = Experiment(
     full=one_and_two(3, subscribers=_SIZES),
     quick=one_and_two(1, is_quick=True, subscribers=(200, SMALL)),
     compare=_compare_time,
-    drawings=(
-        partial(
-            level_lines,
-            title="Processor time of SLP",
-            across="subscribers",
-            up="processor_time",
+    plots=(
+        Plot(
+            "Processor time of SLP",
+            "subscribers",
+            "processor_time",
+            by=("levels",),
             x=PlotAxis("subscribers", log=True),
             y=PlotAxis("processor time", log=True, format="seconds"),
-            paper={"one level": ([1_000_000], [82_800]), "two levels": ([1_000_000], [14_400])},
+            paper={"levels 1": ([1_000_000], [82_800]), "levels 2": ([1_000_000], [14_400])},
         ),
     ),
 )
 
 
-def _compare_complexity(results: Results) -> list[Comparison]:
+def _compare_complexity(results: Results) -> Comparisons:
     names = ("SLP", "Gr*", "Gr")
-    return [
-        *(
-            Comparison(
-                f"bandwidth with {complexity} boxes a filter: {' / '.join(names)}",
-                "SLP1 weaker than Gr and Gr*" if int(complexity) <= 2 else "falls with α, little beyond 3",
-                bandwidths(results, names, complexity=complexity),
-            )
-            for complexity in results.choices("complexity")
-        ),
-        Comparison(
-            "bandwidth at α = 8 beside α = 3: SLP / Gr*",
-            "diminishing",
-            join(_gain(results, name) for name in names[:2]),
-        ),
-    ]
+    for complexity in results.choices("complexity"):
+        yield Comparison(
+            f"bandwidth with {complexity} boxes a filter: {' / '.join(names)}",
+            "SLP1 weaker than Gr and Gr*" if int(complexity) <= 2 else "falls with α, little beyond 3",
+            bandwidths(results, names, complexity=complexity),
+        )
+    gains = join(_gain(results, name) for name in names[:2])
+    yield Comparison("bandwidth at α = 8 beside α = 3: SLP / Gr*", "diminishing", gains)
 
 
 def _gain(results: Results, name: str) -> str | None:
@@ -96,9 +86,7 @@ FIG11B = Experiment(
     + "Set #1 (IS:H, BI:H), 100,000 subscribers, 100 brokers, α of 1, 2, 3, 4, 6 and 8, five seeds.",
     simulation=SIMULATION,
     full=placements(5, complexity=_COMPLEXITIES, algorithms=(GREEDY, WITH_SLP)),
-    quick=placements(
-        1, complexity=(1, 3), algorithms=(GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
-    ),
+    quick=quick_placements(complexity=(1, 3), algorithms=(GREEDY, WITH_SLP)),
     compare=_compare_complexity,
     plots=(bandwidth_by("complexity", "boxes a filter"),),
 )
@@ -107,22 +95,18 @@ FIG11B = Experiment(
 _DELAYS = (0.1, 0.2, 0.3, 0.5, 1.0)
 
 
-def _compare_delays(results: Results) -> list[Comparison]:
-    found = []
+def _compare_delays(results: Results) -> Comparisons:
     for delay in results.choices("delay"):
-        found += [
-            Comparison(
-                f"brokers in a candidate set, maximum delay {delay}",
-                "about 17 %" if delay == 0.3 else "grows with the delay",
-                percent(results.mean("candidates", delay=delay)),
-            ),
-            Comparison(
-                f"bandwidth, maximum delay {delay}: SLP / Gr* / Gr",
-                "falls with the delay",
-                bandwidths(results, ("SLP", "Gr*", "Gr"), delay=delay),
-            ),
-        ]
-    return found
+        yield Comparison(
+            f"brokers in a candidate set, maximum delay {delay}",
+            "about 17 %" if delay == 0.3 else "grows with the delay",
+            percent(results.mean("candidates", delay=delay)),
+        )
+        yield Comparison(
+            f"bandwidth, maximum delay {delay}: SLP / Gr* / Gr",
+            "falls with the delay",
+            bandwidths(results, ("SLP", "Gr*", "Gr"), delay=delay),
+        )
 
 
 FIG12 = Experiment(
@@ -134,9 +118,7 @@ FIG12 = Experiment(
     "load limits may be unreachable (bandwidths in brackets).",
     simulation=SIMULATION,
     full=placements(5, delay=_DELAYS, algorithms=(GREEDY, WITH_SLP)),
-    quick=placements(
-        1, delay=(0.3, 1.0), algorithms=(GREEDY, WITH_SLP), subscribers=(SMALL,), brokers=(FEW,)
-    ),
+    quick=quick_placements(delay=(0.3, 1.0), algorithms=(GREEDY, WITH_SLP)),
     compare=_compare_delays,
     plots=(
         Plot("Candidate sets", "delay", "candidates", y=PlotAxis("of all brokers", format="percent")),
@@ -149,17 +131,14 @@ _SAMPLED = (2, 5, 10, 20, 40)
 _PAPER_SAMPLES = {1: "10 suffice for β = 1.5 to β_max = 1.8", 2: "20 suffice for β = 1.3 to β_max = 1.5"}
 
 
-def _compare_samples(results: Results) -> list[Comparison]:
-    found = []
+def _compare_samples(results: Results) -> Comparisons:
     for levels, sampled in product(LEVEL_NAMES, results.choices("sampled")):
         factor = results.mean("load_factor", levels=levels, sampled=sampled)
-        what = (
-            f"load factor, {sampled} sampled a {'broker' if levels == 1 else 'child'}, {LEVEL_NAMES[levels]}"
+        yield Comparison(
+            f"load factor, {sampled} sampled a {'broker' if levels == 1 else 'child'}, {LEVEL_NAMES[levels]}",
+            _PAPER_SAMPLES[levels],
+            number(None if factor is None else round(factor, 3)),
         )
-        found.append(
-            Comparison(what, _PAPER_SAMPLES[levels], number(None if factor is None else round(factor, 3)))
-        )
-    return found
 
 
 FIG13 = Experiment(
@@ -173,10 +152,8 @@ FIG13 = Experiment(
     full=one_and_two(5, sampled=_SAMPLED),
     quick=one_and_two(1, is_quick=True, sampled=(2, 10)),
     compare=_compare_samples,
-    drawings=tuple(
-        partial(
-            level_lines, across="sampled", up=up, title=title, x="sampled a broker or child", y=title.lower()
-        )
+    plots=tuple(
+        Plot(title, "sampled", up, by=("levels",), x="sampled a broker or child")
         for up, title in (("load_factor", "Load factor"), ("bandwidth", "Bandwidth"))
     ),
 )
@@ -186,15 +163,13 @@ _CLUSTERS = (1, 2, 5, 10)  # super-interests a broker
 _PAPER_CLUSTERS = {1: "falls gradually", 2: "only slightly better with more"}
 
 
-def _compare_clusters(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
+def _compare_clusters(results: Results) -> Comparisons:
+    for levels, clusters in product(LEVEL_NAMES, results.choices("clusters")):
+        yield Comparison(
             f"bandwidth, {clusters} super-interests a broker, {LEVEL_NAMES[levels]}",
             _PAPER_CLUSTERS[levels],
             bandwidths(results, ("SLP",), levels=levels, clusters=clusters),
         )
-        for levels, clusters in product(LEVEL_NAMES, results.choices("clusters"))
-    ]
 
 
 FIG14 = Experiment(
@@ -207,14 +182,7 @@ FIG14 = Experiment(
     full=one_and_two(5, clusters=_CLUSTERS),
     quick=one_and_two(1, is_quick=True, clusters=(1, 5)),
     compare=_compare_clusters,
-    drawings=(
-        partial(
-            level_lines,
-            across="clusters",
-            up="bandwidth",
-            title="Bandwidth",
-            x="super-interests a broker or child",
-            y="bandwidth",
-        ),
+    plots=(
+        Plot("Bandwidth", "clusters", "bandwidth", by=("levels",), x="super-interests a broker or child"),
     ),
 )

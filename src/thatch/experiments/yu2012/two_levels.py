@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from itertools import product
 
-from thatch.experiments.experiment import Comparison, Experiment, number
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment
+from thatch.experiments.results import Results, number
 from thatch.experiments.yu2012.cases import LOADS
 from thatch.experiments.yu2012.levels import (
     FEW_OF_TWO,
@@ -33,22 +33,14 @@ _PAPER = {
 }
 
 
-def _compare_algorithms(results: Results) -> list[Comparison]:
-    found = []
+def _compare_algorithms(results: Results) -> Comparisons:
     for limits in TIGHT_LOOSE:
-        floor = results.mean("floor", limits=limits)
-        found.append(
-            Comparison(
-                f"{limits}: least load factor", "around 6" if limits == "tight" else "–", number(floor)
-            )
-        )
+        floor = number(results.mean("floor", limits=limits))
+        yield Comparison(f"{limits}: least load factor", "around 6" if limits == "tight" else "–", floor)
         for name in ALGORITHMS.values():
             paper = _PAPER.get((limits, name), "as on one level")
             ours = summarize(results, name, "load_factor", limits=limits)
-            found.append(
-                Comparison(f"{limits}, {name}: bandwidth / load factor / broken limits", paper, ours)
-            )
-    return found
+            yield Comparison(f"{limits}, {name}: bandwidth / load factor / broken limits", paper, ours)
 
 
 FIG9 = Experiment(
@@ -76,15 +68,13 @@ FIG9 = Experiment(
 _NAMES = ("SLP", "Gr*")
 
 
-def _compare_bandwidth(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
+def _compare_bandwidth(results: Results) -> Comparisons:
+    for limits, load in product(TIGHT_LOOSE, results.choices("load")):
+        yield Comparison(
             f"{limits}, {load}: bandwidth of SLP / Gr*",
             "Gr* lower on seven of eight" + (", but its loads are broken" if limits == "tight" else ""),
             bandwidths(results, _NAMES, limits=limits, load=load),
         )
-        for limits, load in product(TIGHT_LOOSE, results.choices("load"))
-    ]
 
 
 FIG10A = Experiment(

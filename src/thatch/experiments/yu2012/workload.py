@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from thatch.experiments.experiment import Comparison, Experiment, Plot, join, number, percent
-from thatch.experiments.results import Results
+from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
+from thatch.experiments.results import Results, join, number, percent
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
 from thatch.experiments.yu2012.cases import LOADS
 from thatch.reports import PlotAxis, Report
@@ -18,7 +18,7 @@ __all__ = ["FIG7", "FIG15"]
 _CELLS = 20  # a side of the map
 
 
-def _interests(seed: int, *, load: str, subscribers: int) -> Sequence[Row]:
+def _interests(seed: int, *, load: str, subscribers: int) -> Iterator[Row]:
     """For each cell of event space, the share of a region's subscribers that want events there."""
     rng = random_of(seed, load)
     network = yu2012.network(rng)
@@ -26,7 +26,6 @@ def _interests(seed: int, *, load: str, subscribers: int) -> Sequence[Row]:
     nodes = {point.tobytes(): home for point, home in zip(network.nodes, network.node_regions, strict=True)}
     regions = np.array([nodes[point.tobytes()] for point in people.locations])
     middles = (np.arange(_CELLS) + 0.5) / _CELLS * people.domain[1][:, None]
-    rows: list[Row] = []
     for region, name in enumerate(yu2012.REGIONS):
         mine = regions == region
         covers = [
@@ -35,28 +34,18 @@ def _interests(seed: int, *, load: str, subscribers: int) -> Sequence[Row]:
             for axis in range(2)
         ]
         shares = covers[0].T.astype(float) @ covers[1].astype(float) / max(1, mine.sum())
-        rows += [
-            {"region": name, "x": x, "y": y, "share": float(shares[x, y])}
-            for x in range(_CELLS)
-            for y in range(_CELLS)
-        ]
-    return rows
+        for (x, y), share in np.ndenumerate(shares):
+            yield {"region": name, "x": x, "y": y, "share": float(share)}
 
 
-def _compare_interests(results: Results) -> list[Comparison]:
-    found = []
-    for load in results.choices("load"):
-        apart = [
-            _difference(results, str(load), *pair) for pair in (("Asia", "Europe"), ("Asia", "North America"))
-        ]
-        found.append(
-            Comparison(
-                f"interests that regions do not share, {load}: Asia and Europe / Asia and North America",
-                "maps that differ by region; no numbers",
-                join(map(percent, apart)),
-            )
+def _compare_interests(results: Results) -> Comparisons:
+    for load in map(str, results.choices("load")):
+        apart = (_difference(results, load, "Asia", other) for other in ("Europe", "North America"))
+        yield Comparison(
+            f"interests that regions do not share, {load}: Asia and Europe / Asia and North America",
+            "maps that differ by region; no numbers",
+            join(map(percent, apart)),
         )
-    return found
 
 
 def _difference(results: Results, load: str, one: str, other: str) -> float:
@@ -116,15 +105,11 @@ def _candidates(seed: int, *, brokers: int, load: str, clusters: int) -> Sequenc
     return [{"sampled": size, "candidates": len(found)}]
 
 
-def _compare_candidates(results: Results) -> list[Comparison]:
-    return [
-        Comparison(
-            f"candidate boxes, {clusters} super-interests a broker",
-            "grows with them; no numbers in our copy",
-            number(results.mean("candidates", clusters=clusters)),
-        )
-        for clusters in results.choices("clusters")
-    ]
+def _compare_candidates(results: Results) -> Comparisons:
+    for clusters in results.choices("clusters"):
+        ours = number(results.mean("candidates", clusters=clusters))
+        what = f"candidate boxes, {clusters} super-interests a broker"
+        yield Comparison(what, "grows with them; no numbers in our copy", ours)
 
 
 FIG15 = Experiment(
