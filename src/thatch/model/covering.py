@@ -14,7 +14,7 @@ from thatch.model.lines import WHOLE, Constraint, difference, intersect
 from thatch.model.lines import covers as line_covers
 from thatch.model.schema import Schema
 
-__all__ = ["covers", "intersects"]
+__all__ = ["covers", "intersects", "overlap", "subtract"]
 
 _MAX_PIECES = 200_000
 
@@ -79,11 +79,11 @@ def _nothing_left(sides: Sides, members: list[Sides]) -> bool:
     pieces = 0
     while pending:
         piece, index = pending.pop()
-        while index < len(members) and not _overlap(piece, members[index]):
+        while index < len(members) and not overlap(piece, members[index]):
             index += 1
         if index == len(members):
             return False
-        for rest in _subtracted(piece, members[index]):
+        for rest in subtract(piece, members[index]):
             pieces += 1
             if pieces > _MAX_PIECES:
                 return False
@@ -91,17 +91,19 @@ def _nothing_left(sides: Sides, members: list[Sides]) -> bool:
     return True
 
 
-def _overlap(piece: Sides, member: Sides) -> bool:
-    return all(intersect(piece[key], constraint) for key, constraint in member.items())
+def overlap(piece: Sides, member: Sides) -> bool:
+    """Whether two boxes have something in common."""
+    return all(intersect(piece.get(key, WHOLE), constraint) for key, constraint in member.items())
 
 
-def _subtracted(piece: Sides, member: Sides) -> list[Sides]:
-    """Disjoint pieces that together are the piece without the member."""
+def subtract(piece: Sides, member: Sides) -> list[Sides]:
+    """Disjoint pieces that together are the piece without the member, which must overlap."""
     result = []
     inside = dict(piece)
     for key, constraint in member.items():
-        outside = difference(inside[key], constraint)
+        own = inside.get(key, WHOLE)
+        outside = difference(own, constraint)
         if outside:
             result.append({**inside, key: outside})
-            inside[key] = intersect(inside[key], constraint)
+            inside[key] = intersect(own, constraint)
     return result

@@ -75,6 +75,17 @@ class Record:
         """All attributes that some flat event of this one gives."""
         return set(self.points).union(*(choice.keys for choice in self.choices))
 
+    def possible_points(self) -> dict[str, list[Cut]]:
+        """Every point at which a flat event of this one may lie, by attribute; outside of lists there is just one."""
+        points = {key: [point] for key, point in self.points.items() if key[-1] != ")"}
+        for choice in self.choices:
+            for key in choice.keys:  # an element may lack what others have
+                points[key] = [BOTTOM]
+            for element in choice.elements:
+                for key, some in element.possible_points().items():
+                    points[key] += some
+        return points
+
     def flat(self) -> Iterator[dict[str, Cut]]:
         """Every flat event, written out: the definition, for references and tests. Exponential in the lists."""
         yield from _product(dict(self.points), self.choices)

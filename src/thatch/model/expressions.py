@@ -95,21 +95,6 @@ class In(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Matches(Expression):
-    """`key like pattern`."""
-
-    key: str
-    pattern: Wildcard
-
-
-@dataclass(frozen=True, slots=True)
-class IsNull(Expression):
-    """`key is null`."""
-
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
 class Distinct(Expression):
     """`key is distinct from value`: present, and not that value, whatever its type."""
 
@@ -118,18 +103,38 @@ class Distinct(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Unlike(Expression):
-    """`key is unlike pattern`: present, and not text of that form, whatever its type."""
-
+class _OnPattern(Expression):
     key: str
     pattern: Wildcard
 
 
+class Matches(_OnPattern):
+    """`key like pattern`."""
+
+    __slots__ = ()
+
+
+class Unlike(_OnPattern):
+    """`key is unlike pattern`: present, and not text of that form, whatever its type."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Exists(Expression):
+class _OnKey(Expression):
+    key: str
+
+
+class IsNull(_OnKey):
+    """`key is null`."""
+
+    __slots__ = ()
+
+
+class Exists(_OnKey):
     """`exists(key)`."""
 
-    key: str
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +154,20 @@ class Not(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class And(Expression):
+class _Joined(Expression):
+    children: tuple[Expression, ...]
+
+
+class And(_Joined):
     """True when all children are."""
 
-    children: tuple[Expression, ...]
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Or(Expression):
+class Or(_Joined):
     """True when one child is."""
 
-    children: tuple[Expression, ...]
+    __slots__ = ()
 
 
 Condition = Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within

@@ -135,7 +135,7 @@ def ranged_keys(filter: Filter) -> Iterator[tuple[str, bool]]:
 
 def box_query(record: Record, axes: Mapping[str, int], derived: Iterable[str]) -> BoxQuery:
     """What an event, or with lists any of its flat events, meets."""
-    points = _points(record)
+    points = record.possible_points()
     for key in derived:
         points[key] = [derive(key, point) for point in points.get(base_of(key), (BOTTOM,))]
     for key in axes:
@@ -202,18 +202,6 @@ def _equal_key(key: str, point: Cut) -> str:
 
 def _prefix_key(key: str, prefix: str) -> str:
     return escape(f"{key}^{prefix}"[:_LONGEST_KEY])
-
-
-def _points(record: Record) -> dict[str, list[Cut]]:
-    """Every point at which a flat event of the record may lie, by attribute."""
-    points = {key: [point] for key, point in record.points.items() if key[-1] != ")"}
-    for choice in record.choices:
-        for key in choice.keys:  # an element may lack what others have
-            points[key] = [BOTTOM]
-        for element in choice.elements:
-            for key, some in _points(element).items():
-                points[key] += some
-    return points
 
 
 def escape(text: str) -> str:

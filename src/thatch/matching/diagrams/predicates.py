@@ -88,7 +88,7 @@ class PredicateIndex:
     def true_variables(self, record: Record) -> Variables:
         """The variables that are true for an event; for lists, those that are true for some element."""
         parts: list[Variables] = []
-        points = _points_of(record)
+        points = record.possible_points()
         for base, some in points.items():
             self._true_at(base, some, parts)
             for key in self._derived.get(base, ()):
@@ -226,18 +226,6 @@ class _AttributePredicates:
         self._fresh = {}
         self.spare += self.retired
         self.retired = []
-
-
-def _points_of(record: Record) -> dict[str, list[Cut]]:
-    """Every point at which a flat event of the record may lie, by attribute; outside of lists there is just one."""
-    points = {key: [point] for key, point in record.points.items() if key[-1] != ")"}
-    for choice in record.choices:
-        for key in choice.keys:  # an element may lack what others have
-            points[key] = [BOTTOM]
-        for element in choice.elements:
-            for key, some in _points_of(element).items():
-                points[key] += some
-    return points
 
 
 def _bytes_of(constraint: Constraint) -> int:
