@@ -31,6 +31,10 @@ settings.register_profile("deep", max_examples=1_500, deadline=None, suppress_he
 settings.load_profile(os.environ.get("THATCH_HYPOTHESIS_PROFILE", "fast"))
 
 
+# A Java that compiles quickly and collects garbage in one thread: tests are over before better code would pay.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 # Each is a process that fills the cache on disk, so that parallel workers do not compile the same kernels.
