@@ -40,7 +40,7 @@ def test_a_field_of_the_class_is_its_column() -> None:
 def test_an_array_of_another_type_or_with_gaps_is_refused() -> None:
     record, _ = _outer()
     with pytest.raises(TypeError, match="weights must be a contiguous array of uint16, got one of int64"):
-        record.weights = np.zeros(3, np.int64)  # type: ignore[assignment]
+        record.weights = np.zeros(3, np.int64)  # type: ignore[assignment]  # wrong on purpose
     with pytest.raises(TypeError, match="contiguous"):
         record.weights = np.zeros(6, np.uint16)[::2]
 
@@ -49,9 +49,11 @@ def test_a_record_takes_arrays_from_objects_that_have_them() -> None:
     class Owner:
         weights = np.ones(2, np.uint16)
 
-    record = Outer(size=2)
+    record = Outer(size=2, inner=Inner())
     record.fill(object(), Owner())
     assert record.weights is Owner.weights
+    with pytest.raises(TypeError, match=r"Outer[.]inner is not set, and no owner has it"):
+        Outer(size=2).fill(Owner())
 
 
 @pytest.mark.skipif(not JIT, reason="with the compiler off there is only the view")

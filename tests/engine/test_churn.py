@@ -12,9 +12,10 @@ from unittest import mock
 import pyarrow as pa
 from hypothesis import assume, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule
 
 import thatch
+from tests.engine.held import IDS, MOMENTS, Held, HeldSubscriptions
 from tests.strategies import SMALL_NUMBERS, events, expressions
 from thatch.engine import merger, state
 from thatch.engine.texts import table as texts
@@ -28,12 +29,6 @@ from thatch.matching.segments.view import View
 from thatch.model.events import read_event
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
-
-Held = dict[str, tuple[Expression, str | None, int | None]]  # expression, subscriber, expiry
-
-IDS = st.sampled_from([f"s{number}" for number in range(8)])
-SUBSCRIBERS = st.none() | st.sampled_from(["ann", "bob"])
-MOMENTS = st.none() | st.integers(0, 5)
 
 
 def tiny_sizes(few: int) -> list[Any]:
@@ -57,7 +52,7 @@ def wanted(held: Held, event: dict[str, Any], now: int | None = None) -> list[st
     ]
 
 
-class SteppedMerges(RuleBasedStateMachine):
+class SteppedMerges(HeldSubscriptions):
     """An engine that no thread merges: the three steps of a merge are rules, so that anything may happen in between.
 
     Readers are simulated too: a view that was taken once must for ever answer as of the moment when it was taken.
@@ -71,8 +66,6 @@ class SteppedMerges(RuleBasedStateMachine):
         for patch in (*tiny_sizes(self.FEW), mock.patch.object(merger.BackgroundMerger, "poke")):
             self.patches.enter_context(patch)
         self.folder = Path(self.patches.enter_context(tempfile.TemporaryDirectory()))
-        self.engine = thatch.Engine()
-        self.held: Held = {}
         self.probes: list[dict[str, Any]] = [{}, {"x": 1, "y": "a"}]
         self.job: MergeJob | None = None
         self.built: list[Segment] | None = None
@@ -88,16 +81,6 @@ class SteppedMerges(RuleBasedStateMachine):
         return None if isinstance(index, NecessaryIndex) else index
 
     # --- changes -------------------------------------------------------------------------------------------------
-
-    @rule(name=IDS, expression=expressions, subscriber=SUBSCRIBERS, expires=MOMENTS)
-    def subscribe(
-        self, name: str, expression: Expression, subscriber: str | None, expires: int | None
-    ) -> None:
-        try:
-            self.engine.subscribe(name, expression, subscriber=subscriber, expires=expires)
-        except thatch.FilterError:
-            return
-        self.held[name] = (expression, subscriber, expires)
 
     @rule(name=IDS, value=st.sampled_from(SMALL_NUMBERS))
     def replace_with_a_plain_box(self, name: str, value: float) -> None:
@@ -115,22 +98,6 @@ class SteppedMerges(RuleBasedStateMachine):
             self.held[name] = (expression, None, None)
         columns = {"subscription": pa.array(names, pa.string()), "filter": pa.array(texts_of, pa.string())}
         assert self.engine.subscribe_many(pa.table(columns)).num_rows == 0
-
-    @rule(name=IDS)
-    def unsubscribe(self, name: str) -> None:
-        try:
-            self.engine.unsubscribe(name)
-        except thatch.errors.UnknownSubscriptionError:
-            assert name not in self.held
-        else:
-            del self.held[name]
-
-    @rule(now=st.integers(0, 5))
-    def expire(self, now: int) -> None:
-        gone = [name for name, (_, _, expires) in self.held.items() if expires is not None and expires <= now]
-        assert self.engine.expire(now) == gone
-        for name in gone:
-            del self.held[name]
 
     # --- merges --------------------------------------------------------------------------------------------------
 

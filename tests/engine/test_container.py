@@ -167,7 +167,7 @@ def test_headers_that_are_not_json_and_names_that_are_not_text_are_not_written(p
         with pytest.raises(IndexFileError, match="a header of JSON values"):
             write(path, {"culprit": value}, {})
     with pytest.raises(IndexFileError, match="text as the name"):
-        write(path, {}, {7: np.ones(1)})  # type: ignore[dict-item]
+        write(path, {}, {7: np.ones(1)})  # type: ignore[dict-item]  # wrong on purpose
     assert not path.exists()
 
 

@@ -61,7 +61,7 @@ def test_a_missing_file_a_folder_and_a_wrong_mode_are_refused(tmp_path: Path, sa
         with pytest.raises(thatch.errors.IndexFileError):
             thatch.Engine.open(path)
     with pytest.raises(thatch.errors.IndexFileError):
-        thatch.Engine.open(saved, mode="w")  # type: ignore[arg-type]
+        thatch.Engine.open(saved, mode="w")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(thatch.errors.IndexFileError):
         thatch.Engine().save(tmp_path / "no" / "such" / "folder")
 

@@ -10,41 +10,26 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 import thatch
+from tests.engine.held import IDS, MOMENTS, HeldSubscriptions
 from tests.strategies import events, expressions
 from thatch.matching import growing, reference
 from thatch.matching.segments import index as segments
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
 
-IDS = st.sampled_from([f"s{number}" for number in range(8)])
-SUBSCRIBERS = st.none() | st.sampled_from(["ann", "bob"])
-MOMENTS = st.none() | st.integers(0, 5)
 
-
-class EngineHistory(RuleBasedStateMachine):
+class EngineHistory(HeldSubscriptions):
     """The engine beside a plain dictionary of expressions, in order of subscription."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.engine = thatch.Engine()
-        self.held: dict[str, tuple[Expression, str | None, int | None]] = {}
         self.folder = tempfile.TemporaryDirectory()
 
     def teardown(self) -> None:
         self.folder.cleanup()
-
-    @rule(name=IDS, expression=expressions, subscriber=SUBSCRIBERS, expires=MOMENTS)
-    def subscribe(
-        self, name: str, expression: Expression, subscriber: str | None, expires: int | None
-    ) -> None:
-        try:
-            self.engine.subscribe(name, expression, subscriber=subscriber, expires=expires)
-        except thatch.FilterError:
-            return
-        self.held[name] = (expression, subscriber, expires)
 
     @rule(rows=st.lists(st.tuples(IDS, expressions), max_size=5))
     def subscribe_many(self, rows: list[tuple[str, Expression]]) -> None:
@@ -66,22 +51,6 @@ class EngineHistory(RuleBasedStateMachine):
         rejects = self.engine.subscribe_many(table)
         assert rejects.num_rows == len(rows) - len(wanted)
         self.held.update(wanted)
-
-    @rule(name=IDS)
-    def unsubscribe(self, name: str) -> None:
-        try:
-            self.engine.unsubscribe(name)
-        except thatch.errors.UnknownSubscriptionError:
-            assert name not in self.held
-        else:
-            del self.held[name]
-
-    @rule(now=st.integers(0, 5))
-    def expire(self, now: int) -> None:
-        gone = [name for name, (_, _, expires) in self.held.items() if expires is not None and expires <= now]
-        assert self.engine.expire(now) == gone
-        for name in gone:
-            del self.held[name]
 
     @rule(mode=st.sampled_from(["a", "r"]))
     def save_and_open(self, mode: Any) -> None:

@@ -104,7 +104,7 @@ def other_process(path: Path, mode: str) -> Iterator[Callable[[str], Any]]:
 
         def says(line: str) -> Any:
             print(line, file=process.stdin, flush=True)
-            return json.loads(Work(process.stdout.readline).answer())  # type: ignore[union-attr]
+            return json.loads(Work(process.stdout.readline).answer())  # type: ignore[union-attr]  # it is a pipe
 
         yield says
     assert process.returncode == 0
@@ -328,7 +328,7 @@ def test_a_thread_that_has_forked_leaves_the_locks_of_the_next_one_alone(
 ) -> None:
     lowest = min((engine._state for engine in watched), key=id)
     is_holding, is_enough = Event(), Event()
-    lowest.writing = LockThatWaits(lowest.writing, is_holding)  # type: ignore[assignment]
+    lowest.writing = LockThatWaits(lowest.writing, is_holding)  # type: ignore[assignment]  # a stand-in
 
     def next_fork() -> None:
         forks._hold()

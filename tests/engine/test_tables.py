@@ -143,7 +143,7 @@ def test_columns_given_twice_and_wrong_options_are_refused() -> None:
     with pytest.raises(thatch.TableError):
         engine.match_batch(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"]))
     with pytest.raises(thatch.TableError):
-        engine.match_batch(pa.table({"x": [1]}), nulls="none")  # type: ignore[arg-type]
+        engine.match_batch(pa.table({"x": [1]}), nulls="none")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(thatch.TableError, match="payload"):
         engine.match_batch(pa.table({"x": [1]}), json="payload")
     with pytest.raises(thatch.TableError):

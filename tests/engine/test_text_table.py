@@ -105,7 +105,7 @@ class TextTableHistory(RuleBasedStateMachine):
     @rule()
     def compact(self) -> None:
         numbers = sorted(self.known.values())
-        self.table = self.table.kept(numbers_of(*numbers))
+        self.table = self.table.take(numbers_of(*numbers))
         self.texts = [self.texts[number] for number in numbers]
         self.known = {text: number for number, text in enumerate(self.texts)}
 
@@ -134,7 +134,7 @@ table.extend([f"s{number}" for number in range(4_000)])
 table.add("x")
 table.remove(table.find("s5"))
 assert table.find("s5") == -1 and len(table.arrow()) == 4_001
-assert len(table.kept(np.arange(9))) == 9 and table.names(np.arange(2)) == ["s0", "s1"]
+assert len(table.take(np.arange(9))) == 9 and table.names(np.arange(2)) == ["s0", "s1"]
 assert "numba" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -358,17 +358,17 @@ def test_an_arrow_array_stays_as_it_was_while_the_table_grows() -> None:
 def test_kept_texts_are_numbered_anew_and_found_even_if_they_were_removed() -> None:
     held = table_of(ids(9))
     held.remove(6)
-    kept = held.kept(numbers_of(8, 0, 6, 1, 2))
+    kept = held.take(numbers_of(8, 0, 6, 1, 2))
     assert kept.arrow().to_pylist() == ["s8", "s0", "s6", "s1", "s2"]
     assert [kept.find(text) for text in ("s8", "s6", "s3")] == [0, 2, -1]
-    assert len(held.kept(numbers_of())) == 0
+    assert len(held.take(numbers_of())) == 0
 
 
 def test_a_text_is_kept_once_only() -> None:
     with pytest.raises(ValueError, match="'s3' twice - at number 3"):
-        table_of(ids(9)).kept(numbers_of(3, 4, 3))
+        table_of(ids(9)).take(numbers_of(3, 4, 3))
     with pytest.raises(IndexError):
-        table_of(ids(9)).kept(numbers_of(3, 9))
+        table_of(ids(9)).take(numbers_of(3, 9))
 
 
 def test_sizes_count_every_part() -> None:

@@ -204,7 +204,7 @@ def test_many_engines_in_many_threads_do_not_meet() -> None:
         ]
         settle(engine)
 
-    for each in [Work(lambda own=own: live(own)) for own in range(8)]:  # type: ignore[misc]
+    for each in [Work(lambda own=own: live(own)) for own in range(8)]:  # type: ignore[misc]  # `own` is bound here
         each.answer()
 
 

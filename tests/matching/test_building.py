@@ -81,7 +81,7 @@ def test_texts_are_sorted_by_their_bytes(texts: list[bytes]) -> None:
 
 @given(st.lists(st.lists(words), min_size=1, max_size=4), st.data())
 def test_texts_are_taken_and_joined_as_lists_are(parts: list[list[bytes]], data: st.DataObject) -> None:
-    joined = Texts.joined([Texts.of(part) for part in parts])
+    joined = Texts.join([Texts.of(part) for part in parts])
     flat = [text for part in parts for text in part]
     assert [joined[each] for each in range(len(joined))] == flat
     chosen = data.draw(st.lists(st.integers(0, len(flat) - 1))) if flat else []
@@ -254,7 +254,7 @@ def test_ranks_keep_exact_cuts_through_merges_and_deaths(
         parts.append(left)
         boxes += boxes_of(left)
         others |= others_of(left)
-    merged = Ranked.merged(parts)
+    merged = Ranked.merge(parts)
     assert boxes_of(merged) == boxes
     assert {slot: each[:2] for slot, each in others_of(merged).items()} == {
         slot: each[:2] for slot, each in others.items()
@@ -345,7 +345,7 @@ def test_a_delta_ranks_what_lives_as_a_draft_does(held: Held, data: st.DataObjec
     for slot in gone:
         delta.remove(delta.find(slot), 3)
         assert delta.find(slot) == -1
-    ranked = delta.ranked()
+    ranked = delta.to_ranked()
     left = {slot: each for slot, each in held.items() if slot not in gone}
     wanted = Ranked.of(sides_of(left, number))
     assert boxes_of(ranked) == boxes_of(wanted)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.matching.kernels import run_check
+from tests.matching.modes import in_every_mode, run_in_mode
 from thatch.matching.segments.parts import LONGEST, program
 from thatch.model.residuals import WildcardCheck
 from thatch.model.wildcards import wildcard
-
-ROOT = Path(__file__).parents[2]
 
 # Characters of one to four bytes; é and ê, € and ₭ differ in one byte, ©, é and ﷩ end in the same.
 CHARACTERS = "abéê©€₭﷩😀\0"
@@ -140,16 +136,6 @@ print(sum(map(sum, rows)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+@in_every_mode
 def test_the_kernel_is_right_as_plain_python_and_with_every_access_checked(mode: str, tmp_path: Path) -> None:
-    environment = {**os.environ, mode: "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    run = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", PROGRAM],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert run.returncode == 0, run.stderr
-    assert int(run.stdout) > 1_000
+    assert int(run_in_mode(PROGRAM, mode, tmp_path)) > 1_000

@@ -81,7 +81,7 @@ def test_chains_hold_what_was_inserted_and_not_removed(
         for number in data.draw(st.permutations(range(len(inserted)))) if inserted else ():
             held.remove(nodes[number])
             del live[number]
-            new = held.renumbered()
+            new = held.renumber()
             if new is not None:
                 nodes = new[nodes].tolist()
             for each, variables in live.items():
@@ -139,7 +139,7 @@ def test_lists_give_candidates_that_are_verified() -> None:
 
 def test_what_is_wrong_is_refused() -> None:
     with pytest.raises(ParameterError, match="way"):
-        DiagramIndex(way="sideways")  # type: ignore[arg-type]
+        DiagramIndex(way="sideways")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ParameterError, match="order"):
         DiagramIndex(("a", "a"))
     with pytest.raises(ParameterError, match="order"):

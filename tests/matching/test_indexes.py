@@ -162,7 +162,7 @@ def test_plain_events_are_matched_without_being_read_or_not_at_all() -> None:
         ({"a": {"b": 1}}, None),
         ({5: 7}, None),
     ):
-        assert index.view.match_plain(event, np.ndarray.tolist) == wanted  # type: ignore[arg-type]
+        assert index.view.match_plain(event, np.ndarray.tolist) == wanted  # type: ignore[arg-type]  # a list is as good
 
 
 @pytest.mark.parametrize("size", [2, 5, 31, 32, 33, 200])
@@ -248,4 +248,4 @@ def test_more_lists_than_kernels_keep_apart_are_not_taken_for_one_value_each(ele
     for values, wanted in [(["x1", "2y"], []), (["x1", "x2y"], list(range(70)))]:
         event = {f"a{number}": [*values, *element] for number in range(70)}
         assert index.match(read_event(event)) == wanted
-        assert index.view.match_plain(event, np.ndarray.tolist) in (None, wanted)  # type: ignore[arg-type]
+        assert index.view.match_plain(event, np.ndarray.tolist) in (None, wanted)  # type: ignore[arg-type]  # a list is as good

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.matching.modes import in_every_mode, run_in_mode
 
 PROGRAM = """
 import random
@@ -17,6 +14,7 @@ import random
 import numpy as np
 import pyarrow as pa
 
+from thatch.engine.batches import join_parts
 from thatch.engine.columns import columns_of
 from thatch.matching import reference
 from thatch.matching.segments import SegmentIndex
@@ -78,7 +76,7 @@ def asked_batch(index, held, rows):
     found = 0
     for fewest in (1, 10**9):  # with masks, and without
         batch._FEWEST, batch._PER_SIDE, batch._ROOM, batch._MOST_ROWS = fewest, -1.0, 200, 2
-        counts, slots = batch.matched_columns(index.view, columns)
+        counts, slots = join_parts(len(columns), batch.match_parts(index.view, columns))
         ends = np.cumsum(counts)
         for row, event in enumerate(rows):
             wanted = [slot for slot, expression in held.items() if reference.matches(expression, event)]
@@ -126,7 +124,7 @@ for name in ("W1", "W1c", "W2-3D", "W3", "W4A", "W5", "W6", "W3 swept", "W4A swe
     found += sum(asked(index, held, event) for event in workload.events())
     found += asked_batch(index, held, workload.events())
     batch._FEWEST = 1
-    batch.matched_columns(index.view, columns_of(pa.table({"a00": [1.0]}), "missing", index.view.shape.attributes))
+    list(batch.match_parts(index.view, columns_of(pa.table({"a00": [1.0]}), "missing", index.view.shape.attributes)))
     masked += index.stats()["masked_segments"]
     swept += index.stats()["bitset_segments"]
 assert masked > 0 and swept >= 2
@@ -135,16 +133,6 @@ print(found)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+@in_every_mode
 def test_the_index_is_right_as_plain_python_and_with_every_access_checked(mode: str, tmp_path: Path) -> None:
-    environment = {**os.environ, mode: "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    run = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", PROGRAM],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    assert run.returncode == 0, run.stderr
-    assert int(run.stdout) > 1_000
+    assert int(run_in_mode(PROGRAM, mode, tmp_path)) > 1_000

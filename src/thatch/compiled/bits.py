@@ -117,9 +117,8 @@ def transpose64(typingctx, rows, offset, out, out_offset):
                     other = builder.shuffle_vector(own, ir.Constant(_V512, ir.Undefined), order)
                     upper = builder.xor(own, builder.shl(exchanged(own, other, step, kept), splat(step)))
                     lower = builder.xor(own, exchanged(other, own, step, kept))
-                    is_upper = ir.Constant(
-                        ir.VectorType(ir.IntType(1), 8), [int(not lane & step) for lane in range(8)]
-                    )
+                    flags = [int(not lane & step) for lane in range(8)]
+                    is_upper = ir.Constant(ir.VectorType(ir.IntType(1), 8), flags)
                     vectors[index] = builder.select(is_upper, upper, lower)
         for step in range(8):
             builder.store(vectors[step], pointer(2, step), align=8)
@@ -132,23 +131,23 @@ def transpose64(typingctx, rows, offset, out, out_offset):
 
 if not JIT:
 
-    def trailing_zeros(word):  # noqa: D103
+    def trailing_zeros(word):  # noqa: D103 - as above
         return np.uint64((int(word) & -int(word)).bit_length() - 1)
 
-    def bit_count(word):  # noqa: D103
+    def bit_count(word):  # noqa: D103 - as above
         return np.uint64(int(word).bit_count())
 
-    def prefetch(array, index):  # noqa: D103
+    def prefetch(array, index):  # noqa: D103 - as above
         assert 0 <= index <= len(array)
 
-    def transpose64(rows, offset, out, out_offset):  # noqa: D103
+    def transpose64(rows, offset, out, out_offset):  # noqa: D103 - as above
         assert 0 <= offset <= len(rows) - 64
         words = rows[offset : offset + 64]
         out[out_offset : out_offset + 64] = [
             sum(((int(word) >> bit) & 1) << row for row, word in enumerate(words)) for bit in range(64)
         ]
 
-    def masks512(mask, offset, first, first_at, second, second_at):  # noqa: D103
+    def masks512(mask, offset, first, first_at, second, second_at):  # noqa: D103 - as above
         assert 0 <= offset <= len(mask) - 8
         assert 0 <= first_at <= len(first) - 8
         assert 0 <= second_at <= len(second) - 8

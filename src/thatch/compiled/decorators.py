@@ -116,14 +116,11 @@ def _fingerprint(path: str) -> str:
 def _source(path: str) -> tuple[bytes, tuple[str, ...]]:
     """The hash of one file, and the files that it imports."""
     content = Path(path).read_bytes()
-    imported = [
-        other
-        for module, names in _IMPORT.findall(content.decode())
-        for other in _files_of(
-            module.replace(".", "/"), re.findall(r"\w+", re.sub(r"#.*| as \w+", "", names))
-        )
-    ]
-    return hashlib.sha256(content).digest(), tuple(dict.fromkeys(imported))
+    imported: dict[str, None] = {}
+    for module, names in _IMPORT.findall(content.decode()):
+        listed = re.findall(r"\w+", re.sub(r"#.*| as \w+", "", names))
+        imported |= dict.fromkeys(_files_of(module.replace(".", "/"), listed))
+    return hashlib.sha256(content).digest(), tuple(imported)
 
 
 def _files_of(module: str, names: list[str]) -> Iterator[str]:

@@ -72,5 +72,5 @@ as_int32, as_doubles, as_uint64, pointer_to = map(
 
 if not JIT:
 
-    def part_of(array, start):  # noqa: D103
+    def part_of(array, start):  # noqa: D103 - as above
         return array[start:]

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.core.typing.templates import AttributeTemplate
+from numba.core.typing.templates import AttributeTemplate  # what the public `infer_getattr` takes
 from numba.extending import (
     infer_getattr,
     lower_builtin,
@@ -99,9 +99,8 @@ class _ArrayField(_Field):
 
     def __set__(self, record: KernelRecord, value: npt.NDArray[Any]) -> None:
         if value.dtype != self.dtype or not value.flags.c_contiguous:
-            raise TypeError(
-                f"{self.name} must be a contiguous array of {self.dtype}, got one of {value.dtype}"
-            )
+            expected = f"{self.name} must be a contiguous array of {self.dtype}"
+            raise TypeError(f"{expected}, got one of {value.dtype}")
         record.arrays[self.name] = value
         record.table[self.at], record.table[self.at + 1] = value.ctypes.data, value.size
 
@@ -113,7 +112,8 @@ class _ArrayField(_Field):
         if size == 0:
             return np.empty(0, self.dtype).view(CheckedArray)
         content = (ctypes.c_char * (size * self.dtype.itemsize)).from_address(int(record.table[self.at]))
-        return np.frombuffer(memoryview(content), self.dtype).view(CheckedArray)
+        array = record.arrays[self.name] = np.frombuffer(memoryview(content), self.dtype).view(CheckedArray)
+        return array
 
     @property
     def type(self) -> Any:
@@ -177,10 +177,12 @@ class KernelRecord:
             _teach_numba(cls)
 
     def fill(self, *owners: object) -> None:
-        """Write the arrays that have the name of a field, each from the first owner that has one."""
+        """Write all arrays that are not set yet, each from the first owner that has an attribute of its name."""
         for name, field in self.fields.items():
-            owner = next((each for each in owners if hasattr(each, name)), None)
-            if isinstance(field, _ArrayField) and owner is not None:
+            if field.width == _ArrayField.width and name not in self.arrays:
+                owner = next((each for each in owners if hasattr(each, name)), None)
+                if owner is None:
+                    raise TypeError(f"{type(self).__name__}.{name} is not set, and no owner has it")
                 setattr(self, name, getattr(owner, name))
 
 

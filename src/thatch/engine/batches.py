@@ -7,7 +7,7 @@ does not grow with the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from thatch.engine.state import Snapshot
 from thatch.engine.tables import Reject, check_table, numbered_rows
 from thatch.errors import EventError, TableError
+from thatch.matching.arrays import starts_of
 from thatch.matching.necessary import NecessaryView
 from thatch.matching.problem import IndexView
 from thatch.model.events import read_event
@@ -27,13 +28,11 @@ if TYPE_CHECKING:
     from thatch.matching.segments.columns import EventColumns
     from thatch.matching.segments.view import View
 
-__all__ = ["LISTS", "PIECES", "Batch", "Part", "Pieces", "count_matches", "matches_table"]
+__all__ = ["LISTS", "PIECES", "Batch", "Part", "Pieces", "count_matches", "join_parts", "matches_table"]
 
-PIECES = pa.schema([pa.field("event", pa.int64()), pa.field("slot", pa.int32())])
-LISTS = pa.schema([pa.field("event", pa.int64()), pa.field("slots", pa.list_(pa.int32()))])
-_MATCHES = pa.schema(
-    [pa.field("event", pa.int64()), pa.field("subscription", pa.dictionary(pa.int32(), pa.string()))]
-)
+PIECES = pa.schema({"event": pa.int64(), "slot": pa.int32()})
+LISTS = pa.schema({"event": pa.int64(), "slots": pa.list_(pa.int32())})
+_MATCHES = pa.schema({"event": pa.int64(), "subscription": pa.dictionary(pa.int32(), pa.string())})
 _FEW = 8  # ids per match from which on only those that matched are named
 _PIECE = 1 << 20  # matches from which on a part is not joined with others
 _ROWS = 8_192  # events that are read one by one before their matches become a part
@@ -52,13 +51,7 @@ class Batch:
     """
 
     def __init__(
-        self,
-        table: pa.Table,
-        *,
-        nulls: str,
-        json: str | None,
-        schema: Schema | None,
-        reject: Reject | None = None,
+        self, table: pa.Table, *, nulls: str, json: str | None, schema: Schema | None, reject: Reject | None
     ) -> None:
         check_table(table, nulls, json)
         self._table, self._nulls, self._json, self._schema = table, nulls, json, schema
@@ -67,16 +60,7 @@ class Batch:
 
     def match(self, view: IndexView) -> tuple[Counts, SlotColumn]:
         """How many subscriptions match each event, and their slots, event by event."""
-        compiled = self._for_kernels(view)
-        if compiled is not None:
-            from thatch.matching.segments.batches import matched_columns
-
-            return matched_columns(*compiled)
-        totals, found = np.zeros(self._table.num_rows, np.int64), [np.zeros(0, np.int32)]
-        for first, counts, slots in self._match_rows(view):
-            totals[first : first + len(counts)] = counts
-            found.append(slots)
-        return totals, np.concatenate(found)
+        return join_parts(self._table.num_rows, self._parts(view))
 
     def match_groups(self, view: IndexView) -> Generator[list[Part]]:
         """The same in parts, the small ones several at a time; each group has a bounded number of matches."""
@@ -86,9 +70,9 @@ class Batch:
         compiled = self._for_kernels(view)
         if compiled is None:
             return self._match_rows(view)
-        from thatch.matching.segments.batches import matched_parts
+        from thatch.matching.segments.batches import match_parts
 
-        return matched_parts(*compiled)
+        return match_parts(*compiled)
 
     def _for_kernels(self, view: IndexView) -> tuple[View, EventColumns] | None:
         """A view in segments and the table as columns, which kernels match; None if it is read row by row."""
@@ -184,12 +168,7 @@ def count_matches(batch: Batch, snapshot: Snapshot) -> npt.NDArray[np.int64]:
 
 
 def matches_table(counts: Counts, slots: SlotColumn, snapshot: Snapshot, *, ordered: bool) -> pa.Table:
-    """The table of matches.
-
-    Parameters
-    ----------
-    ordered : sort the slots of each event
-    """
+    """The table of matches; `ordered` sorts the slots of each event."""
     ids = snapshot.ids
     events = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     if snapshot.is_kept is not None:
@@ -220,6 +199,26 @@ def _part(rows: list[int], found: list[SlotColumn]) -> Part:
     counts = np.zeros(rows[-1] - rows[0] + 1, np.int64)
     counts[np.array(rows) - rows[0]] = [len(each) for each in found]
     return rows[0], counts, np.concatenate(found)
+
+
+def join_parts(events: int, parts: Iterable[Part]) -> tuple[Counts, SlotColumn]:
+    """The matches of several parts, event by event."""
+    totals = np.zeros(events, np.int64)
+    listed, end, in_order = [], 0, True
+    for first, counts, slots in parts:
+        in_order &= first >= end
+        end = first + len(counts)
+        totals[first:end] += counts
+        listed.append((first, counts, slots))
+    if in_order:
+        return totals, _joined([slots for _, _, slots in listed] or [np.zeros(0, np.int32)])
+    from thatch.matching.segments.kernels.batches import lay_out
+
+    next_at = starts_of(totals)
+    result = np.empty(next_at[-1], np.int32)
+    for first, counts, slots in listed:
+        lay_out(counts, slots, next_at[first:], result)
+    return totals, result
 
 
 def _grouped(parts: Generator[Part]) -> Generator[list[Part]]:
@@ -261,17 +260,14 @@ def _lists(group: list[Part], is_kept: npt.NDArray[np.bool_] | None) -> pa.Recor
     slots = _joined([slots for _, _, slots in group])
     if is_kept is not None:
         slots = slots[is_kept[slots]]
-    ends = np.cumsum(_joined(counts))
-    offsets = np.concatenate([np.zeros(1, np.int32), ends.astype(np.int32)])
+    offsets = starts_of(_joined(counts), np.int32)
     lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(slots))
     return pa.RecordBatch.from_arrays([pa.array(_joined(events)), lists], schema=LISTS)
 
 
 def _count_kept(counts: Counts, slots: SlotColumn, is_kept: npt.NDArray[np.bool_]) -> Counts:
     """How many slots of each event are kept."""
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_kept[slots])])
-    ends = np.cumsum(counts)
-    kept: Counts = before[ends] - before[ends - counts]
+    kept: Counts = np.diff(starts_of(is_kept[slots])[starts_of(counts)])
     return kept
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from thatch.engine.ids import Ids
 from thatch.errors import SubscriptionError, TableError, shown
+from thatch.matching.arrays import starts_of
 from thatch.matching.growing import GrowingIndex
 from thatch.model.names import key_of
 from thatch.model.values import is_text
@@ -19,6 +20,9 @@ __all__ = ["BoundsTable"]
 
 _EXACT = 2**53
 
+Doubles = npt.NDArray[np.float64]
+Int64s = npt.NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class BoundsTable:
@@ -26,36 +30,26 @@ class BoundsTable:
 
     ids: Any
     keys: list[str]
-    offsets: npt.NDArray[np.int64]
+    offsets: Int64s
     attribute: npt.NDArray[np.int32]
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
+    low: Doubles
+    high: Doubles
     subscribers: list[str | None] | None
 
     @classmethod
     def of(
-        cls,
-        subscriptions: Any,
-        attributes: Any,
-        low: Any,
-        high: Any,
-        offsets: Any,
-        attribute: Any,
-        subscribers: Any,
+        cls, ids: Any, attributes: Any, low: Any, high: Any, offsets: Any, attribute: Any, subscribers: Any
     ) -> BoundsTable:
-        """BoundsTable as a caller gives them; see `Engine.from_columns`."""
+        """The bounds as a caller gives them; see `Engine.from_columns`."""
         keys = _keys(attributes)
-        ids = (
-            subscriptions
-            if isinstance(subscriptions, (pa.Array, pa.ChunkedArray))
-            else _listed(subscriptions, "subscriptions")
-        )
+        if not isinstance(ids, (pa.Array, pa.ChunkedArray)):
+            ids = _listed(ids, "subscriptions")
         lows, highs = _numbers(low, "low"), _numbers(high, "high")
         if lows.shape != highs.shape:
             raise TableError("low and high of the same shape", f"{lows.shape} and {highs.shape}")
         if lows.ndim == 2:
             if offsets is not None or attribute is not None:
-                raise TableError("offsets and attribute only with one entry a side", "a matrix of bounds")
+                raise TableError("Pass no offsets and attribute with a matrix of bounds")
             offset_array, numbers, lows, highs = _of_matrix(lows, highs, len(keys))
         else:
             offset_array = _integers(offsets, "offsets")
@@ -65,46 +59,39 @@ class BoundsTable:
         bounds._check(numbers)
         return bounds
 
-    def _check(self, numbers: npt.NDArray[np.int64]) -> None:
+    def _check(self, numbers: Int64s) -> None:
         from thatch.matching.segments.parts import MOST_ATTRIBUTES  # loads the kernels
 
         offsets, count = self.offsets, len(self.ids)
         if len(offsets) != count + 1:
-            raise TableError(
-                f"{count + 1:,} offsets for {count:,} subscriptions", f"{len(offsets):,}", "offsets"
-            )
+            expected = f"{count + 1:,} offsets for {count:,} subscriptions"
+            raise TableError(expected, f"{len(offsets):,}", "offsets")
         if offsets[0] != 0 or offsets[-1] != len(self.low) or (np.diff(offsets) < 0).any():
-            raise TableError(f"offsets that rise from 0 to {len(self.low):,}", "others", "offsets")
+            raise TableError(f"Offsets must rise from 0 to {len(self.low):,}", where="offsets")
         if len(numbers) != len(self.low):
             raise TableError(f"{len(self.low):,} numbers of attributes", f"{len(numbers):,}", "attribute")
         outside = np.flatnonzero((numbers < 0) | (numbers >= len(self.keys)))
         if len(outside):
-            raise TableError(
-                f"numbers of attributes below {len(self.keys)}",
-                str(numbers[outside[0]]),
-                f"side {outside[0]}",
-            )
+            side = outside[0]
+            raise TableError(f"an attribute below {len(self.keys)}", str(numbers[side]), f"side {side}")
         bad = np.flatnonzero(~(self.low <= self.high) | (self.low == np.inf) | (self.high == -np.inf))
         if len(bad):
             side = bad[0]
             row = int(np.searchsorted(offsets, side, side="right")) - 1
-            raise SubscriptionError(
-                "low <= high, so that some number can match",
-                f"{self.low[side]} and {self.high[side]}",
-                f"row {row}, attribute {shown(self.keys[numbers[side]])}",
-            )
+            where = f"row {row}, attribute {shown(self.keys[numbers[side]])}"
+            got = f"{self.low[side]} and {self.high[side]}"
+            raise SubscriptionError("low <= high, so that some number can match", got, where)
         widest = int(np.diff(offsets).argmax()) if count else 0
         if count and offsets[widest + 1] - offsets[widest] > MOST_ATTRIBUTES:
-            raise TableError(f"at most {MOST_ATTRIBUTES:,} attributes a row", "more", f"row {widest}")
+            raise TableError(f"More than {MOST_ATTRIBUTES:,} attributes in one row", where=f"row {widest}")
         row_of = np.repeat(np.arange(count), np.diff(offsets))
         cell = row_of * len(self.keys) + numbers
         if (np.diff(cell) <= 0).any():  # not in order of the attributes, as most are
             cell = np.sort(cell)
         twice = np.flatnonzero(np.diff(cell) == 0)
         if len(twice):
-            raise TableError(
-                "each attribute once a row", "one twice", f"row {cell[twice[0]] // len(self.keys)}"
-            )
+            row = cell[twice[0]] // len(self.keys)
+            raise TableError("An attribute may occur only once in a row", where=f"row {row}")
 
     def build(self, index: GrowingIndex) -> tuple[GrowingIndex, Ids]:
         """Put these subscriptions into an empty index; the index and their ids."""
@@ -113,14 +100,13 @@ class BoundsTable:
         ids = Ids()
         repeated = ids.extend(self.ids, self.subscribers)
         if len(repeated):
-            raise SubscriptionError("each id once", "one again", f"row {repeated[0]}")
+            raise SubscriptionError("An id may be given only once", where=f"row {repeated[0]}")
         segments = index.grow()
         numbers = np.array([segments.number_of(key) for key in self.keys], np.int32)
         slots = np.arange(len(self.ids), dtype=np.int64)
         if len(slots):
-            segments.extend_sides(
-                sides_of_bounds(slots, self.offsets, numbers[self.attribute], self.low, self.high)
-            )
+            attribute = numbers[self.attribute]
+            segments.extend_sides(sides_of_bounds(slots, self.offsets, attribute, self.low, self.high))
         return index, ids
 
 
@@ -139,7 +125,7 @@ def _array(values: Any, where: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise TableError("an array", f"none: {error}", where) from error
+        raise TableError(f"Not an array: {error}", where=where) from error
 
 
 def _listed(values: Any, where: str) -> list[Any]:
@@ -149,7 +135,7 @@ def _listed(values: Any, where: str) -> list[Any]:
         raise TableError("a list", shown(values), where) from error
 
 
-def _numbers(values: Any, where: str) -> npt.NDArray[np.float64]:
+def _numbers(values: Any, where: str) -> Doubles:
     array = _array(values, where)
     if array.dtype.kind not in "iuf" or array.ndim not in (1, 2):
         raise TableError("an array of numbers", f"{array.ndim} dimensions of {array.dtype}", where)
@@ -160,39 +146,33 @@ def _numbers(values: Any, where: str) -> npt.NDArray[np.float64]:
         with np.errstate(invalid="ignore"):
             is_rounded = (doubles >= max(largest, _EXACT)) | (doubles.astype(array.dtype) != array)
         if is_rounded.any():
-            raise TableError("integers that a double equals; others go by subscribe", "another", where)
+            raise TableError(
+                "An integer equals no double: add its subscription with `subscribe`", where=where
+            )
     return doubles
 
 
-def _integers(values: Any, where: str) -> npt.NDArray[np.int64]:
+def _integers(values: Any, where: str) -> Int64s:
     if values is None:
-        raise TableError(f"`{where}` with one entry a side", "none", where)
+        raise TableError(f"Pass `{where}`, or a matrix of bounds", where=where)
     array = _array(values, where)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise TableError(
-            "a one-dimensional array of integers", f"{array.ndim} dimensions of {array.dtype}", where
-        )
+        got = f"{array.ndim} dimensions of {array.dtype}"
+        raise TableError("a one-dimensional array of integers", got, where)
     return array.astype(np.int64)
 
 
-def _of_matrix(
-    low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], attributes: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _of_matrix(low: Doubles, high: Doubles, attributes: int) -> tuple[Int64s, Int64s, Doubles, Doubles]:
     """The sides of a matrix; NaN in both bounds is no side."""
     if low.shape[1] != attributes:
-        raise TableError(f"{attributes} columns, one an attribute", str(low.shape[1]), "low")
+        raise TableError(f"{attributes} columns, one per attribute", str(low.shape[1]), "low")
     is_side = ~(np.isnan(low) & np.isnan(high))
-    offsets = np.zeros(len(low) + 1, np.int64)
-    np.cumsum(is_side.sum(axis=1), out=offsets[1:])
-    return offsets, np.nonzero(is_side)[1], low[is_side], high[is_side]
+    return starts_of(is_side.sum(axis=1)), np.nonzero(is_side)[1], low[is_side], high[is_side]
 
 
 def _subscribers(subscribers: Any, count: int) -> list[str | None]:
-    names = (
-        subscribers.to_pylist()
-        if isinstance(subscribers, (pa.Array, pa.ChunkedArray))
-        else _listed(subscribers, "subscribers")
-    )
+    is_arrow = isinstance(subscribers, (pa.Array, pa.ChunkedArray))
+    names = subscribers.to_pylist() if is_arrow else _listed(subscribers, "subscribers")
     if len(names) != count:
         raise TableError(f"{count:,} subscribers", f"{len(names):,}", "subscribers")
     for name in names:

@@ -6,7 +6,6 @@ no double equals, is read row by row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from thatch.engine.tables import check_events, event_rows
+from thatch.engine.tables import PLAIN_TYPES, check_events, event_rows, is_text_type
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.columns import EventColumns, Texts
 from thatch.model.derived import derive
@@ -61,11 +60,12 @@ def columns_of(table: pa.Table, nulls: str, attributes: Attributes) -> EventColu
             if more is None:
                 return None
             columns.append((own, more))
+    shape = len(columns), len(table)
     return EventColumns(
         attribute=np.array([number for number, _ in columns], np.int32),
-        classes=_stacked((column.classes for _, column in columns), len(table), np.uint8),
-        numbers=_stacked((column.numbers for _, column in columns), len(table), np.float64),
-        codes=_stacked((column.codes for _, column in columns), len(table), np.int32),
+        classes=np.array([column.classes for _, column in columns], np.uint8).reshape(shape),
+        numbers=np.array([column.numbers for _, column in columns]).reshape(shape),
+        codes=np.array([column.codes for _, column in columns], np.int32).reshape(shape),
         texts=Texts.of(texts),
         read=lambda event: _record(table, nulls, event),
     )
@@ -85,20 +85,9 @@ def _record(table: pa.Table, nulls: str, event: int) -> Record:
     return read_event(next(event_rows(table.slice(event, 1), nulls=nulls, json_column=None)))
 
 
-def _stacked(rows: Iterable[npt.NDArray[Any]], width: int, kind: Any) -> npt.NDArray[Any]:
-    listed = list(rows)
-    return np.ascontiguousarray(np.stack(listed)) if listed else np.zeros((0, width), kind)
-
-
 def _is_plain(kind: pa.DataType) -> bool:
     value = kind.value_type if pt.is_dictionary(kind) else kind
-    return any(
-        is_kind(value)
-        for is_kind in (
-            pt.is_null, pt.is_boolean, pt.is_integer, pt.is_floating,
-            pt.is_string, pt.is_large_string, pt.is_string_view,
-        )
-    )  # fmt: skip
+    return any(is_type(value) for is_type in PLAIN_TYPES)
 
 
 def _whole(column: pa.ChunkedArray) -> Any:
@@ -118,7 +107,7 @@ def _decoded(chunk: pa.DictionaryArray) -> pa.Array:
 
 def _read(column: Any, null: int, texts: list[bytes]) -> _Column | None:
     kind = column.type
-    if pt.is_dictionary(kind) and not _is_text(kind.value_type):
+    if pt.is_dictionary(kind) and not is_text_type(kind.value_type):
         column = column.dictionary_decode()
         kind = column.type
     is_null = np.asarray(column.is_null())
@@ -127,7 +116,7 @@ def _read(column: Any, null: int, texts: list[bytes]) -> _Column | None:
     if pt.is_boolean(kind):
         values = np.asarray(column.fill_null(fill_value=False))
         return _Column(np.where(is_null, null, 2 + values).astype(np.uint8))
-    if pt.is_dictionary(kind) or _is_text(kind):
+    if pt.is_dictionary(kind) or is_text_type(kind):
         return _read_texts(column, is_null, null, texts)
     filled = np.asarray(column.fill_null(0) if column.null_count else column)
     numbers = filled.astype(np.float64)
@@ -135,10 +124,6 @@ def _read(column: Any, null: int, texts: list[bytes]) -> _Column | None:
         return None
     classes = np.where(is_null, null, np.where(np.isnan(numbers), 4, 5)).astype(np.uint8)
     return _Column(classes, numbers + 0.0)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
 
 
 def _read_texts(column: Any, is_null: npt.NDArray[np.bool_], null: int, texts: list[bytes]) -> _Column | None:

@@ -5,7 +5,7 @@ A small set is saved as texts instead, and parsed again, so that neither saving 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.engine import container
-from thatch.engine.ids import Ids
+from thatch.engine.ids import Ids, arrays_under
 from thatch.errors import IndexFileError, SubscriptionError, ThatchError
+from thatch.matching.arrays import starts_of
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.necessary import NecessaryIndex
 from thatch.model.language import parse
@@ -69,9 +70,9 @@ def unpack_engine(
         if header["form"] == "texts":
             return index, _from_texts(index, arrays, schema), schema
         segments = index.grow()
-        parts = [_under(arrays, f"segments/{number}/") for number in range(header["segments"])]
+        parts = [arrays_under(arrays, f"segments/{number}/") for number in range(header["segments"])]
         segments.restore(_texts(arrays, "attributes"), parts)
-        return index, Ids.from_arrays(_under(arrays, "subscriptions/")), schema
+        return index, Ids.from_arrays(arrays_under(arrays, "subscriptions/")), schema
     except (ThatchError, LookupError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, IndexFileError):
             raise
@@ -111,15 +112,10 @@ def _from_texts(index: GrowingIndex, arrays: Arrays, schema: Schema | None) -> I
 
 def _text_arrays(name: str, texts: Iterable[str]) -> Arrays:
     encoded = [text.encode("utf-8") for text in texts]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    return {f"{name}/offsets": offsets, f"{name}/blob": np.frombuffer(b"".join(encoded), np.uint8)}
+    blob = np.frombuffer(b"".join(encoded), np.uint8)
+    return {f"{name}/offsets": starts_of([len(text) for text in encoded]), f"{name}/blob": blob}
 
 
 def _texts(arrays: Arrays, name: str) -> list[str]:
     blob, offsets = arrays[f"{name}/blob"].tobytes(), arrays[f"{name}/offsets"].tolist()
     return [blob[a:b].decode("utf-8") for a, b in pairwise(offsets)]
-
-
-def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

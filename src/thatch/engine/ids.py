@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from thatch.engine.texts import TextTable
 
-__all__ = ["NEVER", "Ids"]
+__all__ = ["NEVER", "Ids", "arrays_under"]
 
 NEVER = float("inf")
 _NOBODY = -1
@@ -153,17 +153,17 @@ class Ids:
 
     # --- at rest ---------------------------------------------------------------------------------------------------
 
-    def kept(self, slots: npt.NDArray[np.int64]) -> Ids:
+    def take(self, slots: npt.NDArray[np.int64]) -> Ids:
         """The subscriptions at these slots with new slots 0, 1, 2, ..."""
         other = Ids()
-        other.texts = self.texts.kept(slots)
+        other.texts = self.texts.take(slots)
         other._subscribers = self._subscribers
         other._is_alive = np.ones(len(slots), np.bool_)
         other._count = len(slots)
         if self._subscriber is not None:
             used, numbers = np.unique(self._subscriber[slots], return_inverse=True)
             is_somebody = used != _NOBODY
-            other._subscribers = self._subscribers.kept(used[is_somebody].astype(np.int64))
+            other._subscribers = self._subscribers.take(used[is_somebody].astype(np.int64))
             other._subscriber = (numbers - (len(used) - is_somebody.sum())).astype(np.int32)
         if self._expires is not None:
             other._expires = self._expires[slots]
@@ -184,11 +184,11 @@ class Ids:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Ids:
         """The ids of columns that `arrays` returned."""
         ids = cls()
-        ids.texts = TextTable.from_arrays(_under(arrays, "ids/"))
+        ids.texts = TextTable.from_arrays(arrays_under(arrays, "ids/"))
         ids._is_alive = arrays["alive"]
         ids._count = int(np.count_nonzero(ids._is_alive))
         if "subscriber" in arrays:
-            ids._subscribers = TextTable.from_arrays(_under(arrays, "subscribers/"))
+            ids._subscribers = TextTable.from_arrays(arrays_under(arrays, "subscribers/"))
             ids._subscriber = arrays["subscriber"]
         ids._expires = arrays.get("expires")
         return ids
@@ -205,5 +205,6 @@ class Ids:
         }
 
 
-def _under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, npt.NDArray[Any]]:
+def arrays_under(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, npt.NDArray[Any]]:
+    """The arrays whose names have a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -146,7 +146,7 @@ class EngineState:
 
     def drop(self, slots: list[int]) -> None:
         """Remove the subscriptions at these slots."""
-        self.index.current.remove_many(slots)
+        self.index.remove(*slots)
         self._publish()
         for slot in slots:
             self.ids.remove(slot)
@@ -165,7 +165,7 @@ class EngineState:
         kept = self.ids.taken()
         new_slot = np.full(self.ids.slots, -1, np.int64)
         new_slot[kept] = np.arange(len(kept))
-        ids, index = self.ids.kept(kept), self.index.renumbered(new_slot)
+        ids, index = self.ids.take(kept), self.index.renumber(new_slot)
         with self.changing:
             self._take_over(index, ids)
 

@@ -18,21 +18,11 @@ from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
 __all__ = [
-    "REJECTS",
-    "SUBSCRIPTIONS",
-    "CheckedSubscription",
-    "CheckedTable",
-    "Moment",
-    "read_subscription",
-    "read_subscriptions",
-    "seconds",
-    "subscriptions_table",
-    "tallies_table",
-]
+    "REJECTS", "SUBSCRIPTIONS", "CheckedSubscription", "CheckedTable", "Moment", "read_subscription",
+    "read_subscriptions", "seconds", "subscriptions_table", "tallies_table",
+]  # fmt: skip
 
-REJECTS = pa.schema(
-    [pa.field("row", pa.int64()), pa.field("subscription", pa.string()), pa.field("reason", pa.string())]
-)
+REJECTS = pa.schema({"row": pa.int64(), "subscription": pa.string(), "reason": pa.string()})
 SUBSCRIPTIONS = pa.schema(
     [
         pa.field("subscription", pa.string(), nullable=False),
@@ -41,13 +31,7 @@ SUBSCRIPTIONS = pa.schema(
         pa.field("expires", pa.float64()),
     ]
 )
-_TALLIES = pa.schema(
-    [
-        pa.field("subscription", pa.string()),
-        pa.field("candidates", pa.int64()),
-        pa.field("matches", pa.int64()),
-    ]
-)
+_TALLIES = pa.schema({"subscription": pa.string(), "candidates": pa.int64(), "matches": pa.int64()})
 
 Moment = float | datetime
 

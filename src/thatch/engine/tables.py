@@ -27,15 +27,9 @@ import pyarrow.types as pt
 from thatch.errors import TableError, shown
 
 __all__ = [
-    "NULLS",
-    "Reject",
-    "arrow_table",
-    "check_events",
-    "check_table",
-    "event_rows",
-    "numbered_rows",
-    "text_column",
-]
+    "NULLS", "PLAIN_TYPES", "Reject", "arrow_table", "check_events", "check_table", "event_rows", "is_text_type",
+    "numbered_rows", "text_column",
+]  # fmt: skip
 
 NULLS = ("missing", "null")
 _ROWS_AT_ONCE = 8_192
@@ -46,13 +40,7 @@ Value = TypeVar("Value")
 
 
 def arrow_table(table: Any, what: str) -> pa.Table:
-    """Any table as an Arrow table.
-
-    Parameters
-    ----------
-    table : pyarrow Table or RecordBatch, pandas or polars DataFrame, or anything that exports Arrow streams
-    what : what the table should hold, for the error message
-    """
+    """A pyarrow, pandas or polars table, or anything that exports Arrow streams, as an Arrow table; `what` it holds."""
     try:
         if isinstance(table, pa.Table):
             return table
@@ -68,20 +56,24 @@ def arrow_table(table: Any, what: str) -> pa.Table:
     raise TableError(expected, f"{shown(table)} of type {type(table).__name__}")
 
 
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of the three of text."""
+    return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
+
+
 def text_column(table: pa.Table, name: str, what: str) -> list[str | None]:
     """A column of texts as a list."""
     if name not in table.column_names:
-        raise TableError(
-            f"a column `{name}` in the table of {what}", ", ".join(table.column_names) or "no columns"
-        )
+        got = ", ".join(table.column_names) or "no columns"
+        raise TableError(f"a column `{name}` in the table of {what}", got)
     column = table.column(name)
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
     if pt.is_null(kind):
         return [None] * len(column)
-    if not (pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind)):
+    if not is_text_type(kind):
         raise TableError("text", f"{column.type}", f"column `{name}`")
     try:
-        return column.to_pylist()  # type: ignore[no-any-return]
+        return column.to_pylist()  # type: ignore[no-any-return]  # Arrow has no types
     except ValueError as error:
         raise TableError("UTF-8 text", str(error), f"column `{name}`") from error
 
@@ -165,7 +157,7 @@ def _check_nulls(nulls: str) -> None:
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     """The rows of a batch as Python values, which not every Arrow value can become."""
     try:
-        return batch.to_pylist()  # type: ignore[no-any-return]
+        return batch.to_pylist()  # type: ignore[no-any-return]  # Arrow has no types
     except (pa.ArrowException, OverflowError, ValueError, LookupError) as error:
         expected = "timestamps of the years 1 to 9999 in known zones, and UTF-8 text"
         raise TableError(expected, f"{type(error).__name__}: {error}") from error
@@ -206,18 +198,8 @@ def _check_type(kind: pa.DataType, where: str) -> None:
         raise TableError("a type of JSON-like values", str(kind), where)
 
 
-_ACCEPTED = (
-    pt.is_null,
-    pt.is_boolean,
-    pt.is_integer,
-    pt.is_floating,
-    pt.is_decimal,
-    pt.is_string,
-    pt.is_large_string,
-    pt.is_string_view,
-    pt.is_timestamp,
-    pt.is_date,
-)
+PLAIN_TYPES = (pt.is_null, pt.is_boolean, pt.is_integer, pt.is_floating, is_text_type)  # which kernels read
+_ACCEPTED = (*PLAIN_TYPES, pt.is_decimal, pt.is_timestamp, pt.is_date)
 
 
 def _cut_to_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -27,20 +27,17 @@ __all__ = ["FEW", "GrowingIndex"]
 FEW = 256  # below this, compiled kernels are not worth loading
 _MANY_EVENTS = 4_096  # from which on kernels are worth loading even for few filters
 
-_NO_FILTERS: Mapping[int, Filter] = MappingProxyType({})
 _NO_SOURCES: Mapping[int, str] = MappingProxyType({})
 
 
 class GrowingIndex:
-    """Filters by one necessary predicate while they are few, in segments from then on.
+    """Filters by one necessary predicate while they are few, in segments from then on: `current` is the index of now.
 
     Parameters
     ----------
     background : somebody else merges segments
     schema : declared types of attributes
     hints : what planning knows of events
-
-    `current` is the index of the moment.
     """
 
     def __init__(
@@ -57,9 +54,8 @@ class GrowingIndex:
     def add(self, slot: int, filter: Filter) -> None:
         """Add a filter at a free slot."""
         if self._outgrows(1):
-            self.grow({slot: filter})
-        else:
-            self.current.add(slot, filter)
+            self.grow()
+        self.current.add(slot, filter)
 
     def extend(
         self,
@@ -69,28 +65,25 @@ class GrowingIndex:
         sources: Mapping[int, str] = _NO_SOURCES,
     ) -> None:
         """Add many filters at once; `removed` are slots that get a new filter, `sources` texts that are at hand."""
-        gone = list(removed)
+        gone = set(removed)
         if self._outgrows(len(filters) - len(gone)):
-            self.grow(filters, removed=gone, sources=sources)
+            kept = {slot: each for slot, each in self._few().items() if slot not in gone}
+            self.current = self._segments({**kept, **filters}, sources)
         else:
             self.current.extend(filters, removed=gone, sources=sources)
+
+    def grow(self) -> SegmentIndex:
+        """Move to segments; if that has happened already, nothing changes."""
+        if isinstance(self.current, NecessaryIndex):
+            self.current = self._segments(self._few())
+        return self.current
 
     def _outgrows(self, more: int) -> bool:
         return isinstance(self.current, NecessaryIndex) and len(self.current) + more >= FEW
 
-    def grow(
-        self,
-        filters: Mapping[int, Filter] = _NO_FILTERS,
-        *,
-        removed: Iterable[int] = (),
-        sources: Mapping[int, str] = _NO_SOURCES,
-    ) -> SegmentIndex:
-        """Move to segments with more filters; if that has happened already, nothing changes."""
-        if isinstance(self.current, NecessaryIndex):
-            gone = set(removed)
-            kept = {slot: each for slot, each in self.current.view.filters().items() if slot not in gone}
-            self.current = self._segments({**kept, **filters}, sources)
-        return self.current
+    def _few(self) -> dict[int, Filter]:
+        assert isinstance(self.current, NecessaryIndex)
+        return self.current.view.filters()
 
     def _segments(
         self, filters: Mapping[int, Filter], sources: Mapping[int, str] = _NO_SOURCES
@@ -108,15 +101,15 @@ class GrowingIndex:
             return self._segments(view.filters()).view
         return view
 
-    def renumbered(self, new_slot: npt.NDArray[np.int64]) -> GrowingIndex:
+    def renumber(self, new_slot: npt.NDArray[np.int64]) -> GrowingIndex:
         """An index of the same filters at other slots, in the same order."""
         other = GrowingIndex(background=self.background, schema=self._schema, hints=self._hints)
         other.current = self.current.renumber(new_slot)
         return other
 
-    def remove(self, slot: int) -> None:
-        """Remove the filter at a slot."""
-        self.current.remove(slot)
+    def remove(self, *slots: int) -> None:
+        """Remove the filters at these slots, as one change."""
+        self.current.remove(*slots)
 
     def match(self, record: Record) -> list[int]:
         """The slots of all filters that match, lowest first."""

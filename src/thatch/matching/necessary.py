@@ -33,43 +33,26 @@ _MAX_VALUES = 64  # a conjunction that allows more values of every attribute is 
 
 Entry = tuple[int, int]  # a slot, and the number of the conjunction in its filter
 Bucket = dict[Entry, Conjunction]
-Access = tuple[
-    str | None, list[Cut] | None
-]  # the attribute a conjunction is filed under, and its values there
+Access = tuple[str | None, list[Cut] | None]  # what a conjunction is filed under: an attribute, values of it
 K = TypeVar("K")
 
 
-class _Work:
-    """Counts of all searches. Threads may lose a count to each other: they are estimates."""
-
-    def __init__(self) -> None:
-        self.events = self.candidates = self.matches = 0
-
-
 class NecessaryView:
-    """The index after one change. Its dicts never change: a change copies the few that it touches.
-
-    Parameters
-    ----------
-    hints : what planning knows of events
-    work : where searches are counted
-    """
+    """The index after one change. Its dicts never change: a change copies the few that it touches."""
 
     __slots__ = ("_by_presence", "_by_value", "_derived", "_everywhere", "_filed", "_hints", "_work")
 
-    def __init__(self, hints: AccessHints | None, work: _Work) -> None:
+    def __init__(self, hints: AccessHints | None, work: dict[str, int]) -> None:
         self._hints, self._work = hints, work
         self._filed: dict[int, tuple[Filter, list[Access]]] = {}
         self._by_value: dict[str, dict[Cut, Bucket]] = {}
         self._by_presence: dict[str, Bucket] = {}
         self._everywhere: Bucket = {}
-        self._derived: dict[
-            str, frozenset[str]
-        ] = {}  # attribute -> derived ones that something is filed under
+        self._derived: dict[str, frozenset[str]] = {}  # derived attributes that something is filed under
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def changed(self, removed: Iterable[int], added: Mapping[int, Filter]) -> NecessaryView:
+    def change(self, removed: Iterable[int], added: Mapping[int, Filter]) -> NecessaryView:
         """A view without the filters at some slots, and with others; this one stays as it is."""
         view = NecessaryView(self._hints, self._work)
         view._derived = self._derived
@@ -123,9 +106,8 @@ class NecessaryView:
         for key, constraint in conjunction.constraints:
             if contains(constraint, BOTTOM):
                 continue
-            values = (
-                points_of(constraint, line_of(key, schema)) if len(constraint) <= 2 * _MAX_VALUES else None
-            )
+            is_short = len(constraint) <= 2 * _MAX_VALUES
+            values = points_of(constraint, line_of(key, schema)) if is_short else None
             if values is not None and len(values) > _MAX_VALUES:
                 values = None
             share = self._share(key, PRESENT if values is None else constraint)
@@ -169,20 +151,20 @@ class NecessaryView:
                     if holds(conjunction, record):
                         found.add(entry[0])
         work = self._work
-        work.events += 1
-        work.candidates += len(tested)
-        work.matches += len(found)
+        work["events"] += 1
+        work["candidates"] += len(tested)
+        work["matches"] += len(found)
         return sorted(found)
 
     def _first(self, record: Record) -> Slots:
         """The slot of one filter that matches, if any does."""
         work = self._work
-        work.events += 1
+        work["events"] += 1
         for bucket in self._buckets(record):
             for entry, conjunction in bucket.items():
-                work.candidates += 1
+                work["candidates"] += 1
                 if holds(conjunction, record):
-                    work.matches += 1
+                    work["matches"] += 1
                     return np.array(entry[:1], np.int64)
         return np.zeros(0, np.int64)
 
@@ -232,9 +214,7 @@ class NecessaryView:
             "filed_under_values": sum(map(len, by_value)),
             "filed_under_presence": sum(map(len, self._by_presence.values())),
             "looked_at_always": len(self._everywhere),
-            "events": self._work.events,
-            "candidates": self._work.candidates,
-            "matches": self._work.matches,
+            **self._work,
         }
 
 
@@ -242,10 +222,6 @@ class NecessaryIndex:
     """Filters by one necessary predicate of each of their conjunctions.
 
     It has the methods of `SegmentIndex` that an engine uses, but never anything to merge.
-
-    Parameters
-    ----------
-    hints : what planning knows of events
     """
 
     has_work = is_merging = False
@@ -253,18 +229,19 @@ class NecessaryIndex:
     attributes = 0  # none is numbered
 
     def __init__(self, hints: AccessHints | None = None) -> None:
-        self.view = NecessaryView(hints, _Work())
+        # Counts of all searches. Threads may lose a count to each other: they are estimates.
+        self.view = NecessaryView(hints, {"events": 0, "candidates": 0, "matches": 0})
 
     def __len__(self) -> int:
         return len(self.view)
 
     def add(self, slot: int, filter: Filter) -> None:
         """Add a filter at a free slot."""
-        self.view = self.view.changed((), {slot: filter})
+        self.view = self.view.change((), {slot: filter})
 
     def replace(self, slot: int, filter: Filter) -> None:
         """Put a filter in the slot of another."""
-        self.view = self.view.changed((slot,), {slot: filter})
+        self.view = self.view.change((slot,), {slot: filter})
 
     def extend(
         self,
@@ -274,15 +251,11 @@ class NecessaryIndex:
         sources: Mapping[int, str] = MappingProxyType({}),  # noqa: ARG002 - segments keep them
     ) -> None:
         """Add many filters at once; `removed` are slots that get a new one."""
-        self.view = self.view.changed(removed, filters)
+        self.view = self.view.change(removed, filters)
 
-    def remove(self, slot: int) -> None:
-        """Remove the filter at a slot."""
-        self.view = self.view.changed((slot,), {})
-
-    def remove_many(self, slots: Iterable[int]) -> None:
-        """Remove several filters at once."""
-        self.view = self.view.changed(slots, {})
+    def remove(self, *slots: int) -> None:
+        """Remove the filters at these slots, as one change."""
+        self.view = self.view.change(slots, {})
 
     def filter(self, slot: int) -> Filter:
         """The filter at a slot."""
@@ -290,11 +263,8 @@ class NecessaryIndex:
 
     def renumber(self, new_slot: npt.NDArray[np.int64]) -> NecessaryIndex:
         """An index of the same filters at other slots, in the same order."""
-        other = NecessaryIndex()
-        view = NecessaryView(self.view._hints, self.view._work)  # noqa: SLF001 - a view of its own
-        other.view = view.changed(
-            (), {int(new_slot[slot]): each for slot, each in self.view.filters().items()}
-        )
+        other, filters = NecessaryIndex(), self.view.filters()
+        other.view = self.view.change(filters, {int(new_slot[slot]): each for slot, each in filters.items()})
         return other
 
     def abandon(self) -> None:

@@ -35,9 +35,8 @@ class Spread:
     def __init__(self, shares: Mapping[Cut, float]) -> None:
         self.shares = shares
         self._points = sorted(shares)
-        self._below = [
-            *accumulate((shares[each] for each in self._points), initial=0.0)
-        ]  # each, then the end
+        # The share of events below each point, then that of all.
+        self._below = [*accumulate((shares[each] for each in self._points), initial=0.0)]
 
     def derive(self, key: str) -> Spread:
         """Where the values of a derived attribute lie, if this is where those of the attribute itself do."""

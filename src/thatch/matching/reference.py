@@ -15,22 +15,8 @@ from math import isinf, isnan
 from typing import Any, assert_never
 
 from thatch.errors import EventError, shown
+from thatch.model import expressions as ex
 from thatch.model.derived import fold, ip_text, microseconds_of
-from thatch.model.expressions import (
-    And,
-    Compare,
-    Constant,
-    Distinct,
-    Exists,
-    Expression,
-    In,
-    IsNull,
-    Matches,
-    Not,
-    Or,
-    Unlike,
-    Within,
-)
 from thatch.model.names import name_of, split
 from thatch.model.schema import Schema
 from thatch.model.types import Decimal, Enum, Integer, Number, Text
@@ -51,6 +37,9 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+_Condition = ex.Compare | ex.In | ex.Matches | ex.IsNull | ex.Distinct | ex.Unlike | ex.Exists  # on one value
+
+
 class _Missing:
     """The type of the one object that stands for «no value»."""
 
@@ -58,7 +47,7 @@ class _Missing:
 _MISSING = _Missing()
 
 
-def matches(expression: Expression, event: Mapping[str, Any], schema: Schema | None = None) -> bool:
+def matches(expression: ex.Expression, event: Mapping[str, Any], schema: Schema | None = None) -> bool:
     """Whether an expression is true on one of an event's flat events."""
     return any(truth(expression, flat) is True for flat in flat_events(event, schema))
 
@@ -133,9 +122,8 @@ def conforms(value: Value, name: str, schema: Schema | None) -> bool:
     assert isinstance(line, (Integer, Decimal, Number))
     if isinstance(value, str) or _type(value) != "number":
         return False
-    if (line.minimum is not None and value < line.minimum) or (
-        line.maximum is not None and value > line.maximum
-    ):
+    least, most = line.minimum, line.maximum
+    if (least is not None and value < least) or (most is not None and value > most):
         return False
     if isinstance(line, Number) or isinstance(value, int):
         return True
@@ -145,21 +133,21 @@ def conforms(value: Value, name: str, schema: Schema | None) -> bool:
     return value.is_integer() or float(f"{value:.{line.places}f}") == value
 
 
-def truth(expression: Expression, flat: Flat) -> bool | None:
+def truth(expression: ex.Expression, flat: Flat) -> bool | None:
     """Whether an expression is true, false or unknown on one flat event."""
-    if isinstance(expression, Constant):
+    if isinstance(expression, ex.Constant):
         return expression.value
-    if isinstance(expression, Not):
+    if isinstance(expression, ex.Not):
         child = truth(expression.child, flat)
         return None if child is None else not child
-    if isinstance(expression, And):
+    if isinstance(expression, ex.And):
         return _least([truth(child, flat) for child in expression.children])
-    if isinstance(expression, Or):
-        opposite = _least([truth(Not(child), flat) for child in expression.children])
+    if isinstance(expression, ex.Or):
+        opposite = _least([truth(ex.Not(child), flat) for child in expression.children])
         return None if opposite is None else not opposite
-    if isinstance(expression, Within):
+    if isinstance(expression, ex.Within):
         return _truth_within(expression, flat)
-    assert isinstance(expression, (Compare, In, Matches, IsNull, Distinct, Unlike, Exists)), expression
+    assert isinstance(expression, _Condition), expression
     return _truth_of_value(expression, _value(expression.key, flat))
 
 
@@ -170,34 +158,32 @@ def _least(truths: list[bool | None]) -> bool | None:
     return None if None in truths else True
 
 
-def _truth_of_value(
-    condition: Compare | In | Matches | IsNull | Distinct | Unlike | Exists, value: Value | _Missing
-) -> bool | None:
+def _truth_of_value(condition: _Condition, value: Value | _Missing) -> bool | None:
     """A condition on one attribute whose value is known."""
-    if isinstance(condition, Exists):
+    if isinstance(condition, ex.Exists):
         return not isinstance(value, _Missing)
     if isinstance(value, _Missing):
         return None
-    if isinstance(condition, IsNull):
+    if isinstance(condition, ex.IsNull):
         return value is None
-    if isinstance(condition, Distinct):
+    if isinstance(condition, ex.Distinct):
         return not _equal(value, condition.value)
-    if isinstance(condition, Unlike):
+    if isinstance(condition, ex.Unlike):
         return not (isinstance(value, str) and has_form(value, condition.pattern.text))
-    if isinstance(condition, Matches):
+    if isinstance(condition, ex.Matches):
         return has_form(value, condition.pattern.text) if isinstance(value, str) else None
-    if isinstance(condition, In):
+    if isinstance(condition, ex.In):
         if not any(_type(value) == _type(listed) for listed in condition.values):
             return None
         return any(_equal(value, listed) for listed in condition.values)
-    if isinstance(condition, Compare):
+    if isinstance(condition, ex.Compare):
         if _type(value) != _type(condition.value):
             return None
         return _COMPARE[condition.operator](value, condition.value)
     assert_never(condition)
 
 
-def _truth_within(condition: Within, flat: Flat) -> bool | None:
+def _truth_within(condition: ex.Within, flat: Flat) -> bool | None:
     latitude, longitude = _value(condition.latitude, flat), _value(condition.longitude, flat)
     for degrees, most in ((latitude, 90), (longitude, 180)):
         if isinstance(degrees, _Missing) or _type(degrees) != "number":
@@ -205,7 +191,7 @@ def _truth_within(condition: Within, flat: Flat) -> bool | None:
         assert isinstance(degrees, (int, float))
         if abs(degrees) > most:
             return None
-    return condition.shape.contains(latitude, longitude)  # type: ignore[arg-type]
+    return condition.shape.contains(latitude, longitude)  # type: ignore[arg-type]  # both are numbers here
 
 
 def _type(value: Value) -> str:

@@ -117,9 +117,7 @@ def _start(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], where:
     length = 0
     for name, array in arrays.items():
         digits = f"{checksum(_bytes_of(array), compiled=compiled):016x}"
-        entries.append(
-            ArrayEntry(name=name, dtype=array.dtype, shape=array.shape, offset=length, checksum=digits)
-        )
+        entries.append(ArrayEntry(name, array.dtype, array.shape, length, digits))
         length += align(array.nbytes)
     return encode(header, entries, length, where)
 

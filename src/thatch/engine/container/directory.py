@@ -6,7 +6,7 @@ import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, NoReturn, TypeGuard
 
@@ -35,7 +35,7 @@ _LARGEST = 1 << 26  # bytes of a directory: what JSON may make of it stays withi
 _ADDRESSABLE = 1 << 62  # bytes of an array, were its empty dimensions one long
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ArrayEntry:
     """One array; `offset` counts from the first array's place when written, from the file's when read."""
 
@@ -66,16 +66,7 @@ def end_mark(before: int) -> bytes:
 
 def encode(header: Mapping[str, Any], entries: Sequence[ArrayEntry], length: int, where: str) -> bytes:
     """Preamble and directory, filled up to the first array's place; `length` is that of the padded arrays."""
-    listed = [
-        {
-            "name": each.name,
-            "dtype": each.dtype.str,
-            "shape": each.shape,
-            "offset": each.offset,
-            "checksum": each.checksum,
-        }
-        for each in entries
-    ]
+    listed = [{**asdict(each), "dtype": each.dtype.str} for each in entries]
     try:
         facts = {"header": dict(header), "length": length, "arrays": listed}
         text = json.dumps(facts, allow_nan=False, separators=(",", ":")).encode()
@@ -177,9 +168,7 @@ def _entry(facts: Any, start: int, end: int, where: str) -> ArrayEntry:
         _refuse(f"one where {called} has offset {shown(offset)}", where)
     if not isinstance(digits, str):
         _refuse(f"one where {called} has checksum {shown(digits)}", where)
-    entry = ArrayEntry(
-        name=name, dtype=DTYPES[dtype], shape=tuple(shape), offset=start + offset, checksum=digits
-    )
+    entry = ArrayEntry(name, DTYPES[dtype], tuple(shape), start + offset, digits)
     if entry.offset + entry.size > end:
         _refuse(f"one where {called} of {entry.size:,} bytes lies outside the file", where)
     return entry

@@ -44,14 +44,6 @@ class Base:
         except UnicodeDecodeError as error:
             raise IndexFileError("UTF-8 text", str(error), "array `blob`") from error
 
-    def text(self, number: int) -> str:
-        """The text of a number from 0 to below `count`."""
-        begin, end = self.offsets[number : number + 2].tolist()
-        try:
-            return str(self.content[begin:end], "utf-8")
-        except UnicodeDecodeError as error:
-            raise IndexFileError("UTF-8 text", str(error), "array `blob`") from error
-
     def arrow(self) -> pa.StringArray:
         """All texts, without a copy."""
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.blob)]
@@ -101,19 +93,18 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> tuple[int, Bytes, Ints, 
     if len(seed) != 1:
         raise IndexFileError("one seed", f"{len(seed)}", "array `seed`")
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] > len(blob) or (offsets[1:] < offsets[:-1]).any():
-        expected = f"offsets that rise from 0 to at most {len(blob):,}"
-        raise IndexFileError(expected, "others", "array `offsets`")
+        raise IndexFileError(f"Offsets must rise from 0 to at most {len(blob):,}", where="array `offsets`")
     if len(buckets) == 0 or len(buckets) & (len(buckets) - 1):
         raise IndexFileError("a power of two of buckets", f"{len(buckets):,}", "array `buckets`")
     if buckets.min() < -1 or buckets.max() >= len(offsets):
-        raise IndexFileError(f"buckets of -1 to {len(offsets) - 1:,}", "others", "array `buckets`")
+        raise IndexFileError(f"Buckets must be -1 to {len(offsets) - 1:,}", where="array `buckets`")
     return int(seed[0]), blob[: offsets[-1]], offsets, buckets
 
 
 def _check_array(arrays: Mapping[str, NDArray[Any]], name: str, kind: Any) -> NDArray[Any]:
     where = f"array `{name}`"
     if name not in arrays:
-        raise IndexFileError("a table of texts", "one without it", where)
+        raise IndexFileError("The table of texts lacks an array", where=where)
     array = arrays[name]
     if array.ndim != 1 or array.dtype != kind:
         got = f"{array.ndim} dimensions of {array.dtype}"

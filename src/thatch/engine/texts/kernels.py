@@ -46,9 +46,7 @@ def _hashed(data, start, end, seed):
         if shift == _WORD:
             state = _folded(state ^ word, secret)
             word, shift = np.uint64(0), np.uint64(0)
-    state = _folded(
-        state ^ word, secret
-    )  # a last word, perhaps of no bytes; the length tells zero bytes from none
+    state = _folded(state ^ word, secret)  # perhaps of no bytes; the length tells zero bytes from none
     return _folded(state ^ np.uint64(end - start), _A)
 
 

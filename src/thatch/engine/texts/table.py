@@ -47,6 +47,9 @@ _FEW_NAMES = 200  # that are quicker looked at one by one
 STR_BYTES = 56  # of a str object beside its characters
 
 
+_Names = tuple[NDArray[np.object_], NDArray[np.bool_]]
+
+
 @cache
 def _kernels() -> Any:
     from thatch.engine.texts import kernels
@@ -89,10 +92,7 @@ class TextTable:
         self._base = Base(self._blob, self._offsets, self._buckets)
         self._recent = _Recent(0)
         # Texts as objects, once they were asked for, and which ones were; replaced together.
-        self._names: tuple[NDArray[np.object_], NDArray[np.bool_]] = (
-            np.empty(0, object),
-            np.zeros(0, np.bool_),
-        )
+        self._names: _Names = (np.empty(0, object), np.zeros(0, np.bool_))
         self._names_size = 0
 
     def __len__(self) -> int:
@@ -153,13 +153,7 @@ class TextTable:
 
     def text(self, number: int) -> str:
         """The text of a number, removed or not."""
-        recent = self._recent
-        base = self._base
-        if number < 0:
-            raise IndexError(number)
-        if number >= base.count:
-            return recent.texts[number - recent.start]
-        return base.text(number)
+        return self._read(np.array([number]))[0]
 
     # --- many texts ----------------------------------------------------------------------------------------------
 
@@ -221,7 +215,7 @@ class TextTable:
             self._names_size += STR_BYTES * len(texts) + sum(map(len, texts))
         return cast("list[str]", names.take(numbers).tolist())
 
-    def _widen_names(self) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    def _widen_names(self) -> _Names:
         """Make room for all numbers given. What another reader writes into the old arrays meanwhile is only made twice."""
         old, was_known = self._names
         room = capacity(len(old), len(self))
@@ -265,15 +259,14 @@ class TextTable:
         later = recent.texts[base.count - recent.start :]
         return pa.concat_arrays([folded, pa.array(later, pa.string())]) if later else folded
 
-    def kept(self, numbers: NDArray[np.int64]) -> TextTable:
+    def take(self, numbers: NDArray[np.int64]) -> TextTable:
         """A new table of these texts only, numbered in this order, removed ones too; no two may be equal."""
         table = TextTable(int(self._seed))
         repeated = table.extend(self.arrow().take(pa.array(numbers, pa.int64())))
         if len(repeated):
             number = int(numbers[repeated[0]])
-            raise SubscriptionError(
-                "texts that differ", f"{shown(self.text(number))} twice", f"number {number}"
-            )
+            got = f"{shown(self.text(number))} twice"
+            raise SubscriptionError("texts that differ", got, f"number {number}")
         return table
 
     # --- folding -------------------------------------------------------------------------------------------------

@@ -38,24 +38,15 @@ Int32s = npt.NDArray[np.int32]
 
 
 class Columns(NamedTuple):
-    """One column for each property of nodes.
-
-    Parameters
-    ----------
-    variable, child : what it is
-    first : the first of the nodes above it, 0 if there is none
-    after, before : its neighbours among the nodes above the same child, 0 at the ends
-    outputs : chains that begin here
-    uses : nodes above it, and chains that begin here
-    """
+    """One column for each property of nodes."""
 
     variable: Int32s
     child: Int32s
-    first: Int32s
-    after: Int32s
+    first: Int32s  # the first of the nodes above it, 0 if there is none
+    after: Int32s  # its neighbours among the nodes above the same child, 0 at the ends
     before: Int32s
-    outputs: Int32s
-    uses: Int32s
+    outputs: Int32s  # chains that begin here
+    uses: Int32s  # nodes above it, and chains that begin here
 
 
 class Chains:
@@ -112,7 +103,7 @@ class Chains:
         """The child of a node."""
         return int(self._columns.child[node])
 
-    def renumbered(self) -> Int32s | None:
+    def renumber(self) -> Int32s | None:
         """Renumber the nodes if that pays; return the new number of every node, None if not."""
         if self._gone <= max(_FEW_GONE, len(self)):
             return None

@@ -46,12 +46,9 @@ def as_text(index: DiagramIndex, schema: Schema | None = None, names: Mapping[in
 def as_graphviz(
     index: DiagramIndex, schema: Schema | None = None, names: Mapping[int, str] | None = None
 ) -> str:
-    """The nodes in Graphviz's language, with the edges for «true»; those for «false» all lead to 0 and are left out.
+    """The nodes in Graphviz's language; arguments as for `as_text`.
 
-    Parameters
-    ----------
-    schema : that of the filters
-    names : names of the filters by slot; without them, slots are shown
+    Edges are those for «true»; those for «false» all lead to 0 and are left out.
     """
     lines = ["digraph diagrams {", '  n0 [label="1", shape=box];']
     columns = index.chains.columns

@@ -107,22 +107,19 @@ class DiagramIndex:
             self.chains.remove(node)
             for variable in variables:
                 self.predicates.release(variable)
-        new = self.chains.renumbered()
+        new = self.chains.renumber()
         if new is not None:
             self._entries = {int(new[node]): entries for node, entries in self._entries.items()}
             self._nodes = {slot: new[nodes].tolist() for slot, nodes in self._nodes.items()}
 
-    def renumbered(self, new_slot: Mapping[int, int]) -> DiagramIndex:
+    def renumber(self, new_slot: Mapping[int, int]) -> DiagramIndex:
         """An index of the same filters with new numbers for slots, which takes no more memory than it must."""
         other = DiagramIndex(tuple(self._depth), self._way)
         for slot, nodes in self._nodes.items():
-            new = new_slot[slot]
-            other._nodes[new] = [
-                other._insert(
-                    new, number, reversed(self._constraints(node)), self._entries[node][slot, number]
-                )
-                for number, node in enumerate(nodes)
-            ]
+            own = other._nodes[new_slot[slot]] = []
+            for number, node in enumerate(nodes):
+                predicates, residuals = self._constraints(node), self._entries[node][slot, number]
+                own.append(other._insert(new_slot[slot], number, reversed(predicates), residuals))
         return other
 
     def match(self, record: Record) -> list[int]:
@@ -152,16 +149,10 @@ class DiagramIndex:
         """Bytes of the index, shared objects counted once, without checks that are no intervals."""
         rooms = self._truth.nbytes + self._value.nbytes + self._stack.nbytes + self._found.nbytes
         conjunctions = sum(map(len, self._entries.values()))
-        return (
-            self.predicates.nbytes()
-            + self.chains.nbytes()
-            + rooms
-            + sys.getsizeof(self._nodes)
-            + sys.getsizeof(self._entries)
-            + _SLOT_BYTES * len(self._nodes)
-            + _OUTPUT_BYTES * len(self._entries)
-            + _CONJUNCTION_BYTES * conjunctions
-        )
+        nodes = sys.getsizeof(self._nodes) + _SLOT_BYTES * len(self._nodes)
+        entries = sys.getsizeof(self._entries) + _OUTPUT_BYTES * len(self._entries)
+        own = rooms + nodes + entries + _CONJUNCTION_BYTES * conjunctions
+        return self.predicates.nbytes() + self.chains.nbytes() + own
 
     @property
     def outputs(self) -> dict[int, tuple[int, ...]]:

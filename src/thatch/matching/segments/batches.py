@@ -6,13 +6,14 @@ measured: a few events are searched first, to see how many blocks an event reads
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from thatch.compiled.records import Int32s, Int64s, Uint16s, Uint64s
+from thatch.compiled.records import Int32s, Int64s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import EventColumns
 from thatch.matching.segments.kernels.batches import (
     DENSE,
@@ -23,7 +24,6 @@ from thatch.matching.segments.kernels.batches import (
     emit_grid,
     file_pairs,
     fill_masks,
-    lay_out,
     match_masks,
 )
 from thatch.matching.segments.records import TALLY, UNORDERED
@@ -31,7 +31,7 @@ from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.view import View, holds_any
 from thatch.matching.segments.workspace import SearchWorkspace
 
-__all__ = ["Part", "matched_columns", "matched_parts"]
+__all__ = ["Part", "match_parts"]
 
 _FEWEST = 32  # events in a batch for which masks pay
 _SAMPLE = 8
@@ -47,13 +47,8 @@ Slots = Int32s
 Part = tuple[int, Counts, Slots]  # the first event, how many matches each has from there on, their slots
 
 
-def matched_columns(view: View, columns: EventColumns) -> tuple[Counts, Slots]:
-    """How many subscriptions match each event, and their slots, event by event."""
-    return _together(len(columns), matched_parts(view, columns))
-
-
-def matched_parts(view: View, columns: EventColumns) -> Generator[Part]:
-    """The same in parts of bounded size. An event may be in several parts, a match is in one.
+def match_parts(view: View, columns: EventColumns) -> Generator[Part]:
+    """The slots that match each event, in parts of bounded size. An event may be in several parts, a match is in one.
 
     A part has at most `_ROOM` matches and those of one event more. Who does not want the rest closes the iterator.
     """
@@ -82,9 +77,8 @@ class _Matching:
         shape = self._view.shape
         masked = [each for each in shape.segments if self._is_for_masks(each)]
         self._view.pool.masked = len(masked)
-        yield from self._searched(
-            [number for number, each in enumerate(shape.segments) if each not in masked]
-        )
+        searched = [number for number, each in enumerate(shape.segments) if each not in masked]
+        yield from self._searched(searched)
         for segment in masked:
             yield from self._match_masked(segment)
 
@@ -92,18 +86,20 @@ class _Matching:
         """Whether masks can and should be used for a segment."""
         events = len(self._columns)
         sides = len(segment.side_attribute)
-        if (
-            self._flags & TALLY
-            or events < _FEWEST
-            or not segment.is_simple
-            or int(segment.tables.cells().sum()) > _MOST_CELLS
-        ):
+        if self._flags & TALLY or events < _FEWEST or not segment.is_simple:
+            return False
+        if int(segment.tables.cells().sum()) > _MOST_CELLS:
             return False
         masked = sides * _PER_SIDE / min(events, EVENTS)
         if len(segment.bitsets):
             return segment.bitsets.nanoseconds > masked
         self._room.search_in([segment], [])
-        sample = _sliced(self._columns, 0, min(_SAMPLE, events))
+        sample = replace(
+            self._columns,
+            classes=np.ascontiguousarray(self._columns.classes[:, :_SAMPLE]),
+            numbers=np.ascontiguousarray(self._columns.numbers[:, :_SAMPLE]),
+            codes=np.ascontiguousarray(self._columns.codes[:, :_SAMPLE]),
+        )
         counts = self._room.counts
         before, blocks_before = counts.table.copy(), counts.blocks
         done, _, _ = self._run(sample, 0, UNORDERED, np.zeros(len(sample), np.int64))
@@ -114,6 +110,7 @@ class _Matching:
     def _run(
         self, columns: EventColumns, first: int, flags: int, counts: Counts
     ) -> tuple[int, Slots, Int64s]:
+        """Search for events from `first` on: the first not done, sure slots, and what to verify."""
         boxes = len(self._room.slots)
         slots = self._room.spare("found", boxes + _ROOM, np.int32)
         pending = np.empty((boxes + 4_096, 3), np.int64)
@@ -148,7 +145,7 @@ class _Matching:
     ) -> Iterator[Part]:
         """Verify pending matches, and yield those that hold as parts of their own; `slots` are the sure matches."""
         shape = self._view.shape
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        starts = starts_of(counts)
         self._room.counts.verified += len(pending)
         for event in np.unique(pending[:, 0]).tolist():
             record = self._columns.read(event)
@@ -168,7 +165,7 @@ class _Matching:
 
     def _match_masked(self, segment: Segment) -> Iterator[Part]:
         columns = self._columns
-        cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(segment.tables.cells())])
+        cell_at = starts_of(segment.tables.cells())
         cells = int(cell_at[-1])
         below, above = (self._room.spare(name, 8 * cells, np.uint64) for name in ("below", "above"))
         for first in range(0, len(columns), EVENTS):
@@ -198,34 +195,15 @@ class _Matching:
             )  # fmt: skip
             counts = np.bincount(events[:used], minlength=EVENTS)
             count_grid(grid, rows, counts)
-            found = _Found(grid, first_boxes, rows, own_slots, events[:used], pair_slots[:used], counts)
             for start, end in _ranges(counts[:count], _ROOM):
-                matches = int(counts[start:end].sum())
-                if matches:
-                    self._room.counts.matches += matches
-                    yield first + start, counts[start:end], found.slots(start, end)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What masks found for up to 512 events: rows of a grid, pairs of event and slot, and the counts of both."""
-
-    grid: Uint64s
-    first_boxes: Int64s
-    rows: int
-    own_slots: Slots
-    pair_events: Uint16s
-    pair_slots: Slots
-    counts: Counts
-
-    def slots(self, start: int, end: int) -> Slots:
-        """The slots of the events from `start` to `end`, event by event."""
-        result = np.empty(int(self.counts[start:end].sum()), np.int32)
-        next_at = np.cumsum(self.counts) - self.counts
-        next_at -= next_at[start]
-        emit_grid(self.grid, self.first_boxes, self.rows, self.own_slots, start, end, next_at, result)
-        file_pairs(self.pair_events, self.pair_slots, start, end, next_at, result)
-        return result
+                ends = starts_of(counts[start:end])
+                if ends[-1]:
+                    next_at, slots = np.zeros(EVENTS, np.int64), np.empty(ends[-1], np.int32)
+                    next_at[start:end] = ends[:-1]
+                    emit_grid(grid, first_boxes, rows, own_slots, start, end, next_at, slots)
+                    file_pairs(events[:used], pair_slots[:used], start, end, next_at, slots)
+                    self._room.counts.matches += int(ends[-1])
+                    yield first + start, counts[start:end], slots
 
 
 def _ranges(counts: Counts, most: int) -> Iterator[tuple[int, int]]:
@@ -236,32 +214,3 @@ def _ranges(counts: Counts, most: int) -> Iterator[tuple[int, int]]:
         end = max(start + 1, int(np.searchsorted(ends, most_here, side="right")))
         yield start, end
         start = end
-
-
-def _together(events: int, parts: Iterable[Part]) -> tuple[Counts, Slots]:
-    """The matches of several parts, event by event."""
-    totals = np.zeros(events, np.int64)
-    listed, end, in_order = [], 0, True
-    for first, counts, slots in parts:
-        in_order &= first >= end
-        end = first + len(counts)
-        totals[first:end] += counts
-        listed.append((first, counts, slots))
-    if len(listed) == 1:
-        return totals, listed[0][2]
-    if in_order:
-        return totals, np.concatenate([np.zeros(0, np.int32), *(slots for _, _, slots in listed)])
-    next_at = np.cumsum(totals) - totals
-    result = np.empty(int(totals.sum()), np.int32)
-    for first, counts, slots in listed:
-        lay_out(counts, slots, next_at[first:], result)
-    return totals, result
-
-
-def _sliced(columns: EventColumns, start: int, end: int) -> EventColumns:
-    return replace(
-        columns,
-        classes=np.ascontiguousarray(columns.classes[:, start:end]),
-        numbers=np.ascontiguousarray(columns.numbers[:, start:end]),
-        codes=np.ascontiguousarray(columns.codes[:, start:end]),
-    )

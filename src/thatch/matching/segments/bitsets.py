@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint64s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.building.shares import Shares
 from thatch.matching.segments.building.tables import CutTables
 from thatch.matching.segments.kernels.bitsets import count_edges, file_edges, keep_bits
@@ -51,19 +53,18 @@ class Bitsets:
     @classmethod
     def none(cls) -> Bitsets:
         """No bitsets."""
-        return cls(
-            np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.uint64)
-        )
+        boxes = np.zeros(0, np.int32)
+        return cls(np.zeros(0, np.int64), boxes, boxes, np.zeros(0, np.uint64))
 
     @classmethod
     def of(cls, tables: CutTables, columns: Mapping[str, npt.NDArray[Any]]) -> Bitsets:
         """The bitsets of a segment's columns; none if they would take too much memory."""
         offsets, attribute = columns["box_offsets"], columns["side_attribute"]
         sides = attribute, columns["side_lo"], columns["side_hi"]
-        cell_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(tables.cells())])
+        cell_at = starts_of(tables.cells())
         counts = np.zeros(int(cell_at[-1]), np.int32)
         count_edges(*sides, cell_at, counts)
-        starts = np.concatenate([np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)])
+        starts = starts_of(counts, np.int32)
         edges = np.diff(starts[cell_at].astype(np.int64))
         words = -(-(len(offsets) - 1) // 64)
         stride = _stride(edges, words, MOST_BYTES * (len(offsets) - 1) - starts.nbytes - 4 * int(starts[-1]))
@@ -127,9 +128,7 @@ def is_worth_bitsets(
 ) -> bool:
     """Whether statistics say that bitsets match events of single values faster.
 
-    Parameters
-    ----------
-    shares : where events lie; without, the sides themselves stand for the events
+    Where `shares` do not say where events lie, the sides themselves stand for the events.
     """
     boxes, attributes = len(columns["box_offsets"]) - 1, len(tables.attributes)
     if boxes < _FEWEST or not attributes:
@@ -139,9 +138,8 @@ def is_worth_bitsets(
     groups = columns["groups"]
     keys = groups[:, GroupRecord.n_keys]
     per_key = _PER_KEY if columns["codes"].nbytes <= _NEAR else _PER_FAR_KEY
-    per_block = (
-        _PER_BLOCK + keys * per_key + (groups[:, GroupRecord.mixed_at] >= 0) * MIXED_SIDES * _PER_MIXED
-    )
+    mixed = (groups[:, GroupRecord.mixed_at] >= 0) * MIXED_SIDES
+    per_block = _PER_BLOCK + keys * per_key + mixed * _PER_MIXED
     wanted = max(_GAIN * swept, _LEAST)
     if float((groups[:, GroupRecord.n_blocks] * per_block).sum()) < wanted:
         return False  # even if every block were read
@@ -152,7 +150,7 @@ def blocks_of_an_event(
     tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None = None
 ) -> Doubles:
     """How many blocks of each group a search is expected to read, if attributes are independent."""
-    below = _Below(tables, columns, shares)
+    below = cache(partial(_below, tables, columns, shares))
     groups, codes = columns["groups"], columns["codes"]
     expected = np.zeros(len(groups))
     for number, row in enumerate(groups):
@@ -173,25 +171,14 @@ def blocks_of_an_event(
     return expected
 
 
-class _Below:
+def _below(
+    tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None, local: int
+) -> Doubles:
     """The share of events below every cut of an attribute: as known, or as sides begin and cells lie."""
-
-    def __init__(
-        self, tables: CutTables, columns: Mapping[str, npt.NDArray[Any]], shares: Shares | None
-    ) -> None:
-        self._shares, self._columns, self._cells = shares, columns, tables.cells()
-        self._made: dict[int, Doubles] = {}
-
-    def __call__(self, local: int) -> Doubles:
-        if local not in self._made:
-            self._made[local] = self._make(local)
-        return self._made[local]
-
-    def _make(self, local: int) -> Doubles:
-        if self._shares is not None and self._shares.is_known[local]:
-            return self._shares.below(local)
-        cells = int(self._cells[local])
-        begins = self._columns["side_lo"][self._columns["side_attribute"] == local]
-        sums = np.concatenate([np.zeros(1), np.cumsum(np.bincount(begins, minlength=cells))])
-        result: Doubles = 0.5 * sums / max(len(begins), 1) + 0.5 * np.arange(cells + 1) / cells
-        return result
+    if shares is not None and shares.is_known[local]:
+        return shares.below(local)
+    cells = int(tables.cells()[local])
+    begins = columns["side_lo"][columns["side_attribute"] == local]
+    sums = starts_of(np.bincount(begins, minlength=cells))
+    result: Doubles = 0.5 * sums / max(len(begins), 1) + 0.5 * np.arange(cells + 1) / cells
+    return result

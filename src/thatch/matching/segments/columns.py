@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.records import NUMBER, TEXT
 from thatch.model.events import Record
 from thatch.model.lines import Cut
@@ -35,8 +36,7 @@ class Texts:
 
     @classmethod
     def of(cls, texts: list[bytes]) -> Texts:
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        offsets = starts_of([len(text) for text in texts])
         return cls(offsets, np.frombuffer(b"".join(texts), np.uint8))
 
     def __len__(self) -> int:
@@ -48,13 +48,12 @@ class Texts:
     def take(self, positions: npt.NDArray[np.integer]) -> Texts:
         """The texts at these positions, in this order."""
         sizes = np.diff(self.offsets)[positions]
-        offsets = np.zeros(len(positions) + 1, np.int64)
-        np.cumsum(sizes, out=offsets[1:])
+        offsets = starts_of(sizes)
         moved = np.repeat(self.offsets[:-1][positions] - offsets[:-1], sizes) + np.arange(offsets[-1])
         return Texts(offsets, self.blob[moved])
 
     @classmethod
-    def joined(cls, parts: list[Texts]) -> Texts:
+    def join(cls, parts: list[Texts]) -> Texts:
         """The texts of several, in order."""
         starts = np.cumsum([0, *(part.offsets[-1] for part in parts)])
         offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts[:-1], strict=True)]

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.columns import Checks, Sides, Texts
-from thatch.matching.segments.draft import SIDE_BYTES, packer, unpack_sides
+from thatch.matching.segments.draft import SIDE, SIDE_BYTES, packer, unpack_sides
 from thatch.matching.segments.kernels.delta import file_boxes, file_plain_box
-from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, plain_sides, take_apart
+from thatch.matching.segments.parts import MOST_ATTRIBUTES, Parts, take_apart
 from thatch.matching.segments.records import ALIVE, DELTA, PARTS, TEXT, VERIFY, DeltaRecord
 from thatch.model.filters import Filter
 
@@ -41,7 +41,7 @@ class Delta:
         self.filters: list[Filter] = []
         self.owners = np.zeros(2 * capacity, np.int64)
         self._sides = np.zeros(sides * SIDE_BYTES // 8, np.int64)
-        self._packed = memoryview(self._sides).cast("B")  # type: ignore[arg-type]
+        self._packed = memoryview(self._sides).cast("B")  # type: ignore[arg-type]  # an array is a buffer
         self._first_side = np.zeros(boxes + 1, np.int32)
         self._box_owner = np.zeros(boxes, np.int32)
         self._texts = np.zeros(text, np.uint8)
@@ -75,11 +75,6 @@ class Delta:
         return len(self._box_owner)
 
     @property
-    def is_single(self) -> bool:
-        """Whether every subscription surely has one box: only while it is empty, as more may be added."""
-        return self.count == 0
-
-    @property
     def has_checks(self) -> bool:
         """Whether some box has a check."""
         return self._used_checks > 0
@@ -102,12 +97,10 @@ class Delta:
             texts.append(text)
             return len(texts) - 1
 
-        if len(number) <= MOST_ATTRIBUTES:
-            sides = plain_sides(filter, number, keep)
-            if sides is not None and not texts and self._add_plain(slot, filter, sides):
-                return True
-            texts.clear()
         parts = take_apart(filter, number, keep)
+        is_simple = parts.is_plain and not texts and len(number) <= MOST_ATTRIBUTES
+        if is_simple and self._add_plain(slot, filter, parts.sides):
+            return True
         if not self._has_room(parts, texts):
             if self.count:
                 return False
@@ -128,7 +121,7 @@ class Delta:
             return False
         if not box:
             PARTS.load(DELTA)
-        packer(count).pack_into(self._packed, self._used_sides * SIDE_BYTES, *sides)
+        packer(SIDE, count).pack_into(self._packed, self._used_sides * SIDE_BYTES, *sides)
         file_plain_box(self._table, box, owner, end, self._used_checks, slot)
         self._used_sides = end
         self._is_plain.append(True)
@@ -138,10 +131,8 @@ class Delta:
         return True
 
     def _has_room(self, parts: Parts, texts: list[str]) -> bool:
-        if (
-            self.boxes + len(parts.sizes) > self._most_boxes
-            or self._used_sides + len(parts.sides) // 4 > self._most_sides
-        ):
+        sides = self._used_sides + len(parts.sides) // 4
+        if self.boxes + len(parts.sizes) > self._most_boxes or sides > self._most_sides:
             return False
         if not texts and not parts.checks and not self._attributes:
             return True
@@ -186,7 +177,7 @@ class Delta:
         if not first:
             PARTS.load(DELTA)
         sides = len(parts.sides) // 4
-        packer(sides).pack_into(self._packed, self._used_sides * SIDE_BYTES, *parts.sides)
+        packer(SIDE, sides).pack_into(self._packed, self._used_sides * SIDE_BYTES, *parts.sides)
         self._is_plain.append(parts.is_plain)
         self._owner_of[slot] = owner
         box = first
@@ -197,11 +188,10 @@ class Delta:
             self._first_side[box] = self._used_sides
             self._check_at[box] = self._used_checks
         for own, attribute, program in parts.checks:
-            self._checks[2 * self._used_checks : 2 * self._used_checks + 2] = attribute, self._used_programs
-            self._programs[self._used_programs : self._used_programs + len(program)] = np.frombuffer(
-                program, np.uint8
-            )
-            self._used_programs += len(program)
+            start, end = self._used_programs, self._used_programs + len(program)
+            self._checks[2 * self._used_checks : 2 * self._used_checks + 2] = attribute, start
+            self._programs[start:end] = np.frombuffer(program, np.uint8)
+            self._used_programs = end
             self._used_checks += 1
             self._check_at[first + own + 1 : box + 1] = self._used_checks
         self.owners[2 * owner] = 2 * slot + parts.verify
@@ -216,7 +206,7 @@ class Delta:
         self.owners[2 * owner + 1] = moment
         self.dead += 1
 
-    def ranked(self) -> Ranked:
+    def to_ranked(self) -> Ranked:
         """The boxes of all living owners, for a segment."""
         is_dead = self.owners[1 : 2 * self.count : 2] != ALIVE
         return Ranked.of(self._columns(~is_dead)).without(is_dead)

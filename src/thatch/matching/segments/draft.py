@@ -11,20 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Doubles, Int32s, Int64s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Checks, Sides, Texts
 from thatch.matching.segments.parts import MOST_ATTRIBUTES, take_apart
 from thatch.matching.segments.records import NUMBER
 from thatch.model.filters import Filter
 
-__all__ = ["SIDE_BYTES", "ColumnBuilder", "packer", "sides_of_bounds", "unpack_sides"]
+__all__ = ["SIDE", "SIDE_BYTES", "ColumnBuilder", "packer", "sides_of_bounds", "unpack_sides"]
 
-SIDE_BYTES = 24  # attribute and kinds of the cuts in 4 bytes each, two values in 8 each
+SIDE, SIDE_BYTES = "iidd", 24  # a side: its attribute, the kinds of its cuts, and their values
 
 
-@lru_cache(maxsize=4_096)
-def packer(sides: int) -> struct.Struct:
-    """Packs a row of this many sides."""
-    return struct.Struct("=" + "iidd" * sides)
+@lru_cache(maxsize=8_192)
+def packer(kinds: str, count: int) -> struct.Struct:
+    """Packs so many numbers, or rows of numbers, of these kinds."""
+    return struct.Struct("=" + kinds * count)
 
 
 class ColumnBuilder:
@@ -49,17 +50,14 @@ class ColumnBuilder:
     def add(self, slot: int, filter: Filter, number: dict[str, int], source: str | None = None) -> bool:
         """Append a filter; False if all together would have too many attributes for one segment.
 
-        Parameters
-        ----------
-        number : gives attributes their numbers and learns new ones
-        source : a text of the filter, if one is at hand
+        `number` has the attributes' numbers, and learns new ones; `source` is a text of the filter, if one is at hand.
         """
         parts = take_apart(filter, number, self._keep_text)
         if len(self._attributes) + parts.most_attributes() > MOST_ATTRIBUTES and self._slot:
             return False
         self._attributes.update(parts.attributes())
         owner, first = len(self._slot), len(self._sizes)
-        self._sides += packer(len(parts.sides) // 4).pack(*parts.sides)
+        self._sides += packer(SIDE, len(parts.sides) // 4).pack(*parts.sides)
         self._sizes += parts.sizes
         self._owner += [owner] * len(parts.sizes)
         self._slot.append(slot)
@@ -77,10 +75,8 @@ class ColumnBuilder:
 
     def sides(self) -> Sides:
         """The columns of all filters that were added."""
-        offsets = np.zeros(len(self._sizes) + 1, np.int64)
-        np.cumsum(self._sizes, out=offsets[1:])
         return Sides(
-            offsets=offsets,
+            offsets=starts_of(self._sizes),
             **unpack_sides(np.frombuffer(self._sides, np.int64)),
             owner=np.array(self._owner, np.int32),
             slot=np.array(self._slot, np.int64),
@@ -117,13 +113,12 @@ def sides_of_bounds(
     """
     if len(slot) > 1 and len(np.unique(attribute)) > MOST_ATTRIBUTES:
         middle = len(slot) // 2
-        side = int(offsets[middle])
-        yield from sides_of_bounds(
-            slot[:middle], offsets[: middle + 1], attribute[:side], low[:side], high[:side]
-        )
-        yield from sides_of_bounds(
-            slot[middle:], offsets[middle:] - side, attribute[side:], low[side:], high[side:]
-        )
+        for first, past in ((0, middle), (middle, len(slot))):
+            own = offsets[first : past + 1]
+            sides = slice(own[0], own[-1])
+            yield from sides_of_bounds(
+                slot[first:past], own - own[0], attribute[sides], low[sides], high[sides]
+            )
         return
     yield Sides(
         offsets=offsets,

@@ -9,7 +9,6 @@ kernel tests the hull of their cells, which is necessary but not enough, and its
 from __future__ import annotations
 
 import struct
-from functools import lru_cache
 from math import inf, nextafter
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.matching.segments.attributes import Attributes
+from thatch.matching.segments.draft import packer
 from thatch.matching.segments.records import GROUPED, JOINT
 from thatch.model.derived import derive
 from thatch.model.events import Choice, Record
@@ -34,14 +34,7 @@ _ROWS = 256  # for which there is room at first
 _MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
 
-@lru_cache(maxsize=4_096)
-def _doubles(count: int) -> struct.Struct:
-    return struct.Struct(f"={count}d")
-
-
-@lru_cache(maxsize=4_096)
-def _integers(count: int) -> struct.Struct:
-    return struct.Struct(f"={count}i")
+Derived = tuple[tuple[str, int], ...]  # derived attributes: their keys and numbers
 
 
 # For events of nothing but numbers.
@@ -104,9 +97,8 @@ class Encoder:
         reversed_by_name, codes_of = self.attributes.reversed_by_name, self.attributes.texts_by_name.get
         for name, value in event.items():
             kind = type(value)
-            if (
-                kind is str and (own := codes_of(name)) is not None
-            ):  # by far the most common, so without a call
+            # By far the most common, so without a call.
+            if kind is str and (own := codes_of(name)) is not None:
                 codes += own
                 texts.append(value)
                 if len(own) > 1:
@@ -130,12 +122,7 @@ class Encoder:
         return self._packed(rows)
 
     def _add_list(
-        self,
-        rows: _EventRows,
-        found: int | None,
-        backwards: int | None,
-        more: tuple[tuple[str, int], ...],
-        values: list[Any],
+        self, rows: _EventRows, found: int | None, backwards: int | None, more: Derived, values: list[Any]
     ) -> bool:
         """Add the elements of a list of plain values; False if it is another list, or there are too many of them."""
         if found is None or found < 0:
@@ -197,7 +184,7 @@ class Encoder:
             for given in choice.keys - each.keys():
                 self._add_point(rows, given, BOTTOM, number, element, joint=joint)
 
-    def _derived_of(self, key: str) -> tuple[tuple[str, int], ...]:
+    def _derived_of(self, key: str) -> Derived:
         return self.attributes.derived_by_name.get(name_of(key), ())
 
     def _is_joint(self, choice: Choice) -> bool:
@@ -218,7 +205,7 @@ class Encoder:
             except UnicodeEncodeError:
                 return -1
             words, lengths = b"".join(encoded), [*map(len, encoded)]
-        count, texts = len(rows.codes), len(lengths)
+        count = len(rows.codes)
         most = max(count, rows.element_count)  # kernels mark elements too, even those without a row
         if most > self.rows or len(words) > len(self._words):
             self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
@@ -226,14 +213,11 @@ class Encoder:
         self.flags = GROUPED if rows.list_count else 0
         numbers = rows.numbers
         if numbers:  # otherwise nothing reads them
-            _doubles(len(numbers)).pack_into(self._raw, 0, *numbers)
+            packer("d", len(numbers)).pack_into(self._raw, 0, *numbers)
         if self.flags:
             rows.complete()
-            _integers(3 * count + texts).pack_into(
-                self._raw, 8 * count, *rows.codes, *lengths, *rows.lists, *rows.elements
-            )
-        else:
-            _integers(count + texts).pack_into(self._raw, 8 * count, *rows.codes, *lengths)
+        info = [*rows.codes, *lengths, *rows.lists, *rows.elements]
+        packer("i", len(info)).pack_into(self._raw, 8 * count, *info)
         if words:
             self._words[: len(words)] = words
         return count
@@ -317,7 +301,7 @@ class _EventRows:
         self.codes += [code] * count
         return True
 
-    def add_derived(self, keys: tuple[tuple[str, int], ...], value: Any, number: int, element: int) -> bool:
+    def add_derived(self, keys: Derived, value: Any, number: int, element: int) -> bool:
         """Add what is derived from a plain value; False if one is an integer that no double equals."""
         for key, own in keys:
             cut = derive(key, point(value))

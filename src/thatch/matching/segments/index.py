@@ -82,21 +82,16 @@ class SegmentIndex:
         self._add(slot, filter)
         self._commit()
 
-    def remove(self, slot: int) -> None:
-        """Remove the filter in a slot."""
-        self._remove(slot, self._moment + 1)
+    def remove(self, *slots: int) -> None:
+        """Remove the filters in these slots, as one change."""
+        for slot in slots:
+            self._remove(slot)
         self._commit()
 
     def replace(self, slot: int, filter: Filter) -> None:
         """Replace the filter in a slot; readers see either the old one or the new one."""
-        self._remove(slot, self._moment + 1)
+        self._remove(slot)
         self._add(slot, filter)
-        self._commit()
-
-    def remove_many(self, slots: Iterable[int]) -> None:
-        """Remove several filters as one change."""
-        for slot in slots:
-            self._remove(slot, self._moment + 1)
         self._commit()
 
     def extend(
@@ -106,13 +101,7 @@ class SegmentIndex:
         removed: Iterable[int] = (),
         sources: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
-        """Add many filters at once, in a segment of their own.
-
-        Parameters
-        ----------
-        removed : slots that get a new filter
-        sources : texts of the filters, where the caller has them
-        """
+        """Add many filters at once, in a segment of their own; arguments as for `GrowingIndex`."""
         drafts = [ColumnBuilder()]
         for slot, each in filters.items():
             if not drafts[-1].add(slot, each, self._attributes.number, sources.get(slot)):
@@ -125,7 +114,7 @@ class SegmentIndex:
         spreads = self._spreads()
         built = [Segment.build(Ranked.of(sides), spreads) for sides in many]
         for slot in removed:
-            self._remove(slot, self._moment + 1)
+            self._remove(slot)
         for segment in built:
             self._slots = max(self._slots, int(segment.slots().max()) + 1)
         self._segments += built
@@ -157,20 +146,25 @@ class SegmentIndex:
         ):
             self._reshape()
 
-    def _remove(self, slot: int, moment: int) -> None:
-        for source in self._sources():
+    def _remove(self, slot: int) -> None:
+        number, owner = self._find(slot)
+        source, moment = self._sources()[number], self._moment + 1
+        source.remove(owner, moment)
+        self._is_thin |= source.dead * 2 > len(source) and source is not self._newest
+        if self._job is not None and source in self._job.sources:
+            self._job.deaths.append((slot, moment))
+
+    def _find(self, slot: int) -> tuple[int, int]:
+        """The number of a slot's segment or delta, and its owner there."""
+        for number, source in enumerate(self._sources()):
             owner = source.find(slot)
             if owner >= 0:
-                source.remove(owner, moment)
-                self._is_thin |= source.dead * 2 > len(source) and source is not self._newest
-                if self._job is not None and source in self._job.sources:
-                    self._job.deaths.append((slot, moment))
-                return
+                return number, owner
         raise KeyError(slot)
 
     def _commit(self) -> None:
         self._moment += 1
-        if not self._background:
+        if self.has_work and not self._background:
             self.merge()
         self.view = View(self._shape, self._moment, self._newest.boxes, self._pool)
 
@@ -179,10 +173,8 @@ class SegmentIndex:
         return [*self._segments, *self._deltas, self._newest]
 
     def _reshape(self) -> None:
-        slots = self._slots + self._newest.capacity
-        self._shape = Shape(
-            self._segments, [*self._deltas, self._newest], self._attributes, slots, self._schema
-        )
+        slots, deltas = self._slots + self._newest.capacity, [*self._deltas, self._newest]
+        self._shape = Shape(self._segments, deltas, self._attributes, slots, self._schema)
 
     # --- merging -------------------------------------------------------------------------------------------------
 
@@ -270,9 +262,8 @@ class SegmentIndex:
         """
         self._do(self.whole_job())
         keys = self._attributes.keys
-        used = np.unique(
-            np.concatenate([np.zeros(0, np.int32), *(s.tables.attributes for s in self._segments)])
-        )
+        numbered = [segment.tables.attributes for segment in self._segments]
+        used = np.unique(np.concatenate([np.zeros(0, np.int32), *numbered]))
         numbers = np.full(len(keys), -1, np.int32)
         numbers[used] = np.arange(len(used), dtype=np.int32)
         other = SegmentIndex(
@@ -288,7 +279,7 @@ class SegmentIndex:
             moved[new_slot[known]] = counted[known]
             counted[:] = moved
         other._attributes = Attributes(keys[number] for number in used)
-        other._segments = [segment.moved(new_slot).renamed(numbers) for segment in self._segments]
+        other._segments = [segment.renumber(new_slot, numbers) for segment in self._segments]
         other._slots = int(new_slot.max(initial=-1)) + 1
         other._reshape()
         other.view = View(other._shape, other._moment, 0, other._pool)
@@ -307,11 +298,7 @@ class SegmentIndex:
 
     def filter(self, slot: int) -> Filter:
         """The filter in a slot."""
-        for number, source in enumerate(self._sources()):
-            owner = source.find(slot)
-            if owner >= 0:
-                return self._shape.filter(number, owner)
-        raise KeyError(slot)
+        return self._shape.filter(*self._find(slot))
 
     def tally(self, *, on: bool) -> None:
         """Start to count candidates and matches of every slot, or stop and drop the counts."""
@@ -354,7 +341,7 @@ class SegmentIndex:
 
     def arrays(self) -> tuple[list[str], list[dict[str, npt.NDArray[Any]]]]:
         """The attributes' keys, and the columns of every segment; deltas are turned into segments first."""
-        waiting = [delta.ranked() for delta in (*self._deltas, self._newest) if len(delta) > delta.dead]
+        waiting = [delta.to_ranked() for delta in (*self._deltas, self._newest) if len(delta) > delta.dead]
         parts = [segment.arrays() for segment in self._segments if segment.dead < len(segment)]
         parts += [Segment.build(ranked, self._spreads()).arrays() for ranked in waiting]
         return list(self._attributes.keys), parts

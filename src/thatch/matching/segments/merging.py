@@ -33,17 +33,17 @@ class MergeJob:
 
     def build(self) -> list[Segment]:
         """The new segments: one, unless there are too many attributes for one."""
-        parts = [part for part in (source.ranked() for source in self.sources) if len(part)]
+        parts = [part for part in (source.to_ranked() for source in self.sources) if len(part)]
         if not parts:
             return []
         attributes = np.unique(np.concatenate([part.tables.attributes for part in parts]))
         if len(attributes) > MOST_ATTRIBUTES:
             highest = max(tier(source) for source in self.sources)
-            built = [Segment.build(Ranked.merged([part]), self.spreads) for part in parts]
+            built = [Segment.build(Ranked.merge([part]), self.spreads) for part in parts]
             for segment in built:
                 segment.tier = max(tier(segment), highest + 1)  # never merge these again
             return built
-        return [Segment.build(Ranked.merged(parts), self.spreads)]
+        return [Segment.build(Ranked.merge(parts), self.spreads)]
 
 
 def next_job(segments: Sequence[Segment], waiting: Sequence[Source]) -> MergeJob | None:

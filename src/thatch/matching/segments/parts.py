@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Sequence
 
 from thatch.matching.segments.columns import cut_of
@@ -21,6 +22,9 @@ LONGEST = 4_096  # of a program, which bounds what a hostile pattern costs on a 
 _ONE = b"\xff"  # any one character: `_`
 
 _EXACT = 2**53
+
+Keep = Callable[[str], int]  # keeps the text of a cut and tells where
+Constraints = list[tuple[str, Constraint]]
 
 
 class Parts:
@@ -50,14 +54,8 @@ class Parts:
         return len(self.sides) // 4 + len(self.checks)
 
 
-def take_apart(filter: Filter, number: dict[str, int], keep_text: Callable[[str], int]) -> Parts:
-    """The parts of a filter.
-
-    Parameters
-    ----------
-    number : the attributes' numbers, which learns new ones
-    keep_text : keeps the text of a cut and tells where
-    """
+def take_apart(filter: Filter, number: dict[str, int], keep_text: Keep) -> Parts:
+    """The parts of a filter; `number` has the attributes' numbers, and learns new ones."""
     parts = Parts()
     sides = plain_sides(filter, number, keep_text)
     if sides is not None:
@@ -99,9 +97,7 @@ def _number_of(key: str, number: dict[str, int]) -> int:
     return found
 
 
-def plain_sides(
-    filter: Filter, number: dict[str, int], keep_text: Callable[[str], int]
-) -> list[float] | None:
+def plain_sides(filter: Filter, number: dict[str, int], keep_text: Keep) -> list[float] | None:
     """The sides of a filter that is exactly one box, as most are; None if it is not."""
     if len(filter.conjunctions) > 1:
         return None
@@ -130,17 +126,13 @@ def plain_sides(
     return sides
 
 
-def _side(
-    which: int, low: Cut, high: Cut, keep_text: Callable[[str], int]
-) -> tuple[float, float, float, float]:
+def _side(which: int, low: Cut, high: Cut, keep_text: Keep) -> tuple[float, float, float, float]:
     lo_kind, lo = cut_of(low, keep_text)
     hi_kind, hi = cut_of(high, keep_text)
     return which, lo_kind + (hi_kind << 8), lo, hi
 
 
-def _add_box(
-    parts: Parts, box: list[tuple[str, Constraint]], number: dict[str, int], keep_text: Callable[[str], int]
-) -> None:
+def _add_box(parts: Parts, box: Constraints, number: dict[str, int], keep_text: Keep) -> None:
     count = 0
     for key, constraint in box:
         which = _number_of(key, number)
@@ -150,7 +142,7 @@ def _add_box(
     parts.sizes.append(count)
 
 
-def _indexed(conjunction: Conjunction) -> tuple[list[tuple[str, Constraint]], int, bool]:
+def _indexed(conjunction: Conjunction) -> tuple[Constraints, int, bool]:
     """The constraints to index, which of them becomes a box for each value (or -1), and whether that is all.
 
     The longest unions are kept as their hull where a box would have too many sides.
@@ -189,7 +181,7 @@ def _spread(constraints: Sequence[tuple[str, Constraint]]) -> int:
     return spread if values * (1 + others) <= MOST_SPREAD else -1
 
 
-def _boxes(constraints: list[tuple[str, Constraint]], spread: int) -> Iterator[list[tuple[str, Constraint]]]:
+def _boxes(constraints: Constraints, spread: int) -> Iterator[Constraints]:
     if spread < 0:
         yield constraints
         return
@@ -227,10 +219,8 @@ def program(check: WildcardCheck) -> bytes | None:
     least = sum(map(len, ordered))
     if 5 + 3 * len(ordered) + least > LONGEST:
         return None
-    header = bytes([check.negated]) + least.to_bytes(2, "little") + len(ordered).to_bytes(2, "little")
-    return header + b"".join(
-        bytes([_ONE in piece]) + len(piece).to_bytes(2, "little") + piece for piece in ordered
-    )
+    header = struct.pack("<BHH", check.negated, least, len(ordered))
+    return header + b"".join(struct.pack("<BH", _ONE in piece, len(piece)) + piece for piece in ordered)
 
 
 def _encoded(piece: Piece) -> bytes:

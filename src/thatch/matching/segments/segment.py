@@ -103,7 +103,7 @@ class Segment:
     def build(cls, ranked: Ranked, spreads: Spreads | None = None) -> Segment:
         """The segment of a set of boxes, laid out for events with these distributions."""
         layout = SegmentLayout(ranked, spreads)
-        columns = layout.ordered()
+        columns = layout.columns()
         segment = cls(tables=ranked.tables, **columns)
         if segment.is_simple and is_worth_bitsets(ranked.tables, columns, layout.shares):
             return replace(segment, bitsets=Bitsets.of(ranked.tables, columns))
@@ -115,14 +115,9 @@ class Segment:
     @property
     def is_simple(self) -> bool:
         """Whether codes alone decide: they are exact, every owner has one box, and there is nothing else to test."""
-        is_exact = bool(self.record.is_exact)
-        has_more = self.has_checks or self._must_verify or self.has_unions
-        return is_exact and not has_more and not len(self.box_owner)
-
-    @property
-    def has_unions(self) -> bool:
-        """Whether some box has alternatives."""
-        return bool((self.groups[:, GroupRecord.left_kinds] & SOME_UNIONS).any())
+        has_unions = bool((self.groups[:, GroupRecord.left_kinds] & SOME_UNIONS).any())
+        has_more = self.has_checks or self._must_verify or has_unions
+        return bool(self.record.is_exact) and not has_more and not len(self.box_owner)
 
     @property
     def has_checks(self) -> bool:
@@ -160,7 +155,7 @@ class Segment:
         is_dead: npt.NDArray[np.bool_] = self.died != ALIVE
         return is_dead
 
-    def ranked(self) -> Ranked:
+    def to_ranked(self) -> Ranked:
         """The boxes of all living owners, for a merge."""
         owner = self.box_owner
         everything = Ranked(
@@ -180,14 +175,11 @@ class Segment:
         )
         return everything.without(self.is_dead())
 
-    def moved(self, new_slot: Int64s) -> Segment:
-        """The same with new numbers for slots, in the same order; the dead stay dead."""
+    def renumber(self, new_slot: Int64s, new_attribute: Int32s) -> Segment:
+        """The same with new numbers for slots, in the same order, and for the index's attributes; the dead stay dead."""
         claims = (2 * new_slot[self.slots()] + (self.claims & VERIFY)).astype(np.uint32)
-        return replace(self, claims=claims)
-
-    def renamed(self, new_number: Int32s) -> Segment:
-        """The same with new numbers for the index's attributes."""
-        return replace(self, tables=replace(self.tables, attributes=new_number[self.tables.attributes]))
+        tables = replace(self.tables, attributes=new_attribute[self.tables.attributes])
+        return replace(self, claims=claims, tables=tables)
 
     # --- filters ---------------------------------------------------------------------------------------------------
 
@@ -237,33 +229,27 @@ class Segment:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Segment:
         """A segment of columns that `arrays` returned."""
         tables = CutTables(**{name: arrays[name] for name in _TABLE_FIELDS})
-        nothing = {"prefilter": np.zeros(0, np.int64)}  # columns without unions and checks may have none
         columns: dict[str, Any] = {name: arrays[name] for name in _COLUMNS if name in arrays}
-        columns = {**nothing, **columns}
+        columns.setdefault("prefilter", np.zeros(0, np.int64))  # without unions and checks there may be none
         return cls(tables=tables, bitsets=Bitsets.from_arrays(arrays), **columns)
 
     def sizes(self) -> dict[str, int]:
         """Bytes by part: what matching reads, and what only merging and verifying need."""
         tables = self.tables
-        parts: dict[str, tuple[npt.NDArray[Any], ...]] = {
-            "hot": (
-                self.codes, self.mixed, self.left_at, self.left, self.prefilter, self.groups, self.group_at,
-            ),
-            "tables": (
-                *(getattr(tables, name) for name in _TABLE_FIELDS), self.local_of,
-            ),
-            "owners": (self.box_owner, self.claims, self.box_claims, self.died, self.by_slot),
-            "exact": (self.box_offsets, self.side_attribute, self.side_lo, self.side_hi),
-            "checks": (
-                self.check_at, self.check_number, self.check_attribute, self.check_start, self.programs,
-            ),
-            "sources": (self.sourced, self.source_offsets, self.source_blob),
-        }  # fmt: skip
-        sizes = {name: sum(array.nbytes for array in arrays) for name, arrays in parts.items()}
+        columns = {name: getattr(self, name).nbytes for name in _COLUMNS}
+        sizes = {part: sum(columns[name] for name in names.split()) for part, names in _PARTS.items()}
+        sizes["tables"] = self.local_of.nbytes + sum(getattr(tables, name).nbytes for name in _TABLE_FIELDS)
+        sizes["owners"] += self.box_claims.nbytes
         return {**sizes, "bitsets": self.bitsets.nbytes}
 
 
 _TABLE_FIELDS = tuple(each.name for each in fields_of(CutTables))
-_COLUMNS = tuple(
-    each.name for each in fields_of(Segment) if each.init and each.name not in ("tables", "bitsets", "tier")
-)
+_OTHERS = ("tables", "bitsets", "tier")
+_COLUMNS = tuple(each.name for each in fields_of(Segment) if each.init and each.name not in _OTHERS)
+_PARTS = {
+    "hot": "codes mixed left_at left prefilter groups group_at",
+    "owners": "box_owner claims died by_slot",
+    "exact": "box_offsets side_attribute side_lo side_hi",
+    "checks": "check_at check_number check_attribute check_start programs",
+    "sources": "sourced source_offsets source_blob",
+}

@@ -13,7 +13,7 @@ from thatch.matching.segments.segment import Segment
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["Shape", "Source", "joined_tables"]
+__all__ = ["Shape", "Source", "join_tables"]
 
 Source = Segment | Delta
 
@@ -37,9 +37,9 @@ class Shape:
         self.segments, self.deltas = tuple(segments), tuple(deltas)
         self.attributes = attributes
         self.slots = slots
-        self.segment_tables = joined_tables(segments)
+        self.segment_tables = join_tables(segments)
         # Kernels read the number of boxes of a full delta here; that of the growing one is an argument.
-        self.delta_tables = joined_tables(deltas)
+        self.delta_tables = join_tables(deltas)
         self.newest_record = deltas[-1].record
         self.attribute_room = _room(len(attributes))
         self.local_room = max((len(each.tables.attributes) for each in segments), default=0) + 64
@@ -55,9 +55,10 @@ class Shape:
 
     def is_single(self, segments: Sequence[int]) -> bool:
         """Whether every subscription has one box in these segments and all deltas."""
-        return all(not len(self.segments[number].box_owner) for number in segments) and all(
-            delta.is_single for delta in self.deltas
-        )
+        has_several = any(len(self.segments[number].box_owner) for number in segments)
+        return not has_several and not any(
+            map(len, self.deltas)
+        )  # more may be added to a delta that has some
 
     def source(self, number: int) -> Source:
         """A segment, or past those a delta."""
@@ -77,7 +78,7 @@ class Shape:
         return known
 
 
-def joined_tables(sources: Sequence[Source]) -> Int64s:
+def join_tables(sources: Sequence[Source]) -> Int64s:
     """The records of segments or deltas, one after the other."""
     return np.concatenate([np.zeros(0, np.int64), *(each.record.table for each in sources)])
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from thatch.compiled.records import Int64s
+from thatch.matching.problem import Answer, Slots
 from thatch.matching.segments.kernels.search import collect
 from thatch.matching.segments.records import NUMERIC, STOP, TALLY
 from thatch.matching.segments.shape import Shape
@@ -19,9 +19,6 @@ from thatch.model.matching import holds
 __all__ = ["Pool", "View"]
 
 _SURE = 2**32 - 1
-
-Slots = Int64s
-Answer = TypeVar("Answer")
 
 
 class Pool:
@@ -58,13 +55,7 @@ class View:
     def match_plain(
         self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
     ) -> Answer | None:
-        """Match a flat event of plain values without reading it into a record; None if it must be read first.
-
-        Parameters
-        ----------
-        answer : turns the slots, in order, into the answer; the array is only valid during the call
-        stop : the first match is enough; such searches are not tallied
-        """
+        """Match a flat event of plain values without reading it; searches with `stop` are not tallied."""
         pool = self.pool
         free = pool.free
         try:  # as `take` does, without the call

@@ -18,7 +18,7 @@ from thatch.matching.segments import records as r
 from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.segment import Segment
-from thatch.matching.segments.shape import Shape, joined_tables
+from thatch.matching.segments.shape import Shape, join_tables
 
 __all__ = ["SearchWorkspace"]
 
@@ -126,7 +126,7 @@ class SearchWorkspace:
 
     def search_in(self, segments: Sequence[Segment], deltas: Sequence[Delta]) -> None:
         """Search in these only, until `attach`."""
-        self._search_tables(joined_tables(segments), joined_tables(deltas), len(segments), len(deltas))
+        self._search_tables(join_tables(segments), join_tables(deltas), len(segments), len(deltas))
 
     def _search_tables(self, segments: Int64s, deltas: Int64s, n_segments: int, n_deltas: int) -> None:
         self.context.segments, self.context.deltas = segments, deltas

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Int32s, Int64s, Uint16s, Uint32s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Shares, Spreads
 from thatch.matching.segments.building.tables import CutTables, sorted_distinct
@@ -37,16 +38,15 @@ def selectivity(
     through that has not the attribute.
     """
     cells = tables.cells()
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(cells + 1)])
+    starts = starts_of(cells + 1)
     begins = np.bincount(starts[attribute] + low, minlength=int(starts[-1]))
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(begins)])
+    before = starts_of(begins)
     inside = before[starts[attribute] + high + 1] - before[starts[attribute] + low]
     total = np.maximum(np.bincount(attribute, minlength=len(cells)), 1)
     share = 0.5 * inside / total[attribute] + 0.5 * (high.astype(np.int64) - low + 1) / cells[attribute]
     if shares is not None:
-        share = np.where(
-            shares.is_known[attribute], shares.between(attribute, low, high) + _TIE * share, share
-        )
+        known = shares.between(attribute, low, high) + _TIE * share
+        share = np.where(shares.is_known[attribute], known, share)
     return np.where(low == 0, 2.0, share).astype(np.float32)
 
 
@@ -144,19 +144,16 @@ class SegmentLayout:
         has_second = np.diff(self.offsets)[members] > 1
         second = np.where(has_second, self.order[self.offsets[members] + has_second], 0)
         which = np.where(has_second, self.attribute[second].astype(np.int32), -1)
-        return members[
-            np.lexsort((self.high[second], self.low[second], which, self.high[best], self.low[best]))
-        ]
+        order = np.lexsort((self.high[second], self.low[second], which, self.high[best], self.low[best]))
+        return members[order]
 
-    def ordered(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
         """The columns of the segment, with boxes and owners in the order of their blocks.
 
         So boxes that are read together lie together, and a box needs no pointer to its columns.
         """
         ranked = self._ranked
-        boxes = (
-            np.concatenate([members for _, members in self.groups]) if self.groups else np.zeros(0, np.int32)
-        )
+        boxes = np.concatenate([np.zeros(0, np.int32), *(members for _, members in self.groups)])
         offsets, moved = _moved(self.offsets, boxes)
         box_offsets, moved_sides = _moved(ranked.offsets, boxes)
         owners, renumbered = _by_first_appearance(ranked.owner[boxes], len(ranked))
@@ -168,7 +165,7 @@ class SegmentLayout:
             offsets=offsets,
             attribute=self.attribute[moved],
             order=(self.order[moved] - shifted).astype(np.int32),
-            spans=_starts(np.diff(self.spans)[moved]),
+            spans=starts_of(np.diff(self.spans)[moved], np.int32),
         )
         shift = self.tables.shifts[attribute]
         codes16 = ((low >> shift).astype(np.uint16), (high >> shift).astype(np.uint16))
@@ -315,16 +312,10 @@ def _hulls(ranked: Ranked) -> tuple[Int32s, Int32s]:
     return before[offsets], np.flatnonzero(is_first).astype(np.int32)
 
 
-def _starts(sizes: Int32s) -> Int32s:
-    starts = np.zeros(len(sizes) + 1, np.int32)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
-
-
 def _moved(offsets: Int32s, rows: Int32s) -> tuple[Int32s, Int64s]:
     """Offsets of rows put in another order, and where each of their entries was before."""
     sizes = np.diff(offsets)[rows]
-    starts = _starts(sizes)
+    starts = starts_of(sizes, np.int32)
     return starts, np.repeat(offsets[:-1][rows] - starts[:-1], sizes) + np.arange(starts[-1])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint16s, Uint32s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.building.tables import CutTables, sorted_distinct
 from thatch.matching.segments.columns import Sides, Texts
 from thatch.matching.segments.kernels.building import mark_used, merge_values, rank_sides, remap
@@ -56,8 +57,9 @@ class Ranked:
         own = local[: len(sides.attribute)]
         tables, low, high = _ranks(attributes.astype(np.int32), own, sides)
         sourced = np.flatnonzero(np.diff(sides.source.offsets)).astype(np.int32)
-        boxes = len(sides.offsets) - 1
-        has_checks = len(sides.checks.box) > 0
+        check_at = np.zeros(0, np.int32)
+        if len(sides.checks.box):
+            check_at = starts_of(np.bincount(sides.checks.box, minlength=len(sides.offsets) - 1), np.int32)
         return cls(
             tables=tables,
             offsets=sides.offsets.astype(np.int32),
@@ -69,11 +71,7 @@ class Ranked:
             verify=sides.verify,
             sourced=sourced,
             sources=sides.source.take(sourced),
-            check_at=(
-                _starts(np.bincount(sides.checks.box, minlength=boxes))
-                if has_checks
-                else np.zeros(0, np.int32)
-            ),
+            check_at=check_at,
             check_attribute=local[len(sides.attribute) :].astype(np.uint16),
             programs=sides.checks.programs,
         )
@@ -92,13 +90,13 @@ class Ranked:
             checks = np.diff(self.check_at)
             keep_check = np.repeat(keep_box, checks)
             changed = {
-                "check_at": _starts(checks[keep_box]),
+                "check_at": starts_of(checks[keep_box], np.int32),
                 "check_attribute": self.check_attribute[keep_check],
                 "programs": self.programs.take(np.flatnonzero(keep_check)),
             }
         return replace(
             self,
-            offsets=_starts(sizes[keep_box]),
+            offsets=starts_of(sizes[keep_box], np.int32),
             attribute=self.attribute[keep_side],
             low=self.low[keep_side],
             high=self.high[keep_side],
@@ -111,32 +109,28 @@ class Ranked:
         )
 
     @classmethod
-    def merged(cls, parts: list[Ranked]) -> Ranked:
+    def merge(cls, parts: list[Ranked]) -> Ranked:
         """All boxes of several sets, with the cuts that they use and no others."""
         merge = _Merge(parts)
-        owners = np.cumsum([0, *(len(part) for part in parts)])
+        owners = starts_of([len(part) for part in parts], np.int32)[:-1]
         has_checks = any(len(part.check_at) for part in parts)
         checks = [
             np.diff(part.check_at) if len(part.check_at) else np.zeros(len(part.owner)) for part in parts
         ]
         return cls(
             tables=merge.tables,
-            offsets=_starts(np.concatenate([np.diff(part.offsets) for part in parts])),
+            offsets=starts_of(np.concatenate([np.diff(part.offsets) for part in parts]), np.int32),
             attribute=merge.attribute,
             low=merge.low,
             high=merge.high,
-            owner=np.concatenate(
-                [part.owner + np.int32(first) for part, first in zip(parts, owners, strict=False)]
-            ),
+            owner=np.concatenate([part.owner + first for part, first in zip(parts, owners, strict=True)]),
             slot=np.concatenate([part.slot for part in parts]),
             verify=np.concatenate([part.verify for part in parts]),
-            sourced=np.concatenate(
-                [part.sourced + np.int32(first) for part, first in zip(parts, owners, strict=False)]
-            ),
-            sources=Texts.joined([part.sources for part in parts]),
-            check_at=_starts(np.concatenate(checks)) if has_checks else np.zeros(0, np.int32),
+            sourced=np.concatenate([part.sourced + first for part, first in zip(parts, owners, strict=True)]),
+            sources=Texts.join([part.sources for part in parts]),
+            check_at=starts_of(np.concatenate(checks), np.int32) if has_checks else np.zeros(0, np.int32),
             check_attribute=merge.check_attribute,
-            programs=Texts.joined([part.programs for part in parts]),
+            programs=Texts.join([part.programs for part in parts]),
         )
 
 
@@ -192,7 +186,7 @@ class _Merge:
 
     def _texts(self) -> tuple[Int64s, Texts, Int64s]:
         """The same for texts."""
-        texts = Texts.joined([part.tables.texts() for part in self._parts])
+        texts = Texts.join([part.tables.texts() for part in self._parts])
         keys = np.concatenate([part.tables.text_keys for part in self._parts])
         at, chosen, index = self._merged("text_at", keys, texts, [each for _, each in self._used])
         return at, texts.take(chosen), index
@@ -220,9 +214,8 @@ class _Merge:
             done += len(part.attribute)
             numbers += len(tables.numbers)
             texts += len(tables.text_keys)
-        self.check_attribute = np.concatenate(
-            [local[part.check_attribute] for part, local in zip(self._parts, self._locals, strict=True)]
-        ).astype(np.uint16)
+        checks = [local[part.check_attribute] for part, local in zip(self._parts, self._locals, strict=True)]
+        self.check_attribute = np.concatenate(checks).astype(np.uint16)
 
 
 def _ranks(attributes: Ints, local: npt.NDArray[np.intp], sides: Sides) -> tuple[CutTables, Uint32s, Uint32s]:
@@ -247,18 +240,17 @@ def _numbers(local: npt.NDArray[np.intp], sides: Sides, count: int) -> tuple[Int
     """The distinct numbers of every attribute in order, and where each attribute's begin."""
     ends = ((sides.lo_kind, sides.lo_value), (sides.hi_kind, sides.hi_value))
     numeric = [(kind >= NUMBER) & (kind < TEXT) for kind, _ in ends]
-    which = np.concatenate([local[each] for each in numeric]).astype(
-        np.uint16
-    )  # so short that they are sorted at once
+    # Of sixteen bits, which NumPy sorts in one pass.
+    which = np.concatenate([local[each] for each in numeric]).astype(np.uint16)
     values = np.concatenate([value[each] for each, (_, value) in zip(numeric, ends, strict=True)])
     values = values[np.argsort(which, kind="stable")] + 0.0  # no negative zero
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(which, minlength=count))])
+    starts = starts_of(np.bincount(which, minlength=count))
     is_new = np.ones(len(values), np.bool_)
     for start, end in pairwise(starts.tolist()):
         values[start:end].sort()
     is_new[1:] = values[1:] != values[:-1]
     is_new[starts[:-1][starts[:-1] < len(values)]] = True
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_new)])
+    before = starts_of(is_new)
     return before[starts], values[is_new]
 
 
@@ -271,10 +263,3 @@ def _words(local: npt.NDArray[np.intp], sides: Sides, position: Int64s, count: i
     distinct = np.unique(np.concatenate(pairs))
     at = np.searchsorted(distinct, np.arange(count + 1) * (len(position) + 1)).astype(np.int64)
     return at, distinct % (len(position) + 1)
-
-
-def _starts(sizes: Any) -> Ints:
-    """Where parts of these sizes begin when they stand one after the other, and where the last ends."""
-    starts = np.zeros(len(sizes) + 1, np.int32)
-    np.cumsum(sizes, out=starts[1:])
-    return starts

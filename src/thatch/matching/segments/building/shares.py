@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Doubles, Int64s, Uint16s, Uint32s
+from thatch.matching.arrays import starts_of
 from thatch.matching.problem import Spread
 from thatch.matching.segments.building.tables import CutTables
 from thatch.model.lines import RANK_NUMBER, RANK_TEXT
@@ -33,16 +34,14 @@ class Shares:
     def of(cls, tables: CutTables, spreads: Spreads) -> Shares:
         """The shares of a segment's attributes."""
         cells = tables.cells()
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(cells + 1)])
+        starts = starts_of(cells + 1)
         sums, is_known = np.zeros(int(starts[-1])), np.zeros(len(cells), np.bool_)
         for local, number in enumerate(tables.attributes.tolist()):
             spread = spreads(number)
             if spread is not None:
                 is_known[local] = True
-                np.cumsum(
-                    _in_cells(tables, local, spread, int(cells[local])),
-                    out=sums[starts[local] + 1 : starts[local + 1]],
-                )
+                inside = _in_cells(tables, local, spread, int(cells[local]))
+                sums[starts[local] : starts[local + 1]] = starts_of(inside, np.float64)
         return cls(is_known, starts, sums)
 
     def below(self, local: int) -> Doubles:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s, Uint64s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.kernels.building import text_keys
 
@@ -99,8 +100,7 @@ def _grids(number_at: Int64s, numbers: Doubles) -> tuple[Int64s, Int32s, Doubles
     with np.errstate(over="ignore", invalid="ignore"):
         scale[is_many] = (steps[is_many] - 1) / (last - first)
     scale[~np.isfinite(scale)] = 0.0
-    grid_at = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(np.where(scale > 0, steps + 1, 0), out=grid_at[1:])
+    grid_at = starts_of(np.where(scale > 0, steps + 1, 0))
     return grid_at, _grid(number_at, numbers, scale, grid_at), scale
 
 
@@ -113,9 +113,7 @@ def _grid(number_at: Int64s, numbers: Doubles, scale: Doubles, grid_at: Int64s) 
     last = grid_at[which + 1] - grid_at[which] - 2
     after = grid_at[which] + np.clip(steps, 0, last).astype(np.int64) + 1
     counts = np.cumsum(np.bincount(after, minlength=int(grid_at[-1])))
-    before = np.cumsum(np.where(scale > 0, np.diff(number_at), 0)) - np.where(
-        scale > 0, np.diff(number_at), 0
-    )
+    before = starts_of(np.where(scale > 0, np.diff(number_at), 0))[:-1]
     grid: Int64s = counts - np.repeat(before, np.diff(grid_at))
     return grid.astype(np.int32)
 

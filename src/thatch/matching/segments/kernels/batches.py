@@ -23,21 +23,19 @@ __all__ = [
 WORDS = 8  # of a mask
 EVENTS = 64 * WORDS
 MASKS = 67 * WORDS + 64  # words that `match_masks` needs to work in
-KEY, SECOND = (
-    65 * WORDS + 64,
-    66 * WORDS + 64,
-)  # in those: the mask of a key side, and of another side beside it
+KEY, SECOND = 65 * WORDS + 64, 66 * WORDS + 64  # in those: masks of a key side, and of another side beside it
 DENSE = 512  # matches of a block from which on it is quicker to transpose all bits
+
+
+@subkernel
+def _text_of(kind, code, offsets):
+    """Where the text of a value begins, and how long it is; nothing if it is none."""
+    return (offsets[code], offsets[code + 1] - offsets[code]) if kind == 6 else (np.int64(0), np.int64(0))
 
 
 @subkernel
 def _file_event(context, event, attribute, classes, numbers, codes, offsets):
     """Write one event as the rows that `search` reads; return how many attributes it has."""
-    row_numbers, row_class = context.row_numbers, context.row_class
-    text_at, text_length = context.row_text_at, context.row_text_length
-    row_next, words = context.row_next, context.words
-    heads, touched = context.heads, context.touched
-    wide_low, wide_high = context.wide_low, context.wide_high
     has_delta = context.n_deltas > 0
     count = 0
     for column in range(len(attribute)):
@@ -45,19 +43,16 @@ def _file_event(context, event, attribute, classes, numbers, codes, offsets):
         which = attribute[column]
         if kind == 0 or which >= context.heads_length:
             continue
-        start, length = np.int64(0), np.int64(0)
-        if kind == 6:
-            code = codes[column, event]
-            start, length = offsets[code], offsets[code + 1] - offsets[code]
-        row_class[count] = kind
-        row_numbers[count] = numbers[column, event]
-        text_at[count], text_length[count] = start, length
-        row_next[count] = -1
-        heads[which] = count
-        touched[count] = which
+        start, length = _text_of(kind, codes[column, event], offsets)
+        context.row_class[count] = kind
+        context.row_numbers[count] = numbers[column, event]
+        context.row_text_at[count], context.row_text_length[count] = start, length
+        context.row_next[count] = -1
+        context.heads[which] = count
+        context.touched[count] = which
         if has_delta:
-            wide = wide_code(kind, numbers[column, event], words, start, length)
-            wide_low[which], wide_high[which] = wide, wide
+            wide = wide_code(kind, numbers[column, event], context.words, start, length)
+            context.wide_low[which], context.wide_high[which] = wide, wide
         count += 1
     return count
 
@@ -72,9 +67,8 @@ def collect_batch(
     there are. Every event may match everything, so that there must be room for that.
     """
     context = SearchContext(table, 0)
-    counts, slots = context.counts, context.slots
+    counts = context.counts
     room = context.slots_length
-    pending = context.pending
     used = waiting = np.int64(0)
     event = first
     while event < classes.shape[1] and used + room <= len(out_slots) and waiting + room <= len(out_pending):
@@ -87,12 +81,12 @@ def collect_batch(
         if flags & UNORDERED == 0:
             found = sorted_unique(context, found)
         for index in range(found):
-            out_slots[used + index] = slots[index]
+            out_slots[used + index] = context.slots[index]
         used += found
         for index in range(counts.waiting):
             out_pending[waiting, 0] = event
-            out_pending[waiting, 1] = pending[index] >> 32
-            out_pending[waiting, 2] = pending[index] & 0xFFFFFFFF
+            out_pending[waiting, 1] = context.pending[index] >> 32
+            out_pending[waiting, 2] = context.pending[index] & 0xFFFFFFFF
             waiting += 1
         out_counts[event] = found
         counts.events += 1
@@ -110,15 +104,14 @@ def fill_masks(
 ):
     """Write the masks of the events `first` to `first + count`: at or below, and at or above, every cell."""
     segment = SegmentRecord(table, 0)
-    local_of = segment.local_of
     attributes = segment.n_attributes
     one = np.uint64(1)
     out_below[:] = 0
     out_above[:] = 0
     column_of = np.full(attributes, -1, np.int64)
     for column in range(len(attribute)):
-        if attribute[column] < segment.local_of_length and local_of[attribute[column]] >= 0:
-            column_of[local_of[attribute[column]]] = column
+        if attribute[column] < segment.local_of_length and segment.local_of[attribute[column]] >= 0:
+            column_of[segment.local_of[attribute[column]]] = column
     for local in range(attributes):
         base, cells = cell_at[local], cell_at[local + 1] - cell_at[local]
         column = column_of[local]
@@ -127,10 +120,7 @@ def fill_masks(
             if column >= 0:
                 event = first + index
                 kind = np.int64(classes[column, event])
-                code = codes[column, event]
-                start, length = np.int64(0), np.int64(0)
-                if kind == 6:
-                    start, length = offsets[code], offsets[code + 1] - offsets[code]
+                start, length = _text_of(kind, codes[column, event], offsets)
                 cell = np.int64(cell_of(segment, local, kind, numbers[column, event], blob, start, length))
             at = (base + cell) * WORDS + (index >> 6)
             bit = one << np.uint64(index & 63)
@@ -189,18 +179,7 @@ def _listed(mask, lanes, first_box, claims, used, out_events, out_slots):
 
 @kernel
 def match_masks(
-    table,
-    cell_at,
-    below,
-    above,
-    everyone,
-    moment,
-    state,
-    mask,
-    out_grid,
-    out_first_boxes,
-    out_events,
-    out_slots,
+    table, cell_at, below, above, everyone, moment, state, mask, out_grid, out_boxes, out_events, out_slots
 ):
     """Match all events against the boxes of an exact segment in which every owner has one box and no checks.
 
@@ -211,8 +190,7 @@ def match_masks(
     """
     segment = SegmentRecord(table, 0)
     codes, mixed = segment.codes, segment.mixed
-    left_at, left = segment.left_at, segment.left
-    claims, died = segment.claims, segment.died
+    left = segment.left
     one = np.uint64(1)
     n_groups = segment.groups_length // segment.group_width
     rows = used = np.int64(0)
@@ -221,7 +199,7 @@ def match_masks(
         group = GroupRecord(segment.groups, number * segment.group_width)
         keys, blocks = group.n_keys, group.n_blocks
         while block < blocks:
-            if rows == len(out_first_boxes) or used + DENSE > len(out_events):
+            if rows == len(out_boxes) or used + DENSE > len(out_events):
                 state[0], state[1] = number, block
                 return rows, used
             zone = group.zones_at + (block >> 6) * keys * 128 + (block & 63)
@@ -247,7 +225,7 @@ def match_masks(
             for lane in range(min(np.int64(64), group.n_boxes - (block << 6))):
                 box = first_box + lane
                 at_lane = WORDS * (lane + 1)
-                alive = died[box] > moment
+                alive = segment.died[box] > moment
                 key = np.int64(0)
                 step = np.int64(0)
                 if mixed_at < 0:
@@ -280,10 +258,8 @@ def match_masks(
                     step = np.int64(1) if lo != 0 or hi != 65535 else np.int64(MIXED_SIDES)
                 while alive and key < keys:
                     base = cell_at[group.keys[key]]
-                    lo, hi = (
-                        np.int64(codes[at + key * 128 + lane]),
-                        np.int64(codes[at + key * 128 + 64 + lane]),
-                    )
+                    where = at + key * 128 + lane
+                    lo, hi = np.int64(codes[where]), np.int64(codes[where + 64])
                     alive = _narrow(mask, at_lane, base, lo, hi, below, above)
                     key += 1
                 while alive and mixed_at >= 0 and step < MIXED_SIDES:
@@ -296,7 +272,7 @@ def match_masks(
                 if not alive:
                     continue
                 if mixed_at >= 0:
-                    for side in range(3 * left_at[box], 3 * left_at[box + 1], 3):
+                    for side in range(3 * segment.left_at[box], 3 * segment.left_at[box + 1], 3):
                         base = cell_at[left[side]]
                         lo, hi = np.int64(left[side + 1]), np.int64(left[side + 2])
                         if not _narrow(mask, at_lane, base, lo, hi, below, above):
@@ -309,10 +285,10 @@ def match_masks(
                     bits += np.int64(bit_count(mask[at_lane + word]))
             if bits >= DENSE:
                 _transposed(mask, lanes, out_grid, rows * EVENTS)
-                out_first_boxes[rows] = first_box
+                out_boxes[rows] = first_box
                 rows += 1
             elif bits > 0:
-                used = _listed(mask, lanes, first_box, claims, used, out_events, out_slots)
+                used = _listed(mask, lanes, first_box, segment.claims, used, out_events, out_slots)
             block += 1
         block = np.int64(0)
         number += 1

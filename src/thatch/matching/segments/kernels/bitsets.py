@@ -71,12 +71,10 @@ def keep_bits(offsets, attribute, table, edge_boxes, bits):
 @r.PARTS.part(r.BITSETS)
 def sweep(segment: r.SegmentRecord, context: r.SearchContext, flags: int, moment: int) -> int:
     """Add the slots of all living boxes that hold an event of single values; return whether to stop."""
-    layout, starts = segment.bitset_layout, segment.bitset_starts
-    edge_boxes, bits = segment.bitset_boxes, segment.bitset_bits
-    claims, died = segment.claims, segment.died
+    layout = segment.bitset_layout
     has_deaths = segment.deaths[0] > 0
-    low, left, own = context.low, context.bits_left, context.bits_own
-    slots, counts = context.slots, context.counts
+    left, own = context.bits_left, context.bits_own
+    counts = context.counts
     words, stride, rows = layout.n_words, layout.stride, layout.attributes
     one = np.uint64(1)
     for word in range(words):
@@ -84,15 +82,15 @@ def sweep(segment: r.SegmentRecord, context: r.SearchContext, flags: int, moment
     for local in range(segment.n_attributes):
         attribute = r.BitsetAttribute(rows, local * r.BITSET_WIDTH)
         first_edge, edges = attribute.edges_at, attribute.n_edges
-        past = np.int64(starts[attribute.cells_at + np.int64(low[local]) + 1])
+        past = np.int64(segment.bitset_starts[attribute.cells_at + np.int64(context.low[local]) + 1])
         step = (past - first_edge + (stride >> 1)) // stride  # the nearest row that is kept
         step = step if step <= edges // stride else edges // stride
         row = (attribute.kept_at + step) * words
         for word in range(words):
-            own[word] = bits[row + word]
+            own[word] = segment.bitset_bits[row + word]
         kept = first_edge + step * stride
         for edge in range(past if past < kept else kept, kept if past < kept else past):
-            box = np.int64(edge_boxes[edge])
+            box = np.int64(segment.bitset_boxes[edge])
             own[box >> 6] ^= one << np.uint64(box & 63)
         for word in range(words):
             left[word] &= own[word]
@@ -102,11 +100,14 @@ def sweep(segment: r.SegmentRecord, context: r.SearchContext, flags: int, moment
         while found != 0:
             box = (word << 6) + np.int64(trailing_zeros(found))
             found &= found - one
-            if has_deaths and died[box] <= moment:
+            if has_deaths and segment.died[box] <= moment:
                 continue
-            slots[sure] = np.int64(claims[box]) >> 1
+            context.slots[sure] = np.int64(segment.claims[box]) >> 1
             sure += 1
+            if flags & r.STOP:
+                counts.candidates += 1
+                counts.sure = sure
+                return np.int64(1)
     counts.candidates += sure - counts.sure
-    is_found = sure > counts.sure
     counts.sure = sure
-    return np.int64(1) if is_found and flags & r.STOP else np.int64(0)
+    return np.int64(0)

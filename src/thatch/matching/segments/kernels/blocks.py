@@ -30,9 +30,8 @@ __all__ = [
 ]  # fmt: skip
 
 LANES = 64
-HAS_PERMUTE = (
-    bool(llvm.get_host_cpu_features().get("avx512bw")) and os.environ.get("THATCH_PORTABLE") != "1" and JIT
-)
+_IS_PORTABLE = os.environ.get("THATCH_PORTABLE") == "1"
+HAS_PERMUTE = JIT and not _IS_PORTABLE and bool(llvm.get_host_cpu_features().get("avx512bw"))
 
 
 # --- tests of sixty-four boxes --------------------------------------------------------------------------------------
@@ -168,12 +167,13 @@ def _keys_alive(codes, start, step, total, group, low, high):
 
 
 @subkernel
-def mixed_alive(mixed, at, low, high, lanes, is_narrow):
+def mixed_alive(segment, at, low, high, lanes):
     """Of these boxes, those whose mixed sides pass."""
+    is_narrow = segment.is_narrow != 0
     for step in range(MIXED_SIDES):
         if lanes == 0:
             break
-        lanes = mixed64(mixed, at + step * 192, low, high, lanes, is_narrow)
+        lanes = mixed64(segment.mixed, at + step * 192, low, high, lanes, is_narrow)
     return lanes
 
 

@@ -38,10 +38,7 @@ def rank_sides(sides, numbers_of, texts_of, out_low, out_high):
     """
     local, lo_kind, lo_value, hi_kind, hi_value = sides
     number_at, numbers, grid_at, grid, grid_scale = numbers_of
-    distinct, steps = (
-        as_doubles(numbers),
-        as_int32(grid),
-    )  # the types that searches use, so that it is compiled once
+    distinct, steps = as_doubles(numbers), as_int32(grid)  # as searches see them, so that it is compiled once
     text_at, words, position = texts_of
     for side in range(len(local)):
         which = local[side]

@@ -38,13 +38,13 @@ def _group_of(candidate):
 
 
 @subkernel
-def take_sure(lanes, first_box, left_at, claims, died, has_left, has_deaths, moment, slots, sure_count):
+def take_sure(lanes, first_box, segment, context, has_left, has_deaths, moment, sure_count):
     """Write the slots of those boxes of a block that need no closer look and are alive.
 
     Returns the boxes that need one, and how many matches there are now. Every box has an owner of its own here.
     """
-    one = np.uint64(1)
-    others = np.uint64(0)
+    left_at, claims, died = segment.left_at, segment.claims, segment.died
+    one, others = np.uint64(1), np.uint64(0)
     while lanes != 0:
         bit = lanes & (~lanes + one)
         owner = first_box + np.int64(trailing_zeros(lanes))
@@ -56,27 +56,26 @@ def take_sure(lanes, first_box, left_at, claims, died, has_left, has_deaths, mom
         if claim & VERIFY:
             others |= bit
         elif not has_deaths or died[owner] > moment:
-            slots[sure_count] = claim >> 1
+            context.slots[sure_count] = claim >> 1
             sure_count += 1
     return others, sure_count
 
 
 @subkernel
-def add_candidates(
-    lanes, sure, listed, several, first_box, group, left_at, prefilter, has_prefilter, candidates, end
-):
+def add_candidates(lanes, sure, listed, several, first_box, group, segment, context, end):
     """Add boxes of a block to the candidates, and fetch what is looked at next; return where they end."""
-    one = np.uint64(1)
+    one, has_prefilter = np.uint64(1), segment.prefilter_length > 0
     while lanes != 0:
         box = first_box + np.int64(trailing_zeros(lanes))
         bit = lanes & (~lanes + one)
         lanes ^= bit
-        candidates[end] = _candidate_of(box, sure & bit != 0, listed & bit != 0, several & bit != 0, group)
+        candidate = _candidate_of(box, sure & bit != 0, listed & bit != 0, several & bit != 0, group)
+        context.pending[end] = candidate
         end += 1
         if has_prefilter:
-            prefetch(prefilter, box)
+            prefetch(segment.prefilter, box)
         else:
-            prefetch(left_at, box)
+            prefetch(segment.left_at, box)
     return end
 
 
@@ -97,10 +96,9 @@ def gather_sides(candidate, segment, context):
     Returns how many there are, -1 if there is no room for them. The hull of a union is left out, as its alternatives
     say more.
     """
-    codes, mixed = segment.codes, segment.mixed
+    mixed = segment.mixed
     left_at, left = segment.left_at, segment.left
     attributes = context.hot_attribute
-    lo, hi = context.hot_lo, context.hot_hi
     box, group = box_of(candidate), GroupRecord(segment.groups, _group_of(candidate) * segment.group_width)
     block, lane = (box - group.first_box) >> 6, (box - group.first_box) & 63
     keys, mixed_at = group.n_keys, group.mixed_at
@@ -110,13 +108,17 @@ def gather_sides(candidate, segment, context):
     count = np.int64(0)
     for at in range(3 * np.int64(left_at[box]), 3 * np.int64(left_at[box + 1]), 3):
         if left[at] != CHECK and not is_single(left[at], context):
-            attributes[count], lo[count], hi[count] = left[at], left[at + 1], left[at + 2]
+            attributes[count], context.hot_lo[count], context.hot_hi[count] = (
+                left[at],
+                left[at + 1],
+                left[at + 2],
+            )
             count += 1
     left_count = count
     for index in range(own):
         if index < keys:
             at = group.codes_at + (block * keys + index) * 128 + lane
-            which, first, last = group.keys[index], codes[at], codes[at + 64]
+            which, first, last = group.keys[index], segment.codes[at], segment.codes[at + 64]
         else:
             at = mixed_at + (block * MIXED_SIDES + index - keys) * 192 + lane
             which, first, last = np.int64(mixed[at]), mixed[at + 64], mixed[at + 128]
@@ -124,7 +126,7 @@ def gather_sides(candidate, segment, context):
         for other in range(left_count):
             is_wanted = is_wanted and attributes[other] != which
         if is_wanted:
-            attributes[count], lo[count], hi[count] = which, first, last
+            attributes[count], context.hot_lo[count], context.hot_hi[count] = which, first, last
             count += 1
     return count
 
@@ -132,8 +134,7 @@ def gather_sides(candidate, segment, context):
 @subkernel
 def must_agree(candidate, segment, context):
     """Whether a box has sides on several attributes of the same list, of which one element must satisfy all."""
-    mixed, joints = segment.mixed, context.local_joints
-    left_at, left = segment.left_at, segment.left
+    left_at = segment.left_at
     box, group = box_of(candidate), GroupRecord(segment.groups, _group_of(candidate) * segment.group_width)
     in_group = box - group.first_box
     mixed_at = group.mixed_at + (in_group >> 6) * (MIXED_SIDES * 192) + (in_group & 63)
@@ -142,7 +143,7 @@ def must_agree(candidate, segment, context):
     seen = np.int64(-1)  # the only attribute on a list so far
     for index in range(-MIXED_SIDES - 1, np.int64(left_at[box + 1]) - left_at[box]):
         if index >= 0:
-            which = np.int64(left[3 * (left_at[box] + index)])
+            which = np.int64(segment.left[3 * (left_at[box] + index)])
             if which == CHECK:
                 break
         elif index == -MIXED_SIDES - 1:
@@ -151,10 +152,10 @@ def must_agree(candidate, segment, context):
             which = group.keys[0]
         else:
             at = mixed_at + (index + MIXED_SIDES) * 192
-            if mixed[at + 128] == 65535:  # nothing stands there
+            if segment.mixed[at + 128] == 65535:  # nothing stands there
                 continue
-            which = np.int64(mixed[at])
-        if joints[which] == 0 or which == seen:
+            which = np.int64(segment.mixed[at])
+        if context.local_joints[which] == 0 or which == seen:
             continue
         if seen >= 0:
             return True

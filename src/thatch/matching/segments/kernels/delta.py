@@ -55,11 +55,12 @@ def _length(texts, at):
 
 
 @subkernel
-def _row_passes(side, integers, doubles, texts, row, row_class, numbers, words, text_at, text_length):
+def _row_passes(side, row, delta, context):
     """Whether one value of the event lies between the cuts of a side."""
-    kinds = np.int64(integers[6 * side + 1])
-    kind, number = np.int64(row_class[row]), numbers[row]
-    start, length = np.int64(text_at[row]), np.int64(text_length[row])
+    doubles, texts, words = as_doubles(delta.sides), delta.texts, context.words
+    kinds = np.int64(as_int32(delta.sides)[6 * side + 1])
+    kind, number = np.int64(context.row_class[row]), context.row_numbers[row]
+    start, length = np.int64(context.row_text_at[row]), np.int64(context.row_text_length[row])
     if not _cut_below(kinds & 255, doubles[3 * side + 1], texts, kind, number, words, start, length):
         return False
     return not _cut_below(kinds >> 8, doubles[3 * side + 2], texts, kind, number, words, start, length)
@@ -77,53 +78,42 @@ def _end_of(integers, side, last):
 @subkernel
 def _exactly(box, delta, context):
     """Test the exact sides and the checks of a box: 0 no, 1 yes, 2 maybe."""
-    sides = delta.sides
-    integers, doubles = as_int32(sides), as_doubles(sides)
-    first_side = delta.first_side
-    texts = delta.texts
-    check_at, checks = delta.check_at, delta.checks
-    run, programs = context.parts[r.CHECKS], delta.programs
-    heads, joints = context.heads, context.joints
-    row_next, row_class = context.row_next, context.row_class
-    numbers, words = context.row_numbers, context.words
-    text_at, text_length = context.row_text_at, context.row_text_length
+    integers, words, run = as_int32(delta.sides), context.words, context.parts[r.CHECKS]
     result = 1
-    side, last = np.int64(first_side[box]), np.int64(first_side[box + 1])
+    side, last = np.int64(delta.first_side[box]), np.int64(delta.first_side[box + 1])
     while side < last:
         which = integers[6 * side]
         end = _end_of(integers, side, last)
-        first_row = np.int64(heads[which]) if which < context.heads_length else np.int64(-1)
+        first_row = np.int64(context.heads[which]) if which < context.heads_length else np.int64(-1)
         if first_row < 0:
             # Only a side that begins at the very first cut holds missing; of alternatives only the first can.
             if np.int64(integers[6 * side + 1]) & 255 != 0:
                 return 0
-        elif joints[which]:  # verifying decides which element of a list counts
+        elif context.joints[which]:  # verifying decides which element of a list counts
             result = 2
         else:
             passes = False
             while side < end and not passes:
                 row = first_row
                 while row >= 0 and not passes:
-                    passes = _row_passes(
-                        side, integers, doubles, texts, row, row_class, numbers, words, text_at, text_length
-                    )
-                    row = np.int64(row_next[row])
+                    passes = _row_passes(side, row, delta, context)
+                    row = np.int64(context.row_next[row])
                 side += 1
             if not passes:
                 return 0
         side = end
-    for check in range(check_at[box], check_at[box + 1]):
-        which = checks[2 * check]
-        start = np.int64(checks[2 * check + 1])
-        row = np.int64(heads[which]) if which < context.heads_length else np.int64(-1)
+    for check in range(delta.check_at[box], delta.check_at[box + 1]):
+        which = delta.checks[2 * check]
+        start = np.int64(delta.checks[2 * check + 1])
+        row = np.int64(context.heads[which]) if which < context.heads_length else np.int64(-1)
         if row < 0:
-            if not run_program(run, programs, start, np.int64(0), words, np.int64(0), np.int64(0)):
+            if not run_program(run, delta.programs, start, np.int64(0), words, np.int64(0), np.int64(0)):
                 return 0
-        elif joints[which] or row_next[row] >= 0:
+        elif context.joints[which] or context.row_next[row] >= 0:
             result = 2  # the same
         elif not run_program(
-            run, programs, start, np.int64(row_class[row]),
-            words, np.int64(text_at[row]), np.int64(text_length[row]),
+            run, delta.programs, start, np.int64(context.row_class[row]),
+            words, np.int64(context.row_text_at[row]), np.int64(context.row_text_length[row]),
         ):  # fmt: skip
             return 0
     return result
@@ -134,11 +124,7 @@ def search_delta(
     delta: r.DeltaRecord, source: int, boxes: int, context: r.SearchContext, flags: int, moment: int
 ) -> int:
     """Add what an event matches among the first `boxes` boxes to `slots` and `pending`; return whether to stop."""
-    lanes_of = delta.lanes
-    box_owner, owners = delta.box_owner, delta.owners
-    low, high = context.wide_low, context.wide_high
-    slots, pending = context.slots, context.pending
-    counts, tallies = context.counts, context.tallies
+    counts, low, high = context.counts, context.wide_low, context.wide_high
     is_narrow = context.wide_low_length == 64
     one = np.uint64(1)
     for block in range((boxes + 63) >> 6):
@@ -148,25 +134,25 @@ def search_delta(
         for side in range(_SIDES):
             if lanes == 0:
                 break
-            lanes = mixed64(lanes_of, (block * _SIDES + side) * 192, low, high, lanes, is_narrow)
+            lanes = mixed64(delta.lanes, (block * _SIDES + side) * 192, low, high, lanes, is_narrow)
         while lanes != 0:
             box = (block << 6) + np.int64(trailing_zeros(lanes))
             lanes &= lanes - one
             counts.candidates += 1
-            owner = np.int64(box_owner[box])
-            if owners[2 * owner + 1] <= moment:
+            owner = np.int64(delta.box_owner[box])
+            if delta.owners[2 * owner + 1] <= moment:
                 continue
-            claim = owners[2 * owner]
+            claim = delta.owners[2 * owner]
             if flags & r.TALLY:
-                tallies[claim & ~np.int64(1)] += 1
+                context.tallies[claim & ~np.int64(1)] += 1
             verdict = _exactly(box, delta, context)
             if verdict == 0:
                 continue
             if claim & r.VERIFY or verdict == 2:
-                pending[counts.waiting] = (np.int64(source) << 32) | owner
+                context.pending[counts.waiting] = (np.int64(source) << 32) | owner
                 counts.waiting += 1
                 continue
-            slots[counts.sure] = claim >> 1
+            context.slots[counts.sure] = claim >> 1
             counts.sure += 1
             if flags & r.STOP:
                 return np.int64(1)
@@ -196,9 +182,8 @@ def file_plain_box(table, box, owner, end, checks, slot):
     delta.box_owner[box] = owner
     delta.first_side[box + 1] = end
     delta.check_at[box + 1] = checks
-    owners = delta.owners
-    owners[2 * owner] = 2 * slot
-    owners[2 * owner + 1] = r.ALIVE
+    delta.owners[2 * owner] = 2 * slot
+    delta.owners[2 * owner + 1] = r.ALIVE
     _file_boxes(delta, box, 1)
     delta.n_boxes = box + 1
 
@@ -215,7 +200,7 @@ def _file_boxes(delta, first, count):
     lanes = delta.lanes
     sides = delta.sides
     integers, doubles, words = as_int32(sides), as_doubles(sides), as_uint64(sides)
-    first_side, texts = delta.first_side, delta.texts
+    first_side = delta.first_side
     for box in range(first, first + count):
         at = (box >> 6) * (_SIDES * 192) + (box & 63)
         for rank in range(_SIDES):
@@ -227,8 +212,8 @@ def _file_boxes(delta, first, count):
         while end < first_side[box + 1]:
             side, end = end, _end_of(integers, end, np.int64(first_side[box + 1]))
             lo_kind, hi_kind = np.int64(integers[6 * side + 1]) & 255, np.int64(integers[6 * end - 5]) >> 8
-            lo = _cut_code(lo_kind, doubles[3 * side + 1], words[3 * side + 1], texts, 0)
-            hi = _cut_code(hi_kind, doubles[3 * end - 1], words[3 * end - 1], texts, 1)
+            lo = _cut_code(lo_kind, doubles[3 * side + 1], words[3 * side + 1], delta.texts, 0)
+            hi = _cut_code(hi_kind, doubles[3 * end - 1], words[3 * end - 1], delta.texts, 1)
             width = hi - lo if integers[6 * side] < 65536 else np.int64(1 << 21)  # lanes name it in 16 bits
             rank = -1
             if width < best:

@@ -103,42 +103,34 @@ def _letters_missing(words, start, length):
 @subkernel
 def _set_words(segment, context, count):
     """Write the words of an event. An attribute that it lacks has code 0; of a list, only bits of all elements count."""
-    words, known = context.event_words, context.local_touched
-    heads, joints = context.local_heads, context.local_joints
-    row_next, row_cells = context.row_next, context.row_cells
-    row_class, letters = context.row_class, context.words
-    text_at, text_length = context.row_text_at, context.row_text_length
-    shifts = segment.shifts
+    words = context.event_words
     for which in range(segment.n_attributes if segment.n_attributes < MOST else MOST):
-        words[2 * which], words[2 * which + 1] = (
-            _bit(np.int64(0)),
-            0,
-        )  # a value that is no text rules out no check
+        words[2 * which], words[2 * which + 1] = _bit(np.int64(0)), 0  # what is no text rules out no check
     for index in range(count):
-        local = np.int64(known[index])
+        local = np.int64(context.local_touched[index])
         if local >= MOST:
             continue
-        row = np.int64(heads[local])
-        code = missing = np.int64(0 if joints[local] == NOT_KNOWN else ALL)
+        row = np.int64(context.local_heads[local])
+        code = missing = np.int64(0 if context.local_joints[local] == NOT_KNOWN else ALL)
         while row >= 0:
-            code &= _bit(np.int64(row_cells[row]) >> shifts[local])
-            is_text = row_class[row] == 6 and text_length[row] <= _LONGEST
-            missing &= _letters_missing(letters, text_at[row], text_length[row]) if is_text else 0
-            row = np.int64(row_next[row])
+            code &= _bit(np.int64(context.row_cells[row]) >> segment.shifts[local])
+            is_text = context.row_class[row] == 6 and context.row_text_length[row] <= _LONGEST
+            start, length = context.row_text_at[row], context.row_text_length[row]
+            missing &= _letters_missing(context.words, start, length) if is_text else 0
+            row = np.int64(context.row_next[row])
         words[2 * local], words[2 * local + 1] = code, missing
 
 
 @PARTS.part(PREFILTER)
 def drop_by_words(begin: int, end: int, segment: SegmentRecord, context: SearchContext, count: int) -> int:
     """Drop the candidates whose words rule out the event; return where the others end."""
-    box_words, words = segment.prefilter, context.event_words
-    left_at, candidates = segment.left_at, context.pending
+    candidates = context.pending
     _set_words(segment, context, count)
     passed = begin
     for index in range(begin, end):
-        word = box_words[box_of(candidates[index])]
+        word = segment.prefilter[box_of(candidates[index])]
         candidates[passed] = candidates[index]
-        passed += 1 if word & words[word >> BITS] & ALL == 0 else 0
+        passed += 1 if word & context.event_words[word >> BITS] & ALL == 0 else 0
     for index in range(begin, passed):
-        prefetch(left_at, box_of(candidates[index]))
+        prefetch(segment.left_at, box_of(candidates[index]))
     return passed

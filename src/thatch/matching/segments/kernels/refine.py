@@ -35,8 +35,7 @@ def _left_in_layers(left, start, end, context, n_layers):
 
     Returns how many of the attributes are lists, -1 if the sides do not pass.
     """
-    layers, room = context.layers, context.low_length
-    listed = context.listed_high
+    room = context.low_length
     which, passes, lists = np.int64(-1), True, np.int64(0)
     for at in range(3 * start, 3 * end, 3):
         if left[at] != which:
@@ -46,9 +45,9 @@ def _left_in_layers(left, start, end, context, n_layers):
             if which == CHECK:
                 return lists
             passes = False
-            lists += 1 if listed[which] != 0 else 0
-        for layer in range(n_layers if listed[which] != 0 else 1):
-            code = layers[layer * room + which]
+            lists += 1 if context.listed_high[which] != 0 else 0
+        for layer in range(n_layers if context.listed_high[which] != 0 else 1):
+            code = context.layers[layer * room + which]
             passes |= (left[at + 1] <= code) & (left[at + 2] >= code)
     return lists if passes else np.int64(-1)
 
@@ -56,13 +55,11 @@ def _left_in_layers(left, start, end, context, n_layers):
 @inline
 def _prefilter(begin, end, segment, context, count):
     """Drop the candidates that the prefilter rules out; fetch the sides left over of the others."""
-    left_at, left = segment.left_at, segment.left
-    candidates = context.pending
     address = context.parts[PREFILTER]
     if segment.prefilter_length > 0 and address != 0:
         end = drop_by_words(address, begin, end, segment, context, count)
     for index in range(begin, end):
-        prefetch(left, 3 * np.int64(left_at[box_of(candidates[index])]))
+        prefetch(segment.left, 3 * np.int64(segment.left_at[box_of(context.pending[index])]))
     return end
 
 
@@ -75,17 +72,14 @@ def refine(begin, end, segment, context, count, is_loose, n_layers):
     is_loose : the event has lists, or codes are coarse
     n_layers : in how many layers its lists lie, 0 if they do not
     """
-    left_at, left = segment.left_at, segment.left
-    low, high = context.low, context.high
-    strict_low, strict_high = context.strict_low, context.strict_high
-    candidates = context.pending
+    left, strict_low, strict_high = segment.left, context.strict_low, context.strict_high
     claims = segment.box_claims if segment.box_owner_length > 0 else segment.claims
     end = _prefilter(begin, end, segment, context, count)
     kept = begin
     for index in range(begin, end):
-        candidate = candidates[index]
+        candidate = context.pending[index]
         box = box_of(candidate)
-        first, last = np.int64(left_at[box]), np.int64(left_at[box + 1])
+        first, last = np.int64(segment.left_at[box]), np.int64(segment.left_at[box + 1])
         is_listed = candidate & LISTED != 0
         candidate &= ~np.int64(LISTED)
         if first < last:
@@ -95,13 +89,13 @@ def refine(begin, end, segment, context, count, is_loose, n_layers):
                     continue
                 if lists + is_listed > 1:
                     candidate |= SEVERAL
-            elif not _left_pass(left, first, last, low, high):
+            elif not _left_pass(left, first, last, context.low, context.high):
                 continue
             elif is_loose and candidate & SURE and not _left_pass(left, first, last, strict_low, strict_high):
                 candidate ^= SURE
             if left[3 * last - 3] == CHECK:
                 candidate |= HAS_CHECKS
-        candidates[kept] = candidate
+        context.pending[kept] = candidate
         kept += 1
         prefetch(claims, box)
     return kept

@@ -27,12 +27,7 @@ def file_rows(context, rows, flags):
     """
     numbers = context.row_numbers
     info = context.row_info
-    words = context.words
-    row_class = context.row_class
-    text_at, text_length = context.row_text_at, context.row_text_length
-    row_next, row_element = context.row_next, context.row_element
-    heads, joints, touched = context.heads, context.joints, context.touched
-    wide_low, wide_high = context.wide_low, context.wide_high
+    heads, joints = context.heads, context.joints
     has_delta = context.n_deltas > 0
     if flags & r.NUMERIC:
         for row in range(rows):
@@ -58,19 +53,19 @@ def file_rows(context, rows, flags):
             length = np.int64(info[base + rows + text])
             text += 1
         attribute = code >> 3
-        row_class[row] = kind
-        text_at[row] = start
-        text_length[row] = length
+        context.row_class[row] = kind
+        context.row_text_at[row] = start
+        context.row_text_length[row] = length
         if 0 <= attribute < context.heads_length:
-            row_next[row] = heads[attribute]
+            context.row_next[row] = heads[attribute]
             if has_delta:
-                wide = wide_code(kind, numbers[row], words, start, length)
-                if heads[attribute] < 0 or wide < wide_low[attribute]:
-                    wide_low[attribute] = wide
-                if heads[attribute] < 0 or wide > wide_high[attribute]:
-                    wide_high[attribute] = wide
+                wide = wide_code(kind, numbers[row], context.words, start, length)
+                if heads[attribute] < 0 or wide < context.wide_low[attribute]:
+                    context.wide_low[attribute] = wide
+                if heads[attribute] < 0 or wide > context.wide_high[attribute]:
+                    context.wide_high[attribute] = wide
             if heads[attribute] < 0:
-                touched[count] = attribute
+                context.touched[count] = attribute
                 count += 1
             heads[attribute] = row
             if is_joint:
@@ -78,7 +73,7 @@ def file_rows(context, rows, flags):
             elif flags & r.GROUPED:
                 number = np.int64(info[lists_at + row])
                 joints[attribute] = number if number > joints[attribute] else joints[attribute]
-                row_element[row] = info[lists_at + rows + row]
+                context.row_element[row] = info[lists_at + rows + row]
         start += length
     return count
 
@@ -86,23 +81,20 @@ def file_rows(context, rows, flags):
 @subkernel
 def forget_rows(context, touched):
     """Undo `file_rows`."""
-    heads, joints, attributes = context.heads, context.joints, context.touched
-    wide_low, wide_high = context.wide_low, context.wide_high
     for index in range(touched):
-        attribute = attributes[index]
-        heads[attribute] = -1
-        joints[attribute] = 0
-        wide_low[attribute] = 0
-        wide_high[attribute] = 0
+        attribute = context.touched[index]
+        context.heads[attribute] = -1
+        context.joints[attribute] = 0
+        context.wide_low[attribute] = 0
+        context.wide_high[attribute] = 0
 
 
 @subkernel
 def _cell_of_number(segment, local, number):
     """The cell of a number on a segment's line."""
-    number_at, grid_at = segment.number_at, segment.grid_at
     return number_cell(
-        segment.numbers, number_at[local], number_at[local + 1],
-        segment.grid, grid_at[local], grid_at[local + 1],
+        segment.numbers, segment.number_at[local], segment.number_at[local + 1],
+        segment.grid, segment.grid_at[local], segment.grid_at[local + 1],
         segment.grid_scale[local], number,
     )  # fmt: skip
 
@@ -110,12 +102,11 @@ def _cell_of_number(segment, local, number):
 @subkernel
 def _cell_of_text(segment, local, words, start, length):
     """The cell of a text on a segment's line."""
-    number_at, text_at = segment.number_at, segment.text_at
     inside = text_cell(
         segment.text_keys, segment.text_offsets, segment.text_blob,
-        text_at[local], text_at[local + 1], words, start, length,
+        segment.text_at[local], segment.text_at[local + 1], words, start, length,
     )  # fmt: skip
-    return FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local]) + inside
+    return FIRST_TEXT + 2 * (segment.number_at[local + 1] - segment.number_at[local]) + inside
 
 
 @subkernel
@@ -131,9 +122,8 @@ def cell_of(segment, local, kind, number, words, start, length):
 @r.PARTS.part(r.TEXTS)
 def _cell_of_row(segment: r.SegmentRecord, context: r.SearchContext, local: int, row: int) -> int:
     """The cell of an event's text; compiled on demand, as many sets are about numbers alone."""
-    words = context.words
     start, length = context.row_text_at[row], context.row_text_length[row]
-    return np.int64(_cell_of_text(segment, local, words, np.int64(start), np.int64(length)))
+    return np.int64(_cell_of_text(segment, local, context.words, np.int64(start), np.int64(length)))
 
 
 @subkernel
@@ -159,60 +149,48 @@ def encode(segment, context, touched):
 
     Returns how many of its attributes the segment knows, and whether a match of codes needs a closer look.
     """
-    numbers, row_class = context.row_numbers, context.row_class
-    number_at, text_at = segment.number_at, segment.text_at
-    row_next, row_cells = context.row_next, context.row_cells
-    heads, joints, attributes = context.heads, context.joints, context.touched
-    low, high = context.low, context.high
     strict_low, strict_high = context.strict_low, context.strict_high
-    cell_low, cell_high = context.cell_low, context.cell_high
-    local_heads, local_joints = context.local_heads, context.local_joints
-    known = context.local_touched
-    local_of, shifts = segment.local_of, segment.shifts
     is_loose = segment.is_exact == 0
     count = np.int64(0)
     if is_loose:  # missing shares its code with its neighbours, so nothing is sure where codes are coarse
         for local in range(segment.n_attributes):
-            if shifts[local] > 0:
+            if segment.shifts[local] > 0:
                 strict_low[local], strict_high[local] = 65535, 0
     for index in range(touched):
-        attribute = attributes[index]
+        attribute = context.touched[index]
         if attribute >= segment.local_of_length:
             continue
-        local = local_of[attribute]
+        local = segment.local_of[attribute]
         if local < 0:
             continue
-        known[count] = local
+        context.local_touched[count] = local
         count += 1
-        row = heads[attribute]
+        row = context.heads[attribute]
         least, most = np.int64(2147483647), np.int64(-1)
-        is_single = row_next[row] < 0
-        local_heads[local] = row
-        local_joints[local] = joints[attribute]
+        is_single = context.row_next[row] < 0
+        context.local_heads[local] = row
+        context.local_joints[local] = context.joints[attribute]
         while row >= 0:
-            cell = np.int64(row_class[row])
+            cell = np.int64(context.row_class[row])
             if cell == 5:
-                cell = np.int64(_cell_of_number(segment, np.int64(local), numbers[row]))
+                cell = np.int64(_cell_of_number(segment, np.int64(local), context.row_numbers[row]))
             elif cell == 6:
-                if (
-                    text_at[local] == text_at[local + 1]
-                ):  # the segment has no texts there, so all share one cell
-                    cell = FIRST_TEXT + 2 * (number_at[local + 1] - number_at[local])
+                if segment.text_at[local] == segment.text_at[local + 1]:  # without texts, all share one cell
+                    cell = FIRST_TEXT + 2 * (segment.number_at[local + 1] - segment.number_at[local])
                 else:
-                    cell = _cell_of_row(
-                        context.parts[r.TEXTS], segment, context, np.int64(local), np.int64(row)
-                    )
-            row_cells[row] = cell
+                    part = context.parts[r.TEXTS]
+                    cell = _cell_of_row(part, segment, context, np.int64(local), np.int64(row))
+            context.row_cells[row] = cell
             least, most = cell if cell < least else least, cell if cell > most else most
-            row = row_next[row]
-        cell_low[local], cell_high[local] = least, most
-        shift = shifts[local]
-        low[local], high[local] = least >> shift, most >> shift
-        if not is_single or joints[attribute] != 0 or (shift > 0 and most >> shift == 0):
+            row = context.row_next[row]
+        context.cell_low[local], context.cell_high[local] = least, most
+        shift = segment.shifts[local]
+        context.low[local], context.high[local] = least >> shift, most >> shift
+        if not is_single or context.joints[attribute] != 0 or (shift > 0 and most >> shift == 0):
             strict_low[local], strict_high[local] = 65535, 0  # no code is that large: nothing is sure here
             is_loose = True
         elif shift == 0:
-            strict_low[local], strict_high[local] = low[local], high[local]
+            strict_low[local], strict_high[local] = context.low[local], context.high[local]
         else:
             strict_low[local], strict_high[local] = (least >> shift) + 1, (most >> shift) - 1
     return count, is_loose
@@ -221,21 +199,17 @@ def encode(segment, context, touched):
 @subkernel
 def count_lists(context, count):
     """Count the elements of every list of an event (none for a single value), and sort the cells of long lists."""
-    known, heads = context.local_touched, context.local_heads
-    row_next, row_cells = context.row_next, context.row_cells
-    sorted_at, length_of = context.local_sorted, context.local_length
-    sorted_cells = context.sorted
     end = np.int64(0)
     for index in range(count):
-        local = np.int64(known[index])
-        row, start = np.int64(heads[local]), end
-        while row >= 0 and (end > start or row_next[row] >= 0):
-            sorted_cells[end] = row_cells[row]
+        local = np.int64(context.local_touched[index])
+        row, start = np.int64(context.local_heads[local]), end
+        while row >= 0 and (end > start or context.row_next[row] >= 0):
+            context.sorted[end] = context.row_cells[row]
             end += 1
-            row = np.int64(row_next[row])
-        sorted_at[local], length_of[local] = start, end - start
+            row = np.int64(context.row_next[row])
+        context.local_sorted[local], context.local_length[local] = start, end - start
         if end - start > LONG:
-            _sort(sorted_cells, start, end)
+            _sort(context.sorted, start, end)
 
 
 @subkernel
@@ -248,49 +222,42 @@ def set_layers(segment, context, count):
     """
     if segment.is_exact == 0:
         return np.int64(0)
-    known, length_of = context.local_touched, context.local_length
-    joints = context.local_joints
+    known = context.local_touched
     most = np.int64(1)
     for index in range(count):
-        length = np.int64(length_of[known[index]])
-        if length > r.MOST_LAYERS or joints[known[index]] == r.NOT_KNOWN:
+        length = np.int64(context.local_length[known[index]])
+        if length > r.MOST_LAYERS or context.local_joints[known[index]] == r.NOT_KNOWN:
             return np.int64(0)
         most = length if length > most else most
-    layers, room = context.layers, context.low_length
-    listed_low, listed_high = context.listed_low, context.listed_high
-    heads, row_next = context.local_heads, context.row_next
-    row_cells = context.row_cells
+    room = context.low_length
     for index in range(count):
         local = np.int64(known[index])
-        row = np.int64(heads[local])
+        row = np.int64(context.local_heads[local])
         for layer in range(most):
-            layers[layer * room + local] = row_cells[row]
-            row = np.int64(row_next[row]) if row_next[row] >= 0 else row
-        if length_of[local] > 1:
-            listed_low[local], listed_high[local] = 0, 65535
+            context.layers[layer * room + local] = context.row_cells[row]
+            row = np.int64(context.row_next[row]) if context.row_next[row] >= 0 else row
+        if context.local_length[local] > 1:
+            context.listed_low[local], context.listed_high[local] = 0, 65535
     return most
 
 
 @subkernel
 def forget_layers(context, count):
     """Undo `set_layers`."""
-    known, room = context.local_touched, context.low_length
-    layers = context.layers
-    listed_low, listed_high = context.listed_low, context.listed_high
+    room = context.low_length
     for index in range(count):
-        local = np.int64(known[index])
-        listed_low[local], listed_high[local] = 65535, 0
+        local = np.int64(context.local_touched[index])
+        context.listed_low[local], context.listed_high[local] = 65535, 0
         for layer in range(r.MOST_LAYERS):
-            layers[layer * room + local] = 0
+            context.layers[layer * room + local] = 0
 
 
 @subkernel
 def aim(segment, context, local, row):
     """Set the codes of a list to those of one of its elements or, for row -1, of its hull again."""
     low, high = context.low, context.high
-    strict_low, strict_high = context.strict_low, context.strict_high
     shift = segment.shifts[local]
-    strict_low[local], strict_high[local] = 65535, 0
+    context.strict_low[local], context.strict_high[local] = 65535, 0
     if row < 0:
         low[local] = context.cell_low[local] >> shift
         high[local] = context.cell_high[local] >> shift
@@ -302,4 +269,4 @@ def aim(segment, context, local, row):
         low[local], high[local] = (cell - 1 if cell > 0 else cell) >> shift, (cell + 1) >> shift
     # An element of a list with one attribute decides for itself; elsewhere codes are not sure, as before.
     if context.local_joints[local] == 0 and shift == 0:
-        strict_low[local], strict_high[local] = cell, cell
+        context.strict_low[local], context.strict_high[local] = cell, cell

@@ -85,10 +85,6 @@ def search(context, touched, flags, moment, newest):
 @subkernel
 def _search_segment(segment, source, context, touched, flags, moment):
     """Add what an event matches in one segment to `slots` and `pending`; return whether to stop."""
-    low, high = context.low, context.high
-    strict_low, strict_high = context.strict_low, context.strict_high
-    known, shifts = context.local_touched, segment.shifts
-    heads, joints = context.local_heads, context.local_joints
     parts = context.parts
     count, is_loose = encode(segment, context, touched)
     if is_loose:
@@ -98,15 +94,15 @@ def _search_segment(segment, source, context, touched, flags, moment):
     else:
         stopped = _search_single(segment, source, context, count, flags, moment)
     for index in range(count):
-        local = np.int64(known[index])
-        low[local], high[local] = 0, 0
-        strict_low[local], strict_high[local] = 0, 0
-        heads[local] = -1
-        joints[local] = 0
+        local = np.int64(context.local_touched[index])
+        context.low[local], context.high[local] = 0, 0
+        context.strict_low[local], context.strict_high[local] = 0, 0
+        context.local_heads[local] = -1
+        context.local_joints[local] = 0
     if segment.is_exact == 0:
         for local in range(segment.n_attributes):
-            if shifts[local] > 0:
-                strict_low[local], strict_high[local] = 0, 0
+            if segment.shifts[local] > 0:
+                context.strict_low[local], context.strict_high[local] = 0, 0
     return stopped
 
 
@@ -120,14 +116,8 @@ def _settle(end, source, segment, context, count, flags, moment):
 @subkernel
 def _search_single(segment, source, context, count, flags, moment):
     """The same for an encoded event with one value of each attribute, where codes tell all of it."""
-    group_at, codes, mixed = segment.group_at, segment.codes, segment.mixed
-    low, high = context.low, context.high
-    left_at, prefilter = segment.left_at, segment.prefilter
-    claims, died = segment.claims, segment.died
-    has_prefilter, has_deaths = segment.prefilter_length > 0, segment.deaths[0] > 0
-    slots, candidates = context.slots, context.pending
-    known, found, counts = context.local_touched, context.blocks, context.counts
-    is_narrow = segment.is_narrow != 0
+    codes, low, high = segment.codes, context.low, context.high
+    found, counts, has_deaths = context.blocks, context.counts, segment.deaths[0] > 0
     is_quick = segment.box_owner_length == 0 and flags & (r.STOP | r.TALLY) == 0
     most = np.int64(1) if flags & r.STOP else np.int64(64)  # a search that stops early looks at few
 
@@ -135,8 +125,8 @@ def _search_single(segment, source, context, count, flags, moment):
     looked = np.int64(0)
     sure_count, end = counts.sure, counts.waiting  # candidates wait behind what is to be verified
     for turn in range(count + 1):  # the attributes of the event, then the boxes that need none
-        local = np.int64(known[turn]) if turn < count else segment.n_attributes
-        for number in range(group_at[local], group_at[local + 1]):
+        local = np.int64(context.local_touched[turn]) if turn < count else segment.n_attributes
+        for number in range(segment.group_at[local], segment.group_at[local + 1]):
             group = r.GroupRecord(segment.groups, number * segment.group_width)
             mixed_first, has_left = group.mixed_at, group.left_kinds != 0
             for step in range((n_zones(group) + 63) >> 6):
@@ -149,20 +139,18 @@ def _search_single(segment, source, context, count, flags, moment):
                         lanes = boxes_alive(codes, group, block, low, high)
                         if mixed_first >= 0:
                             mixed_at = mixed_first + block * (r.MIXED_SIDES * 192)
-                            lanes = mixed_alive(mixed, mixed_at, low, high, lanes, is_narrow)
+                            lanes = mixed_alive(segment, mixed_at, low, high, lanes)
                         if lanes == 0:
                             continue
                         looked += np.int64(bit_count(lanes))
                         first_box = group.first_box + (block << 6)
                         if is_quick:  # mostly all that is left to ask is who is alive
                             lanes, sure_count = take_sure(
-                                lanes, first_box, left_at, claims, died, has_left, has_deaths, moment,
-                                slots, sure_count,
-                            )  # fmt: skip
+                                lanes, first_box, segment, context, has_left, has_deaths, moment, sure_count
+                            )
                         end = add_candidates(
-                            lanes, lanes, none, none, first_box, number, left_at, prefilter, has_prefilter,
-                            candidates, end,
-                        )  # fmt: skip
+                            lanes, lanes, none, none, first_box, number, segment, context, end
+                        )
                     if flags & r.STOP:
                         stopped = _settle(end, source, segment, context, count, flags, moment)
                         sure_count, end = counts.sure, counts.waiting

@@ -51,7 +51,6 @@ def _is_inside(cell, start, end, lo, hi):
 @subkernel
 def _any_inside(which, start, end, lo, hi, context):
     """Whether some element of a list lies in one of the alternatives."""
-    heads, row_next = context.local_heads, context.row_next
     length = np.int64(context.local_length[which])
     if length > LONG:
         cells = context.sorted
@@ -61,63 +60,56 @@ def _any_inside(which, start, end, lo, hi, context):
             if at < first + length and cells[at] <= hi[side]:
                 return True
         return False
-    row_cells = context.row_cells
-    row = np.int64(heads[which])
-    while row >= 0 and not _is_inside(row_cells[row], start, end, lo, hi):
-        row = np.int64(row_next[row])
+    row = np.int64(context.local_heads[which])
+    while row >= 0 and not _is_inside(context.row_cells[row], start, end, lo, hi):
+        row = np.int64(context.row_next[row])
     return row >= 0
 
 
 @subkernel
 def _strike(joint, start, stop, attributes, lo, hi, context):
     """Strike out the elements of a list that fail the box's sides, from `start` to `stop`, on its attributes."""
-    heads, row_next = context.local_heads, context.row_next
-    row_cells, row_element = context.row_cells, context.row_element
-    hits, joints = context.hits, context.local_joints
     while start < stop:
         end = _end_of(attributes, start, stop)
-        row = np.int64(heads[attributes[start]]) if joints[attributes[start]] == joint else np.int64(-1)
+        which = attributes[start]
+        row = np.int64(context.local_heads[which]) if context.local_joints[which] == joint else np.int64(-1)
         while row >= 0:
-            if not _is_inside(row_cells[row], start, end, lo, hi):
-                hits[row_element[row]] = 0
-            row = np.int64(row_next[row])
+            if not _is_inside(context.row_cells[row], start, end, lo, hi):
+                context.hits[context.row_element[row]] = 0
+            row = np.int64(context.row_next[row])
         start = end
 
 
 @subkernel
 def _any_left(which, context, start):
     """Whether some element of a list is not yet struck out; with `start`, reinstate them all first."""
-    heads, row_next = context.local_heads, context.row_next
-    row_element, hits = context.row_element, context.hits
-    row = np.int64(heads[which])
+    row = np.int64(context.local_heads[which])
     found = False
     while row >= 0:
         if start:
-            hits[row_element[row]] = 1
-        elif hits[row_element[row]] != 0:
+            context.hits[context.row_element[row]] = 1
+        elif context.hits[context.row_element[row]] != 0:
             found = True
-        row = np.int64(row_next[row])
+        row = np.int64(context.row_next[row])
     return found
 
 
 @subkernel
 def _verdict_of(start, stop, attributes, lo, hi, context):
     """NO, YES, or MAYBE: every side holds, but not all of them surely for the same elements of a list."""
-    cell_low, cell_high = context.cell_low, context.cell_high
-    heads, joints = context.local_heads, context.local_joints
     result = YES
     done = np.uint64(0)  # lists that were tested
     while start < stop:
         which = np.int64(attributes[start])
         end = _end_of(attributes, start, stop)
-        joint = np.uint64(joints[which])
-        if heads[which] < 0:  # missing, which is cell 0
+        joint = np.uint64(context.local_joints[which])
+        if context.local_heads[which] < 0:  # missing, which is cell 0
             if lo[start] > 0:
                 return NO
         elif joint == r.NOT_KNOWN:
             is_near = False
             for side in range(start, end):
-                is_near |= lo[side] <= cell_high[which] and hi[side] >= cell_low[which]
+                is_near |= lo[side] <= context.cell_high[which] and hi[side] >= context.cell_low[which]
             if not is_near:
                 return NO
             result = MAYBE
@@ -173,31 +165,26 @@ def _check_at(left, entry):
 @subkernel
 def _list_holds(first, last, which, joint, start, stop, attributes, lo, hi, segment, context):
     """Whether one element of a list satisfies the sides and the checks of a box on all of its attributes."""
-    check_attribute, left = segment.check_attribute, segment.left
-    heads, joints = context.local_heads, context.local_joints
-    row_next, row_element = context.row_next, context.row_element
-    hits = context.hits
     _any_left(which, context, 1)
     _strike(joint, start, stop, attributes, lo, hi, context)
     for entry in range(first, last):
-        check = _check_at(left, entry)
-        if joints[check_attribute[check]] == joint:
-            row = np.int64(heads[check_attribute[check]])
+        check = _check_at(segment.left, entry)
+        if context.local_joints[segment.check_attribute[check]] == joint:
+            row = np.int64(context.local_heads[segment.check_attribute[check]])
             while row >= 0:
-                if hits[row_element[row]] != 0 and not _row_holds(check, row, segment, context):
-                    hits[row_element[row]] = 0
-                row = np.int64(row_next[row])
+                element = context.row_element[row]
+                if context.hits[element] != 0 and not _row_holds(check, row, segment, context):
+                    context.hits[element] = 0
+                row = np.int64(context.row_next[row])
     return _any_left(which, context, 0)
 
 
 @subkernel
 def _checks_list(box, segment, context):
     """Whether a check of a box is on a list."""
-    left_at, left = segment.left_at, segment.left
-    check_attribute = segment.check_attribute
-    entry = np.int64(left_at[box + 1]) - 1
-    while entry >= left_at[box] and left[3 * entry] == r.CHECK:
-        if not is_single(np.int64(check_attribute[_check_at(left, entry)]), context):
+    entry = np.int64(segment.left_at[box + 1]) - 1
+    while entry >= segment.left_at[box] and segment.left[3 * entry] == r.CHECK:
+        if not is_single(np.int64(segment.check_attribute[_check_at(segment.left, entry)]), context):
             return True
         entry -= 1
     return False
@@ -209,18 +196,16 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
 
     Checks and side of one attribute must hold for the same element of a list.
     """
-    left_at, left = segment.left_at, segment.left
-    check_attribute = segment.check_attribute
-    heads, joints = context.local_heads, context.local_joints
-    row_cells, row_next = context.row_cells, context.row_next
+    left = segment.left
+    joints = context.local_joints
     result = YES
-    first = last = np.int64(left_at[box + 1])
-    while first > left_at[box] and left[3 * first - 3] == r.CHECK:
+    first = last = np.int64(segment.left_at[box + 1])
+    while first > segment.left_at[box] and left[3 * first - 3] == r.CHECK:
         first -= 1
     for entry in range(first, last):
         check = _check_at(left, entry)
-        which = np.int64(check_attribute[check])
-        row = np.int64(heads[which])
+        which = np.int64(segment.check_attribute[check])
+        row = np.int64(context.local_heads[which])
         if is_single(which, context):  # which lies in its side
             if not _holds(check, row, segment, context):
                 return NO
@@ -239,13 +224,13 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
         end = _end_of(attributes, side, stop) if side < stop else side
         is_found = False
         while row >= 0 and not is_found:
-            is_found = side == end or _is_inside(row_cells[row], side, end, lo, hi)
+            is_found = side == end or _is_inside(context.row_cells[row], side, end, lo, hi)
             other = first
             while is_found and other < last:
-                if check_attribute[_check_at(left, other)] == which:
+                if segment.check_attribute[_check_at(left, other)] == which:
                     is_found = _row_holds(_check_at(left, other), row, segment, context)
                 other += 1
-            row = np.int64(row_next[row])
+            row = np.int64(context.row_next[row])
         if not is_found:
             return NO
     return result
@@ -265,13 +250,11 @@ def _decide(
     moment: int,
 ) -> int:
     """Drop the candidates that do not match; mark those as `SURE` that surely do. Return where they end."""
-    candidates, tallies = context.pending, context.tallies
-    box_owner, claims = segment.box_owner, segment.claims
-    died, has_owners = segment.died, segment.box_owner_length > 0
+    has_owners = segment.box_owner_length > 0
     _new_round(context)
     kept = begin
     for index in range(begin, end):
-        candidate = candidates[index]
+        candidate = context.pending[index]
         box = box_of(candidate)
         verdict = YES
         if candidate & SEVERAL and must_agree(candidate, segment, context):
@@ -293,13 +276,14 @@ def _decide(
             if verdict == NO:
                 continue
         if flags & r.TALLY:
-            owner = np.int64(box_owner[box]) if has_owners else box
-            tallies[np.int64(claims[owner]) & ~np.int64(1)] += 1 if died[owner] > moment else 0
+            owner = np.int64(segment.box_owner[box]) if has_owners else box
+            candidates = np.int64(segment.claims[owner]) & ~np.int64(1)
+            context.tallies[candidates] += 1 if segment.died[owner] > moment else 0
         if candidate & HAS_CHECKS and verdict == YES:
             verdict = _checked(box, start, stop, attributes, lo, hi, segment, context)
             if verdict == NO:
                 continue
-        candidates[kept] = (box << SHIFT) | (SURE if verdict == YES else 0)
+        context.pending[kept] = (box << SHIFT) | (SURE if verdict == YES else 0)
         kept += 1
     return kept
 
@@ -311,10 +295,9 @@ def settle(end, source, segment, context, is_loose, flags, moment):
     Matches go to `slots`, what is not sure to `pending`; where the closer look is not loaded, that is more. All
     candidates take one step together, so that they wait for memory together.
     """
-    box_owner, died = segment.box_owner, segment.died
     has_deaths, has_owners = segment.deaths[0] > 0, segment.box_owner_length > 0
     claims = segment.box_claims if has_owners else segment.claims
-    slots, pending = context.slots, context.pending
+    pending = context.pending
     counts = context.counts
     begin = counts.waiting
     has_checks = segment.check_attribute_length > 0
@@ -322,15 +305,15 @@ def settle(end, source, segment, context, is_loose, flags, moment):
         end = _decide(context.parts[r.VERDICTS], begin, end, segment, context, is_loose, flags, moment)
     for index in range(begin, end):
         box, is_sure = box_of(pending[index]), pending[index] & FLAGS == SURE
-        if has_deaths and died[np.int64(box_owner[box]) if has_owners else box] <= moment:
+        if has_deaths and segment.died[np.int64(segment.box_owner[box]) if has_owners else box] <= moment:
             continue
         claim = np.int64(claims[box])
         if claim & r.VERIFY or not is_sure:
-            owner = np.int64(box_owner[box]) if has_owners else box
+            owner = np.int64(segment.box_owner[box]) if has_owners else box
             pending[counts.waiting] = (np.int64(source) << 32) | owner
             counts.waiting += 1
             continue
-        slots[counts.sure] = claim >> 1
+        context.slots[counts.sure] = claim >> 1
         counts.sure += 1
         if flags & r.STOP:
             return True
