@@ -58,18 +58,11 @@ def _scratch_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class SharedFile(Generic[Content]):
-    """A file that every worker can open.
+    """A file that every worker can open."""
 
-    Parameters
-    ----------
-    name : under which Spark has shipped it
-    path : where it lies if workers see the files of this process, else None
-    load : opens it
-    """
-
-    name: str
-    path: str | None
-    load: Callable[[Path], Content]
+    name: str  # under which Spark has shipped it
+    path: str | None  # where it lies if workers see the files of this process, else None
+    load: Callable[[Path], Content]  # opens it
 
     def local_path(self) -> Path:
         """Where the file lies in the calling process."""

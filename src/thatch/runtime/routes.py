@@ -15,17 +15,11 @@ _SHOWN = 3  # subscriptions that are named as the reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """Whether a broker sends the event over one link.
+    """Whether a broker sends the event over one link."""
 
-    Parameters
-    ----------
-    neighbour : at its other end
-    is_sent : whether the event is sent there
-    wanted : known subscriptions from there that want it; empty if every event is sent there
-    """
-
-    neighbour: str
-    is_sent: bool
+    neighbour: str  # at its other end
+    is_sent: bool  # whether the event is sent there
+    # Known subscriptions from there that want it; empty if every event is sent there.
     wanted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -41,18 +35,12 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """What one broker does with the event.
-
-    Parameters
-    ----------
-    came_from : the neighbour that sent it, None where it is published
-    clients : who gets it here, each with the subscriptions that want it
-    """
+    """What one broker does with the event."""
 
     broker: str
-    came_from: str | None
+    came_from: str | None  # the neighbour that sent it, None where it is published
     hops: tuple[Hop, ...]
-    clients: Mapping[str, tuple[str, ...]]
+    clients: Mapping[str, tuple[str, ...]]  # who gets it here, each with the subscriptions that want it
 
     def lines(self) -> Iterator[str]:
         """The lines of the explanation."""

@@ -13,7 +13,8 @@ from thatch.app.cli.output import command_line, note, note_rows, progress, say, 
 from thatch.app.cli.sources import load_filters, load_schema
 
 if TYPE_CHECKING:
-    from thatch.pipeline.jobs.place import Inputs, Placed
+    from thatch.pipeline.jobs.place import Inputs
+    from thatch.placement.plan import PlacementPlan
 
 __all__ = ["place"]
 
@@ -109,27 +110,21 @@ def place(  # noqa: PLR0913 - an option each
     )
     if spark:
         with spark_job("place", "placing", out, master=master, overwrite=overwrite) as (session, output):
-            placed = place_files(session, inputs, wanted, output, now=time.perf_counter)
+            plan, refused = place_files(session, inputs, wanted, output, now=time.perf_counter)
     else:
         filters, refused = load_filters(subscriptions, inputs.schema)
+        output = JobOutput(out, overwrite=overwrite, command=command_line())
+        clock = time.perf_counter
         with progress("placing") as meter:
-            placed = place_here(
-                filters,
-                refused,
-                inputs,
-                wanted,
-                JobOutput(out, overwrite=overwrite, command=command_line()),
-                now=time.perf_counter,
-                tell=meter.describe,
-            )
-    _print_plan(placed, inputs, out.rstrip("/"))
+            plan = place_here(filters, refused, inputs, wanted, output, now=clock, tell=meter.describe)
+    note_rows(f"rows of {subscriptions} were refused", refused)
+    _print_plan(plan, inputs, out.rstrip("/"))
 
 
-def _print_plan(placed: Placed, inputs: Inputs, out: str) -> None:
+def _print_plan(plan: PlacementPlan, inputs: Inputs, out: str) -> None:
     from thatch.formats.plan import REPORT
 
-    plan, facts = placed.plan, placed.plan.statistics
-    note_rows(f"rows of {inputs.subscriptions} were refused", placed.refused)
+    facts = plan.statistics
     say(
         f"{len(plan.subscribers):,} subscribers on {len(plan.loads):,} brokers, {facts['status']}: "
         f"load factor {facts['load_factor']:.3g}, largest delay {facts['largest_delay']:.3g}"

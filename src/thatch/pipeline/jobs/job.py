@@ -48,21 +48,13 @@ FirstRows = tuple[tuple[int, str], ...]  # some refused rows: number, reason
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """Where a job writes, and what it reports meanwhile.
+    """Where a job writes, and what it reports meanwhile."""
 
-    Parameters
-    ----------
-    folder : appears when it is complete
-    overwrite : whether to replace a folder that a job has written
-    command : the command line, for the page and the manifest
-    progress : is called with the number of Spark tasks done and known
-    """
-
-    folder: str
+    folder: str  # appears when it is complete
     _: KW_ONLY
-    overwrite: bool = False
-    command: str = ""
-    progress: Progress | None = None
+    overwrite: bool = False  # whether to replace a folder that a job has written
+    command: str = ""  # the command line, for the page and the manifest
+    progress: Progress | None = None  # is called with the number of Spark tasks done and known
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,25 +42,18 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadFacts:
-    """What was loaded.
+    """What was loaded."""
 
-    Parameters
-    ----------
-    accepted, refused : rows
-    subscribers : how many different ones, give or take 5 %
-    expiring : accepted rows that expire
-    reasons : why rows were refused, the most frequent first, as rows of the page's table
-    attributes, kinds : of the conditions of accepted filters: name, filters that have some, conditions
-    boxes, lengths : how many accepted filters have 2^k to 2^(k+1) - 1 boxes, or characters, by k
-    """
-
-    accepted: int
-    refused: int
-    subscribers: int
-    expiring: int
+    accepted: int  # rows
+    refused: int  # rows
+    subscribers: int  # how many different ones, give or take 5 %
+    expiring: int  # accepted rows that expire
+    # Why rows were refused, the most frequent first, as rows of the page's table.
     reasons: tuple[dict[str, Any], ...]
+    # Of the conditions of accepted filters: name, filters that have some, conditions.
     attributes: tuple[tuple[str, int, int], ...]
     kinds: tuple[tuple[str, int, int], ...]
+    # How many accepted filters have 2^k to 2^(k+1) - 1 boxes, or characters, by k.
     boxes: dict[int, int]
     lengths: dict[int, int]
 

@@ -19,33 +19,23 @@ _COLUMNS = 60  # of that picture; where there are more hours, neighbours share o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchFacts:
-    """What was matched.
+    """What was matched."""
 
-    Parameters
-    ----------
-    who : "subscription" or "subscriber": what is counted
-    rows : of the table of matches
-    events : in the log
-    matches : deliveries in all
-    matched, silent : how many received some and none; None if that is not known
-    refused, rejected : rows of the log that are not events, rows of the subscriptions that are none; the first of each
-    most : who received most: name, events
-    sizes : how many received 2^k to 2^(k+1) - 1 events, by k
-    hours, by_hour : deliveries by hour, of all and of those who received most, if asked for
-    """
-
-    who: str
-    rows: int
-    events: int
-    matches: int
+    who: str  # "subscription" or "subscriber": what is counted
+    rows: int  # of the table of matches
+    events: int  # in the log
+    matches: int  # deliveries in all
+    # How many received some and none; None if that is not known.
     matched: int
     silent: int | None
+    # Rows of the log that are not events, rows of the subscriptions that are none; the first of each.
     refused: int
     rejected: int
     first_refused: FirstRows = ()
     first_rejected: FirstRows = ()
-    most: tuple[tuple[str, int], ...] = ()
-    sizes: dict[int, int] = field(default_factory=dict)
+    most: tuple[tuple[str, int], ...] = ()  # who received most: name, events
+    sizes: dict[int, int] = field(default_factory=dict)  # how many received 2^k to 2^(k+1) - 1 events, by k
+    # Deliveries by hour, of all and of those who received most, if asked for.
     hours: tuple[tuple[datetime, int], ...] = ()
     by_hour: tuple[tuple[str, datetime, int], ...] = ()
 

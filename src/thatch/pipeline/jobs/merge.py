@@ -26,20 +26,12 @@ FRONTIER = "frontier.parquet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeOptions:
-    """How subscriptions are merged; as for `merge`, and checked before anything is read.
+    """How subscriptions are merged; as for `merge`, and checked before anything is read."""
 
-    Parameters
-    ----------
-    budget : the largest share of all events that may pass although nobody wants them
-    events : files of logged events
-    profile : a folder of `thatch profile`
-    nulls : what empty fields of events are
-    """
-
-    budget: float = 0.0
-    events: str | None = None
-    profile: str | None = None
-    nulls: Literal["missing", "null"] = "missing"
+    budget: float = 0.0  # the largest share of all events that may pass although nobody wants them
+    events: str | None = None  # files of logged events
+    profile: str | None = None  # a folder of `thatch profile`
+    nulls: Literal["missing", "null"] = "missing"  # what empty fields of events are
 
     def __post_init__(self) -> None:
         check_budget(self.budget)

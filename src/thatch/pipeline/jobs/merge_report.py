@@ -32,26 +32,17 @@ _SHARES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeFacts:
-    """What was merged.
+    """What was merged."""
 
-    Parameters
-    ----------
-    covering : the result of `reduce`
-    frontier : all choices, and the one that was made
-    refused : rows of the log that are not events
-    mergers, perfect, parts : mergers, those without false positives, and the subscriptions merged
-    attributes : counts by the attribute merged on, the most parts first
-    largest : the mergers of most parts
-    """
-
-    covering: ReduceFacts
-    frontier: Frontier
-    refused: int
+    covering: ReduceFacts  # the result of `reduce`
+    frontier: Frontier  # all choices, and the one that was made
+    refused: int  # rows of the log that are not events
+    # Mergers, those without false positives, and the subscriptions merged.
     mergers: int
     perfect: int
     parts: int
-    attributes: tuple[dict[str, Any], ...] = ()
-    largest: tuple[dict[str, Any], ...] = ()
+    attributes: tuple[dict[str, Any], ...] = ()  # counts by the attribute merged on, the most parts first
+    largest: tuple[dict[str, Any], ...] = ()  # the mergers of most parts
 
 
 def merge_facts(merged: MergedTable, covering: ReduceFacts) -> MergeFacts:

@@ -30,7 +30,7 @@ from thatch.placement.plan import PlacementPlan
 from thatch.placement.sites import Homes, Sites
 from thatch.placement.subscriptions import SubscriptionList
 
-__all__ = ["Inputs", "Placed", "place_files", "place_here"]
+__all__ = ["Inputs", "Refused", "place_files", "place_here"]
 
 Refused = Sequence[tuple[int, str]]  # rows that are not subscriptions, with the reasons
 
@@ -39,28 +39,17 @@ _EVERY = "every"  # the id of a filter that holds on all events; those of broker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What a plan is made of.
+    """What a plan is made of."""
 
-    Parameters
-    ----------
-    subscriptions : a file; on Spark also a folder of files, a glob, or a folder of `thatch load` with its schema
-    tree : a file; see `thatch.formats.broker_tree`
-    locations : a file; see `thatch.formats.locations`
-    profile : a folder of `thatch profile`, None for no profile
-    events : files of events in which the traffic of the plan is counted, None for none
-    schema : declared types of attributes
-    boxes : the most boxes in a broker's filter, unless the tree says otherwise
-    map : two attributes in which the page draws filters
-    """
-
+    # A file; on Spark also a folder of files, a glob, or a folder of `thatch load` with its schema.
     subscriptions: str
-    tree: str
-    locations: str
-    profile: str | None = None
-    events: str | None = None
-    schema: Schema | None = None
-    boxes: int = 3
-    map: tuple[str, ...] = ()
+    tree: str  # a file; see `thatch.formats.broker_tree`
+    locations: str  # a file; see `thatch.formats.locations`
+    profile: str | None = None  # a folder of `thatch profile`, None for no profile
+    events: str | None = None  # files of events in which the traffic of the plan is counted, None for none
+    schema: Schema | None = None  # declared types of attributes
+    boxes: int = 3  # the most boxes in a broker's filter, unless the tree says otherwise
+    map: tuple[str, ...] = ()  # two attributes in which the page draws filters
 
     def read(self) -> tuple[Sites, Homes, Profile | None]:
         """Read the brokers, the locations of subscribers, and the profile."""
@@ -76,14 +65,6 @@ class Inputs:
         return {**files, **asdict(wanted), "schema": schema}
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A plan, and the rows that are not subscriptions."""
-
-    plan: PlacementPlan
-    refused: Refused
-
-
 def place_here(
     subscriptions: Sequence[tuple[str, Filter]],
     refused: Refused,
@@ -93,13 +74,10 @@ def place_here(
     *,
     now: Callable[[], float] | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> Placed:
+) -> PlacementPlan:
     """Place the subscribers of filters in this process, without Spark, and write the plan.
 
-    Parameters
-    ----------
-    subscriptions, refused : what the file of subscriptions held
-    output : the folder; see `thatch.formats.plan`
+    The file of subscriptions held `subscriptions` and `refused`. `thatch.formats.plan` describes the folder.
     """
     sites, homes, profile = inputs.read()
     found = place(
@@ -123,7 +101,7 @@ def place_here(
         parameters=inputs.parameters(wanted),
         overwrite=output.overwrite,
     )
-    return Placed(found, refused)
+    return found
 
 
 def place_files(
@@ -133,8 +111,8 @@ def place_files(
     output: JobOutput,
     *,
     now: Callable[[], float] | None = None,
-) -> Placed:
-    """Place the subscribers of files on Spark, and write the plan."""
+) -> tuple[PlacementPlan, Refused]:
+    """Place the subscribers of files on Spark, and write the plan; also returns the rows that were refused."""
     sites, homes, profile = inputs.read()
     with run_job(spark, output, f"placing the subscribers of {inputs.subscriptions}") as job:
         table, schema = read_files_or_loaded(spark, inputs.subscriptions, inputs.schema)
@@ -158,7 +136,7 @@ def place_files(
             parameters=replace(inputs, schema=schema).parameters(wanted),
             rows=job.put_tables(plan_tables(found)),
         )
-    return Placed(found, refused)
+    return found, refused
 
 
 # --- traffic ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from thatch.formats.profile import KIND, profile_tables
 from thatch.model.profile import Profile
@@ -28,40 +28,19 @@ def profile_files(
     fraction: float = 1.0,
     schema: Schema | None = None,
 ) -> Profile:
-    """Profile the events of files.
+    """Profile the events of files; parameters as for `profile`, but events and subscriptions are files.
 
-    Parameters
-    ----------
-    events : a file, a folder of files or a glob; see `read_events`
-    output : the folder gets the tables of `thatch.formats.profile`, `report.html` and `manifest.json`
-    subscriptions : a file, a folder of files or a glob; see `read_subscriptions`
-    nulls : what empty fields of CSV and Parquet are
-    fraction : of the events to look at, drawn at random
-    schema : declared types of attributes
+    The folder gets the tables of `thatch.formats.profile`, `report.html` and `manifest.json`.
     """
     with run_job(spark, output, f"profiling {events}") as job:
         log = read_events(spark, events, with_numbers=False)
         filters = None if subscriptions is None else read_subscriptions(spark, subscriptions)
-        found = profile(
-            log.table,
-            filters,
-            event=log.row,
-            json=log.json,
-            nulls=nulls,
-            schema=schema,
-            fraction=fraction,
-        )
-        found = _add_rejects(found, log)
+        options: dict[str, Any] = {"nulls": nulls, "fraction": fraction, "schema": schema}
+        found = _add_rejects(profile(log.table, filters, event=log.row, json=log.json, **options), log)
         job.finish(
             KIND,
             page=profile_report(found, events, subscriptions, output.command),
-            parameters={
-                "events": events,
-                "subscriptions": subscriptions,
-                "nulls": nulls,
-                "fraction": fraction,
-                "schema": schema,
-            },
+            parameters={"events": events, "subscriptions": subscriptions, **options},
             rows=job.put_tables(profile_tables(found)),
         )
     return found

@@ -68,20 +68,12 @@ def reduce_files(spark: SparkSession, path: str, options: ReduceOptions, output:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """Subscriptions that were reduced.
-
-    Parameters
-    ----------
-    found : the result of `reduce`
-    accepted : the subscriptions as they were given
-    schema : their declared types
-    parameters : what was asked, for the manifest
-    """
+    """Subscriptions that were reduced: the result of `reduce`, the subscriptions, their declared types."""
 
     found: DataFrame
     accepted: DataFrame
     schema: Schema | None
-    parameters: dict[str, Any]
+    parameters: dict[str, Any]  # for the manifest
 
     def joined(self) -> DataFrame:
         """The subscriptions as they were given, with the result for each."""

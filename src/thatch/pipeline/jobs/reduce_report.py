@@ -22,37 +22,25 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReduceFacts:
-    """What was found.
+    """What was found."""
 
-    Parameters
-    ----------
-    active, single, several : subscriptions that are enough, and those that one or several of them cover
-    exhausted, large : active ones that were not decided within the budget, or have too many boxes to be decided
-    refused, first_refused : rows that are not subscriptions, and the first of them
-    nodes, rounds : cells that searches looked at, and how often they asked for another subscription
-    hardest : row, id and cells of the searches that took most
-    first_exhausted : row and id
-    masks : counts by set of attributes, the most frequent first
-    coverers : active subscriptions by how many others they cover, alone and with others
-    sizes : passive subscriptions by the size of their proofs
-    curve : how many had arrived, and how many of them were active
-    """
-
-    active: int
-    single: int
-    several: int
-    exhausted: int
-    large: int
-    refused: int
-    nodes: int
-    rounds: int
+    active: int  # subscriptions that are enough
+    single: int  # covered by one of them
+    several: int  # covered by several of them together
+    exhausted: int  # active because undecided within the budget
+    large: int  # active because they have too many boxes to be decided
+    refused: int  # rows that are not subscriptions
+    nodes: int  # cells that searches looked at
+    rounds: int  # how often searches asked for another subscription
     first_refused: FirstRows = ()
-    first_exhausted: tuple[tuple[int, str], ...] = ()
-    hardest: tuple[tuple[int, str, int], ...] = ()
-    masks: tuple[dict[str, Any], ...] = ()
-    coverers: tuple[dict[str, Any], ...] = ()
-    sizes: tuple[tuple[int, int], ...] = ()
-    curve: tuple[tuple[int, int], ...] = ()
+    first_exhausted: tuple[tuple[int, str], ...] = ()  # row and id
+    hardest: tuple[tuple[int, str, int], ...] = ()  # row, id and cells of the searches that took most
+    masks: tuple[dict[str, Any], ...] = ()  # counts by set of attributes, the most frequent first
+    coverers: tuple[
+        dict[str, Any], ...
+    ] = ()  # active ones by how many others they cover, alone and with others
+    sizes: tuple[tuple[int, int], ...] = ()  # passive subscriptions by the size of their proofs
+    curve: tuple[tuple[int, int], ...] = ()  # how many had arrived, and how many of them were active
 
     @property
     def passive(self) -> int:

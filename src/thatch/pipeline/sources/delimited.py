@@ -33,17 +33,11 @@ _LONGEST_HEADER = 1_000  # lines
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delimited:
-    """The lines of CSV files, and how to make rows of them.
+    """The lines of CSV files, and how to make rows of them."""
 
-    Parameters
-    ----------
-    lines : numbers and texts of lines, those of one run together and in order
-    layout : the runs and the columns
-    count, reject_count : how many rows there are, and how many of them are rejects
-    """
-
-    lines: DataFrame
-    layout: CsvLayout
+    lines: DataFrame  # numbers and texts of lines, those of one run together and in order
+    layout: CsvLayout  # the runs and the columns
+    # How many rows there are, and how many of them are rejects.
     count: int
     reject_count: int
 

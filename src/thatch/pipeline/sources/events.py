@@ -21,25 +21,16 @@ __all__ = ["EventSource", "read_events"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSource:
-    """Events on Spark.
+    """Events on Spark."""
 
-    Parameters
-    ----------
-    table : the events, one a row
-    json : the column that holds each event as JSON text; None if each attribute has its column
-    row : the column that numbers the rows: `row`, unless an attribute has that name
-    count : how many rows `table` and `rejects` have together; 0 for JSON lines that are not numbered
-    rejects : rows of the files that are no rows of a table, as `row` and `reason`; None if there can be none. Lines
-        that hold no JSON object are not among them: whoever reads the JSON finds those
-    invalid : counts the rejects while `table` is read
-    """
-
-    table: DataFrame
-    json: str | None
-    row: str = ROW
-    count: int
+    table: DataFrame  # the events, one a row
+    json: str | None  # the column that holds each event as JSON text; None if each attribute has its column
+    row: str = ROW  # the column that numbers the rows: `row`, unless an attribute has that name
+    count: int  # how many rows `table` and `rejects` have together; 0 for JSON lines that are not numbered
+    # Rows of the files that are no rows of a table, as `row` and `reason`; None if there can be none. Lines
+    # that hold no JSON object are not among them: whoever reads the JSON finds those.
     rejects: DataFrame | None = None
-    invalid: Observation | None = None
+    invalid: Observation | None = None  # counts the rejects while `table` is read
 
     def rejects_found(self) -> DataFrame | None:
         """The rejects, None if there are none; to be called after an action has read the whole table."""

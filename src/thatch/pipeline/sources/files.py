@@ -24,20 +24,12 @@ _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+(?:Error|Exception)): (.+)$", re.MUL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """Files of one kind.
+    """Files of one kind."""
 
-    Parameters
-    ----------
-    given : the path as it was given
-    path : the same as Spark takes it
-    kind : `jsonl`, `csv` or `parquet`
-    names : the paths of the files, in order
-    """
-
-    given: str
-    path: str
-    kind: str
-    names: tuple[str, ...]
+    given: str  # the path as it was given
+    path: str  # the same as Spark takes it
+    kind: str  # `jsonl`, `csv` or `parquet`
+    names: tuple[str, ...]  # the paths of the files, in order
 
     @property
     def is_packed(self) -> bool:

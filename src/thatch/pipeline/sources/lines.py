@@ -30,22 +30,13 @@ _WHITE += "\u2028\u2029\u202f\u205f\u3000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSplit:
-    """A part of a file that one task reads.
+    """A part of a file that one task reads."""
 
-    Parameters
-    ----------
-    file : its path
-    start : the byte where it begins
-    first : the number of its first line
-    filled : how many lines are not blank
-    head : its first line that is not empty, if it was asked for
-    """
-
-    file: str
-    start: int
-    first: int
-    filled: int
-    head: str | None
+    file: str  # its path
+    start: int  # the byte where it begins
+    first: int  # the number of its first line
+    filled: int  # how many lines are not blank
+    head: str | None  # its first line that is not empty, if it was asked for
 
 
 @dataclass(frozen=True, slots=True)

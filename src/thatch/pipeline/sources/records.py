@@ -31,18 +31,11 @@ _BLANK = r"^\r*$"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive lines that hold whole records: a split of a file, or a file.
+    """Consecutive lines that hold whole records: a split of a file, or a file."""
 
-    Parameters
-    ----------
-    first : the number of its first line
-    begins_file : whether a header comes first
-    file : path, for errors
-    """
-
-    first: int
-    begins_file: bool
-    file: str
+    first: int  # the number of its first line
+    begins_file: bool  # whether a header comes first
+    file: str  # path, for errors
 
 
 @dataclass(frozen=True, slots=True)

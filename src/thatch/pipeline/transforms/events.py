@@ -28,21 +28,13 @@ HOURS = "thatch hour"
 
 @dataclass(frozen=True, slots=True)
 class EventReader:
-    """How workers read events.
+    """How workers read events."""
 
-    Parameters
-    ----------
-    json : the column that holds each event as JSON text, None if columns are attributes
-    nulls : whether null in a column means "missing" or "null"
-    skips : whether to leave out rows that are not events; else they are an error
-    now : leave out subscriptions that have expired by this moment
-    skipped : grows with every row that is left out; a row may count more than once
-    """
-
-    json: str | None = None
-    nulls: Literal["missing", "null"] = "missing"
-    skips: bool = False
-    now: float | None = None
+    json: str | None = None  # the column that holds each event as JSON text, None if columns are attributes
+    nulls: Literal["missing", "null"] = "missing"  # whether null in a column means "missing" or "null"
+    skips: bool = False  # whether to leave out rows that are not events; else they are an error
+    now: float | None = None  # leave out subscriptions that have expired by this moment
+    # Grows with every row that is left out; a row may count more than once.
     skipped: Accumulator[int] | None = None
 
     def attributes(self, batch: pa.RecordBatch) -> pa.Table:

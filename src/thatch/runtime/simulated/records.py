@@ -45,29 +45,21 @@ class TableSizes(NamedTuple):
 
 @dataclass(slots=True)
 class Records:
-    """Everything that is counted; traffic is counted by the wires.
-
-    Parameters
-    ----------
-    published : events
-    wanted : deliveries if every event reached all who want it at once
-    lost, duplicated : frames
-    needed, superfluous : publications sent to a neighbour beyond which somebody, or nobody, wanted them
-    ignored : what brokers ignored, by reason
-    failures : neighbours that brokers reported as failed, by broker and neighbour
-    closed : links that brokers asked to be closed, by broker, neighbour and reason
-    """
+    """Everything that is counted; traffic is counted by the wires."""
 
     deliveries: list[Delivery] = field(default_factory=list)
     samples: list[TableSizes] = field(default_factory=list)
-    published: int = 0
-    wanted: int = 0
-    lost: int = 0
-    duplicated: int = 0
+    published: int = 0  # events
+    wanted: int = 0  # deliveries if every event reached all who want it at once
+    lost: int = 0  # frames
+    duplicated: int = 0  # frames
+    # Publications sent to a neighbour beyond which somebody, or nobody, wanted them.
     needed: int = 0
     superfluous: int = 0
-    ignored: Counter[str] = field(default_factory=Counter)
+    ignored: Counter[str] = field(default_factory=Counter)  # what brokers ignored, by reason
+    # Neighbours that brokers reported as failed, by broker and neighbour.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
+    # Links that brokers asked to be closed, by broker, neighbour and reason.
     closed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     wires: list[Wire] = field(default_factory=list)  # also of links that were removed
 

@@ -60,20 +60,12 @@ _ALL = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Description:
-    """What is known of all subscriptions before they are merged.
+    """What is known of all subscriptions before they are merged."""
 
-    Parameters
-    ----------
-    rows : their numbers, rising
-    groups : the tail that each has chosen; for a single row a number that no other has
-    named : the values that they name, by attribute; a sample if there are many
-    prefix : for the ids of mergers; no subscription has such an id
-    """
-
-    rows: Ints
-    groups: Ints
-    named: dict[str, NamedValues]
-    prefix: str
+    rows: Ints  # their numbers, rising
+    groups: Ints  # the tail that each has chosen; for a single row a number that no other has
+    named: dict[str, NamedValues]  # the values that they name, by attribute; a sample if there are many
+    prefix: str  # for the ids of mergers; no subscription has such an id
 
 
 def describe_rows(rows: DataFrame, schema: Schema | None) -> Description:
@@ -148,16 +140,10 @@ def _dashes(identity: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """A conjunction seen from one of its attributes.
+    """A conjunction seen from one of its attributes."""
 
-    Parameters
-    ----------
-    number : a hash of what it has in common with others, from -2**63 up
-    key : the attribute in which it may differ from them
-    """
-
-    number: int
-    key: str
+    number: int  # a hash of what it has in common with others, from -2**63 up
+    key: str  # the attribute in which it may differ from them
 
 
 def list_tails(filter: Filter) -> Iterator[Tail]:

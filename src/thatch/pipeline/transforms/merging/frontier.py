@@ -41,18 +41,11 @@ _POINTS = 150  # of a curve by size, and as many by cost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GapCounts:
-    """What one half of the log says about gaps, in the order in which they are closed.
+    """What one half of the log says about gaps, in the order in which they are closed."""
 
-    Parameters
-    ----------
-    events : how many there are
-    first : for every gap, how many unwanted events lie in it and in none before it
-    every : for every gap, how many unwanted events lie in it
-    """
-
-    events: int
-    first: Ints
-    every: Ints
+    events: int  # how many there are
+    first: Ints  # for every gap, how many unwanted events lie in it and in none before it
+    every: Ints  # for every gap, how many unwanted events lie in it
 
     @classmethod
     def none(cls, gaps: int) -> GapCounts:
@@ -62,21 +55,13 @@ class GapCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frontier:
-    """All choices, and the one that was made.
+    """All choices, and the one that was made."""
 
-    Parameters
-    ----------
-    components : rows that are forwarded if no gap is closed
-    closed : how many gaps are closed, in their order
-    limit : how many the first half of the log, or the estimate, allows
-    estimated : for each number of closed gaps, the sum of their costs
-    trained, held : what the two halves of the log say
-    """
-
-    components: int
-    closed: int
-    limit: int
-    estimated: Floats
+    components: int  # rows that are forwarded if no gap is closed
+    closed: int  # how many gaps are closed, in their order
+    limit: int  # how many the first half of the log, or the estimate, allows
+    estimated: Floats  # for each number of closed gaps, the sum of their costs
+    # What the two halves of the log say.
     trained: GapCounts
     held: GapCounts
 

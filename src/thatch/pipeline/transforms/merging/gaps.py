@@ -195,17 +195,11 @@ def _batch(rows: list[_Result]) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Filters that are merged without loss.
+    """Filters that are merged without loss."""
 
-    Parameters
-    ----------
-    constraint : the union of theirs
-    parts : their numbers, rising
-    gap : between the component before and this one; empty for the first, or if the gap cannot be closed
-    """
-
-    constraint: Constraint
-    parts: tuple[int, ...]
+    constraint: Constraint  # the union of theirs
+    parts: tuple[int, ...]  # their numbers, rising
+    # Between the component before and this one; empty for the first, or if the gap cannot be closed.
     gap: Constraint = EMPTY
 
 

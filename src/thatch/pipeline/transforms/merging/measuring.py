@@ -39,17 +39,12 @@ _HALVES = (False, True)
 
 @dataclass(frozen=True, slots=True)
 class LogCounts:
-    """What was counted in a log.
+    """What was counted in a log."""
 
-    Parameters
-    ----------
-    trained, held : its two halves
-    refused : rows that are not events
-    """
-
+    # Its two halves.
     trained: GapCounts
     held: GapCounts
-    refused: int
+    refused: int  # rows that are not events
 
 
 def split_log(events: DataFrame) -> DataFrame:

@@ -55,20 +55,13 @@ _MOST, _LEAST = 512, 16  # of one attribute in one box
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """Partitioned subscriptions.
+    """Partitioned subscriptions."""
 
-    Parameters
-    ----------
-    rows : the indexes: `SHARD`, `PART`, `BYTES`; they stay on the disks of the workers until `forget`
-    summaries : the index of the summaries, whose ids are the numbers of shards
-    count : how many shards there are; some may be empty
-    subscriptions : how many subscriptions there are
-    """
-
+    # The indexes: `SHARD`, `PART`, `BYTES`; they stay on the disks of the workers until `forget`.
     rows: DataFrame
-    summaries: SharedIndex
-    count: int
-    subscriptions: int
+    summaries: SharedIndex  # the index of the summaries, whose ids are the numbers of shards
+    count: int  # how many shards there are; some may be empty
+    subscriptions: int  # how many subscriptions there are
     _kept: DataFrame
 
     def forget(self) -> None:

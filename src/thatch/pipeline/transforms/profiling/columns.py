@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from thatch.model.lines import RANK_NUMBER, RANK_TEXT
 from thatch.model.names import key_of
 from thatch.model.values import read_scalar
 
-__all__ = ["ValueColumn", "count_sets", "read_columns"]
+__all__ = ["ValueColumn", "count_sets", "number_columns", "read_columns"]
 
 _EXACT = 2**53
 _NULL, _FALSE, _NAN = 1, 2, 4
@@ -86,11 +87,8 @@ def _read_column(key: str, column: pa.ChunkedArray, nulls: str) -> ValueColumn |
         array = array.drop_null()
     else:
         has = np.ones(len(array), np.bool_)
-    read = _reader(kind)(array)
-    if read is None:
-        return None
-    rank, number, whole, text = read
-    return ValueColumn(key, int(has.sum()), rank, number, whole, text, has)
+    parts: Parts | None = _reader(kind)(array)
+    return None if parts is None else ValueColumn(key, int(has.sum()), *parts, has)
 
 
 Parts = tuple[pa.Array, pa.Array, pa.Array, pa.Array]
@@ -174,17 +172,18 @@ def _distinct(array: Any) -> Parts | None:
     except (EventError, pa.ArrowException, OverflowError, ValueError, LookupError):
         return None  # reading row by row says where
     is_text = bool(values) and isinstance(values[0], str)
-    is_wide = [type(value) is int and float(value) != value for value in values]
-    ranks = np.where(np.asarray(array.is_null()), _NULL, RANK_TEXT if is_text else RANK_NUMBER).astype(
-        np.int8
-    )
+    rank = RANK_TEXT if is_text else RANK_NUMBER
+    ranks = np.where(np.asarray(array.is_null()), _NULL, rank).astype(np.int8)
     if is_text:
         return _parts(ranks, text=pa.array(values, pa.string()).take(encoded.indices))
-    near = pa.array([float(value) + 0.0 for value in values], pa.float64())  # type: ignore[arg-type]
-    exact = pa.array(
-        [value if wide else None for value, wide in zip(values, is_wide, strict=True)], pa.int64()
-    )
-    return _parts(ranks, near.take(encoded.indices), exact.take(encoded.indices))
+    return _parts(ranks, *(each.take(encoded.indices) for each in number_columns(values)))
+
+
+def number_columns(values: Sequence[Any]) -> tuple[pa.Array, pa.Array]:
+    """Numbers, with None for other values, as the nearest doubles; and those that no double equals as integers."""
+    near = [None if value is None else float(value) + 0.0 for value in values]  # -0.0 is 0.0
+    exact = [value if type(value) is int and float(value) != value else None for value in values]
+    return pa.array(near, pa.float64()), pa.array(exact, pa.int64())
 
 
 def count_sets(columns: list[ValueColumn], rows: int) -> list[tuple[tuple[str, ...], int]]:

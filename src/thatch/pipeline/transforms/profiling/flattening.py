@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import pyarrow as pa
 
@@ -32,7 +31,7 @@ from thatch.model.profile.counting import REASON, REASONS, values_in
 from thatch.model.schema import Schema
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import EventReader
-from thatch.pipeline.transforms.profiling.columns import ValueColumn, count_sets, read_columns
+from thatch.pipeline.transforms.profiling.columns import ValueColumn, count_sets, number_columns, read_columns
 
 __all__ = ["EVENTS", "LONG", "MISFITS", "REJECTED", "SET", "VALUE", "flatten", "flatten_batches"]
 
@@ -121,22 +120,10 @@ def _count_reasons(refused: Counter[str], reasons: list[str]) -> Callable[[int, 
 
 def _column(key: str, values: list[Cut], events: int) -> ValueColumn:
     """The values of one attribute that were read one by one."""
-    ranks = [value[0] for value in values]
+    ranks = pa.array([value[0] for value in values], pa.int8())
     numbers = [value[1] if value[0] == RANK_NUMBER else None for value in values]
     texts = [value[1] if value[0] == RANK_TEXT else None for value in values]
-    return ValueColumn(
-        key,
-        events,
-        pa.array(ranks, pa.int8()),
-        # -0.0 is 0.0
-        pa.array([None if number is None else float(number) + 0.0 for number in numbers], pa.float64()),
-        pa.array([number if _is_wide(number) else None for number in numbers], pa.int64()),
-        pa.array(texts, pa.string()),
-    )
-
-
-def _is_wide(number: Any) -> bool:
-    return type(number) is int and float(number) != number
+    return ValueColumn(key, events, ranks, *number_columns(numbers), pa.array(texts, pa.string()))
 
 
 def _value_rows(column: ValueColumn) -> pa.RecordBatch:

@@ -31,18 +31,11 @@ _BOTTOM, _TOP = encode_cut(BOTTOM), encode_cut(TOP)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arranged:
-    """Subscriptions by *turn*: their number in the order in which they are decided, from 0.
+    """Subscriptions by *turn*: their number in the order in which they are decided, from 0."""
 
-    Parameters
-    ----------
-    names : `row`, `subscription`, `subscriber`, `attributes` of each
-    rows : their boxes as rows, which cover; a subscription with too many boxes has none
-    questions : their boxes as questions, which are to be covered; one without boxes is not
-    """
-
-    names: pa.Table
-    rows: BoxGroups
-    questions: BoxGroups
+    names: pa.Table  # `row`, `subscription`, `subscriber`, `attributes` of each
+    rows: BoxGroups  # their boxes as rows, which cover; a subscription with too many boxes has none
+    questions: BoxGroups  # their boxes as questions, which are to be covered; one without boxes is not
 
 
 def arrange(rows: Written, questions: Written | None, order: Order) -> Arranged:
@@ -130,18 +123,34 @@ def log_volumes(grouped: BoxGroups) -> npt.NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumberLists:
-    """Lists of numbers, one after the other; list `i` is `items[starts[i] : starts[i + 1]]`."""
+class _Groups:
+    """Members of groups, one after the other; group `g` has the members `starts[g]` to `starts[g + 1]`."""
 
     starts: Ints
-    items: Ints
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def counts(self) -> Ints:
+        """How many members each group has."""
+        return np.diff(self.starts)
+
     def owners(self) -> Ints:
-        """The list that each item is in."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+        """The group of each member."""
+        return np.repeat(np.arange(len(self)), self.counts())
+
+    def _replaced(self, groups: Ints) -> Ints:
+        """What to take of these groups with others after them, so that the others replace some."""
+        source = np.arange(len(self))
+        source[groups] = len(self) + np.arange(len(groups))
+        return source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberLists(_Groups):
+    """Lists of numbers."""
+
+    items: Ints
 
     def take(self, lists: Ints) -> NumberLists:
         """Choose some lists, in this order."""
@@ -150,31 +159,15 @@ class NumberLists:
 
     def replace(self, lists: Ints, others: NumberLists) -> NumberLists:
         """Replace some by others."""
-        source = np.arange(len(self))
-        source[lists] = len(self) + np.arange(len(lists))
-        both = NumberLists(
-            _append_starts(self.starts, others.starts), np.concatenate((self.items, others.items))
-        )
-        return both.take(source)
+        starts = _append_starts(self.starts, others.starts)
+        return NumberLists(starts, np.concatenate((self.items, others.items))).take(self._replaced(lists))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BoxGroups:
-    """Boxes in groups, one after the other; group `g` has the boxes `starts[g]` to `starts[g + 1]`."""
+class BoxGroups(_Groups):
+    """Groups of boxes."""
 
-    starts: Ints
     boxes: Boxes
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def counts(self) -> Ints:
-        """How many boxes each group has."""
-        return np.diff(self.starts)
-
-    def owners(self) -> Ints:
-        """The group of each box."""
-        return np.repeat(np.arange(len(self)), self.counts())
 
     def take(self, groups: Ints) -> BoxGroups:
         """Choose some groups, in this order."""
@@ -185,8 +178,6 @@ class BoxGroups:
 
     def replace(self, groups: Ints, others: BoxGroups) -> BoxGroups:
         """Replace some by others."""
-        source = np.arange(len(self))
-        source[groups] = len(self) + np.arange(len(groups))
         a, b = self.boxes, others.boxes
         boxes = Boxes(
             _append_starts(a.offsets, b.offsets),
@@ -194,7 +185,8 @@ class BoxGroups:
             np.concatenate((a.lows, b.lows)),
             np.concatenate((a.highs, b.highs)),
         )
-        return BoxGroups(_append_starts(self.starts, others.starts), boxes).take(source)
+        starts = _append_starts(self.starts, others.starts)
+        return BoxGroups(starts, boxes).take(self._replaced(groups))
 
 
 def _members(starts: Ints, chosen: Ints) -> tuple[Ints, Ints]:

@@ -36,19 +36,12 @@ _SIDES = ("offsets", "axes", "lows", "highs")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """The decisions on questions, in their order.
+    """The decisions on questions, in their order."""
 
-    Parameters
-    ----------
-    codes : 1 covered, 0 not covered, -1 not decided within the budget
-    proofs : for a covered question the turns that cover it together, rising
-    is_single : whether every box of the question lies in a single other box
-    nodes, rounds : the work of the search
-    """
-
-    codes: npt.NDArray[np.int8]
-    proofs: NumberLists
-    is_single: npt.NDArray[np.bool_]
+    codes: npt.NDArray[np.int8]  # 1 covered, 0 not covered, -1 not decided within the budget
+    proofs: NumberLists  # for a covered question the turns that cover it together, rising
+    is_single: npt.NDArray[np.bool_]  # whether every box of the question lies in a single other box
+    # The work of the search.
     nodes: Ints
     rounds: Ints
 
@@ -70,16 +63,10 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Decides questions.
+    """Decides questions."""
 
-    Parameters
-    ----------
-    policy : whether rows may cover a question together, or only one alone
-    budget : the most cells that one box of a question may take, infinite for no limit
-    """
-
-    policy: PolicyName
-    budget: float
+    policy: PolicyName  # whether rows may cover a question together, or only one alone
+    budget: float  # the most cells that one box of a question may take, infinite for no limit
 
     def decide(self, index: BoxIndex, turns: Ints, questions: BoxGroups, before: Ints) -> Decisions:
         """Decide questions by the boxes of an index.

@@ -52,18 +52,12 @@ INPUT = arrow_schema(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, REASON)
 
 
 class Written(NamedTuple):
-    """Filters written as boxes.
+    """Filters written as boxes."""
 
-    Parameters
-    ----------
-    filters : `row` and `sizes`, in no order; for rows also `subscription`, `subscriber` and `attributes`
-    sides : `axis` (with a dictionary), `low`, `high` of every side of every box of every filter
-    checks : the residual checks that are axes, by the names of these
-    """
-
+    # `row` and `sizes`, in no order; for rows also `subscription`, `subscriber` and `attributes`.
     filters: pa.Table
-    sides: pa.Table
-    checks: dict[str, Residual]
+    sides: pa.Table  # `axis` (with a dictionary), `low`, `high` of every side of every box of every filter
+    checks: dict[str, Residual]  # the residual checks that are axes, by the names of these
 
 
 Task = Callable[[Batches], Batches]
