@@ -79,7 +79,7 @@ def _greedy(
     draws = rng.random(2 * m) if evicted is not None and rng is not None else np.zeros(0)
     slots = int(problem.complexities.max())
     sides = problem.interests.boxes.shape[1]
-    set_start, set_leaf = sets.lists()
+    lists = sets.lists()
     around = hull(problem.interests.boxes)
     tie = _TIE * float(np.prod(around[sides // 2 :] - around[: sides // 2]))
     tree = (problem.complexities, problem.tree.path_start, problem.tree.path_nodes)
@@ -93,13 +93,8 @@ def _greedy(
             mode,
             draws,
             is_last,
-            problem.interest_of,
-            problem.interests.start,
-            problem.interests.boxes,
-            sets.of,
-            sets.matrix,
-            set_start,
-            set_leaf,
+            (problem.interests.boxes, problem.interests.start, problem.interest_of),
+            (sets.of, sets.matrix, *lists),
             tree,
             problem.capacities(factor),
             tie,

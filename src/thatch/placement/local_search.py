@@ -103,24 +103,17 @@ def _sweep(whole: Subproblem, answer: Answer, rng: np.random.Generator) -> Answe
     for number, leaf in enumerate(leaves.tolist()):
         filters[number, : counts[number]] = new[leaf]
     volumes = np.array([union_volume(new[leaf]) for leaf in leaves.tolist()])
-    set_start, set_leaf = sets.lists()
     sweep(
         rng.permutation(len(leaves)),
         _DEPTH,
-        boxes,
-        problem.interests.start,
-        problem.interest_of,
-        sets.of,
-        set_start,
-        set_leaf,
+        (boxes, problem.interests.start, problem.interest_of),
+        (sets.of, *sets.lists()),
         whole.capacities,
         problem.complexities[leaves],
         _TIE * float(volumes.sum()),
         room_for(slots + 1, boxes.shape[1] // 2),
         served_by,
-        filters,
-        counts,
-        volumes,
+        (filters, counts, volumes),
     )
     for number, leaf in enumerate(leaves.tolist()):
         new[leaf] = filters[number, : counts[number]].copy()

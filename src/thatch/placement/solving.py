@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
@@ -27,19 +26,10 @@ Found = tuple[Answer, float | None]  # with the value of the linear program, whe
 Algorithm = Callable[[PlacementProblem, np.random.Generator, Executor, IsOver], Found]
 
 
-class _Slp(Protocol):
-    def __call__(
-        self, problem: PlacementProblem, rng: np.random.Generator, *, executor: Executor
-    ) -> SlpResult: ...
-
-
-def _with_slp(algorithm: _Slp, *, search: bool = False) -> Algorithm:
-    def run(
-        problem: PlacementProblem, rng: np.random.Generator, executor: Executor, is_over: IsOver
-    ) -> Found:
+def _with_slp(algorithm: Callable[..., SlpResult]) -> Algorithm:
+    def run(problem: PlacementProblem, rng: np.random.Generator, executor: Executor, _: IsOver) -> Found:
         found = algorithm(problem, rng, executor=executor)
-        answer = (found.served_by, found.filters)
-        return improve(problem, answer, rng, is_over=is_over) if search else answer, found.fractional
+        return (found.served_by, found.filters), found.fractional
 
     return run
 
@@ -48,10 +38,14 @@ def _simple(algorithm: Callable[[PlacementProblem, np.random.Generator], Answer]
     return lambda problem, rng, _, __: (algorithm(problem, rng), None)
 
 
-def _gr_star_search(
-    problem: PlacementProblem, rng: np.random.Generator, _: Executor, is_over: IsOver
-) -> Found:
-    return improve(problem, gr_star(problem, rng), rng, is_over=is_over), None
+def _search(start: Algorithm) -> Algorithm:
+    def run(
+        problem: PlacementProblem, rng: np.random.Generator, executor: Executor, is_over: IsOver
+    ) -> Found:
+        answer, fractional = start(problem, rng, executor, is_over)
+        return improve(problem, answer, rng, is_over=is_over), fractional
+
+    return run
 
 
 # Those that keep latency limits whenever that is possible, then the baselines that may not.
@@ -60,11 +54,11 @@ ALGORITHMS: dict[str, Algorithm] = {
     "gr_star": _simple(gr_star),
     "gr_evict": _simple(gr_evict),
     "gr_evict_last": _simple(partial(gr_evict, evicted="last")),
-    "gr_star_search": _gr_star_search,
+    "gr_star_search": _search(_simple(gr_star)),
     "slp1": _with_slp(slp1),
-    "slp1_search": _with_slp(slp1, search=True),
+    "slp1_search": _search(_with_slp(slp1)),
     "slp": _with_slp(slp),
-    "slp_search": _with_slp(slp, search=True),
+    "slp_search": _search(_with_slp(slp)),
     "balance": _simple(lambda problem, _: balance(problem)),
     "gr_without_latency": _simple(gr_without_latency),
     "closest": _simple(closest),

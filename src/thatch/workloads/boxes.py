@@ -6,18 +6,18 @@ W3 has ten attributes and whole-number sides that hold 500 to 900 of 1,000 value
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from thatch.workloads.columns import Floats, Integers, Intervals, Matrix
-from thatch.workloads.workload import RandomStream, Request, Workload, workload_of
+from thatch.workloads.workload import RandomStream, Request, Workload, WorkloadShape, workload_of
 
 __all__ = ["RealBoxes", "WholeBoxes", "make_real_boxes", "make_whole_boxes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RealBoxes:
+class RealBoxes(WorkloadShape):
     """The shape of W2."""
 
     attributes: int
@@ -26,7 +26,7 @@ class RealBoxes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeBoxes:
+class WholeBoxes(WorkloadShape):
     """The shape of W3."""
 
     attributes: int = 10
@@ -41,7 +41,7 @@ def make_real_boxes(request: Request, shape: RealBoxes) -> Workload:
     low = rng.uniform(0, shape.last - side)
     high = np.minimum(low + side, shape.last)  # the sum may round up
     values = request.rng(RandomStream.EVENTS).uniform(0, shape.last, (request.events, shape.attributes))
-    return workload_of(request, asdict(shape), shape.attributes, _intervals(low, high), Matrix(values=values))
+    return workload_of(request, shape, _intervals(low, high), Matrix(values=values))
 
 
 def make_whole_boxes(request: Request, shape: WholeBoxes) -> Workload:
@@ -51,9 +51,7 @@ def make_whole_boxes(request: Request, shape: WholeBoxes) -> Workload:
     low = rng.integers(0, shape.values - side + 1)
     values = request.rng(RandomStream.EVENTS).integers(0, shape.values, (request.events, shape.attributes))
     publications = Matrix(values=values.astype(np.float64))
-    return workload_of(
-        request, asdict(shape), shape.attributes, _intervals(low, low + side - 1), publications
-    )
+    return workload_of(request, shape, _intervals(low, low + side - 1), publications)
 
 
 def _intervals(low: Floats | Integers, high: Floats | Integers) -> Intervals:

@@ -10,7 +10,7 @@ from thatch.workloads.boxes import RealBoxes, WholeBoxes, make_real_boxes, make_
 from thatch.workloads.pooled import Pooled, make_pooled
 from thatch.workloads.selective import Selective, make_selective
 from thatch.workloads.wording import Wording, make_wording
-from thatch.workloads.workload import Request, Workload, read_request
+from thatch.workloads.workload import Request, Workload
 
 __all__ = ["MAX_DIMENSIONS", "NAMES", "generate"]
 
@@ -57,7 +57,7 @@ def generate(name: str, subscriptions: int, events: int, seed: int) -> Workload:
     (1, 1)
     """
     maker = _maker(name)
-    return maker(read_request(name, subscriptions, events, seed))
+    return maker(Request(name=name, subscriptions=subscriptions, events=events, seed=seed))
 
 
 def _maker(name: str) -> Callable[[Request], Workload]:

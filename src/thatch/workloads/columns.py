@@ -31,6 +31,7 @@ __all__ = [
     "TextConditions",
     "TextEvents",
     "TextValue",
+    "conjunction_texts",
 ]
 
 Floats: TypeAlias = npt.NDArray[np.float64]

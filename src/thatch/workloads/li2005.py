@@ -14,7 +14,6 @@ Values are whole numbers, 0 to `values` - 1 for every attribute, and publication
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -25,7 +24,7 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.model.types import Integer
-from thatch.workloads.columns import Integers
+from thatch.workloads.columns import Integers, conjunction_texts
 from thatch.workloads.sampling import distinct_choices, draws, offsets_of, ragged_choices, zipf_weights
 from thatch.workloads.workload import attribute_names
 
@@ -86,10 +85,8 @@ class Predicates:
     def texts(self) -> list[str]:
         """Every subscription as SQL-style text."""
         columns = (self.attribute.tolist(), self.operator.tolist(), self.value.tolist())
-        predicates = [
-            f"{NAMES[key]} {OPERATORS[by]} {value}" for key, by, value in zip(*columns, strict=True)
-        ]
-        return [" and ".join(predicates[start:end]) for start, end in pairwise(self.offsets.tolist())]
+        each = [f"{NAMES[key]} {OPERATORS[by]} {value}" for key, by, value in zip(*columns, strict=True)]
+        return conjunction_texts(each, self.offsets)
 
     def filters(self) -> list[Filter]:
         """Every subscription as a filter with the schema."""

@@ -8,24 +8,23 @@ Conditions of the pool are drawn independently, so some `=` occur twice.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from thatch.workloads.columns import Floats, Intervals, Matrix
 from thatch.workloads.sampling import ragged_choices, zipf_weights
-from thatch.workloads.workload import RandomStream, Request, Workload, workload_of
+from thatch.workloads.workload import RandomStream, Request, Workload, WorkloadShape, workload_of
 
 __all__ = ["Pooled", "make_pooled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pooled:
+class Pooled(WorkloadShape):
     """The shape of W4; A and B differ in the pool."""
 
     pool: int
-    attributes: int = 20
     values: int = 1_000
     conditions: tuple[int, int] = (3, 7)  # fewest and most of a subscription
     between_width: tuple[int, int] = (50, 499)  # before clipping to the least and greatest value
@@ -42,7 +41,7 @@ def make_pooled(request: Request, shape: Pooled) -> Workload:
     chosen = rng.integers(0, pool_low.shape[1], len(attribute))
     low, high = pool_low[attribute, chosen], pool_high[attribute, chosen]
     subscriptions = Intervals(offsets=offsets, attribute=attribute, low=low, high=high)
-    return workload_of(request, asdict(shape), shape.attributes, subscriptions, _events(request, shape))
+    return workload_of(request, shape, subscriptions, _events(request, shape))
 
 
 def _pool(rng: np.random.Generator, shape: Pooled) -> tuple[Floats, Floats]:

@@ -11,22 +11,21 @@ drawn by popularity too, while in W1 all attributes are equally likely.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from thatch.workloads.columns import Cells, Floats, Integers, Intervals, Matrix
 from thatch.workloads.sampling import draws, popularity, ragged_choices, zipf_weights
-from thatch.workloads.workload import RandomStream, Request, Workload, workload_of
+from thatch.workloads.workload import RandomStream, Request, Workload, WorkloadShape, workload_of
 
 __all__ = ["Selective", "make_selective"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selective:
+class Selective(WorkloadShape):
     """The parameters of W1 and its variants; the defaults are those of W1."""
 
-    attributes: int = 20
     attribute_zipf: float = 0.8  # popularity of attributes in subscriptions
     values: int = 1_000
     value_zipf: float = 0.9  # popularity of values on even attributes
@@ -43,7 +42,7 @@ def make_selective(request: Request, shape: Selective) -> Workload:
     subscriptions = _subscriptions(request, shape, orders)
     events = _sparse_events if shape.has_sparse_events else _dense_events
     publications = events(request, shape, orders)
-    return workload_of(request, asdict(shape), shape.attributes, subscriptions, publications)
+    return workload_of(request, shape, subscriptions, publications)
 
 
 def _subscriptions(request: Request, shape: Selective, orders: Integers) -> Intervals:

@@ -12,13 +12,13 @@ popularity; prefix, suffix and contains have one or two syllables; a list has 2 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from thatch.workloads.columns import NULL_WORD, WORDS, Integers, Kind, TextConditions, TextEvents
 from thatch.workloads.sampling import draws, popularity, ragged_choices, zipf_weights
-from thatch.workloads.workload import RandomStream, Request, Workload, workload_of
+from thatch.workloads.workload import RandomStream, Request, Workload, WorkloadShape, workload_of
 
 __all__ = ["KIND_SHARES", "Wording", "make_wording"]
 
@@ -37,10 +37,9 @@ _SIZES = {Kind.IN: (2, 5), Kind.PREFIX: (1, 2), Kind.SUFFIX: (1, 2), Kind.CONTAI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class Wording(WorkloadShape):
     """The shape of W5."""
 
-    attributes: int = 20
     attribute_zipf: float = 0.8  # popularity of attributes in subscriptions
     value_zipf: float = 0.9  # popularity of words
     conditions: tuple[int, int] = (3, 6)  # fewest and most of a subscription
@@ -55,9 +54,7 @@ def make_wording(request: Request, shape: Wording) -> Workload:
     """W5."""
     orders = popularity(request.rng(RandomStream.WORLD), shape.attributes, len(WORDS))
     subscriptions = _subscriptions(request, shape, orders)
-    return workload_of(
-        request, asdict(shape), shape.attributes, subscriptions, _events(request, shape, orders)
-    )
+    return workload_of(request, shape, subscriptions, _events(request, shape, orders))
 
 
 def _subscriptions(request: Request, shape: Wording, orders: Integers) -> TextConditions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from operator import index
 from typing import TypeAlias
@@ -22,8 +22,8 @@ __all__ = [
     "RandomStream",
     "Request",
     "Workload",
+    "WorkloadShape",
     "attribute_names",
-    "read_request",
     "workload_of",
 ]
 
@@ -41,26 +41,27 @@ class RandomStream(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A checked call of `generate`."""
+    """A call of `generate`; refuses counts and seeds that are out of range."""
 
     name: str
     subscriptions: int
     events: int
     seed: int
 
+    def __post_init__(self) -> None:
+        for what, limit in (("subscriptions", MAX_COUNT), ("events", MAX_COUNT), ("seed", MAX_SEED)):
+            object.__setattr__(self, what, _whole(getattr(self, what), what, limit))
+
     def rng(self, stream: RandomStream) -> np.random.Generator:
         """A new random generator for one part."""
         return np.random.default_rng([stream, self.seed])
 
 
-def read_request(name: str, subscriptions: int, events: int, seed: int) -> Request:
-    """A request; refuses counts and seeds that are out of range."""
-    return Request(
-        name=name,
-        subscriptions=_whole(subscriptions, "subscriptions", MAX_COUNT),
-        events=_whole(events, "events", MAX_COUNT),
-        seed=_whole(seed, "seed", MAX_SEED),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadShape:
+    """The parameters of a generator; each kind of workload adds its own."""
+
+    attributes: int = 20
 
 
 def _whole(value: int, what: str, limit: int) -> int:
@@ -119,8 +120,7 @@ def attribute_names(count: int) -> tuple[str, ...]:
 
 def workload_of(
     request: Request,
-    parameters: Mapping[str, object],
-    attributes: int,
+    shape: WorkloadShape,
     subscriptions: Intervals | TextConditions,
     publications: Matrix | Cells | TextEvents,
 ) -> Workload:
@@ -128,8 +128,8 @@ def workload_of(
     return Workload(
         name=request.name,
         seed=request.seed,
-        parameters=parameters,
-        attributes=attribute_names(attributes),
+        parameters=asdict(shape),
+        attributes=attribute_names(shape.attributes),
         subscriptions=subscriptions,
         publications=publications,
     )

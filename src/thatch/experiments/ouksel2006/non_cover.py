@@ -55,6 +55,13 @@ _WHY_REMOVED = {
 }
 
 
+_WHY_GUESSES = {
+    "anchored": "MCS, or the count of entries before it, decides every run",
+    "two-sided": "MCS leaves rows, but most of the box is free and the first points find that",
+    "wide": "the same with more of the box covered",
+}
+
+
 FIG7 = _figure(
     name="ouksel2006/fig7",
     title="reduction by MCS, non-cover",
@@ -64,13 +71,6 @@ FIG7 = _figure(
     ),
     plots=plot_removed("Rows removed"),
 )
-
-
-_WHY_GUESSES = {
-    "anchored": "MCS, or the count of entries before it, decides every run",
-    "two-sided": "MCS leaves rows, but most of the box is free and the first points find that",
-    "wide": "the same with more of the box covered",
-}
 
 
 def _compare_guesses(results: Results) -> Comparisons:

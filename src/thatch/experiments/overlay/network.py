@@ -140,6 +140,14 @@ MESSAGES = _figure(
 )
 
 
+_WHY_PUBLICATIONS = {
+    "events": "every event over every link",
+    "flooding": "over the links beyond which somebody wants it",
+    "pairwise": "the same links as flooding: withheld subscriptions are covered",
+    "exact": "the same links as flooding: withheld subscriptions are covered",
+    "merging": "the same and the false positives of mergers, which brokers drop",
+    "probabilistic": "fewer where a subscription was wrongly withheld",
+}
 _WHY_TABLES = {
     "events": "only its own clients' subscriptions",
     "flooding": "all subscriptions, everywhere",
@@ -173,16 +181,6 @@ TABLES = _figure(
     compare=_compare_tables,
     plots=_over_diameter(title="Entries of a routing table in the mean, {}", up="mean_table"),
 )
-
-
-_WHY_PUBLICATIONS = {
-    "events": "every event over every link",
-    "flooding": "over the links beyond which somebody wants it",
-    "pairwise": "the same links as flooding: withheld subscriptions are covered",
-    "exact": "the same links as flooding: withheld subscriptions are covered",
-    "merging": "the same and the false positives of mergers, which brokers drop",
-    "probabilistic": "fewer where a subscription was wrongly withheld",
-}
 
 
 def _compare_publications(results: Results) -> Comparisons:

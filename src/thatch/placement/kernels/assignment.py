@@ -48,13 +48,8 @@ def assign_greedily(
     eviction,
     draws,
     best_effort,
-    interest_of,
-    interest_start,
-    boxes,
-    set_of,
+    interests,
     sets,
-    set_start,
-    set_leaf,
     tree,
     capacities,
     tie,
@@ -68,6 +63,8 @@ def assign_greedily(
     ----------
     draws : random numbers for evictions, two for each; how many there are limits how many subscribers are evicted
     best_effort : whether to go on, regardless of capacities, when somebody finds all candidates full
+    interests : the boxes, where each interest starts among them, and the interest of each subscriber
+    sets : the candidate set of each subscriber, and the sets as a matrix and as lists of leaves
     tree : the complexity of each node, and the paths of leaves: `path_start`, `path_nodes`
     tie : growth below this is rounding
     served_by : −1 throughout; gets the leaf of each subscriber
@@ -79,6 +76,8 @@ def assign_greedily(
     """
     filters, counts, volumes = state
     complexities, path_start, path_nodes = tree
+    boxes, interest_start, interest_of = interests
+    set_of, is_candidate, set_start, set_leaf = sets
     m = order.shape[0]
     n_leaves = capacities.shape[0]
     sides = boxes.shape[1]
@@ -97,10 +96,10 @@ def assign_greedily(
     loads = np.zeros(n_leaves, np.int64)
     boundless = np.full(n_leaves, m + 1, np.int64)
     is_full = capacities <= 0
-    left = np.zeros(sets.shape[0], np.int64)  # candidates with room, of each set
-    for k in range(sets.shape[0]):
+    left = np.zeros(is_candidate.shape[0], np.int64)  # candidates with room, of each set
+    for k in range(is_candidate.shape[0]):
         for leaf in range(n_leaves):
-            if sets[k, leaf] and not is_full[leaf]:
+            if is_candidate[k, leaf] and not is_full[leaf]:
                 left[k] += 1
 
     budget = draws.shape[0] // 2 if eviction != NO_EVICTION else 0
@@ -170,8 +169,8 @@ def assign_greedily(
         loads[chosen] += 1
         if not is_full[chosen] and loads[chosen] >= capacities[chosen]:
             is_full[chosen] = True
-            for k in range(sets.shape[0]):
-                if sets[k, chosen]:
+            for k in range(is_candidate.shape[0]):
+                if is_candidate[k, chosen]:
                     left[k] -= 1
             if by_room and at < end:
                 _sort_by_room(queue, at, end, set_of, left, spare, buckets)

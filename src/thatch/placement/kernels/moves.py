@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import kernel, subkernel
-from thatch.placement.kernels.boxes import all_held, copy_box, copy_boxes, enclose
+from thatch.placement.kernels.boxes import all_held, copy_box, copy_boxes, enclose, find_holder
 from thatch.placement.kernels.growth import insert
 from thatch.placement.kernels.volumes import union_of
 
@@ -18,30 +18,22 @@ __all__ = ["sweep"]
 
 
 @kernel
-def sweep(
-    order,
-    depth,
-    boxes,
-    interest_start,
-    interest_of,
-    set_of,
-    set_start,
-    set_leaf,
-    capacities,
-    complexities,
-    tie,
-    room,
-    served_by,
-    filters,
-    counts,
-    volumes,
-):
+def sweep(order, depth, interests, sets, capacities, complexities, tie, room, served_by, leaf_filters):
     """Try all moves at the leaves in `order`, at most `depth` steps each; `served_by` and filters change.
+
+    Parameters
+    ----------
+    interests : the boxes, where each interest starts among them, and the interest of each subscriber
+    sets : the candidate set of each subscriber, and the sets as lists of leaves
+    leaf_filters : boxes, number of boxes and volume of each
 
     Returns
     -------
     How many moves were made.
     """
+    boxes, interest_start, interest_of = interests
+    set_of, set_start, set_leaf = sets
+    filters, counts, volumes = leaf_filters
     m = served_by.shape[0]
     n_leaves, slots, sides = filters.shape
     loads = np.zeros(n_leaves, np.int64)
@@ -184,22 +176,9 @@ def _find_needing(leaf, slot, filter, k, members, boxes, side, who, hulls, keys)
         interest = interest_of[j]
         is_needed = False
         for row in range(interest_start[interest], interest_start[interest + 1]):
-            elsewhere = False
-            for other in range(k):
-                if other == slot:
-                    continue
-                inside = True
-                for axis in range(d):
-                    if (
-                        filter[other, axis] > boxes[row, axis]
-                        or filter[other, d + axis] < boxes[row, d + axis]
-                    ):
-                        inside = False
-                        break
-                if inside:
-                    elsewhere = True
-                    break
-            if elsewhere:
+            if find_holder(filter, slot, boxes, row) >= 0:
+                continue
+            if find_holder(filter[slot + 1 :], k - slot - 1, boxes, row) >= 0:
                 continue
             if is_needed:
                 enclose(hulls, n, boxes, row)
@@ -249,9 +228,9 @@ def _find_cheapest(state, wanted, candidates, leaf, enlarged, tie, work):
         other = leaf_of[at]
         if other == leaf or loads[other] + extra[other] >= capacities[other]:
             continue
+        if other == enlarged:
+            return other
         if enlarged >= 0:
-            if other == enlarged:
-                return other
             continue
         copy_boxes(draft, filters[other], counts[other])
         _, grown = insert(draft, counts[other], complexities[other], volumes[other], wanted, tie, trial, room)

@@ -12,35 +12,23 @@ __all__ = ["price_offers"]
 
 
 @kernel
-def price_offers(
-    filters,
-    counts,
-    volumes,
-    complexities,
-    rooms,
-    boxes,
-    interest_start,
-    interests,
-    tried,
-    waiting,
-    tie,
-    room,
-    grown,
-    grown_counts,
-    out,
-):
+def price_offers(branches, rooms, wanted, tried, waiting, tie, room, grown, grown_counts, out):
     """Find, for each branch with room, the interest it can grow for at the lowest price.
 
     The price is the growth in volume divided by the number of subscribers that the branch then serves.
 
     Parameters
     ----------
+    branches : boxes, number of boxes, volume and complexity of the filter of each
+    wanted : the boxes of interests, where each interest starts among them, and the interests that count
     rooms : how many more subscribers each branch can take
     tried : how many of the `interests`, counted from the first, branches may grow for
     waiting : for each branch how many subscribers of each interest could come to it, none of which its filter contains
     grown, grown_counts : get the filter of each branch after growth
     out : gets the price of each branch, infinite if it has nothing to offer, and how many subscribers it then serves
     """
+    filters, counts, volumes, complexities = branches
+    boxes, interest_start, interests = wanted
     n, slots, sides = filters.shape
     draft = np.empty((slots + 1, sides))
     trial = np.empty((slots + 1, sides))
@@ -61,17 +49,9 @@ def price_offers(
         for at in mine[: np.searchsorted(mine, tried)]:
             copy_boxes(draft, filters[branch], counts[branch])
             begin, end = interest_start[interests[at]], interest_start[interests[at] + 1]
-            k, volume = insert(
-                draft,
-                counts[branch],
-                complexities[branch],
-                volumes[branch],
-                (boxes, begin, end),
-                tie,
-                trial,
-                room,
-            )
-            growth = max(volume - volumes[branch], tie)
+            most_boxes, before, new = complexities[branch], volumes[branch], (boxes, begin, end)
+            k, volume = insert(draft, counts[branch], most_boxes, before, new, tie, trial, room)
+            growth = max(volume - before, tie)
             if growth / most >= out[branch, 0]:
                 continue  # too dear even if it serves all that it can
             if is_plain:  # one box has grown, and holds all that is new

@@ -97,15 +97,12 @@ def _price_offers(
     grown = np.zeros_like(filters)
     counts = np.zeros(len(branches), np.int64)
     prices = np.empty((len(branches), 2))
+    sizes = np.array([len(each) for each in coverage.filters], np.int64)
+    volumes = np.array([union_volume(each) for each in coverage.filters])
     price_offers(
-        filters,
-        np.array([len(each) for each in coverage.filters], np.int64),
-        np.array([union_volume(each) for each in coverage.filters]),
-        branches.complexities,
+        (filters, sizes, volumes, branches.complexities),
         rooms,
-        own.boxes,
-        own.start,
-        coverage.interests[counted],
+        (own.boxes, own.start, coverage.interests[counted]),
         min(_TRIED, len(counted)),
         waiting,
         max(_TIE * float(np.prod(around[d:] - around[:d])), 1e-300),

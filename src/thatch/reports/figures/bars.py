@@ -11,15 +11,8 @@ from thatch.reports.figures.figure import (
     HEIGHT,
     Figure,
     PlotAxis,
-    as_axis,
-    axis_layout,
-    axis_text,
-    edge_places,
-    extremes,
-    formats_of,
     hover,
     label_layout,
-    places,
     plural,
     rows_of,
     same_length,
@@ -45,7 +38,7 @@ def bars(
     most: int = 50,
 ) -> Figure:
     """A bar for each label, or for each label and group; horizontal if labels are many or long."""
-    axis, names = as_axis(value), [format_value(each, "text") for each in labels]
+    axis, names = PlotAxis.of(value), [format_value(each, "text") for each in labels]
     groups = values if isinstance(values, Mapping) else {axis.title or "value": values}
     columns = {str(name): [simple(each) for each in column] for name, column in groups.items()}
     for name, column in columns.items():
@@ -62,14 +55,14 @@ def bars(
     ]
     return Figure(
         title=title,
-        summary=f"{plural(total, 'bar')}. {extremes([who for who, _ in cells], [each for _, each in cells], axis)}",
+        summary=f"{plural(total, 'bar')}. {axis.extremes([who for who, _ in cells], [each for _, each in cells])}",
         data=data,
         layout=_bar_layout(label, names, axis, horizontal=horizontal) | {"showlegend": len(columns) > 1},
         rows=rows_of(
             [label or "label", *columns],
             [[who, *(column[place] for column in columns.values())] for place, who in enumerate(names)],
         ),
-        formats=formats_of(columns, axis),
+        formats=axis.formats(columns),
         height=max(HEIGHT // 2, 100 + _BAR_HEIGHT * len(names) * max(1, len(columns)))
         if horizontal
         else HEIGHT,
@@ -89,37 +82,35 @@ def histogram(
     y: str | PlotAxis = "count",
 ) -> Figure:
     """A bar between each two neighbouring edges; the outermost edges may be infinite."""
-    across, up = as_axis(x), as_axis(y)
+    across, up = PlotAxis.of(x), PlotAxis.of(y)
     cuts, heights = [simple(edge) for edge in edges], [simple(count) for count in counts]
     same_length(max(len(cuts) - 1, 0), "gaps between edges", len(heights), "counts")
-    at = edge_places(cuts, across)
-    drawn, kind = places(heights, up)
-    bins = [f"{axis_text(low, across)} to {axis_text(high, across)}" for low, high in pairwise(cuts)]
+    at = across.edge_places(cuts)
+    drawn, kind = up.places(heights)
+    bins = [f"{across.text(low)} to {across.text(high)}" for low, high in pairwise(cuts)]
     names = ["from", "to", up.title or "count"]
     bar = {
         "type": "bar",
         "x": [(low + high) / 2 for low, high in pairwise(at)],
         "width": [0.985 * (high - low) for low, high in pairwise(at)],
         "y": drawn,
-        "hovertext": [
-            hover(each, {names[2]: axis_text(n, up)}) for each, n in zip(bins, heights, strict=True)
-        ],
+        "hovertext": [hover(each, {names[2]: up.text(n)}) for each, n in zip(bins, heights, strict=True)],
         "hoverinfo": "text",
     }
     step = max(1, math.ceil(len(cuts) / 10))
-    ticks = {place: axis_text(cut, across) for place, cut in list(zip(at, cuts, strict=True))[::step]}
+    ticks = {place: across.text(cut) for place, cut in list(zip(at, cuts, strict=True))[::step]}
     return Figure(
         title=title,
-        summary=f"Histogram of {plural(len(heights), 'bin')}. {extremes(bins, heights, up)}",
+        summary=f"Histogram of {plural(len(heights), 'bin')}. {up.extremes(bins, heights)}",
         data=[bar],
         layout={
             "bargap": 0,
             "showlegend": False,
             "xaxis": tick_layout(across.title, ticks),
-            "yaxis": axis_layout(up, kind),
+            "yaxis": up.layout(kind),
         },
         rows=rows_of(names, [[*pair, n] for pair, n in zip(pairwise(cuts), heights, strict=True)]),
-        formats=formats_of(names[:2], across) | formats_of(names[2:], up),
+        formats=across.formats(names[:2]) | up.formats(names[2:]),
         shown=len(heights),
         total=len(heights),
         what="bins",
@@ -130,15 +121,15 @@ def histogram(
 def _bars(
     name: str, names: list[str], column: list[object], axis: PlotAxis, *, horizontal: bool
 ) -> dict[str, Any]:
-    drawn, _ = places(column, axis)
+    drawn, _ = axis.places(column)
     at = list(range(len(names)))
-    texts = [hover(who, {name: axis_text(each, axis)}) for who, each in zip(names, column, strict=True)]
+    texts = [hover(who, {name: axis.text(each)}) for who, each in zip(names, column, strict=True)]
     ends = {"x": drawn, "y": at, "orientation": "h"} if horizontal else {"x": at, "y": drawn}
     return {"type": "bar", "name": plot_text(name), "hovertext": texts, "hoverinfo": "text"} | ends
 
 
 def _bar_layout(label: str, names: list[str], axis: PlotAxis, *, horizontal: bool) -> dict[str, Any]:
-    of_labels, of_values = label_layout(label, names), axis_layout(axis, "log" if axis.log else "linear")
+    of_labels, of_values = label_layout(label, names), axis.layout()
     layout: dict[str, Any] = {"barmode": "group", "bargap": 0.25}
     if horizontal:
         of_labels["range"] = of_labels["range"][::-1]  # the first label on top

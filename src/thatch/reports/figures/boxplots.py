@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from thatch.reports.figures.figure import (
-    Figure,
-    PlotAxis,
-    as_axis,
-    axis_layout,
-    axis_text,
-    formats_of,
-    hover,
-    label_layout,
-    plural,
-    rows_of,
-    same_length,
-)
+from thatch.reports.figures.figure import Figure, PlotAxis, hover, label_layout, plural, rows_of, same_length
 from thatch.reports.formatting import format_value, number
 from thatch.reports.texts import plot_text
 
@@ -41,7 +29,7 @@ def boxplot(
     ----------
     marks : levels at which a line is drawn, by name
     """
-    axis, names = as_axis(value), [format_value(each, "text") for each in labels]
+    axis, names = PlotAxis.of(value), [format_value(each, "text") for each in labels]
     columns = [sorted(place for each in column if (place := number(each)) is not None) for column in values]
     same_length(len(names), "labels", len(columns), "columns of values")
     fives = [[_quantile(column, part) for part in _PARTS.values()] for column in columns]
@@ -55,14 +43,14 @@ def boxplot(
         layout={
             "showlegend": False,
             "xaxis": label_layout(label, names),
-            "yaxis": axis_layout(axis, "log" if axis.log else "linear"),
+            "yaxis": axis.layout(),
             "shapes": [_line(level) for level in lines.values()],
             "annotations": [_name(name, level) for name, level in lines.items()],
         },
         rows=rows_of(
             [label or "label", *_PARTS], [[who, *five] for who, five in zip(names, fives, strict=True)]
         ),
-        formats=formats_of(_PARTS, axis),
+        formats=axis.formats(_PARTS),
         shown=total,
         total=total,
         what="values",
@@ -90,7 +78,7 @@ def _trace(names: list[str], fives: list[list[float | None]], axis: PlotAxis) ->
         "q3": third,
         "upperfence": most,
         "hovertext": [
-            hover(who, {part: axis_text(each, axis) for part, each in zip(_PARTS, five, strict=True)})
+            hover(who, {part: axis.text(each) for part, each in zip(_PARTS, five, strict=True)})
             for who, five in zip(names, fives, strict=True)
         ],
         "hoverinfo": "text",
@@ -119,4 +107,4 @@ def _halves(names: list[str], fives: list[list[float | None]], axis: PlotAxis) -
     if not found:
         return "No values."
     (low, at_low), (high, at_high) = min(found), max(found)
-    return f"Least middle {axis_text(low, axis)} ({at_low}). Greatest {axis_text(high, axis)} ({at_high})."
+    return f"Least middle {axis.text(low)} ({at_low}). Greatest {axis.text(high)} ({at_high})."

@@ -16,15 +16,8 @@ __all__ = [
     "HEIGHT",
     "Figure",
     "PlotAxis",
-    "as_axis",
-    "axis_layout",
-    "axis_text",
-    "edge_places",
-    "extremes",
-    "formats_of",
     "hover",
     "label_layout",
-    "places",
     "plural",
     "rows_of",
     "same_length",
@@ -49,27 +42,75 @@ class PlotAxis:
     log: bool = False
     format: Format | None = None
 
+    @classmethod
+    def of(cls, axis: str | PlotAxis) -> PlotAxis:
+        """An axis from its title, or the axis itself."""
+        return axis if isinstance(axis, PlotAxis) else cls(axis)
 
-def as_axis(axis: str | PlotAxis) -> PlotAxis:
-    """An axis from its title, or the axis itself."""
-    return axis if isinstance(axis, PlotAxis) else PlotAxis(axis)
+    @property
+    def kind(self) -> str:
+        """Plotly's type of the axis, for numbers."""
+        return "log" if self.log else "linear"
 
+    def text(self, value: object) -> str:
+        """A value as text, in the format of the axis."""
+        return format_value(value, self.format)
 
-def places(values: Iterable[object], axis: PlotAxis) -> tuple[list[float | str | None], str]:
-    """The position of each value, None if it cannot be drawn; and plotly's type of the axis."""
-    found = [simple(value) for value in values]
-    if any(isinstance(value, date) for value in found):
-        return [_moment(value) for value in found], "date"
-    return [_finite(value, axis) for value in found], "log" if axis.log else "linear"
+    def formats(self, names: Iterable[str]) -> dict[str, Format]:
+        """The format of the axis for each of these columns."""
+        return {} if self.format is None else dict.fromkeys(names, self.format)
 
+    def places(self, values: Iterable[object]) -> tuple[list[float | str | None], str]:
+        """The position of each value, None if it cannot be drawn; and plotly's type of the axis."""
+        found = [simple(value) for value in values]
+        if any(isinstance(value, date) for value in found):
+            return [_moment(value) for value in found], "date"
+        return [self._finite(value) for value in found], self.kind
 
-def axis_layout(axis: PlotAxis, kind: str) -> dict[str, Any]:
-    """The layout of an axis of numbers or times."""
-    layout = {"title": {"text": plot_text(axis.title)}, "type": kind, "automargin": True}
-    if kind == "log" and axis.format is None:
-        return layout | {"exponentformat": "power"}
-    ticks = {} if kind == "date" else _TICKS.get(axis.format, {"tickformat": ",~r", "exponentformat": "e"})
-    return layout | ticks
+    def edge_places(self, edges: Sequence[object]) -> list[float]:
+        """The positions of the edges of a histogram; an infinite edge is drawn a bar's width beside its neighbour.
+
+        On a log axis, positions are logarithms, because plotly's bars have no widths there.
+        """
+        found = [self._finite(edge) for edge in edges]
+        at = [math.log10(each) if each is not None and self.log else each for each in found]
+        known = [each for each in at if each is not None]
+        if None in at[1:-1] or known != sorted(set(known)):
+            raise ValueError("Histogram edges must ascend, and only the first and the last may be infinite")
+        if not known:
+            return [float(place) for place in range(len(at))]
+        wide = (known[-1] - known[0]) / (len(known) - 1) if len(known) > 1 else 1.0
+        low = [known[0] - wide] if at[0] is None else []
+        high = [known[-1] + wide] if at[-1] is None else []
+        return [*low, *known, *high]
+
+    def _finite(self, value: object) -> float | None:
+        place = number(value)
+        if place is None or abs(place) > _LARGEST or (self.log and place < 1 / _LARGEST):
+            return None
+        return place
+
+    def layout(self, kind: str = "") -> dict[str, Any]:
+        """The layout of an axis of numbers or times."""
+        kind = kind or self.kind
+        layout = {"title": {"text": plot_text(self.title)}, "type": kind, "automargin": True}
+        if kind == "log" and self.format is None:
+            return layout | {"exponentformat": "power"}
+        ticks = (
+            {} if kind == "date" else _TICKS.get(self.format, {"tickformat": ",~r", "exponentformat": "e"})
+        )
+        return layout | ticks
+
+    def extremes(self, names: Sequence[str], values: Sequence[object]) -> str:
+        """A sentence with the least and the greatest value and their names."""
+        found = [(place, index) for index, each in enumerate(values) if (place := number(each)) is not None]
+        if not found:
+            return "No values."
+        (_, low), (_, high) = min(found), max(found, key=lambda each: each[0])
+        return " ".join(
+            f"{word} {self.text(values[index])} ({shorten(names[index], 60)})."
+            for word, index in (("Least", low), ("Greatest", high))
+        )
 
 
 def label_layout(title: str, labels: Sequence[str]) -> dict[str, Any]:
@@ -92,36 +133,6 @@ def tick_layout(title: str, ticks: Mapping[float, str], length: int = 60) -> dic
         "zeroline": False,
         "automargin": True,
     }
-
-
-def edge_places(edges: Sequence[object], axis: PlotAxis) -> list[float]:
-    """The positions of the edges of a histogram; an infinite edge is drawn a bar's width beside its neighbour.
-
-    On a log axis, positions are logarithms, because plotly's bars have no widths there.
-    """
-    found = [_finite(edge, axis) for edge in edges]
-    at = [math.log10(each) if each is not None and axis.log else each for each in found]
-    known = [each for each in at if each is not None]
-    if None in at[1:-1] or known != sorted(set(known)):
-        raise ValueError("Histogram edges must ascend, and only the first and the last may be infinite")
-    if not known:
-        return [float(place) for place in range(len(at))]
-    wide = (known[-1] - known[0]) / (len(known) - 1) if len(known) > 1 else 1.0
-    low = [known[0] - wide] if at[0] is None else []
-    high = [known[-1] + wide] if at[-1] is None else []
-    return [*low, *known, *high]
-
-
-def axis_text(value: object, axis: PlotAxis) -> str:
-    """A value as text, in the format of the axis."""
-    return format_value(value, axis.format)
-
-
-def _finite(value: object, axis: PlotAxis) -> float | None:
-    place = number(value)
-    if place is None or abs(place) > _LARGEST or (axis.log and place < 1 / _LARGEST):
-        return None
-    return place
 
 
 def _moment(value: object) -> str | None:
@@ -181,23 +192,6 @@ def rows_of(names: Sequence[str], rows: Sequence[Sequence[object]]) -> TableRows
     return TableRows(names=list(names), rows=[list(row) for row in rows[:_MOST_ROWS]], total=len(rows))
 
 
-def formats_of(names: Iterable[str], axis: PlotAxis) -> dict[str, Format]:
-    """The format of the axis for each of these columns."""
-    return {} if axis.format is None else dict.fromkeys(names, axis.format)
-
-
 def plural(count: int, what: str) -> str:
     """«1 bar», «2 bars»."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
-def extremes(names: Sequence[str], values: Sequence[object], axis: PlotAxis) -> str:
-    """A sentence with the least and the greatest value and their names."""
-    found = [(place, index) for index, each in enumerate(values) if (place := number(each)) is not None]
-    if not found:
-        return "No values."
-    (_, low), (_, high) = min(found), max(found, key=lambda each: each[0])
-    return " ".join(
-        f"{word} {axis_text(values[index], axis)} ({shorten(names[index], 60)})."
-        for word, index in (("Least", low), ("Greatest", high))
-    )

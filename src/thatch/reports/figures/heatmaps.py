@@ -10,14 +10,8 @@ from thatch.reports.figures.figure import (
     HEIGHT,
     Figure,
     PlotAxis,
-    as_axis,
-    axis_layout,
-    axis_text,
-    extremes,
-    formats_of,
     hover,
     label_layout,
-    places,
     plural,
     rows_of,
     same_length,
@@ -41,7 +35,7 @@ def heatmap(
     value: str | PlotAxis = "",
 ) -> Figure:
     """A cell for each row and column; the first row is on top."""
-    axis = as_axis(value)
+    axis = PlotAxis.of(value)
     down, across = (
         [format_value(each, "text") for each in rows],
         [format_value(each, "text") for each in columns],
@@ -54,7 +48,7 @@ def heatmap(
     named = [f"{who}, {what}" for who in down for what in across]
     flat = [each for row in cells for each in row]
     texts_of_cells = [
-        hover(name, {axis.title: axis_text(each, axis)}) for name, each in zip(named, flat, strict=True)
+        hover(name, {axis.title: axis.text(each)}) for name, each in zip(named, flat, strict=True)
     ]
     width = max(len(across), 1)
     vertical = label_layout(y, down)
@@ -71,7 +65,7 @@ def heatmap(
     return Figure(
         title=title,
         summary=f"Heat map of {plural(len(down), 'row')} and {plural(len(across), 'column')}. "
-        + extremes(named, flat, axis),
+        + axis.extremes(named, flat),
         data=[field],
         layout={
             "showlegend": False,
@@ -80,7 +74,7 @@ def heatmap(
             "coloraxis": {"colorbar": _colour_bar(axis, drawn)},
         },
         rows=rows_of([y or "row", *across], [[who, *row] for who, row in zip(down, cells, strict=True)]),
-        formats=formats_of(across, axis),
+        formats=axis.formats(across),
         height=min(_TALLEST, max(HEIGHT, 120 + _ROW_HEIGHT * len(down))),
         shown=len(flat),
         total=len(flat),
@@ -91,16 +85,16 @@ def heatmap(
 
 def _colours(row: list[object], axis: PlotAxis) -> list[float | None]:
     """Numbers for the colour scale: logarithms on a log axis, because plotly has no logarithmic scale."""
-    found = (each if isinstance(each, float) else None for each in places(row, axis)[0])
+    found = (each if isinstance(each, float) else None for each in axis.places(row)[0])
     return [each if each is None or not axis.log else math.log10(each) for each in found]
 
 
 def _colour_bar(axis: PlotAxis, drawn: list[list[float | None]]) -> dict[str, Any]:
-    bar = axis_layout(axis, "linear")
+    bar = axis.layout("linear")
     look = {"title": {"text": bar["title"]["text"], "side": "right"}, "thickness": 12, "outlinewidth": 0}
     if not axis.log:
         return look | {key: each for key, each in bar.items() if key.startswith(("tick", "exponent"))}
     found = [each for row in drawn for each in row if each is not None]
     powers = range(math.floor(min(found, default=0)), math.ceil(max(found, default=0)) + 1)
-    texts = [axis_text(10**power if power >= 0 else 10.0**power, axis) for power in powers]
+    texts = [axis.text(10**power if power >= 0 else 10.0**power) for power in powers]
     return look | {"tickmode": "array", "tickvals": list(powers), "ticktext": texts}

@@ -6,20 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from thatch.reports.figures.figure import (
-    Figure,
-    PlotAxis,
-    as_axis,
-    axis_layout,
-    axis_text,
-    extremes,
-    formats_of,
-    hover,
-    places,
-    plural,
-    rows_of,
-    same_length,
-)
+from thatch.reports.figures.figure import Figure, PlotAxis, hover, plural, rows_of, same_length
 from thatch.reports.formatting import simple
 from thatch.reports.texts import plot_text
 
@@ -41,9 +28,9 @@ def lines(series: Series, *, title: str = "", x: str | PlotAxis = "", y: str | P
         look: dict[str, Any] = {"line": {"dash": DASHES[place // 8 % 4], "width": 2}, "mode": "lines"}
         if len(xs) <= _MOST_MARKED:
             look |= {"mode": "lines+markers", "marker": {"symbol": SYMBOLS[place % 8], "size": 7}}
-        data.append(_trace(name, xs, ys, as_axis(x), as_axis(y)) | look)
+        data.append(_trace(name, xs, ys, PlotAxis.of(x), PlotAxis.of(y)) | look)
     total = sum(len(xs) for xs, _ in read.values())
-    return _figure(read, data, title=title, x=as_axis(x), y=as_axis(y), kind="line", total=total)
+    return _figure(read, data, title=title, x=PlotAxis.of(x), y=PlotAxis.of(y), kind="line", total=total)
 
 
 def scatter(
@@ -56,12 +43,12 @@ def scatter(
     read = {name: (xs[::step], ys[::step]) for name, (xs, ys) in read.items()}
     look = {"mode": "markers"}
     data = [
-        _trace(name, xs, ys, as_axis(x), as_axis(y))
+        _trace(name, xs, ys, PlotAxis.of(x), PlotAxis.of(y))
         | look
         | {"marker": {"symbol": SYMBOLS[place % 8], "size": 6, "opacity": 0.7}}
         for place, (name, (xs, ys)) in enumerate(read.items())
     ]
-    return _figure(read, data, title=title, x=as_axis(x), y=as_axis(y), kind="cloud", total=total)
+    return _figure(read, data, title=title, x=PlotAxis.of(x), y=PlotAxis.of(y), kind="cloud", total=total)
 
 
 _Read = dict[str, tuple[list[object], list[object]]]
@@ -78,10 +65,10 @@ def _read(series: Series) -> _Read:
 
 def _trace(name: str, xs: list[object], ys: list[object], x: PlotAxis, y: PlotAxis) -> dict[str, Any]:
     texts = [
-        hover(name, {x.title or "x": axis_text(across, x), y.title or "y": axis_text(up, y)})
+        hover(name, {x.title or "x": x.text(across), y.title or "y": y.text(up)})
         for across, up in zip(xs, ys, strict=True)
     ]
-    at_x, at_y = places(xs, x)[0], places(ys, y)[0]
+    at_x, at_y = x.places(xs)[0], y.places(ys)[0]
     return {
         "type": "scatter",
         "name": plot_text(name),
@@ -98,26 +85,24 @@ def _figure(
     points = [
         (name, across, up) for name, (xs, ys) in read.items() for across, up in zip(xs, ys, strict=True)
     ]
-    kinds = places([across for _, across, _ in points], x)[1], places([up for _, _, up in points], y)[1]
-    names = [
-        f"{name}, {axis_text(across, x)}" if name else axis_text(across, x) for name, across, _ in points
-    ]
+    kinds = x.places([across for _, across, _ in points])[1], y.places([up for _, _, up in points])[1]
+    names = [f"{name}, {x.text(across)}" if name else x.text(across) for name, across, _ in points]
     undrawn = sum(
         across is None or up is None for each in data for across, up in zip(each["x"], each["y"], strict=True)
     )
     columns = ["series", x.title or "x", y.title or "y"]
     return Figure(
         title=title,
-        summary=f"{plural(len(read), kind)}, {plural(total, 'point')}. {extremes(names, [up for *_, up in points], y)}",
+        summary=f"{plural(len(read), kind)}, {plural(total, 'point')}. {y.extremes(names, [up for *_, up in points])}",
         data=data,
         layout={
             "showlegend": len(read) > 1,
             "hovermode": "closest",
-            "xaxis": axis_layout(x, kinds[0]),
-            "yaxis": axis_layout(y, kinds[1]),
+            "xaxis": x.layout(kinds[0]),
+            "yaxis": y.layout(kinds[1]),
         },
         rows=rows_of(columns, points),
-        formats=formats_of(columns[1:2], x) | formats_of(columns[2:], y),
+        formats=x.formats(columns[1:2]) | y.formats(columns[2:]),
         shown=len(points),
         total=total,
         what="points",

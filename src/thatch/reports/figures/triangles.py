@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from thatch.reports.figures.figure import Figure, PlotAxis, hover, places, plural, rows_of, same_length
+from thatch.reports.figures.figure import Figure, PlotAxis, hover, plural, rows_of, same_length
 from thatch.reports.figures.points import DASHES, SYMBOLS
 from thatch.reports.formatting import format_value, simple
 from thatch.reports.texts import plot_text
@@ -67,7 +67,7 @@ def triangles(
 
 def _costs(row: list[object]) -> list[float] | None:
     """The three values; None if one cannot be drawn: missing, infinite or negative."""
-    found = [each for each in places(row, PlotAxis())[0] if isinstance(each, float) and each >= 0]
+    found = [each for each in PlotAxis().places(row)[0] if isinstance(each, float) and each >= 0]
     return found if len(found) == len(row) else None
 
 
