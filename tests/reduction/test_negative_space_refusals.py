@@ -34,11 +34,11 @@ def test_a_refused_change_names_its_reason_and_changes_nothing(space):
         space.add(-1, boxes(((4, 4), (4, 4))))
     with pytest.raises(BoxError, match="boxes with 2 axes, got one with axis 2"):
         space.add(2, boxes(((4, 4), (4, 4), (1, 1))))
-    with pytest.raises(BoxError, match="not above the high one"):
+    with pytest.raises(BoxError, match="above its high one"):
         space.add(2, boxes(((4, 3), (4, 4))))
     with pytest.raises(ParameterError, match="'arrival' or 'volume'"):
         space.rebuild("random")
-    with pytest.raises(ParameterError, match="whose labels are fixed"):
+    with pytest.raises(ParameterError, match="its labels are fixed"):
         space.relabel(0, np.arange(3), np.arange(3))
     assert state(space) == before
 

@@ -9,12 +9,7 @@ from typing import Any
 from thatch.broker.forwarding import is_guided
 from thatch.broker.link_entries import LinkEntries
 from thatch.broker.publishing import wanting_clients, wanting_links
-from thatch.broker.tables import (
-    BrokerLink,
-    KnownAdvertisement,
-    KnownSubscription,
-    RoutingTables,
-)
+from thatch.broker.tables import BrokerLink, KnownAdvertisement, KnownSubscription, RoutingTables
 from thatch.model.events import read_event
 
 __all__ = ["LocalRoute", "explain", "route"]

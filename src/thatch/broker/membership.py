@@ -66,7 +66,7 @@ def begin_anew(tables: RoutingTables, step: BrokerStep, link: BrokerLink, *, is_
 
 def on_joined(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: Joined) -> None:
     """Note brokers that are reached over a link: all of its side if it is new, else some more."""
-    routes = _checked(link, message.routes)
+    routes = _read_routes(link, message.routes)
     if routes is None:
         tables.ignore(step, link.name, "malformed routes")
         if link.awaits_routes:
@@ -150,7 +150,7 @@ def _from_here(tables: RoutingTables, link: BrokerLink, routes: Iterable[tuple[s
     return tuple((broker, tables.name if broker == link.name else before) for broker, before in routes)
 
 
-def _checked(link: BrokerLink, routes: object) -> Routes | None:
+def _read_routes(link: BrokerLink, routes: object) -> Routes | None:
     """The routes if they are well formed: pairs of names; the first message of a neighbour begins with itself."""
     if not isinstance(routes, tuple) or not all(
         isinstance(each, tuple) and len(each) == 2 and all(isinstance(name, str) for name in each)

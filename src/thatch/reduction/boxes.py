@@ -208,7 +208,9 @@ def _matrix(values: Any, axes: int | None, where: str) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
-        raise BoxError("boxes with the same axes", "rows of different lengths", where) from error
+        raise BoxError(
+            "All rows need an end for every axis, but their lengths differ", where=where
+        ) from error
     if array.size == 0 and array.ndim < 2:  # no boxes
         return np.zeros((0, axes or 0), np.int64)
     if array.ndim != 2:

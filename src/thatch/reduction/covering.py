@@ -194,7 +194,7 @@ def _make_checker(
         return partial(_check_exactly, budget)
     if delta is None or rng is None:
         missing = "delta" if delta is None else "rng"
-        raise ParameterError(f"`{missing}` for the algorithm 'rspc'", "none", missing)
+        raise ParameterError(f"The algorithm 'rspc' needs `{missing}`", where=missing)
     return partial(_check_by_points, {"rng": rng, "literal": literal, "cap": cap}, delta)
 
 

@@ -223,7 +223,7 @@ class Refinement:
             labels = dict(zip(near.axes.tolist(), answer.witness.tolist(), strict=True))
             found = self._find_event(conjunction, box, labels)
             if not isinstance(found, _Hole):
-                return self._refuted(conjunction, found, answer.decided_by)
+                return self._refute(conjunction, found, answer.decided_by)
             holes.append(found)
         return self._unproved("budget")
 
@@ -274,7 +274,7 @@ class Refinement:
         axes, lows, highs = zip(*sides, strict=True) if sides else ((), (), ())
         return np.array(axes, np.int32), np.array(lows, np.int64), np.array(highs, np.int64)
 
-    def _refuted(self, conjunction: Conjunction, event: Event, rule: str) -> Verdict[Event]:
+    def _refute(self, conjunction: Conjunction, event: Event, rule: str) -> Verdict[Event]:
         """The verdict if none of the others matches the event; if some do, their rows are added and all begins again."""
         record = read_event(event, self._schema)
         assert holds(conjunction, record), "an event of the filter"

@@ -79,7 +79,7 @@ class CoveringRows(LinkRows):
         if not is_covered:
             self._activate(row)
         self._order[row] = None
-        return NOTHING if is_covered else Moves((row,), tuple(self._demoted([row])))
+        return NOTHING if is_covered else Moves((row,), tuple(self._demote_near([row])))
 
     def remove(self, row: int) -> Moves:
         """Remove a row; rows that only it covered are forwarded before it is withdrawn."""
@@ -90,8 +90,8 @@ class CoveringRows(LinkRows):
             self._forget_proof(row)
             return NOTHING
         self._deactivate(row)
-        promoted = self._promoted(self._dependants.pop(row, set()))
-        return Moves(tuple(promoted), (row, *self._demoted(promoted)))
+        promoted = self._promote(self._dependants.pop(row, set()))
+        return Moves(tuple(promoted), (row, *self._demote_near(promoted)))
 
     def relabel(self, filters: LinkFilters) -> bool:
         """Take the boxes of active rows under new labels; nothing is decided anew."""
@@ -157,7 +157,7 @@ class CoveringRows(LinkRows):
 
     # --- what a change brings with it ------------------------------------------------------------------------------
 
-    def _promoted(self, rows: set[int]) -> list[int]:
+    def _promote(self, rows: set[int]) -> list[int]:
         """Decide about passive rows whose proof broke, largest first; those no longer covered become active."""
         promoted = []
         for row in self._largest_first(rows):
@@ -168,7 +168,7 @@ class CoveringRows(LinkRows):
                 promoted.append(row)
         return promoted
 
-    def _demoted(self, fresh: list[int]) -> list[int]:
+    def _demote_near(self, fresh: list[int]) -> list[int]:
         """Make passive the active rows that are covered now that the fresh ones are known, smallest first."""
         if not self._demote:
             return []
@@ -178,9 +178,9 @@ class CoveringRows(LinkRows):
             for side in self._filters.boxes(row) or ()
             for number in self._judge.neighbours(*side)
         }
-        return self._covered_among(near.difference(fresh))
+        return self._demote_covered(near.difference(fresh))
 
-    def _covered_among(self, rows: Iterable[int]) -> list[int]:
+    def _demote_covered(self, rows: Iterable[int]) -> list[int]:
         """Make passive those of some active rows that the others cover, smallest first."""
         demoted = []
         for row in reversed(self._largest_first(rows)):
@@ -230,7 +230,7 @@ class CoveringRows(LinkRows):
             for side in self._filters.boxes(row) or ()
             for number in self._judge.inside(*side)
         }
-        return Moves((), tuple(self._covered_among(near - {row})))
+        return Moves((), tuple(self._demote_covered(near - {row})))
 
     def _begin_bulk(self) -> None:
         """Decide nothing until `_end_bulk`: a row that comes is active unless it is known to be covered."""
@@ -263,5 +263,5 @@ class CoveringRows(LinkRows):
                 withdrawn.append(row)
         for row in gone:
             loose |= self._dependants.pop(row, set())
-        promoted = self._promoted(loose)
-        return Moves(tuple(promoted), (*withdrawn, *self._demoted(promoted)))
+        promoted = self._promote(loose)
+        return Moves(tuple(promoted), (*withdrawn, *self._demote_near(promoted)))

@@ -144,7 +144,7 @@ class ForwardingSet:
             If the filter has another schema.
         """
         row = self._next
-        self._filters.put(row, subscription, self._checked(subscription, filter))
+        self._filters.put(row, subscription, self._read(subscription, filter))
         try:
             moves = self._rows.add(row)
         except BaseException:
@@ -161,7 +161,7 @@ class ForwardingSet:
         SubscriptionError, FilterError, SchemaError
             As `add` does; then none of them is added.
         """
-        read = {each: self._checked(each, filter) for each, filter in filters.items()}
+        read = {each: self._read(each, filter) for each, filter in filters.items()}
         return self._changes(self._rows.extend(self._put_all(read)))
 
     def _put_all(self, filters: Mapping[str, Filter]) -> range:
@@ -172,7 +172,7 @@ class ForwardingSet:
         self._next = rows.stop
         return rows
 
-    def _checked(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Filter:
+    def _read(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Filter:
         """The filter of an id that can be added."""
         if not isinstance(subscription, str):
             raise SubscriptionError("text as id", shown(subscription))

@@ -197,10 +197,7 @@ def _keys(tail: Tail, sides: ShelvedSides) -> Keys:
 def _all_but_two(conjunction: Conjunction, numbers: tuple[int, ...]) -> list[Shelved]:
     constraints = conjunction.constraints
     return [
-        (
-            (one, other, *numbers[:first], *numbers[first + 1 : second], *numbers[second + 1 :]),
-            (own, beside),
-        )
+        ((one, other, *numbers[:first], *numbers[first + 1 : second], *numbers[second + 1 :]), (own, beside))
         for (first, (one, own)), (second, (other, beside)) in combinations(enumerate(constraints), 2)
     ]
 

@@ -84,7 +84,7 @@ class BoxIndex:
         if not isinstance(box, int | np.integer) or not 0 <= box < ALL:
             raise ParameterError("a number of at least 0", shown(box), "box")
         if box in rows:
-            raise ParameterError("an unused number", f"{box}, which is in use", "box")
+            raise ParameterError(f"The number {box} is in use (remove its box first)", where="box")
         arrays = self._arrays
         arrays.make_writable()
         if len(axes):
@@ -231,7 +231,7 @@ class BoxIndex:
         boxes = check_sparse_boxes(boxes)
         numbers, limit = check_numbers(numbers, len(boxes)), check_budget(budget)
         if len(self) and not self._row_of().keys().isdisjoint(numbers.tolist()):
-            raise ParameterError("unused numbers", "some that are in use", "numbers")
+            raise ParameterError("Some of the numbers are in use", where="numbers")
         self._arrays.make_writable()
         self._arrays.add_axes(int(boxes.axes.max(initial=-1)))
         self._rows = None

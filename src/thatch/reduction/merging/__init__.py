@@ -6,13 +6,4 @@ from thatch.reduction.merging.degrees import Degree, ExpectedTraffic, Sides
 from thatch.reduction.merging.occasions import Occasion, When
 from thatch.reduction.merging.rules import around, predicates_in, unite
 
-__all__ = [
-    "Degree",
-    "ExpectedTraffic",
-    "Occasion",
-    "Sides",
-    "When",
-    "around",
-    "predicates_in",
-    "unite",
-]
+__all__ = ["Degree", "ExpectedTraffic", "Occasion", "Sides", "When", "around", "predicates_in", "unite"]

@@ -41,7 +41,7 @@ class ExpectedTraffic:
         taken: list[Sides] = []
         for each in advertised:
             sides = dict(each.constraints)
-            self._advertised += _without([sides], taken)
+            self._advertised += _subtract_all([sides], taken)
             taken.append(sides)
 
     @property
@@ -51,7 +51,7 @@ class ExpectedTraffic:
 
     def degree_beyond(self, merger: Sides, parts: Sequence[Sides]) -> Degree:
         """How imperfect a merger of these parts is, all of them boxes."""
-        return self._degree(merger, _without([merger], parts))
+        return self._degree(merger, _subtract_all([merger], parts))
 
     def degree_on(self, merger: Sides, key: str, held: Constraint) -> Degree:
         """How imperfect a merger is whose parts differ from it in one attribute only, on which they hold this."""
@@ -84,7 +84,7 @@ class ExpectedTraffic:
         all_events, wholes = 1.0, [whole]
         if self._advertised:
             all_events = sum(map(self.mass, self._advertised))
-            extra, wholes = _meeting(extra, self._advertised), _meeting(wholes, self._advertised)
+            extra, wholes = _intersect_all(extra, self._advertised), _intersect_all(wholes, self._advertised)
         beyond, held = sum(map(self.mass, extra)), sum(map(self.mass, wholes))
         if not beyond or not held or not all_events:
             return Degree()
@@ -98,7 +98,7 @@ class ExpectedTraffic:
         return share
 
 
-def _without(boxes: list[Sides], others: Sequence[Sides]) -> list[Sides]:
+def _subtract_all(boxes: list[Sides], others: Sequence[Sides]) -> list[Sides]:
     """Disjoint pieces of disjoint boxes that lie in none of the others, or, if they are many, in none of the first."""
     for other in others:
         left = [piece for box in boxes for piece in (subtract(box, other) if overlap(box, other) else [box])]
@@ -108,7 +108,7 @@ def _without(boxes: list[Sides], others: Sequence[Sides]) -> list[Sides]:
     return boxes
 
 
-def _meeting(boxes: Sequence[Sides], spaces: Sequence[Sides]) -> list[Sides]:
+def _intersect_all(boxes: Sequence[Sides], spaces: Sequence[Sides]) -> list[Sides]:
     """The parts of boxes that lie in spaces."""
     found = []
     for box in boxes:

@@ -140,7 +140,7 @@ class Space(ABC):
     def relabel(self, axis: int, old: Ints, new: Ints) -> None:
         """Replace ascending labels of one axis, which include all that `labels` returns, by ascending new ones."""
         if self._domain is not None:
-            raise ParameterError("whole axes", "a domain, whose labels are fixed", "axis")
+            raise ParameterError("A space with a domain cannot be relabelled: its labels are fixed")
         used = self.labels(axis)
         old, new = check_labels(used, old, new)
         if not len(used):
@@ -221,7 +221,7 @@ class Space(ABC):
 
     def _check(self, boxes: Boxes) -> None:
         if len(boxes.axes) and (boxes.lows > boxes.highs).any():
-            raise BoxError("a low end that is not above the high one", "a higher one", "the boxes")
+            raise BoxError("A box has a low end above its high one")
         if self._domain is not None and len(boxes.axes) and boxes.axes.max() >= len(self._low):
             raise BoxError(
                 f"boxes with {len(self._low)} axes", f"one with axis {boxes.axes.max()}", "the boxes"

@@ -204,7 +204,7 @@ def stream(  # noqa: PLR0913 - the options of the approximate form
     domain_low, domain_high = check_box(*domain, where="domain")
     low, high = check_boxes(lows, highs, axes=len(domain_low))
     if (low < domain_low).any() or (high > domain_high).any():
-        raise ParameterError("boxes inside the domain", "one that reaches beyond it", "lows, highs")
+        raise ParameterError("Some boxes are not inside the domain", where="lows, highs")
     _check_options(1 if k is None else k, metric)
     at = np.asarray(marks, np.int64)
     if at.ndim != 1 or (np.diff(at) <= 0).any() or (len(at) and not 1 <= at[0] <= at[-1] <= len(low)):

@@ -165,7 +165,7 @@ def find_beside(low, high, lows, highs, kept, order, point):
 
 
 @subkernel
-def _mixed(state):
+def _mix(state):
     """SplitMix64: 64 random bits from a state that the caller increases by `_GOLDEN` each time."""
     z = (state ^ (state >> np.uint64(30))) * _MIX_ONE
     z = (z ^ (z >> np.uint64(27))) * _MIX_TWO
@@ -173,7 +173,7 @@ def _mixed(state):
 
 
 @subkernel
-def _scaled(bits, width):
+def _scale(bits, width):
     """The upper half of the product of two 64-bit numbers: random bits scaled to a number below `width`.
 
     The probability of every interval of numbers is right to within 2^-63.
@@ -191,7 +191,7 @@ def _point(state, low, high, point):
     for j in range(low.shape[0]):
         state += _GOLDEN
         width = np.uint64(high[j] - low[j] + 1)
-        point[j] = low[j] + np.int64(_scaled(_mixed(state), width))
+        point[j] = low[j] + np.int64(_scale(_mix(state), width))
     return state
 
 

@@ -18,13 +18,7 @@ from thatch.errors import ParameterError, shown
 from thatch.reduction.boxes import Ints, check_question
 from thatch.reduction.probabilistic import kernels
 
-__all__ = [
-    "check_delta",
-    "find_probability",
-    "log_probability",
-    "trials",
-    "witness_probability",
-]
+__all__ = ["check_delta", "find_probability", "log_probability", "trials", "witness_probability"]
 
 _SMALL = -8.0  # below 10^-8, ln(1 - rho) is -rho to more places than a double has
 

@@ -8,16 +8,7 @@ from thatch.compiled.decorators import kernel, short_kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
 from thatch.reduction.index.records import NODE, ROW, VOLUME_STEPS, AxisRecord, IndexRow, TreeNode
 
-__all__ = [
-    "axis_at",
-    "fault",
-    "fault_of_many",
-    "load_box",
-    "node_at",
-    "row_at",
-    "unload_box",
-    "volume_of",
-]
+__all__ = ["axis_at", "fault", "fault_of_many", "load_box", "node_at", "row_at", "unload_box", "volume_of"]
 
 _WHOLE_WIDTH = float(HIGHEST - LOWEST + 1)
 

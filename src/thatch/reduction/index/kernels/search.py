@@ -10,14 +10,7 @@ from numba.extending import intrinsic
 from thatch.compiled.bits import trailing_zeros
 from thatch.compiled.decorators import JIT, kernel, subkernel
 from thatch.reduction.boxes import HIGHEST, LOWEST
-from thatch.reduction.index.kernels.questions import (
-    axis_at,
-    load_box,
-    node_at,
-    row_at,
-    unload_box,
-    volume_of,
-)
+from thatch.reduction.index.kernels.questions import axis_at, load_box, node_at, row_at, unload_box, volume_of
 from thatch.reduction.index.records import LANES, VOLUME_STEPS, IndexRecord
 
 __all__ = ["container_number", "find_best", "find_container", "inside_numbers", "meeting_numbers"]
