@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thatch.formats.subscriptions import SUBSCRIPTIONS
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import ROW, DataFrame, SparkSession
+from thatch.pipeline.columns import ROW, SparkSession
 from thatch.pipeline.indexes import build_engine
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, run_job
 from thatch.pipeline.jobs.load_report import LoadFacts, load_facts, load_report
 from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.tasks import scratch_file
@@ -41,7 +41,14 @@ def load_files(
             read_subscriptions(spark, path), schema=schema, with_conditions=True
         ).persist()
         try:
-            facts = _write(job, rows, schema, with_index=with_index)
+            loaded = split_checked(rows)
+            job.write(SUBSCRIPTIONS, loaded.accepted)
+            job.write(REJECTS, loaded.rejects)
+            if with_index:
+                made = scratch_file(".thatch")
+                build_engine(loaded.accepted.orderBy(ROW), schema).save(made)
+                job.folder.put(INDEX, made)
+            facts = load_facts(rows, loaded)
         finally:
             rows.unpersist()
         job.finish(
@@ -51,14 +58,3 @@ def load_files(
             rows={SUBSCRIPTIONS: facts.accepted, REJECTS: facts.refused},
         )
     return facts
-
-
-def _write(job: RunningJob, rows: DataFrame, schema: Schema | None, *, with_index: bool) -> LoadFacts:
-    loaded = split_checked(rows)
-    job.write(SUBSCRIPTIONS, loaded.accepted)
-    job.write(REJECTS, loaded.rejects)
-    if with_index:
-        made = scratch_file(".thatch")
-        build_engine(loaded.accepted.orderBy(ROW), schema).save(made)
-        job.folder.put(INDEX, made)
-    return load_facts(rows, loaded)

@@ -133,13 +133,8 @@ def match_report(facts: MatchFacts, path: str, command: str) -> Report:
 
 def _add_most(report: Report, facts: MatchFacts) -> None:
     report.section("Who gets most", f"The first {len(facts.most)} by number of events.")
-    report.bars(
-        [name for name, _ in facts.most[:30]],
-        [count for _, count in facts.most[:30]],
-        title="Events",
-        label=facts.who,
-        value="events",
-    )
+    names, counts = zip(*facts.most[:30], strict=True)
+    report.bars(names, counts, title="Events", label=facts.who, value="events")
     rows = [{facts.who: name, "events": count, "of all": count / facts.events} for name, count in facts.most]
     report.table(rows, caption=f"{facts.who.capitalize()}s", formats={"of all": "percent"})
     report.section("How matches are spread", f"How many {facts.who}s get how many events.")
@@ -148,13 +143,8 @@ def _add_most(report: Report, facts: MatchFacts) -> None:
 
 def _add_hours(report: Report, facts: MatchFacts) -> None:
     report.section("Over time", "Deliveries by hour, in UTC; an event counts once a subscriber.")
-    moments = [moment for moment, _ in facts.hours]
-    report.lines(
-        {"deliveries": (moments, [count for _, count in facts.hours])},
-        title="Deliveries",
-        x="hour",
-        y="events",
-    )
+    moments, counts = zip(*facts.hours, strict=True)
+    report.lines({"deliveries": (moments, counts)}, title="Deliveries", x="hour", y="events")
     names = [name for name, _ in facts.most[:_FEW]]
     width = -(-len(moments) // _COLUMNS)
     column = {moment: number // width for number, moment in enumerate(moments)}

@@ -152,21 +152,13 @@ def _add_sizes(report: Report, facts: ReduceFacts) -> None:
     report.section(
         "Before and after", "As subscriptions arrive: how many there are, and how many of them are needed."
     )
-    seen = [each for each, _ in facts.curve]
-    report.lines(
-        {"all": (seen, seen), "needed": (seen, [each for _, each in facts.curve])},
-        title="Subscriptions",
-        x="rows seen",
-        y="subscriptions",
-    )
+    seen, needed = zip(*facts.curve, strict=True)
+    curves = {"all": (seen, seen), "needed": (seen, needed)}
+    report.lines(curves, title="Subscriptions", x="rows seen", y="subscriptions")
     if facts.sizes:
-        report.bars(
-            [names for names, _ in facts.sizes],
-            [count for _, count in facts.sizes],
-            title="Size of proofs",
-            label="subscriptions in the proof",
-            value="subscriptions covered",
-        )
+        sizes, counts = zip(*facts.sizes, strict=True)
+        label, value = "subscriptions in the proof", "subscriptions covered"
+        report.bars(sizes, counts, title="Size of proofs", label=label, value=value)
 
 
 def _add_masks(report: Report, facts: ReduceFacts) -> None:
