@@ -20,7 +20,7 @@ from thatch.planning import (
     plan_as_given,
 )
 from thatch.planning.expected import Chances, chances_of_pairs
-from thatch.planning.problem import Answer
+from thatch.planning.problem import AnswerKind
 
 __all__ = ["Compared", "Events", "compared"]
 
@@ -63,7 +63,7 @@ def compared(
     others: Events,
     *,
     is_measured: bool = False,
-    answer: Answer = "list",
+    answer: AnswerKind = "list",
 ) -> Compared:
     """Plan filters from a profile of known events, count on others.
 

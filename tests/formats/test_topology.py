@@ -97,7 +97,7 @@ def test_what_is_written_is_read_again(count, seed, tmp_path_factory):
         ("nodes: [a]", "only the names brokers, links"),
         ("generate: {shape: ring, count: 3}", "a shape of line, star"),
         ("generate: {shape: [1], count: 3}", "a shape of line, star"),
-        ("generate: {shape: line}", "what a line needs, .*count"),
+        ("generate: {shape: line}", "Cannot generate a line: .*count"),
         ("generate: {shape: line, count: 0}", "at least 1, got 0 - at .*count"),
         ("generate: {shape: line, count: 3, branching: 2}", "only the names"),
         ("generate: {shape: random, count: 3, seed: -1}", "seed"),

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from thatch.planning import PlanningProblem
-from thatch.planning.problem import Answer
+from thatch.planning.problem import AnswerKind
 
 chances = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
 costs = st.sampled_from([1.0, 1.0, 0.5, 3.0])
 
 
 @st.composite
-def problems(draw: st.DrawFn, most: int = 6, answer: Answer | None = None) -> PlanningProblem:
+def problems(draw: st.DrawFn, most: int = 6, answer: AnswerKind | None = None) -> PlanningProblem:
     """Any set: members share what they may, owners have one member or several."""
     predicates = draw(st.integers(1, most))
     member = st.lists(st.integers(0, predicates - 1), unique=True, max_size=3)
@@ -61,7 +61,11 @@ def link_groups(draw: st.DrawFn, most: int = 9) -> PlanningProblem:
 
 
 def _rated(
-    draw: st.DrawFn, members: Sequence[Sequence[int]], predicates: int, owners: Sequence[int], answer: Answer
+    draw: st.DrawFn,
+    members: Sequence[Sequence[int]],
+    predicates: int,
+    owners: Sequence[int],
+    answer: AnswerKind,
 ) -> PlanningProblem:
     return PlanningProblem.of(
         members,

@@ -154,7 +154,7 @@ def test_hints_are_a_value_that_an_engine_takes_in_place_of_a_profile():
         for name, filter in FILTERS.items():
             engine.subscribe(name, filter)
     assert len({str([engine.match(event) for event in EVENTS]) for engine in engines}) == 1
-    with pytest.raises(ParameterError, match="a profile or hints, got both"):
+    with pytest.raises(ParameterError, match="a profile or hints, not both"):
         thatch.Engine(profile=profile, hints=hints)
     with pytest.raises(ParameterError, match=r"hints of thatch\.planning\.access_hints, got 5"):
         thatch.Engine(hints=5)

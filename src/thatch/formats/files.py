@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from thatch.errors import TableError, shown
-from thatch.model.values import is_text
+from thatch.model.values import is_text, unique_names
 
 __all__ = ["STDIN", "Reject", "Rejects", "content_of", "kind_of", "object_of", "open_text", "read_lines"]
 
@@ -104,24 +104,11 @@ def object_of(line: str) -> dict[str, Any]:
     if not is_text(line):
         raise ValueError(f"Expected UTF-8 text, got {shown(line)}")
     try:
-        read = json.loads(line, object_pairs_hook=_without_doubles)
-    except _DoubleError:
-        raise
+        read = json.loads(line, object_pairs_hook=unique_names)
+    except KeyError as error:
+        raise ValueError(f"Duplicate name in an object: {shown(error.args[0])}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"Expected JSON, got {shown(line)} ({error})") from None
     if not isinstance(read, dict):
         raise ValueError(f"Expected a JSON object, got {shown(line)}")  # noqa: TRY004 - the line, not a type
     return read
-
-
-class _DoubleError(ValueError):
-    """A duplicate name in an object, of which JSON readers silently keep the last."""
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        double = next(name for name in result if names.count(name) > 1)
-        raise _DoubleError(f"Duplicate name in an object: {shown(double)}")
-    return result

@@ -108,7 +108,8 @@ def generate_topology(shape: str, *, seed: int = 0, **options: Any) -> Topology:
     try:
         return maker(**given)
     except TypeError as error:
-        raise TableError(f"what a {shape} needs", str(error).partition("() ")[2], "generate") from error
+        reason = str(error).partition("() ")[2]
+        raise TableError(f"Cannot generate a {shape}: {reason}", where="generate") from error
     except ParameterError as error:
         raise TableError(error.expected, error.got, f"generate, {error.where}") from error
 

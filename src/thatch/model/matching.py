@@ -83,9 +83,8 @@ def _holds_on_tied_lists(constraints: Constraints, residuals: Sequence[Residual]
     count = 1
     for choice in bound:
         inside = [each for each in constraints if base_of(each[0]) in choice.keys]
-        passing = [
-            points for element in choice.elements for points in _flats(element) if _passes(inside, points)
-        ]
+        flats = (points for element in choice.elements for points in _flats(element))
+        passing = [points for points in flats if _holds_flat(inside, (), Record(dict(points)))]
         survivors.append(passing)
         count *= len(passing)
         if count > _MAX_PAIRS:
@@ -107,7 +106,3 @@ def _flats(element: Record) -> Iterator[dict[str, Cut]]:
         if index > _MAX_PAIRS:
             raise EventError(f"More than {_MAX_PAIRS:,} ways to choose inside one list element")
         yield points
-
-
-def _passes(constraints: Constraints, points: dict[str, Cut]) -> bool:
-    return _holds_flat(constraints, (), Record(dict(points)))

@@ -31,7 +31,15 @@ import numpy as np
 from thatch.errors import EventError, shown
 from thatch.model.lines import Literal
 
-__all__ = ["MAX_INTEGER", "MIN_INTEGER", "canonical_number", "check_text", "is_text", "read_scalar"]
+__all__ = [
+    "MAX_INTEGER",
+    "MIN_INTEGER",
+    "canonical_number",
+    "check_text",
+    "is_text",
+    "read_scalar",
+    "unique_names",
+]
 
 MIN_INTEGER = -(2**63)
 MAX_INTEGER = 2**63 - 1
@@ -55,6 +63,15 @@ def check_text(value: str, where: str) -> str:
     if not is_text(value):
         raise EventError("text without lone surrogates", shown(value), where)
     return value
+
+
+def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; raises `KeyError` with a name that is there twice, of which readers silently keep the last."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise KeyError(next(name for name in result if names.count(name) > 1))
+    return result
 
 
 def canonical_number(number: float) -> int | float:

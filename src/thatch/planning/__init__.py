@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.planning.commonalities import Commonality, Topology, commonalities, topology_of
+from thatch.planning.commonalities import Commonality, SetTopology, commonalities, topology_of
 from thatch.planning.executing import BatchExecution, Execution, PredicateSample, count, execute
 from thatch.planning.expected import expected_cost, paired_chances
 from thatch.planning.filter_set import FilterSet
@@ -19,7 +19,7 @@ __all__ = [
     "MatchingPlan",
     "PlanningProblem",
     "PredicateSample",
-    "Topology",
+    "SetTopology",
     "access_hints",
     "attribute_order",
     "commonalities",

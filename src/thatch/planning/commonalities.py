@@ -28,7 +28,7 @@ from thatch.planning.problem import PlanningProblem
 __all__ = [
     "Commonality",
     "PredicateCluster",
-    "Topology",
+    "SetTopology",
     "clusters",
     "commonalities",
     "nested_clusters",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _MOST_NAMED = 3  # members that an expression names
-Topology = Literal[
+SetTopology = Literal[
     "conjunction",
     "link-group",
     "link-cluster",
@@ -69,13 +69,13 @@ class Commonality:
         listed = self.members[:_MOST_NAMED]
         if len(self.members) > _MOST_NAMED:
             listed = (*listed[:-1], self.members[-1])
-        told = [f"S{member}" if names is None else names[member] for member in listed]
+        called = [f"S{member}" if names is None else names[member] for member in listed]
         if len(self.members) > _MOST_NAMED:
-            told.insert(-1, "…")
+            called.insert(-1, "…")
         if self.use == "disjunctive":
-            return f"{' ∨ '.join(told)} → answered"
+            return f"{' ∨ '.join(called)} → answered"
         condition = " and ".join(problem.names[each] for each in self.predicates)
-        return f"not ({condition}) → {' ∧ '.join('¬' + each if each != '…' else each for each in told)}"
+        return f"not ({condition}) → {' ∧ '.join('¬' + each if each != '…' else each for each in called)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def nested_clusters(problem: PlanningProblem) -> list[tuple[PredicateCluster, in
     return found
 
 
-def topology_of(problem: PlanningProblem) -> Topology:
+def topology_of(problem: PlanningProblem) -> SetTopology:
     """The topology of a set.
 
     Notes

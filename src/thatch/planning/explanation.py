@@ -50,9 +50,9 @@ def commonality_lines(plan: MatchingPlan, names: Sequence[str], most: int = 10) 
     found = sorted(commonalities(plan.problem), key=lambda each: _rejected(plan, each))
     shown = _different(found, most)
     for each in shown:
-        told = each.expression(plan.problem, names)
+        expression = each.expression(plan.problem, names)
         share = "" if each.use == "disjunctive" else f", false {_false(plan, each):.0%}"
-        yield f"{each.use}, {_number(len(each.members), 'member')}{share}: {told}"
+        yield f"{each.use}, {_number(len(each.members), 'member')}{share}: {expression}"
     if not found:
         yield "nothing"
     if len(found) > len(shown):
@@ -130,7 +130,7 @@ class _Shown:
 def _step_lines(
     plan: MatchingPlan, step: PlanStep, names: Sequence[str], shown: _Shown, depth: int
 ) -> Iterator[str]:
-    tests = " and ".join(_told(plan, each) for each in step.tests)
+    tests = " and ".join(_predicate_text(plan, each) for each in step.tests)
     ends = ", ".join(names[each] for each in step.ends[:_MOST_NAMED])
     if len(step.ends) > _MOST_NAMED:
         ends += f", … ({len(step.ends):,} in all)"
@@ -158,7 +158,11 @@ def _strategy_lines(plan: MatchingPlan) -> Iterator[str]:
         leaf = int(strategy.leaf[state])
         joins = state in seen
         seen.add(state)
-        yield "  " * depth + after + (f"as above: {plan.problem.names[leaf]}" if joins else _told(plan, leaf))
+        yield (
+            "  " * depth
+            + after
+            + (f"as above: {plan.problem.names[leaf]}" if joins else _predicate_text(plan, leaf))
+        )
         if joins:
             continue
         for value, following in (("false: ", strategy.if_false), ("true: ", strategy.if_true)):
@@ -166,7 +170,7 @@ def _strategy_lines(plan: MatchingPlan) -> Iterator[str]:
                 waiting.append((int(following[state]), depth + 1, value))
 
 
-def _told(plan: MatchingPlan, predicate: int) -> str:
+def _predicate_text(plan: MatchingPlan, predicate: int) -> str:
     problem = plan.problem
     cost = "" if problem.costs[predicate] == 1 else f", cost {problem.costs[predicate]:g}"
     return f"{problem.names[predicate]} [{problem.selectivities[predicate]:.3g}{cost}]"

@@ -24,7 +24,7 @@ from thatch.model.selectivity import Selectivity
 from thatch.planning.covering import implied_predicates
 from thatch.planning.executing import Execution, count, execute
 from thatch.planning.plans import MatchingPlan
-from thatch.planning.problem import Answer, PlanningProblem
+from thatch.planning.problem import AnswerKind, PlanningProblem
 from thatch.planning.truths import columns_of
 
 __all__ = ["FilterSet"]
@@ -64,7 +64,7 @@ class FilterSet:
         filters: Mapping[str, Filter],
         profile: Profile | None = None,
         *,
-        answer: Answer = "list",
+        answer: AnswerKind = "list",
         costs: Mapping[str, float] | None = None,
         covering: bool = True,
     ) -> None:

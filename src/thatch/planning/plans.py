@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from thatch.errors import ParameterError, shown
-from thatch.planning.commonalities import Topology, topology_of
+from thatch.planning.commonalities import SetTopology, topology_of
 from thatch.planning.depth_first import depth_first
 from thatch.planning.dynamic_programme import Strategy, best_strategy, gates_of, state_count
 from thatch.planning.expected import expected_cost
@@ -39,7 +39,7 @@ class MatchingPlan:
     """
 
     problem: PlanningProblem
-    topology: Topology
+    topology: SetTopology
     algorithm: Algorithm
     is_optimal: bool
     steps: PlanStep

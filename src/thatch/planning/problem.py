@@ -18,9 +18,9 @@ from typing import Literal
 
 from thatch.errors import ParameterError, shown
 
-__all__ = ["Answer", "PlanningProblem"]
+__all__ = ["AnswerKind", "PlanningProblem"]
 
-Answer = Literal["list", "any"]
+AnswerKind = Literal["list", "any"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class PlanningProblem:
         *,
         costs: Sequence[float] | float = 1.0,
         owners: Sequence[int] | None = None,
-        answer: Answer = "list",
+        answer: AnswerKind = "list",
         names: Sequence[str] | None = None,
         implied: Sequence[Sequence[int]] | None = None,
     ) -> PlanningProblem:

@@ -14,7 +14,6 @@ import subprocess
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from thatch.errors import MissingPackageError, StoreError
@@ -76,8 +75,8 @@ class EmbeddedPostgres:
 
     def start(self) -> None:
         """Start the server, on the same folder as before."""
-        told = " ".join(f"-c {name}={value!r}" for name, value in _SETTINGS.items())
-        options = f"-p {self._port} {told}"
+        settings = " ".join(f"-c {name}={value!r}" for name, value in _SETTINGS.items())
+        options = f"-p {self._port} {settings}"
         self._call("pg_ctl", "-w", "-t", "60", "-l", str(self._folder / "log"), "-o", options, "start")
 
     def stop(self) -> None:
@@ -89,9 +88,7 @@ class EmbeddedPostgres:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _call(self, program: str, *arguments: str) -> None:
@@ -108,8 +105,8 @@ class EmbeddedPostgres:
         )
         if ended.returncode:
             log = self._folder / "log"
-            told = ended.stderr.decode(errors="replace") + (log.read_text() if log.exists() else "")
-            raise StoreError(f"{program} to succeed", told.strip()[-500:], str(self._folder))
+            output = ended.stderr.decode(errors="replace") + (log.read_text() if log.exists() else "")
+            raise StoreError(f"{program} failed: {output.strip()[-500:]}", where=str(self._folder))
 
 
 def _is_open(path: Path) -> bool:

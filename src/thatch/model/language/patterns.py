@@ -35,7 +35,7 @@ from thatch.model.expressions import (
 from thatch.model.language.text import MAX_LENGTH, MAX_NESTING
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of
-from thatch.model.values import is_text, read_scalar
+from thatch.model.values import is_text, read_scalar, unique_names
 from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
 __all__ = ["expression_of_pattern", "pattern_of_json"]
@@ -51,22 +51,15 @@ def pattern_of_json(text: str) -> Any:
     if len(text) > MAX_LENGTH:
         raise PatternError(f"at most {MAX_LENGTH:,} characters of JSON", f"{len(text):,}")
     try:
-        return json.loads(text, object_pairs_hook=_object_without_doubles, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=unique_names, parse_constant=_no_constant)
+    except KeyError as error:
+        raise PatternError("each name once in an object", f"{shown(error.args[0])} twice") from None
     except PatternError:  # a ValueError too, but it already says what is wrong
         raise
     except RecursionError:
         raise PatternError(f"More than {MAX_NESTING} levels of nesting") from None
     except ValueError as error:  # also integers of thousands of digits
         raise PatternError("JSON", f"{shown(text)} ({error})") from None
-
-
-def _object_without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        double = next(name for name in names if names.count(name) > 1)
-        raise PatternError("each name once in an object", f"{shown(double)} twice")
-    return result
 
 
 def _no_constant(name: str) -> NoReturn:

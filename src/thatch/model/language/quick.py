@@ -57,12 +57,16 @@ def quick_conjunction(text: str) -> Conjunction | None:
         constraints[key] = constraint
         word = tokens[index]
         if word == END:
-            return _closed(constraints, residuals)
+            break
         if word != "and":
             return None
         index += 1
         if index > _MOST_TOKENS:
             return None
+    try:
+        return close(constraints, residuals, None)
+    except Dead:
+        return None
 
 
 def _condition(
@@ -80,13 +84,6 @@ def _condition(
     said = _OTHERS.get(operator)
     found = said(tokens, index + 2) if said is not None else None
     return None if found is None else (name, *found)
-
-
-def _closed(constraints: dict[str, Constraint], residuals: list[Residual]) -> Conjunction | None:
-    try:
-        return close(constraints, residuals, None)
-    except Dead:
-        return None
 
 
 def _between(tokens: list[str], index: int) -> tuple[Constraint, int] | None:

@@ -37,9 +37,8 @@ def profiled_distribution(key: str, known: AttributeProfile, events: int, named:
     frequent = [(point(value), count) for value, count in known.heavy]
     for place, count in frequent:
         add(place_of(place), count)
-    spread: dict[
-        int, tuple[list[Cut], float]
-    ] = {}  # by rank: quantiles, and how many values besides the frequent
+    # By rank: quantiles, and how many values there are besides the frequent ones.
+    spread: dict[int, tuple[list[Cut], float]] = {}
     for rank, count, quantiles in (
         (RANK_NUMBER, known.numbers, known.quantiles),
         (RANK_TEXT, known.texts, known.text_quantiles),

@@ -33,6 +33,7 @@ interval has at least the share of one named value, and all texts that nobody na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from math import prod
 
 from thatch.model.conjunctions import Conjunction
@@ -54,17 +55,15 @@ _UNKNOWN = 0.5  # of a check that implies no interval
 _ALWAYS_MISSING = Distribution({BOTTOM: 1.0}, (BOTTOM,), (0.0,))
 
 
+@dataclass(slots=True)
 class _AttributeEstimates:
     """What is known of one attribute, and what was asked about it."""
 
-    __slots__ = ("distribution", "estimates", "is_stale", "named", "uppers")
-
-    def __init__(self, named: NamedValues) -> None:
-        self.named = named
-        self.distribution = _ALWAYS_MISSING
-        self.is_stale = True
-        self.estimates: dict[Constraint, float] = {}
-        self.uppers: dict[Constraint, float] = {}
+    named: NamedValues
+    distribution: Distribution = _ALWAYS_MISSING
+    is_stale: bool = True
+    estimates: dict[Constraint, float] = field(default_factory=dict)
+    uppers: dict[Constraint, float] = field(default_factory=dict)
 
 
 class Selectivity:
@@ -120,9 +119,7 @@ class Selectivity:
         """Learn the values that a constraint on an attribute names."""
         attribute = self._attribute(key)
         if attribute.named.add(constraint, is_whole=isinstance(line_of(key, self._schema), Integer)):
-            attribute.is_stale = (
-                attribute.is_stale or self._profile is None
-            )  # a profile's knows what is named later
+            attribute.is_stale |= self._profile is None  # a profile's distribution knows what is named later
             attribute.estimates.clear()
             attribute.uppers.clear()
 
