@@ -106,7 +106,7 @@ def test_hours_count_deliveries(timed):
 
 
 @pytest.mark.browser
-def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, timed, loaded, browser):  # noqa: F811
+def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, timed, loaded, browser):  # noqa: F811 - a fixture
     for written in (matched, timed, loaded):
         page = browser.open((written / "report.html").as_uri())
         assert page.problems == []

@@ -82,7 +82,7 @@ def test_the_manifest_reports_what_made_it(profiled):
     assert manifest["rows"]["attributes"] == 3
 
 
-def test_the_report_shows_pictures_and_asks_nobody(profiled, browser):  # noqa: F811
+def test_the_report_shows_pictures_and_asks_nobody(profiled, browser):  # noqa: F811 - a fixture
     page = browser.open((profiled[0] / "profile" / "report.html").as_uri())
     assert not page.problems
     assert page.hosts == set()

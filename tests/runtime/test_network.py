@@ -172,7 +172,7 @@ def test_ids_are_the_callers_or_made_up():
     async def deed(net):
         _, desk = await pair(net)
         mine, other = await desk.subscribe("x > 0", subscription="mine"), await desk.subscribe("x > 0")
-        with pytest.raises(SubscriptionError, match="free"):
+        with pytest.raises(SubscriptionError, match="Duplicate id"):
             desk.subscribe("x > 1", subscription="mine")
         await desk.unsubscribe("mine")
         with pytest.raises(UnknownSubscriptionError):

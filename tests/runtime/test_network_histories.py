@@ -14,7 +14,6 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from tests.broker import invariants
 from tests.runtime.histories import (
     DELAYS,
     EVENTS,
@@ -27,6 +26,7 @@ from tests.runtime.histories import (
     Wish,
     filters,
 )
+from thatch.broker import invariants
 from thatch.broker.settings import Timing
 from thatch.errors import EventError
 from thatch.model.topology import Link, Topology

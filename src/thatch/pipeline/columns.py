@@ -43,7 +43,7 @@ __all__ = [
     "SparkSession",
     "arrow_schema",
     "f",
-    "quoted",
+    "quote",
     "spark_schema",
 ]
 
@@ -60,7 +60,7 @@ ROW = "row"  # the number of a row in its file or files
 REASON = "reason"  # why a row was refused
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Quote a column name for Spark, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -75,7 +75,7 @@ def arrow_schema(*columns: str | tuple[str, pa.DataType]) -> pa.Schema:
 
 def spark_schema(schema: pa.Schema) -> str:
     """Write an Arrow schema in Spark's DDL."""
-    return ", ".join(f"{quoted(field.name)} {_spark_type(field.type)}" for field in schema)
+    return ", ".join(f"{quote(field.name)} {_spark_type(field.type)}" for field in schema)
 
 
 _TYPES = {

@@ -28,7 +28,7 @@ from thatch.pipeline.columns import (
     DataFrame,
     SparkSession,
     f,
-    quoted,
+    quote,
 )
 from thatch.pipeline.tasks import SharedFile, scratch_file, share_file
 
@@ -107,7 +107,7 @@ def build_box_index(
             raise TableError(expected, types[name], f"column `{name}` of the boxes")
     with translate_spark_errors("reading the boxes"):
         # By name: a call to Java for every column would take longer.
-        table = boxes.select(*map(quoted, names)).toArrow()
+        table = boxes.select(*map(quote, names)).toArrow()
     nothing = np.zeros((table.num_rows, 0))
     low, high = (
         np.column_stack([nothing, *(_bound(table, pair[end]) for pair in sides.values())]) for end in (0, 1)

@@ -63,7 +63,7 @@ class Client:
         identity = self._new_id() if subscription is None else subscription
         queues = self._connection.queues
         if identity in queues:
-            raise SubscriptionError("an id that is free", shown(identity))
+            raise SubscriptionError(f"Duplicate id {shown(identity)}")
         accepted = self._connection.submit(Subscribe(subscription=identity, filter=parsed, expires=expires))
         queues[identity] = queue
 
@@ -141,7 +141,7 @@ class Client:
 
     def _check_open(self) -> None:
         if self._connection.is_closed:
-            raise ParameterError("a client that is connected", f"{shown(self.name)}, which has left")
+            raise ParameterError(f"The client {shown(self.name)} has left: connect a new one")
 
     def _parse(self, filter: Filter | str | Mapping[str, Any]) -> Filter:
         return filter if isinstance(filter, Filter) else parse(filter, schema=self._schema)

@@ -114,7 +114,7 @@ class Network:
         if not isinstance(name, str) or not name:
             raise ParameterError("a client's name: text that is not empty", shown(name))
         if name in self._state.client_names:
-            raise ParameterError("a client's name that is free", shown(name))
+            raise ParameterError(f"There is a client {shown(name)} already: choose another name")
         self._state.client_names.add(name)
         connection = task.connections[name] = ClientConnection(task, name)
         await task.ask(ClientConnected(now=self._state.now(), client=name))

@@ -57,7 +57,7 @@ def merge_files(
             write_passive(job, reduced)
             merged = _merge(reduced, merging, log, profile)
             try:
-                _write(job, merged, reduced.joined())
+                _write(job, merged, reduced.join())
                 facts = merge_facts(merged, reduce_facts(reduced.found, job.read(REJECTS)))
             finally:
                 merged.forwarded.unpersist()
@@ -81,7 +81,7 @@ def merge_files(
 def _merge(
     reduced: Reduced, merging: MergeOptions, log: EventSource | None, profile: Profile | None
 ) -> MergedTable:
-    active = reduced.joined().where(ACTIVE).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
+    active = reduced.join().where(ACTIVE).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
     merged = merge(
         active,
         budget=merging.budget,

@@ -54,7 +54,7 @@ def reduce_files(spark: SparkSession, path: str, options: ReduceOptions, output:
     """
     with run_job(spark, output, f"reducing {path}") as job:
         with reduce_rows(job, path, options) as reduced:
-            job.write(ACTIVE, reduced.joined().where(ACTIVE).drop(ACTIVE, PROOF))
+            job.write(ACTIVE, reduced.join().where(ACTIVE).drop(ACTIVE, PROOF))
             write_passive(job, reduced)
         facts = reduce_facts(reduced.found, job.read(REJECTS))
         job.finish(
@@ -75,7 +75,7 @@ class Reduced:
     schema: Schema | None
     parameters: dict[str, Any]  # for the manifest
 
-    def joined(self) -> DataFrame:
+    def join(self) -> DataFrame:
         """The subscriptions as they were given, with the result for each."""
         joined = self.found.join(self.accepted.select(ROW, FILTER, EXPIRES), ROW)
         return joined.select(*_GIVEN, *(name for name in self.found.columns if name not in _GIVEN))
@@ -101,4 +101,4 @@ def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[
 
 def write_passive(job: RunningJob, reduced: Reduced) -> None:
     """Write the subscriptions that others cover."""
-    job.write(PASSIVE, reduced.joined().where(f"not {ACTIVE}").drop(ACTIVE, EXHAUSTED))
+    job.write(PASSIVE, reduced.join().where(f"not {ACTIVE}").drop(ACTIVE, EXHAUSTED))

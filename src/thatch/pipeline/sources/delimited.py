@@ -19,7 +19,7 @@ from thatch.errors import TableError
 from thatch.formats.columns import infer_types, parse_csv
 from thatch.pipeline.columns import REASON, ROW, DataFrame, SparkSession, f, spark_schema
 from thatch.pipeline.sources.files import Files, translate_read_errors
-from thatch.pipeline.sources.lines import FILE, LINE, FileSplit, Lines, numbered_lines
+from thatch.pipeline.sources.lines import FILE, LINE, FileSplit, Lines, read_numbered_lines
 from thatch.pipeline.sources.records import CsvLayout, Piece, Run, cut_pieces, is_open, parse_piece
 from thatch.pipeline.tasks import Batches
 
@@ -57,7 +57,7 @@ class Delimited:
 
 def read_delimited(spark: SparkSession, files: Files, *, is_typed: bool) -> Delimited:
     """Read CSV files, and count their rows; columns have the narrowest type that holds all values, or all are texts."""
-    lines = numbered_lines(spark, files, heads=True)
+    lines = read_numbered_lines(spark, files, heads=True)
     names = _names(lines, files)
     runs = tuple(Run(each.first, each.start == 0, each.file) for each in lines.splits)
     table, layout = lines.table.select(ROW, LINE), CsvLayout(runs, names)

@@ -10,7 +10,7 @@ from thatch.pipeline.adapter import is_connect
 from thatch.pipeline.columns import ROW, DataFrame, SparkSession, f
 from thatch.pipeline.sources.delimited import read_delimited
 from thatch.pipeline.sources.files import Files, find_files
-from thatch.pipeline.sources.lines import LINE, is_not_blank, numbered_lines, plain_lines, spread
+from thatch.pipeline.sources.lines import LINE, is_not_blank, read_numbered_lines, read_plain_lines, spread
 from thatch.pipeline.sources.parquet import check_types, number_rows, read_parquet, split_invalid_text
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def read_events(
 def _read_lines(spark: SparkSession, files: Files, *, with_numbers: bool) -> EventSource:
     count = 0
     if with_numbers:
-        lines = numbered_lines(spark, files)
+        lines = read_numbered_lines(spark, files)
         table, count = lines.table, sum(split.filled for split in lines.splits)
     else:
-        table = plain_lines(spark, files)
+        table = read_plain_lines(spark, files)
     table = table.select(ROW, LINE).where(is_not_blank(f.col(LINE)))
     return EventSource(table=spread(spark, table, files, ROW), json=LINE, count=count)
 

@@ -16,7 +16,16 @@ from thatch.pipeline.adapter import parallelism
 from thatch.pipeline.columns import ROW, Column, DataFrame, SparkSession, f
 from thatch.pipeline.sources.files import Files, plain_path, translate_read_errors
 
-__all__ = ["FILE", "LINE", "FileSplit", "Lines", "is_not_blank", "numbered_lines", "plain_lines", "spread"]
+__all__ = [
+    "FILE",
+    "LINE",
+    "FileSplit",
+    "Lines",
+    "is_not_blank",
+    "read_numbered_lines",
+    "read_plain_lines",
+    "spread",
+]
 
 LINE = "line"
 FILE = "file"  # the number of a file among those that have lines
@@ -47,7 +56,7 @@ class Lines:
     splits: tuple[FileSplit, ...]
 
 
-def numbered_lines(spark: SparkSession, files: Files, *, heads: bool = False) -> Lines:
+def read_numbered_lines(spark: SparkSession, files: Files, *, heads: bool = False) -> Lines:
     """Read the lines of files; those of one split stay together, in order.
 
     If `heads`, also find the first line of each split that is not empty.
@@ -79,7 +88,7 @@ def numbered_lines(spark: SparkSession, files: Files, *, heads: bool = False) ->
     return Lines(_add_numbers(spark, raw, numbers), splits)
 
 
-def plain_lines(spark: SparkSession, files: Files) -> DataFrame:
+def read_plain_lines(spark: SparkSession, files: Files) -> DataFrame:
     """Read lines as `row` and `line` in one pass; numbers are unique, but not those of the files."""
     with translate_read_errors(files.given):
         text = spark.read.option("lineSep", "\n").text(files.path)

@@ -12,7 +12,7 @@ import pyarrow.types as pt
 
 from thatch.errors import TableError
 from thatch.pipeline.adapter import is_local
-from thatch.pipeline.columns import REASON, DataFrame, SparkSession, f, quoted
+from thatch.pipeline.columns import REASON, DataFrame, SparkSession, f, quote
 from thatch.pipeline.sources.files import Files, plain_path, translate_read_errors
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def _with_nanoseconds(spark: SparkSession, files: Files) -> DataFrame:
     if fine:
         spark.conf.set(_AS_NUMBERS, "true")  # for good, since the files may be read at any later time
     table = _read(spark, files)
-    micros = {name: f.timestamp_micros(f.expr(f"{quoted(name)} div 1000")) for name in fine}
-    return table.select(*(micros.get(each, table[quoted(each)]).alias(each) for each in table.columns))
+    micros = {name: f.timestamp_micros(f.expr(f"{quote(name)} div 1000")) for name in fine}
+    return table.select(*(micros.get(each, table[quote(each)]).alias(each) for each in table.columns))
 
 
 def _schema_of(name: str) -> pa.Schema:
@@ -92,7 +92,7 @@ def _check_type(kind: DataType, where: str) -> None:
 
 def number_rows(spark: SparkSession, table: DataFrame, files: Files, name: str) -> tuple[DataFrame, int]:
     """Add the number of each row as the first column, on from file to file; and how many rows there are."""
-    row, columns = f.col("_metadata.row_index"), [table[quoted(each)] for each in table.columns]
+    row, columns = f.col("_metadata.row_index"), [table[quote(each)] for each in table.columns]
     if len(files.names) == 1:
         with translate_read_errors(files.given):
             return table.select(row.alias(name), *columns), table.count()  # Spark counts by the file's footer
@@ -108,7 +108,7 @@ def number_rows(spark: SparkSession, table: DataFrame, files: Files, name: str) 
     hashed = table.select(row.alias("thatch_row"), file.alias("thatch_file"), *columns)
     joined = hashed.join(f.broadcast(known), "thatch_file", "left")
     number = (f.col("thatch_row") + f.col("thatch_first")).alias(name)
-    return joined.select(number, *(joined[quoted(each)] for each in table.columns)), sum(counts)
+    return joined.select(number, *(joined[quote(each)] for each in table.columns)), sum(counts)
 
 
 def split_invalid_text(
@@ -126,11 +126,11 @@ def split_invalid_text(
     reasons: Any = f
     for name in reversed(texts):  # the reason names the last one, as that of the embedded reader does
         text = f"Expected UTF-8 text in column `{name}`"
-        reasons = reasons.when(~f.is_valid_utf8(table[quoted(name)]), text)
+        reasons = reasons.when(~f.is_valid_utf8(table[quote(name)]), text)
     is_good = reduce(
         lambda all_good, each: all_good & each,
-        [f.coalesce(f.is_valid_utf8(table[quoted(name)]), f.lit(True)) for name in texts],  # noqa: FBT003 - a literal
+        [f.coalesce(f.is_valid_utf8(table[quote(name)]), f.lit(True)) for name in texts],  # noqa: FBT003 - a literal
     )
-    rejects = table.where(~is_good).select(table[quoted(row)].alias("row"), reasons.alias(REASON))
+    rejects = table.where(~is_good).select(table[quote(row)].alias("row"), reasons.alias(REASON))
     observed = table if invalid is None else table.observe(invalid, f.count_if(~is_good).alias("invalid"))
     return observed.where(is_good), rejects

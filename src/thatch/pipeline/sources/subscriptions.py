@@ -26,7 +26,7 @@ from thatch.pipeline.columns import (
 )
 from thatch.pipeline.sources.delimited import parse_pieces, read_delimited
 from thatch.pipeline.sources.files import Files, find_files
-from thatch.pipeline.sources.lines import LINE, numbered_lines, spread
+from thatch.pipeline.sources.lines import LINE, read_numbered_lines, spread
 from thatch.pipeline.sources.parquet import number_rows, read_parquet, split_invalid_text
 from thatch.pipeline.sources.records import CsvLayout
 from thatch.pipeline.tasks import Batches
@@ -47,7 +47,7 @@ def read_subscriptions(spark: SparkSession, path: str) -> DataFrame:
     """
     files = find_files(spark, path)
     if files.kind == "jsonl":
-        lines = spread(spark, numbered_lines(spark, files).table.select(ROW, LINE), files, ROW)
+        lines = spread(spark, read_numbered_lines(spark, files).table.select(ROW, LINE), files, ROW)
         return lines.mapInArrow(_parse_lines, _DDL)
     return _read_csv(spark, files) if files.kind == "csv" else _read_parquet(spark, files)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from thatch.engine import Engine
 from thatch.engine.tables import NULLS
 from thatch.errors import TableError, shown
-from thatch.pipeline.columns import EVENT, REASON, Column, DataFrame, f, quoted
+from thatch.pipeline.columns import EVENT, REASON, Column, DataFrame, f, quote
 from thatch.pipeline.tasks import Batches
 
 if TYPE_CHECKING:
@@ -90,23 +90,23 @@ def prepare_events(
             raise TableError(f"a column `{name}` with {kind}", ", ".join(types) or "no columns")
     if reader.json is not None and types[reader.json] != "string":
         raise TableError("text", types[reader.json], f"column `{reader.json}` of the events")
-    key = f.monotonically_increasing_id() if event is None else f.col(quoted(event))
+    key = f.monotonically_increasing_id() if event is None else f.col(quote(event))
     added = [key.alias(KEY)]
     if time is not None:
         added.append(_hours(types, reader.json, time).alias(HOURS))
     data = [reader.json] if reader.json is not None else [name for name in types if name != event]
-    return events.select(*added, *map(quoted, data))
+    return events.select(*added, *map(quote, data))
 
 
 def _hours(types: dict[str, str], json: str | None, time: str) -> Column:
     """Whole hours since 1970, null where there is no time."""
     if json is not None:
         path = "".join(f"['{part}']" for part in time.split("."))
-        moment = f.try_to_timestamp(f.get_json_object(f.col(quoted(json)), "$" + path))
+        moment = f.try_to_timestamp(f.get_json_object(f.col(quote(json)), "$" + path))
     else:
         if time not in types:
             raise TableError(f"a column `{time}` with the time of events", ", ".join(types) or "no columns")
-        moment = f.col(quoted(time))
+        moment = f.col(quote(time))
         if types[time] == "string":
             moment = f.try_to_timestamp(moment)
         elif types[time] not in ("timestamp", "timestamp_ntz", "date"):

@@ -84,10 +84,10 @@ def match(  # noqa: PLR0913 - all options of a match
     log = prepare_events(events, reader, event=event, time=time)
     if isinstance(subscriptions, (Engine, SharedIndex, str, Path)):
         if strategy == "partitioned":
-            raise SparkError("a table of subscriptions for strategy='partitioned'", "an index")
+            raise SparkError("strategy='partitioned' needs a table of subscriptions, not an index")
     elif strategy == "partitioned" or (strategy == "auto" and subscriptions.count() > MOST_MAPPED):
         if give == "slots":
-            raise SparkError("strategy='mapped' with give='slots', which are numbers in one index", "another")
+            raise SparkError("give='slots' needs strategy='mapped': slots are numbers in one index")
         return _PARTITIONED[give](log, build_shards(subscriptions, schema), reader)
     if not isinstance(subscriptions, SharedIndex):
         subscriptions = build_index(log.sparkSession, subscriptions, schema)

@@ -130,7 +130,7 @@ class SimulatedClient:
 
     def _send(self, message: Message) -> None:
         if not self.is_connected:
-            raise ParameterError("a client that is connected", f"{shown(self.name)}, which is not")
+            raise ParameterError(f"The client {shown(self.name)} is not connected: reconnect it first")
         before = len(self.refused)
         self._host.send(self, message)
         for refused in self.refused[before:]:

@@ -229,9 +229,7 @@ class Driver:
         """Add a link."""
         one, other = (self.site(name) for name in link.ends)
         if other.name in one.wires:
-            raise ParameterError(
-                "two brokers that are not linked", f"{shown(link.one)} and {shown(link.other)}"
-            )
+            raise ParameterError(f"{shown(link.one)} and {shown(link.other)} are linked already")
         one.wires[other.name] = Wire(one.name, other.name, link)
         other.wires[one.name] = Wire(other.name, one.name, link)
         self.records.wires += (one.wires[other.name], other.wires[one.name])
@@ -262,7 +260,7 @@ class Driver:
         """The core of a broker that runs."""
         broker = self.site(name).broker
         if broker is None:
-            raise ParameterError("a broker that runs", f"{shown(name)}, which crashed")
+            raise ParameterError(f"The broker {shown(name)} has crashed: restart it first")
         return broker
 
     def site(self, name: str) -> BrokerSite:
@@ -275,5 +273,5 @@ class Driver:
         """The wire from one neighbour to another."""
         wire = self.site(one).wires.get(other)
         if wire is None:
-            raise ParameterError("two brokers that are linked", f"{shown(one)} and {shown(other)}")
+            raise ParameterError(f"There is no link between {shown(one)} and {shown(other)}")
         return wire

@@ -148,7 +148,7 @@ class SimulatedNetwork:
     def add_broker(self, name: str) -> None:
         """Add a broker without links."""
         if name in self._driver.sites:
-            raise ParameterError("a name that is free", shown(name))
+            raise ParameterError(f"There is a broker {shown(name)} already: choose another name")
         self._add_site(name)
         self._driver.update_oracle()
 
@@ -195,7 +195,7 @@ class SimulatedNetwork:
         """
         site = self._driver.site(name)
         if site.broker is not None:
-            raise ParameterError("a broker that crashed", f"{shown(name)}, which runs")
+            raise ParameterError(f"The broker {shown(name)} runs: only one that crashed can be restarted")
         if forget:
             site.disk.clear()
         site.broker = self._new_broker(name, site.disk, site.routing)
@@ -222,7 +222,7 @@ class SimulatedNetwork:
         site = self._driver.site(broker)
         self.broker(broker)
         if name in self._driver.client_names:
-            raise ParameterError("a client's name that is free", shown(name))
+            raise ParameterError(f"There is a client {shown(name)} already: choose another name")
         self._driver.client_names.add(name)
         client = site.clients[name] = SimulatedClient(self._driver, broker, name)
         self._driver.handle(site, ClientConnected(now=self.now, client=name))

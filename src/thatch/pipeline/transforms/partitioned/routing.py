@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
-from thatch.pipeline.columns import EVENT, EVENTS, SLOT, DataFrame, f, quoted
+from thatch.pipeline.columns import EVENT, EVENTS, SLOT, DataFrame, f, quote
 from thatch.pipeline.indexes import SharedIndex
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import EventReader
@@ -74,7 +74,7 @@ def route_events(log: DataFrame, shards: Shards, replicas: Replicas, reader: Eve
     """Repeat each event for every shard that may want it: `REPLICA` and the columns of the log."""
     from pyspark.sql.types import IntegerType, StructField, StructType
 
-    salted = log.select(f.xxhash64(*map(quoted, log.columns)).alias(_SALT), "*")
+    salted = log.select(f.xxhash64(*map(quote, log.columns)).alias(_SALT), "*")
     schema = StructType([StructField(REPLICA, IntegerType()), *log.schema.fields])
     return salted.mapInArrow(partial(_route, shards.summaries, replicas, reader), schema)
 

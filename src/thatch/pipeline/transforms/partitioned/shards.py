@@ -181,7 +181,9 @@ def _fill(engine: Engine, summary: Summary, part: pa.Table, schema: Schema | Non
 def task_folder() -> Iterator[Path]:
     """Make a folder for one task, where Spark cleans up when an executor ends."""
     among = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-    with TemporaryDirectory(prefix="thatch-", dir=among if os.path.isdir(among) else None) as folder:  # noqa: PTH112
+    with TemporaryDirectory(
+        prefix="thatch-", dir=among if among and Path(among).is_dir() else None
+    ) as folder:
         yield Path(folder)
 
 

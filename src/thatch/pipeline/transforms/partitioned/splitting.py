@@ -208,7 +208,7 @@ class Summary:
             hull.add(conjunction)
 
     def _choose_hull(self, conjunction: Conjunction, hulls: list[Hull], most: int) -> Hull:
-        """A new hull while there is room, else the one that grows least."""
+        """A new hull while there are fewer than `most`, else the one that grows least."""
         if len(hulls) < most:
             hulls.append(Hull(conjunction, self._most))
             return hulls[-1]

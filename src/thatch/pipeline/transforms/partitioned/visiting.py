@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from thatch.engine import Engine
 from thatch.errors import SparkError
-from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SLOT, SUBSCRIBER, SUBSCRIPTION, DataFrame, f, quoted
+from thatch.pipeline.columns import EVENT, EVENTS, HOUR, SLOT, SUBSCRIBER, SUBSCRIPTION, DataFrame, f, quote
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import HOURS, KEY, EventReader
 from thatch.pipeline.transforms.mapped import hour_start
@@ -80,7 +80,7 @@ def _indexes_then_events(
         f"`{REPLICA}`",
         f.lit(_AFTER).alias(PART),
         f.lit(None).cast("binary").alias(BYTES),
-        *map(quoted, log.columns),
+        *map(quote, log.columns),
     )
     together = indexes.union(events).repartitionById(replicas.total, f.col(f"`{REPLICA}`"))
     return together.sortWithinPartitions(f"`{REPLICA}`", f"`{PART}`")

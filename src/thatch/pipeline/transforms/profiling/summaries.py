@@ -30,7 +30,7 @@ __all__ = ["BOUNDS", "attribute_pairs", "summarise"]
 
 _ACCURACY = 10_000  # of percentile_approx: ranks are off by at most one part in so many
 _REGISTERS = 14  # the logarithm of the size of the sketch of distinct values
-_TRACKED = 4_000  # values that the sketch of frequent values is asked to keep; it has room for 8,192
+_TRACKED = 4_000  # values that the sketch of frequent values is asked to keep; it can hold 8,192
 _SAMPLE = 2_000  # texts that quantiles are taken from
 _CHARACTERS = 128  # of a text that sketches see
 _TICKET = 7_919  # the seed of the sample

@@ -122,7 +122,7 @@ def decide_rows(found: Arranged, decider: Decider, spark: SparkSession) -> Verdi
             verdicts.revise(left, decide(decider, left, np.sort(largest[: len(left) // _LARGEST])))
             left = verdicts.active()
         verdicts.revise(left, decide(decider, left, left))
-    again = verdicts.unproved()
+    again = verdicts.find_unproved()
     unexpected = verdicts.revise(again, decide(decider, again, verdicts.active()))
     verdicts.settle(unexpected, found, decider)
     return verdicts

@@ -56,7 +56,7 @@ class Verdicts:
         """The turns that are active so far."""
         return np.flatnonzero(self.is_active)
 
-    def unproved(self) -> Ints:
+    def find_unproved(self) -> Ints:
         """The passive turns whose proof names a passive one."""
         is_unproved = np.zeros(len(self.is_active), np.bool_)
         is_unproved[self.proofs.owners()[~self.is_active[self.proofs.items]]] = True
