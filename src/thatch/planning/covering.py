@@ -39,7 +39,7 @@ def implied_predicates(
         weaker = [at for at, number in enumerate(numbers) if _is_plain(predicates[number])]
         weaker = [at for at in weaker if 0.0 < selectivities[numbers[at]] < 1.0]
         weaker.sort(key=lambda at: -uses.get(numbers[at], 0))
-        table = _AttributePredicates(
+        table = _RankedPredicates(
             constraints, [selectivities[each] for each in numbers], [uses.get(each, 0) for each in numbers]
         )
         for at, chosen in enumerate(table.choose(sorted(weaker[:_MOST_WEAKER]))):
@@ -63,7 +63,7 @@ def _is_plain(predicate: PrintedCondition) -> bool:
     return len(constraints) == 1 and predicate.residual is None and len(constraints[0][1]) == 2
 
 
-class _AttributePredicates:
+class _RankedPredicates:
     """The predicates of one attribute by the ranks of their ends among all cuts; a union counts as its hull."""
 
     def __init__(
