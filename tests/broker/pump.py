@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from tests.broker.invariants import check
 from thatch import parse
 from thatch.broker.broker import Broker
 from thatch.broker.effects import (
@@ -20,6 +19,7 @@ from thatch.broker.effects import (
     SendFrame,
     SetTimer,
 )
+from thatch.broker.invariants import check
 from thatch.broker.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
 from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import (

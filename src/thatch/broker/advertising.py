@@ -33,7 +33,7 @@ def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Adv
             if is_client and known.expires != message.expires:
                 known.expires = message.expires
                 _persist(step, known)
-                schedule_expiry(tables, step, "advertisement", known.id, known.expires)
+                schedule_expiry(tables, step, known)
             return
         elif is_client:
             reason = "an id that is taken by another filter (unadvertise first)"
@@ -53,7 +53,7 @@ def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Adv
     drawn = _drawn_by(tables, hop, made) if isinstance(hop, BrokerLink) else []
     tables.put_advertisement(made)
     _persist(step, made)
-    schedule_expiry(tables, step, "advertisement", made.id, made.expires)
+    schedule_expiry(tables, step, made)
     if tables.routing.way == "advertisements":
         for link in tables.joined_links():
             if link is not hop:

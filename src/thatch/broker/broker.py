@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from thatch.broker import messages, stimuli
 from thatch.broker.advertising import end_advertisement, on_advertise, on_unadvertise
 from thatch.broker.completeness import on_complete, switch
 from thatch.broker.effects import Effect
@@ -12,36 +13,12 @@ from thatch.broker.expiry import EXPIRY_TIMER, pop_expired, set_expiry_timer
 from thatch.broker.explanation import LocalRoute, explain, route
 from thatch.broker.forwarding import merge_if_due
 from thatch.broker.membership import begin_anew, link_up, lose_link, on_joined, on_left
-from thatch.broker.messages import (
-    Advertise,
-    BucketRequest,
-    Complete,
-    Digest,
-    Entries,
-    Joined,
-    Left,
-    Publish,
-    Subscribe,
-    Unadvertise,
-    Unsubscribe,
-    Unsubscribed,
-)
 from thatch.broker.publishing import on_publish
 from thatch.broker.resync import on_bucket_request, on_digest, on_entries
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.snapshot import Items, load, resume
 from thatch.broker.step import BrokerStep
-from thatch.broker.stimuli import (
-    ClientConnected,
-    ClientDisconnected,
-    FrameReceived,
-    LinkDown,
-    LinkUp,
-    MessageReceived,
-    RoutingSwitched,
-    Stimulus,
-    TimerFired,
-)
+from thatch.broker.stimuli import Stimulus
 from thatch.broker.subscribing import (
     end_all_of,
     end_subscription,
@@ -57,20 +34,20 @@ __all__ = ["Broker"]
 
 # What clients and neighbours may send; and what only neighbours may.
 _FROM_ANYBODY: Mapping[type, Any] = {
-    Advertise: on_advertise,
-    Unadvertise: on_unadvertise,
-    Subscribe: on_subscribe,
-    Unsubscribe: on_unsubscribe,
-    Publish: on_publish,
+    messages.Advertise: on_advertise,
+    messages.Unadvertise: on_unadvertise,
+    messages.Subscribe: on_subscribe,
+    messages.Unsubscribe: on_unsubscribe,
+    messages.Publish: on_publish,
 }
 _FROM_NEIGHBOURS: Mapping[type, Any] = {
     **_FROM_ANYBODY,
-    Unsubscribed: on_unsubscribed,
-    Left: on_left,
-    Complete: on_complete,
-    Digest: on_digest,
-    BucketRequest: on_bucket_request,
-    Entries: on_entries,
+    messages.Unsubscribed: on_unsubscribed,
+    messages.Left: on_left,
+    messages.Complete: on_complete,
+    messages.Digest: on_digest,
+    messages.BucketRequest: on_bucket_request,
+    messages.Entries: on_entries,
 }
 
 
@@ -153,21 +130,21 @@ class Broker:
             self._must_resume = False
             resume(self.tables, step)
         match stimulus:
-            case FrameReceived():
+            case stimuli.FrameReceived():
                 self._on_frame(step, stimulus)
-            case MessageReceived():
+            case stimuli.MessageReceived():
                 self._on_client_message(step, stimulus)
-            case TimerFired():
+            case stimuli.TimerFired():
                 self._on_timer(step, stimulus)
-            case LinkUp():
-                self._on_link_up(step, stimulus)
-            case LinkDown():
+            case stimuli.LinkUp():
+                link_up(self.tables, step, stimulus.neighbour)
+            case stimuli.LinkDown():
                 self._on_link_down(step, stimulus)
-            case ClientConnected():
+            case stimuli.ClientConnected():
                 self.tables.client(stimulus.client).is_connected = True
-            case ClientDisconnected():
+            case stimuli.ClientDisconnected():
                 self._on_client_disconnected(step, stimulus)
-            case RoutingSwitched():
+            case stimuli.RoutingSwitched():
                 switch(self.tables, step, stimulus.routing)
         return step.effects
 
@@ -201,7 +178,7 @@ class Broker:
 
     # --- neighbours --------------------------------------------------------------------------------------------------
 
-    def _on_frame(self, step: BrokerStep, stimulus: FrameReceived) -> None:
+    def _on_frame(self, step: BrokerStep, stimulus: stimuli.FrameReceived) -> None:
         tables, frame = self.tables, stimulus.frame
         link = tables.links.get(stimulus.neighbour)
         if link is None:
@@ -227,7 +204,7 @@ class Broker:
         channel.settle(step)
 
     def _on_message(self, step: BrokerStep, link: BrokerLink, message: Any) -> None:
-        if isinstance(message, Joined):
+        if isinstance(message, messages.Joined):
             on_joined(self.tables, step, link, message)
         elif not link.is_joined:
             self.tables.ignore(step, link.name, "a message before the neighbour has joined")
@@ -238,13 +215,7 @@ class Broker:
             else:
                 handler(self.tables, step, link, message)
 
-    def _on_link_up(self, step: BrokerStep, stimulus: LinkUp) -> None:
-        if stimulus.neighbour == self.name:
-            self.tables.ignore(step, stimulus.neighbour, "a link to itself")
-            return
-        link_up(self.tables, step, stimulus.neighbour)
-
-    def _on_link_down(self, step: BrokerStep, stimulus: LinkDown) -> None:
+    def _on_link_down(self, step: BrokerStep, stimulus: stimuli.LinkDown) -> None:
         link = self.tables.links.get(stimulus.neighbour)
         if link is None:
             self.tables.ignore(step, stimulus.neighbour, "the end of an unknown link")
@@ -255,7 +226,7 @@ class Broker:
 
     # --- clients -----------------------------------------------------------------------------------------------------
 
-    def _on_client_message(self, step: BrokerStep, stimulus: MessageReceived) -> None:
+    def _on_client_message(self, step: BrokerStep, stimulus: stimuli.MessageReceived) -> None:
         client = self.tables.clients.get(stimulus.client)
         if client is None or not client.is_connected:
             self.tables.ignore(step, stimulus.client, "a message from a client that is not connected")
@@ -266,7 +237,7 @@ class Broker:
             return
         handler(self.tables, step, client, stimulus.message)
 
-    def _on_client_disconnected(self, step: BrokerStep, stimulus: ClientDisconnected) -> None:
+    def _on_client_disconnected(self, step: BrokerStep, stimulus: stimuli.ClientDisconnected) -> None:
         client = self.tables.clients.get(stimulus.client)
         if client is None:
             self.tables.ignore(step, stimulus.client, "the end of an unknown client")
@@ -281,7 +252,7 @@ class Broker:
 
     # --- timers ----------------------------------------------------------------------------------------------
 
-    def _on_timer(self, step: BrokerStep, stimulus: TimerFired) -> None:
+    def _on_timer(self, step: BrokerStep, stimulus: stimuli.TimerFired) -> None:
         if stimulus.timer == EXPIRY_TIMER:
             for each in pop_expired(self.tables, step.now):
                 if isinstance(each, KnownSubscription):

@@ -42,12 +42,11 @@ def on_complete(tables: RoutingTables, step: BrokerStep, link: BrokerLink, messa
 
 def count_lacking(tables: RoutingTables) -> tuple[int, int]:
     """How many links do not send all subscriptions, and how many not all advertisements."""
-    subscriptions = advertisements = 0
-    for link in tables.links.values():
-        if link.is_joined:
-            subscriptions += not link.gives_subscriptions
-            advertisements += not link.gives_advertisements
-    return subscriptions, advertisements
+    joined = list(tables.joined_links())
+    return (
+        sum(not link.gives_subscriptions for link in joined),
+        sum(not link.gives_advertisements for link in joined),
+    )
 
 
 def complete_on(tables: RoutingTables, link: BrokerLink, lacking: tuple[int, int]) -> tuple[bool, bool]:
@@ -73,16 +72,13 @@ def _tell(
 ) -> None:
     lacking = count_lacking(tables)
     for link in tables.joined_links() if links is None else links:
-        subscriptions, advertisements = complete_on(tables, link, lacking)
+        complete, said = complete_on(tables, link, lacking), link.said_complete
         if is_revoking:
-            subscriptions, advertisements = (
-                subscriptions and link.said_complete[0],
-                advertisements and link.said_complete[1],
-            )
-        if link.said_complete != (subscriptions, advertisements):
-            link.said_complete = (subscriptions, advertisements)
+            complete = (complete[0] and said[0], complete[1] and said[1])
+        if complete != said:
+            link.said_complete = complete
             persist_link(step, link)
-            link.channel.send(step, Complete(subscriptions, advertisements))
+            link.channel.send(step, Complete(*complete))
 
 
 def persist_link(step: BrokerStep, link: BrokerLink) -> None:

@@ -7,7 +7,6 @@ event.
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Literal
 
 from thatch.broker.step import BrokerStep
 from thatch.broker.tables import KnownAdvertisement, KnownSubscription, RoutingTables
@@ -18,17 +17,13 @@ EXPIRY_TIMER = "expiry"
 
 
 def schedule_expiry(
-    tables: RoutingTables,
-    step: BrokerStep,
-    kind: Literal["subscription", "advertisement"],
-    about: str,
-    expires: float | None,
+    tables: RoutingTables, step: BrokerStep, entry: KnownSubscription | KnownAdvertisement
 ) -> None:
-    """Remember when something ends."""
-    if expires is None:
+    """Remember when an entry ends, if it ends by itself."""
+    if entry.expires is None:
         return
-    is_first = not tables.expiries or expires < tables.expiries[0][0]
-    heappush(tables.expiries, (expires, kind, about))
+    is_first = not tables.expiries or entry.expires < tables.expiries[0][0]
+    heappush(tables.expiries, (entry.expires, entry.kind, entry.id))
     if is_first:
         set_expiry_timer(tables, step)
 
@@ -44,7 +39,7 @@ def pop_expired(tables: RoutingTables, now: float) -> list[KnownSubscription | K
     ended: list[KnownSubscription | KnownAdvertisement] = []
     while tables.expiries and tables.expiries[0][0] <= now:
         expires, kind, about = heappop(tables.expiries)
-        entry = (tables.subscriptions if kind == "subscription" else tables.advertisements).get(about)
+        entry = (tables.subscriptions if kind == KnownSubscription.kind else tables.advertisements).get(about)
         if entry is not None and entry.expires == expires and entry.leaving is None:
             ended.append(entry)
     return ended

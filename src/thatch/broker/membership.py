@@ -29,6 +29,9 @@ Routes = tuple[tuple[str, str], ...]
 
 def link_up(tables: RoutingTables, step: BrokerStep, neighbour: str) -> None:
     """Use a link; if it is new, tell the neighbour which brokers are on this side."""
+    if neighbour == tables.name:
+        tables.ignore(step, neighbour, "a link to itself")
+        return
     link = tables.links.get(neighbour)
     if link is None:
         channel = Channel(neighbour, tables.timing, tables.new_session(step))

@@ -8,8 +8,9 @@ difference.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from heapq import heapify
+from itertools import chain
 from typing import Any
 
 from thatch.broker.channel import Channel
@@ -102,8 +103,6 @@ def _load_entries(
         )
         subscription.leaving = waiting[pending] if pending else None
         tables.put_subscription(subscription)
-        if message.expires is not None and not pending:
-            tables.expiries.append((message.expires, "subscription", message.subscription))
         tables.continue_order(order)
     for message, kind, name, order in sorted(by_kind["advertisement"].values(), key=lambda each: each[3]):
         advertisement = KnownAdvertisement(
@@ -115,9 +114,14 @@ def _load_entries(
             expires=message.expires,
         )
         tables.put_advertisement(advertisement)
-        if message.expires is not None:
-            tables.expiries.append((message.expires, "advertisement", message.advertisement))
         tables.continue_order(order)
+    entries: Iterable[KnownSubscription | KnownAdvertisement]
+    entries = chain(tables.subscriptions.values(), tables.advertisements.values())
+    tables.expiries = [
+        (each.expires, each.kind, each.id)
+        for each in entries
+        if each.expires is not None and each.leaving is None
+    ]
     heapify(tables.expiries)
 
 

@@ -44,7 +44,10 @@ def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Sub
         if known.hop is not hop:
             reason = "an id that is taken"
         elif known.filter == message.filter:
-            _move_expiry(tables, step, known, message.expires)
+            if isinstance(hop, LocalClient) and known.expires != message.expires:
+                known.expires = message.expires
+                _persist_subscription(step, known)
+                schedule_expiry(tables, step, known)
             return
         elif isinstance(hop, LocalClient):
             reason = "an id that is taken by another filter (unsubscribe first)"
@@ -58,19 +61,10 @@ def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Sub
     made = KnownSubscription(message.subscription, message.filter, hop, tables.next_order(), expires)
     tables.put_subscription(made)
     _persist_subscription(step, made)
-    schedule_expiry(tables, step, "subscription", made.id, made.expires)
+    schedule_expiry(tables, step, made)
     for link in possible_links(tables):
         if belongs(tables, link, made):
             forward(tables, step, link, link.sent_subscriptions, made)
-
-
-def _move_expiry(
-    tables: RoutingTables, step: BrokerStep, subscription: KnownSubscription, expires: float | None
-) -> None:
-    if isinstance(subscription.hop, LocalClient) and subscription.expires != expires:
-        subscription.expires = expires
-        _persist_subscription(step, subscription)
-        schedule_expiry(tables, step, "subscription", subscription.id, expires)
 
 
 def _free_id(tables: RoutingTables, step: BrokerStep, known: KnownSubscription) -> None:

@@ -40,6 +40,8 @@ __all__ = [
 class KnownSubscription:
     """A subscription and its hop; while it is leaving, it waits for acknowledgements."""
 
+    kind: ClassVar[str] = "subscription"
+
     id: str
     filter: Filter
     hop: Hop
@@ -53,6 +55,8 @@ class KnownSubscription:
 @dataclass(slots=True, eq=False, repr=False)
 class KnownAdvertisement:
     """An advertisement and its hop."""
+
+    kind: ClassVar[str] = "advertisement"
 
     id: str
     filter: Filter

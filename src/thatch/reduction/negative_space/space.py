@@ -203,9 +203,9 @@ class Space(ABC):
     def _find_affected(self, row: int, freed: Regions) -> set[int]:
         """The passive rows that may no longer be covered after a row is gone and space returned to R."""
         covered = self._covered_rows.pop(row, set())
-        if not freed.count:
-            return covered
-        return covered | self._passive_boxes.find_owners_meeting(freed, self._column_box(*freed.hull()))
+        if freed.count:
+            covered |= self._passive_boxes.find_owners_meeting(freed, self._column_box(*freed.hull()))
+        return covered
 
     def _remove_passive(self, rows: set[int]) -> None:
         self._passive_boxes.take(np.array([*rows], np.int64))

@@ -20,9 +20,9 @@ def check(broker: Broker) -> None:
     _check_hops(tables)
     _check_matchers(tables)
     _check_pending(tables)
-    _check_members(tables)
+    names = [tables.name, *(each for link in tables.links.values() for each in link.members)]
+    assert len(names) == len(set(names)), f"brokers that are reached over several paths: {sorted(names)}"
     for link in tables.links.values():
-        _check_channel(link)
         _check_link(tables, link)
 
 
@@ -71,21 +71,10 @@ def _check_pending(tables: RoutingTables) -> None:
             assert here.get(hop.name) is hop, f"{request} is owed to {hop.name}, who is gone"
 
 
-def _check_members(tables: RoutingTables) -> None:
-    """Every broker is reached over one path."""
-    names = [tables.name, *(each for link in tables.links.values() for each in link.members)]
-    assert len(names) == len(set(names)), f"brokers that are reached twice: {sorted(names)}"
-
-
-def _check_channel(link: BrokerLink) -> None:
-    """All messages that are not acknowledged are kept, in order."""
-    channel = link.channel
-    numbers = list(range(channel.acknowledged + 1, channel.number + 1))
-    assert list(channel.outbox) == numbers, f"the outbox of {link.name} has gaps"
-
-
 def _check_link(tables: RoutingTables, link: BrokerLink) -> None:
-    """A link represents what belongs there, and has sent what must be sent."""
+    """A link keeps all messages not acknowledged, represents what belongs there, and has sent what must be sent."""
+    numbers = list(range(link.channel.acknowledged + 1, link.channel.number + 1))
+    assert list(link.channel.outbox) == numbers, f"the outbox of {link.name} has gaps"
     for kind, sent, entries in (
         ("subscriptions", link.sent_subscriptions, subscriptions_on(tables, link)),
         ("advertisements", link.sent_advertisements, advertisements_on(tables, link)),
