@@ -229,13 +229,7 @@ class BrokerTask:
 
 
 class ClientConnection:
-    """Connects one client to its broker, and holds the events that wait for it.
-
-    Parameters
-    ----------
-    task : runs the broker
-    client : the client's name
-    """
+    """Connects one client, by its name, to its broker, and holds the events that wait for it."""
 
     def __init__(self, task: BrokerTask, client: str) -> None:
         self.is_closed = False

@@ -21,13 +21,7 @@ Pieces = Callable[[int, int], Iterable[pa.RecordBatch]]
 
 
 class Deliveries:
-    """Counts deliveries.
-
-    Parameters
-    ----------
-    who : the number of the subscriber of each slot
-    subscribers : how many subscribers there are
-    """
+    """Counts deliveries to so many `subscribers`; `who` has the number of the subscriber of each slot."""
 
     def __init__(self, who: npt.NDArray[np.int32], subscribers: int) -> None:
         self._who, self._subscribers = who, max(subscribers, 1)

@@ -48,13 +48,7 @@ NO_FAULTS = Faults()
 
 
 class Wire:
-    """From one broker to a neighbour.
-
-    Parameters
-    ----------
-    source, target : names of brokers
-    link : its latency and bandwidth
-    """
+    """From one broker to a neighbour, both by name, with the latency and bandwidth of their link."""
 
     __slots__ = ("bandwidth", "cuts", "free_at", "is_cut", "latency", "link", "source", "target", "traffic")
 
