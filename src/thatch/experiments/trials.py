@@ -99,10 +99,6 @@ class Grid:
         """The same combinations with at most this many seeds each."""
         return Grid({each: min(seeds, here) for each, here in self._seeds.items()})
 
-    def combinations(self) -> list[Combination]:
-        """All combinations, without seeds."""
-        return list(self._seeds)
-
 
 def columns(**names: str) -> dict[str, type]:
     """Columns by type: `columns(int="arrived active", float="share")`."""

@@ -5,11 +5,13 @@ A box is a row of `2 d` numbers: its low ends on all axes, then its high ends.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from thatch.placement.arrays import Bools, Floats
+from thatch.placement.arrays import Bools, Floats, Ints
 
-__all__ = ["box_volumes", "hull", "is_inside", "union_volume"]
+__all__ = ["box_volumes", "hull", "is_inside", "stack_filters", "union_volume"]
 
 
 def union_volume(boxes: Floats) -> float:
@@ -43,6 +45,15 @@ def hull(boxes: Floats) -> Floats:
     """The smallest box around boxes."""
     d = boxes.shape[1] // 2
     return np.concatenate([boxes[:, :d].min(axis=0), boxes[:, d:].max(axis=0)])
+
+
+def stack_filters(filters: Sequence[Floats], slots: int) -> tuple[Floats, Ints, Floats]:
+    """Filters as kernels take them: an array with room for `slots` boxes in each, how many each has, and its volume."""
+    stacked = np.zeros((len(filters), slots, filters[0].shape[1]))
+    for number, boxes in enumerate(filters):
+        stacked[number, : len(boxes)] = boxes
+    counts = np.array([len(boxes) for boxes in filters], np.int64)
+    return stacked, counts, np.array([union_volume(boxes) for boxes in filters])
 
 
 def is_inside(inner: Floats, outer: Floats) -> Bools:

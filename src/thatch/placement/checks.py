@@ -9,7 +9,7 @@ import numpy as np
 from thatch.errors import ParameterError, shown
 from thatch.placement.arrays import ArrayLike, Floats
 
-__all__ = ["check_limits", "list_some", "read_points"]
+__all__ = ["check_limits", "list_some", "read_numbers", "read_points"]
 
 _SHOWN = 5  # items that a message names
 
@@ -31,6 +31,14 @@ def list_some(items: Sequence[str]) -> str:
     return ", ".join(items[:_SHOWN]) + more
 
 
+def read_numbers(values: ArrayLike, expected: str, where: str) -> Floats:
+    """An array of numbers; otherwise the message says what was expected where."""
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(expected, shown(values), where) from error
+
+
 def read_points(values: ArrayLike, rows: int | None, axes: int | None, what: str) -> Floats:
     """Check an array of coordinates.
 
@@ -40,10 +48,7 @@ def read_points(values: ArrayLike, rows: int | None, axes: int | None, what: str
     what : whose locations these are, for messages
     """
     where = f"locations of {what}s"
-    try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ParameterError("numbers", shown(values), where) from error
+    array = read_numbers(values, "numbers", where)
     shape = array.shape if array.ndim == 2 else (0, 0)
     if shape[0] != (rows or max(shape[0], 1)) or shape[1] != (axes or max(shape[1], 1)):
         expected = (

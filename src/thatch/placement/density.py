@@ -11,8 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from thatch.errors import ParameterError, shown
+from thatch.model.lines import RANK_NUMBER
 from thatch.model.profile import Profile
+from thatch.model.selectivity import Selectivity
 from thatch.placement.arrays import ArrayLike, Floats
+from thatch.placement.checks import read_numbers
 
 __all__ = ["histogram", "map_to_shares"]
 
@@ -42,21 +45,12 @@ def map_to_shares(values: ArrayLike, distributions: Sequence[tuple[ArrayLike, Ar
         )
     mapped = np.empty_like(array)
     for axis, (edges, shares) in enumerate(distributions):
-        try:
-            ends, masses = np.asarray(edges, np.float64), np.asarray(shares, np.float64)
-        except (TypeError, ValueError):
-            ends = masses = np.empty(0)
+        expected, where = "rising edges, and a share between each two of them", f"axis {axis}"
+        ends, masses = (read_numbers(each, expected, where) for each in (edges, shares))
         is_histogram = ends.ndim == masses.ndim == 1 and len(ends) == len(masses) + 1 > 1
-        if (
-            not is_histogram
-            or not (np.diff(ends) > 0).all()
-            or not np.isfinite(ends).all()
-            or not (masses >= 0).all()
-            or not 0 < masses.sum() < np.inf
-        ):
-            raise ParameterError(
-                "rising edges, and a share between each two of them", shown((edges, shares)), f"axis {axis}"
-            )
+        is_rising = np.isfinite(ends).all() and (np.diff(ends) > 0).all()
+        if not (is_histogram and is_rising and (masses >= 0).all() and 0 < masses.sum() < np.inf):
+            raise ParameterError(expected, shown((edges, shares)), where)
         heights = np.concatenate([[0.0], np.cumsum(masses) / masses.sum()])
         mapped[:, axis] = np.interp(array[:, axis], ends, heights)
     return mapped
@@ -65,7 +59,7 @@ def map_to_shares(values: ArrayLike, distributions: Sequence[tuple[ArrayLike, Ar
 def histogram(profile: Profile, key: str) -> tuple[Floats, Floats]:
     """The distribution of a numeric attribute in a profile, as `map_to_shares` takes it.
 
-    A value that several quantiles share becomes an interval as narrow as doubles allow.
+    Each quantile begins an interval as narrow as doubles allow, which holds the events with just that value.
 
     Raises
     ------
@@ -73,16 +67,9 @@ def histogram(profile: Profile, key: str) -> tuple[Floats, Floats]:
         If the profile has no finite numbers of the attribute.
     """
     known = profile.attribute(key)
-    quantiles = np.array([each for each in (known.quantiles if known else ()) if np.isfinite(each)])
-    if not len(quantiles):
+    points = np.array([each for each in (known.quantiles if known else ()) if np.isfinite(each)])
+    if not len(points):
         raise ParameterError("a numeric attribute of the profile", shown(key), "density")
-    values, counts = np.unique(quantiles, return_counts=True)
-    edges: list[float] = []
-    shares: list[float] = []
-    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-        shares += [1.0] if edges else []  # one step from the value before
-        edges.append(value)
-        if count > 1 or len(values) == 1:
-            shares.append(max(count - 1.0, 1.0))
-            edges.append(float(np.nextafter(value, np.inf)))
-    return np.array(edges), np.array(shares)
+    edges = np.unique([points, np.nextafter(points, np.inf)])
+    below = Selectivity(profile).below(key, [(RANK_NUMBER, edge, 0) for edge in edges.tolist()])
+    return edges, np.diff(np.maximum.accumulate(below))

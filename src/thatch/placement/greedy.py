@@ -71,11 +71,7 @@ def _greedy(
 
     m, nodes = problem.subscribers, len(problem.tree.parents)
     order = np.arange(m) if rng is None else rng.permutation(m)
-    mode = {
-        None: assignment.NO_EVICTION,
-        "next": assignment.EVICTED_NEXT,
-        "last": assignment.EVICTED_LAST,
-    }[evicted]
+    mode = (None, "next", "last").index(evicted)  # as numbered in the kernel
     draws = rng.random(2 * m) if evicted is not None and rng is not None else np.zeros(0)
     slots = int(problem.complexities.max())
     sides = problem.interests.boxes.shape[1]

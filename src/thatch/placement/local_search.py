@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from thatch.placement.arrays import Floats, Ints
-from thatch.placement.boxes import union_volume
+from thatch.placement.boxes import stack_filters, union_volume
 from thatch.placement.filters import fit_filters
 from thatch.placement.flow import assign_flow, interest_rank, least_factor
 from thatch.placement.placement import Answer
@@ -98,11 +98,7 @@ def _sweep(whole: Subproblem, answer: Answer, rng: np.random.Generator) -> Answe
     leaves = problem.tree.leaves
     boxes = problem.interests.boxes
     slots = int(problem.complexities[leaves].max())
-    filters = np.zeros((len(leaves), slots, boxes.shape[1]))
-    counts = np.array([len(new[leaf]) for leaf in leaves], np.int64)
-    for number, leaf in enumerate(leaves.tolist()):
-        filters[number, : counts[number]] = new[leaf]
-    volumes = np.array([union_volume(new[leaf]) for leaf in leaves.tolist()])
+    filters, counts, volumes = stack_filters([new[leaf] for leaf in leaves.tolist()], slots)
     sweep(
         rng.permutation(len(leaves)),
         _DEPTH,

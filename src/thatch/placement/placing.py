@@ -157,15 +157,8 @@ def _solve(
 ) -> Placement:
     """A placement that is not verified yet."""
     if options.algorithm != BEST:
-        return solve(
-            problem,
-            options.algorithm,
-            seed=options.seed,
-            bound=True,
-            now=now,
-            executor=executor,
-            check=False,
-        )
+        name, seed = options.algorithm, options.seed
+        return solve(problem, name, seed=seed, bound=True, now=now, executor=executor, check=False)
     return best(
         problem,
         seed=options.seed,

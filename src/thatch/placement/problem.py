@@ -26,7 +26,7 @@ import numpy as np
 from thatch.errors import BoxError, ParameterError, shown
 from thatch.placement.arrays import ArrayLike, Floats, Ints, distinct_rows
 from thatch.placement.candidates import LATENCY_SLACK, CandidateSets, LeafDistances, SubscriberTypes
-from thatch.placement.checks import check_limits, list_some, read_points
+from thatch.placement.checks import check_limits, list_some, read_numbers, read_points
 from thatch.placement.density import map_to_shares
 from thatch.placement.executor import Executor, run_here, spans
 from thatch.placement.interests import Interests
@@ -245,14 +245,10 @@ def _complexities(values: ArrayLike, nodes: int) -> Ints:
 def _shares(values: ArrayLike | None, leaves: int) -> Floats:
     if values is None:
         return np.full(leaves, 1.0 / leaves)
-    try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
+    expected = f"the capacity of each of {leaves} leaves, none negative, some positive"
+    array = read_numbers(values, expected, "shares")
     if array.shape != (leaves,) or not np.isfinite(array).all() or (array < 0).any() or not array.sum() > 0:
-        raise ParameterError(
-            f"the capacity of each of {leaves} leaves, none negative, some positive", shown(values), "shares"
-        )
+        raise ParameterError(expected, shown(values), "shares")
     shares: Floats = array / array.sum()
     return shares
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise, product
 from math import inf
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -224,26 +224,22 @@ class TextEvents:
         ]
 
 
+_CONDITIONS = {
+    Kind.EQUAL: "= '{word}'",
+    Kind.IN: "in ({words})",
+    Kind.UNEQUAL: "!= '{word}'",
+    Kind.PREFIX: "like '{start}%'",
+    Kind.SUFFIX: "like '%{end}'",
+    Kind.CONTAINS: "like '%{end}%'",
+    Kind.NULL: "is null",
+}
+
+
 def _condition_text(kind: Kind, words: list[str], size: int) -> str:
     """The text after the attribute."""
     word, letters = words[0], 2 * size
-    match kind:
-        case Kind.EQUAL:
-            return f"= '{word}'"
-        case Kind.IN:
-            return f"in ({', '.join(map(repr, words))})"
-        case Kind.UNEQUAL:
-            return f"!= '{word}'"
-        case Kind.PREFIX:
-            return f"like '{word[:letters]}%'"
-        case Kind.SUFFIX:
-            return f"like '%{word[-letters:]}'"
-        case Kind.CONTAINS:
-            return f"like '%{word[-letters:]}%'"
-        case Kind.NULL:
-            return "is null"
-        case _:
-            assert_never(kind)
+    parts = {"words": ", ".join(map(repr, words)), "start": word[:letters], "end": word[-letters:]}
+    return _CONDITIONS[kind].format(word=word, **parts)
 
 
 def _value(size: int, words: list[int]) -> TextValue:

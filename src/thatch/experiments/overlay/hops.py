@@ -11,7 +11,6 @@ from thatch.experiments.experiment import Comparison, Comparisons, Experiment, p
 from thatch.experiments.overlay.setting import SETTING, filters_of, routing_of, topology_of
 from thatch.experiments.results import Results, join, percent, ratio
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
-from thatch.model.topology import Topology
 
 __all__ = ["HOPS"]
 
@@ -39,7 +38,7 @@ def _trial(
     for number, (filter, client) in enumerate(zip(filters, chosen.tolist(), strict=True)):
         origins[clients[client].subscribe(filter, f"s{number}")] = clients[client].broker
         network.run_until_quiet()
-    hops = _hops(topology)
+    hops = {ends: len(topology.path(*ends)) - 1 for ends in product(topology.brokers, repeat=2)}
     sent: Counter[int] = Counter()
     for name in topology.brokers:
         for link in network.broker(name).tables.links.values():
@@ -52,20 +51,6 @@ def _trial(
         {"hop": hop, "sent": sent[hop], "flooded": flooded[hop], "share": sent[hop] / flooded[hop]}
         for hop in sorted(flooded)
     ]
-
-
-def _hops(topology: Topology) -> dict[tuple[str, str], int]:
-    """The number of links between any two brokers."""
-    found = {}
-    for start in topology.brokers:
-        found[start, start] = 0
-        pending = [start]
-        for here in pending:
-            for name in topology.neighbours(here):
-                if (start, name) not in found:
-                    found[start, name] = found[start, here] + 1
-                    pending.append(name)
-    return found
 
 
 SIMULATION = Simulation(

@@ -8,11 +8,11 @@ from thatch.compiled.decorators import kernel, subkernel
 
 __all__ = [
     "all_held",
+    "contains",
     "copy_box",
     "copy_boxes",
     "enclose",
     "find_holder",
-    "lies_inside",
     "mark_contained",
     "mark_maximal",
     "shrink",
@@ -20,17 +20,20 @@ __all__ = [
 
 
 @subkernel
+def contains(boxes, slot, rows, row):
+    """Whether a box contains a row."""
+    d = boxes.shape[1] // 2
+    for axis in range(d):
+        if boxes[slot, axis] > rows[row, axis] or boxes[slot, d + axis] < rows[row, d + axis]:
+            return False
+    return True
+
+
+@subkernel
 def find_holder(boxes, k, rows, row):
     """The first of `k` boxes that contains a row, or −1."""
-    sides = boxes.shape[1]
-    d = sides // 2
     for slot in range(k):
-        inside = True
-        for axis in range(d):
-            if boxes[slot, axis] > rows[row, axis] or boxes[slot, d + axis] < rows[row, d + axis]:
-                inside = False
-                break
-        if inside:
+        if contains(boxes, slot, rows, row):
             return slot
     return -1
 
@@ -80,11 +83,9 @@ def shrink(candidates, boxes, out):
     """Write the hull of the boxes that each candidate contains to `out`; the result marks candidates that contain any."""
     n = candidates.shape[0]
     is_used = np.zeros(n, np.bool_)
-    outer = np.empty((1, candidates.shape[1]))
     for c in range(n):
-        copy_box(outer, 0, candidates, c)
         for row in range(boxes.shape[0]):
-            if find_holder(outer, 1, boxes, row) < 0:
+            if not contains(candidates, c, boxes, row):
                 continue
             if is_used[c]:
                 enclose(out, c, boxes, row)
@@ -101,16 +102,6 @@ def mark_maximal(rows, out):
     for a in range(n):
         out[a] = True
         for b in range(n):
-            if a != b and lies_inside(rows, a, b) and (b < a or not lies_inside(rows, b, a)):
+            if a != b and contains(rows, b, rows, a) and (b < a or not contains(rows, a, rows, b)):
                 out[a] = False
                 break
-
-
-@subkernel
-def lies_inside(rows, a, b):
-    """Whether box a lies inside box b."""
-    d = rows.shape[1] // 2
-    for axis in range(d):
-        if rows[a, axis] < rows[b, axis] or rows[a, d + axis] > rows[b, d + axis]:
-            return False
-    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import kernel, subkernel
-from thatch.placement.kernels.boxes import copy_box, copy_boxes, enclose, lies_inside
+from thatch.placement.kernels.boxes import contains, copy_box, copy_boxes, enclose
 from thatch.placement.kernels.growth import insert
 from thatch.placement.kernels.volumes import union_of
 
@@ -131,7 +131,7 @@ def merge_pairs(rows, most):
         alive[b] = False
         left -= 1
         for row in range(n):
-            if alive[row] and row != a and lies_inside(rows, row, a) and left > 1:
+            if alive[row] and row != a and contains(rows, a, rows, row) and left > 1:
                 alive[row] = False
                 left -= 1
         for row in range(n):

@@ -77,11 +77,6 @@ class LinearProgram:
         Parameters
         ----------
         cost : of the first variables; the others cost nothing
-
-        Raises
-        ------
-        MissingPackageError
-            Without OR-Tools or SciPy.
         """
         try:
             from scipy.sparse import csr_matrix

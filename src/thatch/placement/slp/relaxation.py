@@ -47,11 +47,6 @@ def relax(
     weights : how many subscribers each stands for in C3
     candidates : boxes that filters may be made of
     capacities : of leaves; those of the subproblem, or larger ones
-
-    Raises
-    ------
-    MissingPackageError
-        Without OR-Tools or SciPy.
     """
     interests, types, branches = part.problem.interests, part.types, part.branches
     distinct, interest = np.unique(types.interest[sample], return_inverse=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.placement.arrays import Bools, Floats, Ints
-from thatch.placement.boxes import hull, union_volume
+from thatch.placement.boxes import hull, stack_filters
 from thatch.placement.flow import LeafFlow
 from thatch.placement.slp.coverage import Coverage
 
@@ -90,17 +90,13 @@ def _price_offers(
     branches, own = coverage.branches, coverage.problem.interests
     d = own.axes
     slots = int(branches.complexities.max())
-    filters = np.zeros((len(branches), slots, 2 * d))
-    for branch, boxes in enumerate(coverage.filters):
-        filters[branch, : len(boxes)] = boxes
+    filters = stack_filters(coverage.filters, slots)
     around = hull(own.boxes)
-    grown = np.zeros_like(filters)
+    grown = np.zeros_like(filters[0])
     counts = np.zeros(len(branches), np.int64)
     prices = np.empty((len(branches), 2))
-    sizes = np.array([len(each) for each in coverage.filters], np.int64)
-    volumes = np.array([union_volume(each) for each in coverage.filters])
     price_offers(
-        (filters, sizes, volumes, branches.complexities),
+        (*filters, branches.complexities),
         rooms,
         (own.boxes, own.start, coverage.interests[counted]),
         min(_TRIED, len(counted)),

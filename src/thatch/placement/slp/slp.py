@@ -71,16 +71,7 @@ def slp(
 
     The result has a value of the linear program on one level only: those of several splits do not add up.
 
-    Parameters
-    ----------
-    sampled : subscribers drawn for the load, for each child; by default 10 on one level and 20 on several
-    clusters : super-interests for each child
-    executor : draws samples
-
-    Raises
-    ------
-    MissingPackageError
-        Without OR-Tools or SciPy.
+    Options and errors are those of `slp1`; by default 10 subscribers are sampled for each child on one level, 20 on several.
     """
     tree = problem.tree
     types, capacities = problem.subscriber_types(), _capacities(problem)
