@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.compare.micro import FIGURES
-from benchmarks.compare.noise import FEWEST, LEVEL, SMALLEST, Comparison, compared
+from benchmarks.compare.noise import FEWEST, LEVEL, SMALLEST, Comparison, compare_rounds
 from benchmarks.compare.rounds import in_turns
 from benchmarks.compare.worktrees import UnknownCommitError, commit_of, worktrees
 from benchmarks.console import figure, table_text
@@ -52,7 +52,7 @@ def compare(
     """A comparison of every figure that the script prints in both trees."""
     with worktrees(repository, commits) as trees:
         base, head = in_turns(trees, script, names, rounds)
-    return [compared(name, base[name], head[name]) for name in base if name in head]
+    return [compare_rounds(name, base[name], head[name]) for name in base if name in head]
 
 
 def _cells(each: Comparison) -> tuple[str, ...]:

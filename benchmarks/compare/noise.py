@@ -13,7 +13,7 @@ from math import comb
 from statistics import median
 from typing import Literal
 
-__all__ = ["FEWEST", "LEVEL", "SMALLEST", "Comparison", "compared", "rank_test"]
+__all__ = ["FEWEST", "LEVEL", "SMALLEST", "Comparison", "compare_rounds", "rank_test"]
 
 FEWEST = 5  # rounds; with fewer, not even complete separation would be below the level
 LEVEL = 0.02
@@ -43,7 +43,7 @@ class Comparison:
         return "quicker" if self.ratio < 1 else "slower"
 
 
-def compared(name: str, base: Sequence[float], head: Sequence[float]) -> Comparison:
+def compare_rounds(name: str, base: Sequence[float], head: Sequence[float]) -> Comparison:
     """The medians of two series of rounds, and how likely such a difference is by chance."""
     return Comparison(name=name, base=median(base), head=median(head), chance=rank_test(base, head))
 

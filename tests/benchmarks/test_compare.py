@@ -1,4 +1,4 @@
-"""Two commits of a tiny repository of its own are compared; noise is told from change."""
+"""Two commits of a tiny repository of its own are compare_rounds; noise is told from change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.compare import micro
 from benchmarks.compare.command import compare, main
-from benchmarks.compare.noise import compared, rank_test
+from benchmarks.compare.noise import compare_rounds, rank_test
 from benchmarks.compare.worktrees import UnknownCommitError, commit_of, worktrees
 
 SCRIPT = """
@@ -89,10 +89,12 @@ def test_wrong_arguments_are_told(arguments, capsys):
 
 def test_change_is_told_from_noise():
     base = [10.0, 10.2, 10.1, 10.3, 10.4]
-    assert compared("x", base, [value * 2 for value in base]).verdict == "slower"
-    assert compared("x", base, [value / 2 for value in base]).verdict == "quicker"
-    assert compared("x", base, [value * 1.04 for value in base]).verdict == "noise"  # sure, but too small
-    assert compared("x", base, [5.0, 20.0, 9.0, 12.0, 14.0]).verdict == "noise"  # great, but not sure
+    assert compare_rounds("x", base, [value * 2 for value in base]).verdict == "slower"
+    assert compare_rounds("x", base, [value / 2 for value in base]).verdict == "quicker"
+    assert (
+        compare_rounds("x", base, [value * 1.04 for value in base]).verdict == "noise"
+    )  # sure, but too small
+    assert compare_rounds("x", base, [5.0, 20.0, 9.0, 12.0, 14.0]).verdict == "noise"  # great, but not sure
 
 
 def test_the_chance_of_complete_separation_is_two_splits_of_all():

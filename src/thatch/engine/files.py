@@ -34,13 +34,7 @@ def write_engine(path: Path, index: GrowingIndex, ids: Ids, schema: Schema | Non
 
 
 def read_engine(path: Path, *, writable: bool, background: bool) -> tuple[GrowingIndex, Ids, Schema | None]:
-    """The parts of a saved engine, mapped.
-
-    Raises
-    ------
-    IndexFileError
-        If the file is missing, damaged, foreign or of a newer version.
-    """
+    """The parts of a saved engine, mapped; raises `IndexFileError` for what is no such file."""
     return unpack_engine(container.read(path, writable=writable), str(path), background=background)
 
 

@@ -11,13 +11,7 @@ __all__ = ["chosen_hints", "hints_of"]
 
 
 def chosen_hints(profile: Profile | None, hints: AccessHints | None) -> AccessHints | None:
-    """The hints of an engine that is given a profile, or hints, or neither.
-
-    Raises
-    ------
-    ParameterError
-        If both are given, or something else is.
-    """
+    """The hints of an engine that is given a profile, or hints, or neither."""
     if profile is None:
         if hints is not None and not isinstance(hints, AccessHints):
             raise ParameterError("hints of thatch.planning.access_hints", shown(hints), "hints")
@@ -25,7 +19,7 @@ def chosen_hints(profile: Profile | None, hints: AccessHints | None) -> AccessHi
     if not isinstance(profile, Profile):
         raise ParameterError("a profile", shown(profile), "profile")
     if hints is not None:
-        raise ParameterError("a profile or hints", "both", "hints")
+        raise ParameterError("Pass a profile or hints, not both", where="hints")
     return hints_of(profile)
 
 

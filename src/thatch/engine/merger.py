@@ -18,11 +18,7 @@ _MOST_WAITING = 4  # full deltas; more would slow every match, so whoever adds t
 class BackgroundMerger:
     """The merges of one engine.
 
-    Parameters
-    ----------
-    lock : held by whoever changes the index
-    index : returns the index, which may be another one after a while
-    publish : called, with the lock held, after the index has changed
+    `index` returns the index of the moment. `publish` is called after it has changed, with the lock held.
     """
 
     def __init__(self, lock: RLock, index: Callable[[], GrowingIndex], publish: Callable[[], None]) -> None:

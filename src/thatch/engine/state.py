@@ -111,12 +111,7 @@ class EngineState:
             self.merger.wait_for_room()
 
     def put_all(self, many: Iterable[CheckedSubscription], texts: Mapping[str, str]) -> None:
-        """Add many subscriptions at once: readers see none or all of them.
-
-        Parameters
-        ----------
-        texts : their filters as given, by id
-        """
+        """Add many subscriptions at once: readers see none or all. `texts` are their filters as given, by id."""
         self._tidy()
         filters: dict[int, Filter] = {}
         sources: dict[int, str] = {}

@@ -10,6 +10,7 @@ due.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -316,10 +317,9 @@ class SegmentIndex:
 
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
-        sizes: dict[str, int] = {}
+        sizes: Counter[str] = Counter()
         for segment in self._segments:
-            for part, size in segment.sizes().items():
-                sizes[f"bytes_{part}"] = sizes.get(f"bytes_{part}", 0) + size
+            sizes.update({f"bytes_{part}": size for part, size in segment.sizes().items()})
         sizes["bytes_delta"] = sum(each.nbytes() for each in (*self._deltas, self._newest))
         sizes["bytes_rooms"] = sum(room.nbytes() for room in self._pool.every)
         tables = [SearchCounts().table, *(room.counts.table for room in self._pool.every)]

@@ -189,8 +189,7 @@ def match_masks(
     block. At the end the group is the number of groups.
     """
     segment = SegmentRecord(table, 0)
-    codes, mixed = segment.codes, segment.mixed
-    left = segment.left
+    codes, mixed, left = segment.codes, segment.mixed, segment.left
     one = np.uint64(1)
     n_groups = segment.groups_length // segment.group_width
     rows = used = np.int64(0)

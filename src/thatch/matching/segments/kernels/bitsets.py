@@ -71,10 +71,8 @@ def keep_bits(offsets, attribute, table, edge_boxes, bits):
 @r.PARTS.part(r.BITSETS)
 def sweep(segment: r.SegmentRecord, context: r.SearchContext, flags: int, moment: int) -> int:
     """Add the slots of all living boxes that hold an event of single values; return whether to stop."""
-    layout = segment.bitset_layout
-    has_deaths = segment.deaths[0] > 0
-    left, own = context.bits_left, context.bits_own
-    counts = context.counts
+    layout, has_deaths = segment.bitset_layout, segment.deaths[0] > 0
+    left, own, counts = context.bits_left, context.bits_own, context.counts
     words, stride, rows = layout.n_words, layout.stride, layout.attributes
     one = np.uint64(1)
     for word in range(words):

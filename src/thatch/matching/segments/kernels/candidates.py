@@ -96,9 +96,8 @@ def gather_sides(candidate, segment, context):
     Returns how many there are, -1 if there is no room for them. The hull of a union is left out, as its alternatives
     say more.
     """
-    mixed = segment.mixed
-    left_at, left = segment.left_at, segment.left
-    attributes = context.hot_attribute
+    left_at, left, mixed = segment.left_at, segment.left, segment.mixed
+    attributes, lo, hi = context.hot_attribute, context.hot_lo, context.hot_hi
     box, group = box_of(candidate), GroupRecord(segment.groups, _group_of(candidate) * segment.group_width)
     block, lane = (box - group.first_box) >> 6, (box - group.first_box) & 63
     keys, mixed_at = group.n_keys, group.mixed_at
@@ -108,11 +107,7 @@ def gather_sides(candidate, segment, context):
     count = np.int64(0)
     for at in range(3 * np.int64(left_at[box]), 3 * np.int64(left_at[box + 1]), 3):
         if left[at] != CHECK and not is_single(left[at], context):
-            attributes[count], context.hot_lo[count], context.hot_hi[count] = (
-                left[at],
-                left[at + 1],
-                left[at + 2],
-            )
+            attributes[count], lo[count], hi[count] = left[at], left[at + 1], left[at + 2]
             count += 1
     left_count = count
     for index in range(own):
@@ -126,7 +121,7 @@ def gather_sides(candidate, segment, context):
         for other in range(left_count):
             is_wanted = is_wanted and attributes[other] != which
         if is_wanted:
-            attributes[count], context.hot_lo[count], context.hot_hi[count] = which, first, last
+            attributes[count], lo[count], hi[count] = which, first, last
             count += 1
     return count
 

@@ -244,12 +244,11 @@ def set_layers(segment, context, count):
 @subkernel
 def forget_layers(context, count):
     """Undo `set_layers`."""
-    room = context.low_length
     for index in range(count):
         local = np.int64(context.local_touched[index])
         context.listed_low[local], context.listed_high[local] = 65535, 0
         for layer in range(r.MOST_LAYERS):
-            context.layers[layer * room + local] = 0
+            context.layers[layer * context.low_length + local] = 0
 
 
 @subkernel

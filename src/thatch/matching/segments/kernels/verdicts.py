@@ -24,6 +24,7 @@ from thatch.matching.segments.kernels.candidates import (
 from thatch.matching.segments.kernels.cells import count_below
 from thatch.matching.segments.kernels.checks import run_program
 from thatch.matching.segments.kernels.rows import LONG
+from thatch.matching.segments.records import SearchContext, SegmentRecord
 
 __all__ = ["settle"]
 
@@ -243,8 +244,8 @@ def _checked(box, start, stop, attributes, lo, hi, segment, context):
 def _decide(
     begin: int,
     end: int,
-    segment: r.SegmentRecord,
-    context: r.SearchContext,
+    segment: SegmentRecord,
+    context: SearchContext,
     is_loose: int,
     flags: int,
     moment: int,
