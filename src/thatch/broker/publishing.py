@@ -94,7 +94,9 @@ def _is_well_formed(tables: RoutingTables, step: BrokerStep, hop: Hop, message: 
 def _reason_to_refuse(tables: RoutingTables, hop: Hop, record: Record) -> str:
     """Why an event from a hop is refused, empty if it is not."""
     if isinstance(hop, LocalClient):
-        if tables.routing.way == "advertisements" and not _is_allowed(hop, record):
+        if tables.routing.way == "advertisements" and not any(
+            allows(each.filter, record, closed=each.closed) for each in hop.advertisements.values()
+        ):
             return "an event that the client has not advertised"
     elif is_guided(tables, hop) and not _is_expected(hop, record):
         return "an event that the neighbour has not advertised"
@@ -122,10 +124,6 @@ def _size(value: Any, left: int, depth: int = 0) -> int:
             if left < 0:
                 break
     return left
-
-
-def _is_allowed(client: LocalClient, record: Record) -> bool:
-    return any(allows(each.filter, record, closed=each.closed) for each in client.advertisements.values())
 
 
 def _is_expected(link: BrokerLink, record: Record) -> bool:

@@ -54,8 +54,11 @@ def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Sub
     if reason:
         tables.refuse(step, hop, message.subscription, reason)
         return
-    if known is not None:
-        _free_id(tables, step, known)
+    if known is not None:  # its id becomes free at once
+        if known.leaving is None:
+            end_subscription(tables, step, known, [])
+        if known.id in tables.subscriptions:
+            tables.drop_subscription(known)
     # Only the broker of the client ends it.
     expires = message.expires if isinstance(hop, LocalClient) else None
     made = KnownSubscription(message.subscription, message.filter, hop, tables.next_order(), expires)
@@ -65,14 +68,6 @@ def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Sub
     for link in possible_links(tables):
         if belongs(tables, link, made):
             forward(tables, step, link, link.sent_subscriptions, made)
-
-
-def _free_id(tables: RoutingTables, step: BrokerStep, known: KnownSubscription) -> None:
-    """End a subscription at once, so that another can have its id."""
-    if known.leaving is None:
-        end_subscription(tables, step, known, [])
-    if known.id in tables.subscriptions:
-        tables.drop_subscription(known)
 
 
 def on_unsubscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Unsubscribe) -> None:
@@ -125,16 +120,16 @@ def end_all_of(tables: RoutingTables, step: BrokerStep, hop: Hop) -> None:
         if any(whom is hop for whom, _ in pending.owed):
             pending.owed = [each for each in pending.owed if each[0] is not hop]
             _persist_pending(step, pending)
-    for subscription in sorted(hop.subscriptions.values(), key=lambda each: _is_told(tables, each.id)):
+    links = tables.links.values()
+    for subscription in sorted(
+        hop.subscriptions.values(),
+        key=lambda each: any(each.id in link.sent_subscriptions.told for link in links),
+    ):
         if subscription.leaving is None:
             end_subscription(tables, step, subscription, [])
         if subscription.id in hop.subscriptions:
             tables.drop_subscription(subscription)
             step.persist(("subscription", subscription.id), None)
-
-
-def _is_told(tables: RoutingTables, subscription: str) -> bool:
-    return any(subscription in link.sent_subscriptions.told for link in tables.links.values())
 
 
 def on_unsubscribed(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: Unsubscribed) -> None:

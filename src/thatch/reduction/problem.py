@@ -102,16 +102,13 @@ class Net:
 
     def add(self, moves: Moves) -> None:
         """Append some moves."""
-        for row in moves.forward:
-            if row in self._withdraw:
-                del self._withdraw[row]
-            else:
-                self._forward[row] = None
-        for row in moves.withdraw:
-            if row in self._forward:
-                del self._forward[row]
-            else:
-                self._withdraw[row] = None
+        forward, withdraw = self._forward, self._withdraw
+        for rows, own, other in ((moves.forward, forward, withdraw), (moves.withdraw, withdraw, forward)):
+            for row in rows:
+                if row in other:
+                    del other[row]
+                else:
+                    own[row] = None
 
     def moves(self) -> Moves:
         """The combined moves."""

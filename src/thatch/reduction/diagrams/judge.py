@@ -79,10 +79,8 @@ class DiagramJudge:
         """Decide whether a known box contains this one."""
         before = self.looked_at
         cover, _ = self._find_related(axes, lows, highs)
-        work = Work(rows=self.looked_at - before)
-        if cover is None:
-            return Verdict(covered=False, certain=True, decided_by="pairwise", work=work)
-        return Verdict(covered=True, certain=True, decided_by="pairwise", used=(cover,), work=work)
+        used, work = () if cover is None else (cover,), Work(rows=self.looked_at - before)
+        return Verdict(covered=bool(used), certain=True, decided_by="pairwise", used=used, work=work)
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         """The boxes inside this one, except those that hang below a box outside."""

@@ -74,9 +74,8 @@ class PairwiseJudge(IndexJudge):
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
         """Look for a box that contains this one."""
         found = index.find_container(axes, lows, highs)
-        if found < 0:
-            return Verdict(covered=False, certain=True, decided_by="pairwise")
-        return Verdict(covered=True, certain=True, decided_by="pairwise", used=(found,))
+        used = () if found < 0 else (found,)
+        return Verdict(covered=bool(used), certain=True, decided_by="pairwise", used=used)
 
     def neighbours(self, axes: Axes, lows: Ints, highs: Ints) -> Ints:
         """The boxes inside this one."""

@@ -62,7 +62,8 @@ class Partners:
 
     def enter(self, row: int, conjunctions: tuple[Conjunction, ...]) -> int:
         """Add an active row; returns how many rows its fullest shelf has. Only a single conjunction has partners."""
-        self._size_of[row] = size = _size(conjunctions)
+        size = max([len(each.constraints) + len(each.residuals) for each in conjunctions])
+        self._size_of[row] = size
         self._sizes[size] += 1
         if len(conjunctions) != 1:
             self._ones[row] = []
@@ -183,10 +184,6 @@ class Partners:
             ]
             self._last = (conjunction, numbers, shelves)
         return shelves
-
-
-def _size(conjunctions: tuple[Conjunction, ...]) -> int:
-    return max([len(each.constraints) + len(each.residuals) for each in conjunctions])
 
 
 def _keys(tail: Tail, sides: ShelvedSides) -> Keys:

@@ -41,7 +41,7 @@ def rspc(
     literal: bool = False,
     cap: int | None = None,
 ) -> BoxVerdict:
-    """Decide whether the rows probably cover the box.
+    """Decide whether the rows probably cover the box (ouksel2006, sections 3 and 4, algorithms 1 and 2).
 
     Parameters
     ----------
@@ -63,10 +63,6 @@ def rspc(
         If the arrays are not boxes, or not all on the same axes.
     ParameterError
         If `delta` is not between 0 and 1, or `cap` is below 1.
-
-    References
-    ----------
-    ouksel2006, sections 3 and 4, algorithms 1 and 2.
     """
     check_delta(delta)
     if cap is not None and not (isinstance(cap, int | np.integer) and cap >= 1):
