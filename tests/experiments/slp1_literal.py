@@ -103,7 +103,7 @@ def _cover_all(part: Subproblem, rng: np.random.Generator) -> tuple[Coverage, fl
                 continue
             value = found.value
             coverage = _round(coverage, found, sample, rng)
-            missed = coverage.missed()
+            missed = coverage.is_missed()
             if not missed.any():
                 return coverage, value
             if chance[missed].sum() > chance.sum() / 8:
@@ -124,7 +124,7 @@ def _round(coverage: Coverage, found: FractionalFilters, sample: Ints, rng: np.r
     fewest = len(sample) + 1
     for _ in range(_ROUNDINGS):
         filters = round_each(found, len(sample), coverage.branches, rng)
-        missed = Coverage(coverage.part, filters).missed(sample)
+        missed = Coverage(coverage.part, filters).is_missed(sample)
         if missed.sum() < fewest:
             best, fewest = filters, int(missed.sum())
         if not fewest:

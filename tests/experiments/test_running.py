@@ -40,7 +40,7 @@ def test_what_was_done_before_an_interruption_stays(tmp_path, monkeypatch):
     store = ResultStore(tmp_path, counting())
     with pytest.raises(KeyboardInterrupt):
         run(counting(), GRID, store, report=interrupt)
-    assert len(store.finished()) == 5
+    assert len(store.finished_trials()) == 5
     assert run(counting(), GRID, store).finished == 7
 
 

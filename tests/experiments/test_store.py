@@ -22,9 +22,9 @@ def filled(folder, version=1) -> ResultStore:
 
 def test_nothing_is_finished_at_first(tmp_path):
     store = ResultStore(tmp_path, counting())
-    assert store.finished() == set()
+    assert store.finished_trials() == set()
     assert len(store.results(GRID)) == 0
-    assert store.missing(GRID) == list(GRID)
+    assert store.missing_trials(GRID) == list(GRID)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -47,7 +47,7 @@ def test_results_are_those_of_the_grid(tmp_path):
 def test_results_of_another_version_are_not_used(tmp_path):
     filled(tmp_path, version=1)
     newer = ResultStore(tmp_path, counting(version=2))
-    assert newer.finished() == set()
+    assert newer.finished_trials() == set()
     assert len(newer.results(GRID)) == 0
 
 
@@ -70,4 +70,4 @@ def test_a_damaged_file_is_reported_by_name(tmp_path, damage):
     store = filled(tmp_path)
     (tmp_path / "nobody2000/counting/bad.parquet").write_bytes(damage)
     with pytest.raises(TableError, match=r"results of nobody2000/counting as Parquet.*bad\.parquet"):
-        store.finished()
+        store.finished_trials()

@@ -139,7 +139,7 @@ def test_filters_grow_until_everybody_is_served_whenever_candidates_allow_it(pro
     for branch, boxes in enumerate(state.filters):
         assert len(boxes) <= branches.complexities[branch]
     if done is not None:
-        assert not state.missed().any()
+        assert not state.is_missed().any()
 
 
 def test_slp_is_feasible_where_the_greedy_ones_are_not():
@@ -196,7 +196,7 @@ def test_programs_end_when_few_are_missed_or_no_fewer_than_before(monkeypatch, m
     seldom = np.argsort(part.types.count, kind="stable")
     solved = []
 
-    def missed(state):
+    def is_missed(state):
         is_missed = np.zeros(len(part.types), np.bool_)
         is_missed[seldom[: misses[len(solved) - 1]]] = True
         return is_missed
@@ -209,7 +209,7 @@ def test_programs_end_when_few_are_missed_or_no_fewer_than_before(monkeypatch, m
     empty = Coverage(part).filters
     monkeypatch.setattr(split, "relax_sample", counted)
     monkeypatch.setattr(split, "_draw_often", lambda *_: [[np.full((1, 4), len(solved) - 1.0), *empty[1:]]])
-    monkeypatch.setattr(Coverage, "missed", missed)
+    monkeypatch.setattr(Coverage, "is_missed", is_missed)
     monkeypatch.setattr(split, "_serve_all", lambda state: part.types.of)
     found = split.split(part, np.random.default_rng(0), sampled=20)
     assert (len(solved), found.filters[0][0, 0]) == (programs, kept)

@@ -62,7 +62,7 @@ def run(
     spark : run them on this session; None runs them one by one in this process
     report : called with the number of finished trials and the number of all
     """
-    missing = store.missing(grid)
+    missing = store.missing_trials(grid)
     total, done, failures = len(grid), 0, []
     before = total - len(missing)
     trials = [missing[number] for number in np.random.default_rng(0).permutation(len(missing))]

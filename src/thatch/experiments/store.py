@@ -61,14 +61,14 @@ class ResultStore:
         finally:
             part.unlink(missing_ok=True)
 
-    def finished(self) -> set[Trial]:
+    def finished_trials(self) -> set[Trial]:
         """All trials whose results are stored."""
         tables = (self._read(path, [KEY]) for path in self._files())
         return {Trial.of(key) for table in tables for key in table.column(KEY).unique().to_pylist()}
 
-    def missing(self, grid: Grid) -> list[Trial]:
+    def missing_trials(self, grid: Grid) -> list[Trial]:
         """The unfinished trials of a grid."""
-        finished = self.finished()
+        finished = self.finished_trials()
         return [trial for trial in grid if trial not in finished]
 
     def results(self, grid: Grid) -> Results:

@@ -108,7 +108,7 @@ def plotly_script() -> str:
         If plotly is not installed.
     """
     try:
-        from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+        from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]  # plotly has no types
     except ImportError as error:
         raise MissingPackageError("plotly", "spark", "figures in reports") from error
     return str(get_plotlyjs())

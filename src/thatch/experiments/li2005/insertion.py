@@ -11,7 +11,7 @@ import numpy as np
 
 from thatch.experiments.experiment import Comparison, Comparisons, Experiment, Plot
 from thatch.experiments.li2005.covering import ends_of
-from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, rounded, subscriptions_of
+from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, show_rounded, subscriptions_of
 from thatch.experiments.results import Results, percent
 from thatch.experiments.trials import Row, Simulation, columns, grid
 from thatch.workloads.li2005 import ATTRIBUTES, Ints, Predicates
@@ -53,15 +53,15 @@ def _passes(table: Predicates) -> Iterator[Inserted]:
     """Figure 7 of the paper; each of two separate algorithms compares predicates by itself."""
     from thatch.matching.diagrams.chains import Chains
 
-    chains, workspace, size = Chains(), _Workspace(), 0
+    chains, size = Chains(), 0
     _, firsts, inverse = np.unique(table.numbers, return_index=True, return_inverse=True)
     lows, highs = ends_of(table)
     columns = (table.attribute, lows, highs)
     sides = tuple(np.concatenate([[0], column[firsts]]) for column in columns)
-    variables = 1 + inverse
+    new, variables = _Covering(chains, sides), 1 + inverse
     for row in range(len(table)):
         here = slice(table.offsets[row], table.offsets[row + 1])
-        new = _Insertion(chains, workspace, sides, (columns[0][here], columns[1][here], columns[2][here]))
+        new.take((columns[0][here], columns[1][here], columns[2][here]))
         if not row:
             new.two_phases()  # compiles the kernels
             new.one_phase()
@@ -72,7 +72,7 @@ def _passes(table: Predicates) -> Iterator[Inserted]:
         moments.append(process_time())
         if cover < 0:
             size += 1 - covered
-            for node in workspace.found[:covered].tolist():
+            for node in new.found[:covered].tolist():
                 chains.remove(node)
             chains.renumber()
             chains.insert(variables[here][::-1].tolist())
@@ -80,27 +80,26 @@ def _passes(table: Predicates) -> Iterator[Inserted]:
         yield (one, nodes_of_one), (two, nodes_of_two), size
 
 
-class _Workspace:
-    """Arrays for the values of nodes and variables; they grow as needed."""
+class _Covering:
+    """Compares new subscriptions with those in diagrams, in one phase or in two.
 
-    def __init__(self) -> None:
-        self.value, self.found, self.state = (np.zeros(64, kind) for kind in (np.uint8, np.int64, np.uint8))
+    Parameters
+    ----------
+    sides : attribute, least and greatest value of every variable
+    """
 
-    def make(self, nodes: int, variables: int) -> None:
-        if len(self.value) < nodes:
-            self.value, self.found = np.zeros(2 * nodes, np.uint8), np.zeros(2 * nodes, np.int64)
-        if len(self.state) < variables:
-            self.state = np.zeros(variables, np.uint8)
+    def __init__(self, chains: Chains, sides: tuple[Ints, ...]) -> None:
+        self._chains, self._sides = chains, sides
+        self._state = np.zeros(len(sides[0]), np.uint8)
+        self._value, self.found = np.zeros(64, np.uint8), np.zeros(64, np.int64)
 
-
-class _Insertion:
-    """A new subscription that is compared with the subscriptions in diagrams."""
-
-    def __init__(self, chains: Chains, workspace: _Workspace, sides: tuple[Ints, ...], box: Box) -> None:
-        columns = chains.columns
-        self._columns = (columns.variable, columns.child, columns.outputs)
-        self._workspace, self._sides, self._box = workspace, sides, box
-        workspace.make(len(columns.variable), len(sides[0]))
+    def take(self, box: Box) -> None:
+        """Choose the subscription to compare; arrays grow with the diagrams."""
+        columns = self._chains.columns
+        self._columns, self._box = (columns.variable, columns.child, columns.outputs), box
+        nodes = len(columns.variable)
+        if len(self._value) < nodes:
+            self._value, self.found = np.zeros(2 * nodes, np.uint8), np.zeros(2 * nodes, np.int64)
 
     def one_phase(self) -> Related:
         from thatch.experiments.li2005.kernels import COVERED, COVERS
@@ -119,11 +118,9 @@ class _Insertion:
     def _related(self, wanted: int) -> Related:
         from thatch.experiments.li2005.kernels import assign, evaluate
 
-        workspace = self._workspace
-        assign(self._sides, self._box, workspace.state)
-        answer: Related = evaluate(
-            self._columns, workspace.state, wanted, len(self._box[0]), workspace.value, workspace.found
-        )
+        assign(self._sides, self._box, self._state)
+        size = len(self._box[0])
+        answer: Related = evaluate(self._columns, self._state, wanted, size, self._value, self.found)
         return answer
 
 
@@ -184,7 +181,7 @@ def _compare(results: Results) -> Comparisons:
         yield Comparison(
             f"microseconds in one phase, {way}, A, after {' / '.join(f'{mark:,}' for mark in some)}",
             "rises, then falls as more is covered",
-            results.show_means("one_us", rounded, shape="A", way=way, arrived=some),
+            results.show_means("one_us", show_rounded, shape="A", way=way, arrived=some),
         )
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from thatch.experiments.experiment import Comparison, Comparisons, Experiment
 from thatch.experiments.li2005.covering import ends_of
-from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, rounded, subscriptions_of
+from thatch.experiments.li2005.setting import COUNT, SCALE, SETTING, SMALL, show_rounded, subscriptions_of
 from thatch.experiments.li2005.tables import STAGES, reduce_by_stages
 from thatch.experiments.results import Results, join, number, ratio
 from thatch.experiments.trials import Row, Simulation, columns, grid, random_of
@@ -152,7 +152,7 @@ def _compare(results: Results) -> Comparisons:
             yield Comparison(
                 f"{way}, {shape}: microseconds without reduction, after covering, perfect and imperfect merging",
                 " / ".join(f"{1_000 * value:,.0f}" for value in paper[way]),
-                join(map(rounded, means)),
+                join(map(show_rounded, means)),
                 "other hardware and another language; only shares compare" if way == "naive" else "",
             )
         yield Comparison(
@@ -161,7 +161,7 @@ def _compare(results: Results) -> Comparisons:
             join(map(_ratio, ours["naive"], ours["diagrams"])),
         )
         times = (
-            results.show_means(("assigned_us", "walked_us"), rounded, " | ", shape=shape, stage=stage)
+            results.show_means(("assigned_us", "walked_us"), show_rounded, " | ", shape=shape, stage=stage)
             for stage in ("none", "imperfect")
         )
         yield Comparison(

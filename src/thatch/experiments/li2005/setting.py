@@ -14,7 +14,7 @@ from thatch.workloads.li2005 import (
     draw_subscriptions,
 )
 
-__all__ = ["COUNT", "SCALE", "SETTING", "SHAPES", "SMALL", "THRESHOLD", "rounded", "subscriptions_of"]
+__all__ = ["COUNT", "SCALE", "SETTING", "SHAPES", "SMALL", "THRESHOLD", "show_rounded", "subscriptions_of"]
 
 COUNT, SMALL = 200_000, 2_000  # subscriptions; in the quick size
 SCALE = COUNT // SMALL  # pools are smaller by this factor in the quick size, so that as much is shared
@@ -41,6 +41,6 @@ def subscriptions_of(seed: int, shape: str, count: int, scale: int) -> Predicate
     return draw_subscriptions(random_of(seed, shape, count), count, drawn_from)
 
 
-def rounded(value: float | None) -> str | None:
+def show_rounded(value: float | None) -> str | None:
     """A number without a fraction; None stays None."""
     return None if value is None else f"{value:.0f}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from thatch.experiments.experiment import Comparison, Comparisons, Experiment, plot_each
-from thatch.experiments.ouksel2006.redundant_cover import DELTA, FULL, QUICK, compare_removed, plot_removed
+from thatch.experiments.ouksel2006.redundant_cover import DELTA, FULL, QUICK, figure_of_removed
 from thatch.experiments.results import Results, number
 from thatch.experiments.trials import Row, Simulation, columns, random_of
 from thatch.workloads.ouksel2006 import FORMS, non_cover
@@ -62,17 +62,6 @@ _WHY_GUESSES = {
 }
 
 
-FIG7 = _figure(
-    name="ouksel2006/fig7",
-    title="reduction by MCS, non-cover",
-    statement="MCS performs even better than for redundant covering: most subscriptions are removed quickly.",
-    compare=partial(
-        compare_removed, what="rows removed", paper="near 100 %, more than in figure 5", why=_WHY_REMOVED
-    ),
-    plots=plot_removed("Rows removed"),
-)
-
-
 def _compare_guesses(results: Results) -> Comparisons:
     for form, why in _WHY_GUESSES.items():
         mean = number(results.mean("guesses", form=form))
@@ -80,6 +69,16 @@ def _compare_guesses(results: Results) -> Comparisons:
     wrong = number(results.total("is_wrong"))
     yield Comparison("wrong decisions", "none", wrong, f"of {len(results):,} runs")
 
+
+FIG7 = figure_of_removed(
+    _figure,
+    "rows removed",
+    "near 100 %, more than in figure 5",
+    _WHY_REMOVED,
+    name="ouksel2006/fig7",
+    title="reduction by MCS, non-cover",
+    statement="MCS performs even better than for redundant covering: most subscriptions are removed quickly.",
+)
 
 FIG8 = _figure(
     name="ouksel2006/fig8",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -13,7 +13,7 @@ from thatch.experiments.results import Results, percent
 from thatch.experiments.trials import Row, Simulation, Value, columns, grid, random_of
 from thatch.workloads.ouksel2006 import FORMS, redundant_cover
 
-__all__ = ["DELTA", "FIG5", "FIG6", "FULL", "QUICK", "compare_removed", "plot_removed"]
+__all__ = ["DELTA", "FIG5", "FIG6", "FULL", "QUICK", "figure_of_removed"]
 
 DELTA = 1e-10  # table 8
 ROWS = range(10, 311, 30)
@@ -65,17 +65,21 @@ SIMULATION = Simulation(
 _figure = partial(Experiment, setting=SETTING, simulation=SIMULATION, full=FULL, quick=QUICK)
 
 
-def compare_removed(results: Results, what: str, paper: str, why: Mapping[str, str]) -> Comparisons:
-    """The paper's statement beside our shares; `why` has a reason for each form."""
-    for form, attributes in product(FORMS, ATTRIBUTES):
-        where: dict[str, Value] = {"form": form, "attributes": attributes}
-        ours = results.show_means("removed", percent, rows=(10, 100, 310), **where)
-        yield Comparison(f"{what}, {form}, m = {attributes}, k = 10 / 100 / 310", paper, ours, why[form])
+def figure_of_removed(
+    figure: Callable[..., Experiment], what: str, paper: str, why: Mapping[str, str], **texts: str
+) -> Experiment:
+    """A figure of the rows that MCS removed; `why` has a reason for each form."""
 
+    def compare(results: Results) -> Comparisons:
+        for form, attributes in product(FORMS, ATTRIBUTES):
+            where: dict[str, Value] = {"form": form, "attributes": attributes}
+            ours = results.show_means("removed", percent, rows=(10, 100, 310), **where)
+            shown = f"{what}, {form}, m = {attributes}, k = 10 / 100 / 310"
+            yield Comparison(shown, paper, ours, why[form])
 
-def plot_removed(what: str) -> tuple[Plot, ...]:
-    """A plot for each form."""
-    return plot_each("form", FORMS, f"{what}, {{}}", "rows", "removed", by=("attributes",))
+    title = what.capitalize() + ", {}"
+    plots = plot_each("form", FORMS, title, "rows", "removed", by=("attributes",))
+    return figure(compare=compare, plots=plots, **texts)
 
 
 _WHY = {
@@ -85,14 +89,14 @@ _WHY = {
 }
 
 
-FIG5 = _figure(
+FIG5 = figure_of_removed(
+    _figure,
+    "redundant rows removed",
+    "80 to 100 %, more for larger m",
+    _WHY,
     name="ouksel2006/fig5",
     title="reduction by MCS, redundant covering",
     statement="MCS removes between 80 % and 100 % of the redundant subscriptions, more for more attributes.",
-    compare=partial(
-        compare_removed, what="redundant rows removed", paper="80 to 100 %, more for larger m", why=_WHY
-    ),
-    plots=plot_removed("Redundant rows removed"),
 )
 
 

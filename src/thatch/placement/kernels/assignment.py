@@ -129,7 +129,7 @@ def assign_greedily(
             j = queue[at]
             at += 1
         wanted = (boxes, interest_start[interest_of[j]], interest_start[interest_of[j] + 1])
-        candidates = (set_start[set_of[j]], set_start[set_of[j] + 1], set_leaf)
+        candidates = set_leaf[set_start[set_of[j]] : set_start[set_of[j] + 1]]
         chosen = -1
         if left[set_of[j]] > 0:
             chosen = _cheapest(
@@ -137,8 +137,8 @@ def assign_greedily(
             )
         if chosen < 0 and drawn < budget:
             # Evict a random subscriber of a random candidate.
-            span = candidates[1] - candidates[0]
-            leaf = set_leaf[candidates[0] + min(span - 1, int(draws[2 * drawn] * span))]
+            span = candidates.shape[0]
+            leaf = candidates[min(span - 1, int(draws[2 * drawn] * span))]
             if capacities[leaf] > 0:
                 position = first_member[leaf] + min(
                     capacities[leaf] - 1, int(draws[2 * drawn + 1] * capacities[leaf])
@@ -180,12 +180,10 @@ def assign_greedily(
 @subkernel
 def _cheapest(state, tree, wanted, candidates, loads, limits, capacities, tie, work, path_copy):
     """The candidate leaf of least cost, ties to the least loaded; −1 if all are at their limits."""
-    start, stop, leaf_of = candidates
     best = np.inf
     chosen = -1
     best_load = np.inf
-    for at in range(start, stop):
-        leaf = leaf_of[at]
+    for leaf in candidates:
         if loads[leaf] >= limits[leaf]:
             continue
         load = loads[leaf] / capacities[leaf] if capacities[leaf] > 0 else np.inf

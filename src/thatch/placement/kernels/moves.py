@@ -100,7 +100,7 @@ def sweep(order, depth, interests, sets, capacities, complexities, tie, room, se
                     while at < n and keys[by_key[at]] == key:
                         j = who[by_key[at]]
                         wanted = (boxes, interest_start[interest_of[j]], interest_start[interest_of[j] + 1])
-                        candidates = (set_start[set_of[j]], set_start[set_of[j] + 1], set_leaf)
+                        candidates = set_leaf[set_start[set_of[j]] : set_start[set_of[j] + 1]]
                         chosen = _find_room(state, wanted, candidates, leaf, enlarged, target, target_k)
                         if chosen < 0:
                             chosen = _find_cheapest(state, wanted, candidates, leaf, enlarged, tie, work)
@@ -198,11 +198,9 @@ def _find_room(state, wanted, candidates, leaf, enlarged, target, target_k):
     """The least loaded other candidate that has room and contains an interest, or −1; `target` is the enlarged filter."""
     filters, counts, _, _, loads, extra, capacities = state
     boxes, begin, end = wanted
-    start, stop, leaf_of = candidates
     chosen = -1
     least = np.inf
-    for at in range(start, stop):
-        other = leaf_of[at]
+    for other in candidates:
         load = loads[other] + extra[other]
         if other == leaf or load >= capacities[other]:
             continue
@@ -220,12 +218,10 @@ def _find_room(state, wanted, candidates, leaf, enlarged, target, target_k):
 def _find_cheapest(state, wanted, candidates, leaf, enlarged, tie, work):
     """The candidate with room that grows least for an interest, or −1; once a leaf is enlarged, that one only."""
     filters, counts, volumes, complexities, loads, extra, capacities = state
-    start, stop, leaf_of = candidates
     trial, draft, room = work
     chosen = -1
     least = np.inf
-    for at in range(start, stop):
-        other = leaf_of[at]
+    for other in candidates:
         if other == leaf or loads[other] + extra[other] >= capacities[other]:
             continue
         if other == enlarged:

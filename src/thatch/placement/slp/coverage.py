@@ -50,7 +50,7 @@ class Coverage:
         mark_contained(boxes, len(boxes), own.boxes, own.start, self.interests, out)
         self.contains[:, branch] = out
 
-    def missed(self, chosen: Ints | None = None) -> Bools:
+    def is_missed(self, chosen: Ints | None = None) -> Bools:
         """Whether no candidate of a type contains its interest; for all types, or for those chosen."""
         types = self.types
         chosen = np.arange(len(types)) if chosen is None else chosen

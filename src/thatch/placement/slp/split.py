@@ -82,7 +82,7 @@ def split(
             break
         value = found.value
         draws = _draw_often(part, found, rng)
-        missed = Coverage(part, draws[0]).missed()
+        missed = Coverage(part, draws[0]).is_missed()
         count = int(types.count[missed].sum())
         if drawn and count >= fewest:
             break  # a larger sample does not help any more
@@ -147,7 +147,7 @@ def _enlarge(
 def _draw_often(part: Subproblem, found: FractionalFilters, rng: np.random.Generator) -> list[list[Floats]]:
     """Draw boxes several times; the draws that miss the fewest subscribers come first."""
     draws = [draw_boxes(found, part.branches, rng) for _ in range(_DRAWS)]
-    missed = [int(part.types.count[Coverage(part, each).missed()].sum()) for each in draws]
+    missed = [int(part.types.count[Coverage(part, each).is_missed()].sum()) for each in draws]
     return [draws[at] for at in np.argsort(missed, kind="stable").tolist()]
 
 
