@@ -179,7 +179,9 @@ class _EventReader:
         scalar = read_scalar(value, where)
         self.characters += len(path)
         if self.characters > MAX_CHARACTERS:
-            raise EventError(f"More than {MAX_CHARACTERS:,} characters in all paths", where=where[:80])
+            raise EventError(
+                f"The event has more than {MAX_CHARACTERS:,} characters in all paths", where=where[:80]
+            )
         key = key_of(path)
         if key in record.points or key in listed:
             raise EventError("each path once", f"{shown(path)} twice", where)
@@ -206,4 +208,6 @@ class _EventReader:
                 f"at most {MAX_DEPTH} nested objects and lists", "a deeper or cyclic one", where[:80]
             )
         if self.parts > MAX_PARTS:
-            raise EventError(f"More than {MAX_PARTS:,} fields and list elements", where=where[:80])
+            raise EventError(
+                f"The event has more than {MAX_PARTS:,} fields and list elements", where=where[:80]
+            )

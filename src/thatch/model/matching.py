@@ -104,5 +104,5 @@ def _holds_on_tied_lists(constraints: Constraints, residuals: Sequence[Residual]
 def _flats(element: Record) -> Iterator[dict[str, Cut]]:
     for index, points in enumerate(element.flat()):
         if index > _MAX_PAIRS:
-            raise EventError(f"More than {_MAX_PAIRS:,} ways to choose inside one list element")
+            raise EventError(f"The event has more than {_MAX_PAIRS:,} ways to choose inside one list element")
         yield points

@@ -57,7 +57,7 @@ def pattern_of_json(text: str) -> Any:
     except PatternError:  # a ValueError too, but it already says what is wrong
         raise
     except RecursionError:
-        raise PatternError(f"More than {MAX_NESTING} levels of nesting") from None
+        raise PatternError(f"The pattern has more than {MAX_NESTING} levels of nesting") from None
     except ValueError as error:  # also integers of thousands of digits
         raise PatternError("JSON", f"{shown(text)} ({error})") from None
 
@@ -85,7 +85,9 @@ class _Size:
     def add(self, path: str, entries: int, where: str) -> None:
         self.characters += len(path) + entries
         if self.characters > MAX_LENGTH:
-            raise PatternError(f"More than {MAX_LENGTH:,} characters in all paths together", where=where)
+            raise PatternError(
+                f"The pattern has more than {MAX_LENGTH:,} characters in all paths together", where=where
+            )
 
 
 @dataclass(slots=True)
@@ -100,7 +102,7 @@ class _Scope:
 def _object(pattern: Mapping[str, Any], path: str, where: str, depth: int, scope: _Scope) -> Expression:
     """The conditions in one object; `path` and `where` end in a dot, unless they are empty."""
     if depth > MAX_NESTING:
-        raise PatternError(f"More than {MAX_NESTING} levels of nesting", where=where[:80])
+        raise PatternError(f"The pattern has more than {MAX_NESTING} levels of nesting", where=where[:80])
     if not pattern:
         raise PatternError("at least one field in an object", "an empty object", where[:-1])
     conditions: list[Expression] = []
