@@ -150,23 +150,26 @@ class NecessaryView:
                     tested.add(entry)
                     if holds(conjunction, record):
                         found.add(entry[0])
-        work = self._work
-        work["events"] += 1
-        work["candidates"] += len(tested)
-        work["matches"] += len(found)
+        self._count(len(tested), len(found))
         return sorted(found)
 
     def _first(self, record: Record) -> Slots:
         """The slot of one filter that matches, if any does."""
-        work = self._work
-        work["events"] += 1
+        tested = 0
         for bucket in self._buckets(record):
             for entry, conjunction in bucket.items():
-                work["candidates"] += 1
+                tested += 1
                 if holds(conjunction, record):
-                    work["matches"] += 1
+                    self._count(tested, 1)
                     return np.array(entry[:1], np.int64)
+        self._count(tested, 0)
         return np.zeros(0, np.int64)
+
+    def _count(self, candidates: int, matches: int) -> None:
+        work = self._work
+        work["events"] += 1
+        work["candidates"] += candidates
+        work["matches"] += matches
 
     def _buckets(self, record: Record) -> Iterator[Bucket]:
         """Every bucket that may hold a conjunction the event satisfies."""
