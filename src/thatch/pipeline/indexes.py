@@ -159,10 +159,10 @@ def check_once(column: pa.ChunkedArray, error: type[SubscriptionError | TableErr
         raise error(expected, f"{often[0]['values'].as_py()!r} {often[0]['counts']} times")
 
 
-def bad_row(reason: str, row: int | None, identity: str | None) -> SubscriptionError:
+def bad_row(reason: str, row: int | None, identity: str | None, text: str | None = None) -> SubscriptionError:
     """The error for a row that is not a subscription, in a table in which every row must be one."""
-    which = f"subscription {shown(identity)}" if row is None else f"row {row}, {shown(identity)}"
-    return SubscriptionError(_ALL_GOOD, reason, which)
+    which = f"subscription {shown(identity)}" if identity is not None else f"filter {shown(text)}"
+    return SubscriptionError(_ALL_GOOD, reason, which if row is None else f"row {row}, {shown(identity)}")
 
 
 def parse_row(
@@ -177,11 +177,13 @@ def parse_row(
     try:
         if reason is not None:
             raise FilterError("a row that could be read", reason)
+        if identity is None:
+            raise SubscriptionError("a text as id", "null")
         if text is None:
             raise FilterError("filter text", "null")
         return read_subscription(identity, text, subscriber, None, schema)[1]
     except ThatchError as error:
-        raise bad_row(str(error), row, identity) from error
+        raise bad_row(str(error), row, identity, text) from error
 
 
 def fill_engine(table: pa.Table, schema: Schema | None) -> tuple[Engine, list[tuple[int, str]]]:

@@ -81,7 +81,7 @@ def _names(lines: Lines, files: Files) -> tuple[str, ...]:
     """Read the names of the columns, which all files must share."""
     heads = [_read_head(lines, each) for each in lines.splits if each.start == 0 and each.head is not None]
     if not heads:
-        raise TableError("a CSV file whose first line names the columns", "an empty file", files.given)
+        raise TableError("The CSV file is empty; its first line must name the columns", where=files.given)
     first = heads[0]
     for other in heads[1:]:
         if other[1] != first[1]:
