@@ -61,8 +61,8 @@ def test_an_experiment_is_whole(name):
     assert name == each.name
     assert each.statement.endswith(".")
     for quick in (False, True):
-        for combination in each.grid(quick=quick).combinations():
-            assert {key: type(value) for key, value in combination} == dict(each.simulation.parameters)
+        for trial in each.grid(quick=quick).first(1):
+            assert {key: type(value) for key, value in trial.parameters} == dict(each.simulation.parameters)
     columns = {*each.simulation.parameters, *each.simulation.results}
     for plot in each.plots:
         assert {plot.across, plot.up, *plot.by, *(plot.where or {})} <= columns

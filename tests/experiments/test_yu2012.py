@@ -21,9 +21,9 @@ SMALL = {"subscribers": (200,), "brokers": (8,)}
 
 
 def _parameters(**choices):
-    told = {"subscribers": 200, "brokers": 8, "algorithms": "slp", **choices}
-    (combination,) = placements(1, **{name: (value,) for name, value in told.items()}).combinations()
-    return dict(combination)
+    asked = {"subscribers": 200, "brokers": 8, "algorithms": "slp", **choices}
+    (trial,) = placements(1, **{name: (value,) for name, value in asked.items()})
+    return dict(trial.parameters)
 
 
 def test_a_network_is_taken_only_if_balance_finds_room_below_beta():
