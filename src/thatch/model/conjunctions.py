@@ -18,6 +18,7 @@ from thatch.model.lines import (
     EMPTY,
     MISSING,
     NUMBERS,
+    RANK_NUMBER,
     TEXTS,
     TOP,
     WHOLE,
@@ -177,8 +178,11 @@ def _require(key: str, constraint: Constraint, reason: str) -> None:
 def points_of(constraint: Constraint, line: Line | None) -> list[Cut] | None:
     """The points of all values that satisfy a constraint, None if they are not known to be finitely many."""
     result: list[Cut] = []
-    if line is None and constraint and constraint[-1] == TOP:
-        return None  # no end of texts
+    if line is None and constraint:
+        low, high = constraint[:2]
+        is_range = low[0] == RANK_NUMBER and len(low) == len(high) == 3 and low[1] != high[1]
+        if is_range or constraint[-1] == TOP:
+            return None  # no end of numbers between two, nor of texts
     limit = _MAX_NAMED if line is None else _MAX_DECLARED
     for low, high in intervals(constraint):
         while low < high:
