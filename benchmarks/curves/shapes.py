@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from thatch.workloads import Workload, generate
 from thatch.workloads.boxes import RealBoxes, make_real_boxes
 from thatch.workloads.selective import Selective, make_selective
-from thatch.workloads.workload import read_request
+from thatch.workloads.workload import Request
 
 __all__ = ["Curve", "curves"]
 
@@ -42,7 +42,10 @@ def curves(most: int, events: int, seed: int) -> list[Curve]:
     count = max(1, most // 10)
 
     def w1_like(shape: Selective) -> Workload:
-        return make_selective(read_request("W1-like", count, events, seed), shape)
+        return make_selective(Request(name="W1-like", subscriptions=count, events=events, seed=seed), shape)
+
+    def w2_like(shape: RealBoxes) -> Workload:
+        return make_real_boxes(Request(name="W2-like", subscriptions=count, events=events, seed=seed), shape)
 
     return [
         Curve(
@@ -63,9 +66,7 @@ def curves(most: int, events: int, seed: int) -> list[Curve]:
         Curve(
             name="match rate, %",
             values=(0.001, 0.01, 0.1, 1, 10),
-            make=lambda value: make_real_boxes(
-                read_request("W2-like", count, events, seed), _boxes_with_share(value / 100)
-            ),
+            make=lambda value: w2_like(_boxes_with_share(value / 100)),
         ),
     ]
 
