@@ -31,8 +31,12 @@ settings.register_profile("deep", max_examples=1_500, deadline=None, suppress_he
 settings.load_profile(os.environ.get("THATCH_HYPOTHESIS_PROFILE", "fast"))
 
 
-# A Java that compiles quickly and collects garbage in one thread: tests are over before better code would pay.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# A Java that compiles quickly, collects garbage in one thread and trusts Spark's classes: tests are over before better
+# code would pay.
+os.environ.setdefault(
+    "JDK_JAVA_OPTIONS",
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
+)
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -92,6 +96,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             part = file if workers <= SPARK_SESSIONS else zlib.crc32(file.encode()) % SPARK_SESSIONS
             item.add_marker(pytest.mark.xdist_group(f"{part}"))
     items.sort(key=_turn)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse to run if pytest-xdist does not see the groups: every worker would start every server."""
+    if getattr(session.config.option, "loadgroup", False) and hasattr(session.config, "workerinput"):
+        lost = [item.nodeid for item in session.items if _groups(item) and "@" not in item.nodeid]
+        if lost:
+            raise pytest.UsageError(f"pytest-xdist ignores the group of {lost[0]} and {len(lost) - 1} others")
 
 
 def _groups(item: pytest.Item) -> set[str]:
