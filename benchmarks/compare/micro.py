@@ -1,7 +1,7 @@
 """A short set of figures, run by path in a process of its own for each commit; prints them as JSON.
 
-It uses only what every commit has: `thatch.parse`, `thatch.workloads` and the oldest calls of `thatch.Engine`. What
-less of is better: microseconds, all of them.
+It uses only what every commit has: `thatch.parse`, `thatch.workloads`, and the oldest calls of engines, forwarding sets
+and networks. All figures are microseconds: less is better.
 """
 
 from __future__ import annotations
@@ -43,12 +43,32 @@ def _subscribe() -> float:
     return (time.perf_counter() - started) / len(filters) * 1e6
 
 
-def _match(name: str) -> Callable[[], float]:
+def _ask(question: str, name: str) -> Callable[[], float]:
     def measured() -> float:
         engine = _engine(name)
-        return _best(engine.match, generate(name, 0, _EVENTS, 1).events())
+        return _best(getattr(engine, question), generate(name, 0, _EVENTS, 1).events())
 
     return measured
+
+
+def _forward() -> float:
+    filters = list(enumerate(generate("W2-3D", 2_000, 0, 1).filters()))
+    link = thatch.ForwardingSet()  # by the exact policy
+    started = time.perf_counter()
+    for row, filter in filters:
+        link.add(f"s{row}", filter)
+    return (time.perf_counter() - started) / len(filters) * 1e6
+
+
+def _publish() -> float:
+    workload = generate("W1", 500, _EVENTS, 1)
+    with thatch.BlockingNetwork(thatch.Topology.line(3)) as net:
+        feed, desk = net.connect("b1", "feed"), net.connect("b3", "desk")
+        feed.advertise("true")
+        kept = [desk.subscribe(filter) for filter in workload.filters()]
+        found = _best(feed.publish, workload.events())
+        del kept
+    return found
 
 
 def _batch() -> float:
@@ -61,10 +81,14 @@ FIGURES: dict[str, Callable[[], float]] = {
     "parse W1": _parse,
     "load W1": _load,
     "subscribe W1": _subscribe,
-    "match W1": _match("W1"),
-    "match W2-3D": _match("W2-3D"),
-    "match W5": _match("W5"),
+    "match W1": _ask("match", "W1"),
+    "match W2-3D": _ask("match", "W2-3D"),
+    "match W5": _ask("match", "W5"),
+    "any W1": _ask("any", "W1"),
+    "count W1": _ask("count", "W1"),
     "match_batch W2-3D": _batch,
+    "forward W2-3D": _forward,
+    "publish W1": _publish,
 }
 
 
