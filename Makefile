@@ -31,11 +31,11 @@ demo: $(VENV)/.all $(VENV)/.package ## match a stream of quotes live, route them
 
 fast: $(VENV)/.dev $(VENV)/.package ## run the quick tests, in under a minute
 	@echo "Running the quick tests, in random order."
-	@THATCH_HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not slow" $(ARGS)
+	@THATCH_HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not slow and not deep" $(ARGS)
 
 test: $(VENV)/.dev $(VENV)/.package ## run every test, the same way each time
 	@echo "Running every test, with fixed seeds: two runs do the same."
-	@THATCH_HYPOTHESIS_PROFILE=ci PYTHONHASHSEED=0 $(PYTEST) --randomly-seed=1 $(ARGS)
+	@THATCH_HYPOTHESIS_PROFILE=ci PYTHONHASHSEED=0 $(PYTEST) --randomly-seed=1 -m "not deep" $(ARGS)
 
 deep: $(VENV)/.dev $(VENV)/.package ## hunt for bugs with random seeds, for DEEP_MINUTES=15
 	@echo "Repeating the tests with random seeds and long histories, for $(DEEP_MINUTES) minutes or until one fails."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ settings.register_profile(
 )
 settings.register_profile(
     "ci",
-    max_examples=250,
+    max_examples=100,  # always the same; `make deep` looks further
     stateful_step_count=20,
     deadline=None,
     derandomize=True,
@@ -84,17 +83,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # --- who runs where and when -----------------------------------------------------------------------------------------
 
-SPARK_SESSIONS = 2  # at most, in a parallel run; each has one core
 
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Spread the tests that share a Spark session over two sessions, file by file, and begin with long chains."""
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    for item in items:
-        if "spark" in _groups(item):
-            file = item.path.relative_to(config.rootpath).as_posix()
-            part = file if workers <= SPARK_SESSIONS else zlib.crc32(file.encode()) % SPARK_SESSIONS
-            item.add_marker(pytest.mark.xdist_group(f"{part}"))
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run whole groups first: a worker that took one last would keep the others waiting."""
     items.sort(key=_turn)
 
 
@@ -111,7 +102,7 @@ def _groups(item: pytest.Item) -> set[str]:
 
 
 def _turn(item: pytest.Item) -> int:
-    """Whole groups first, those on a cluster before all; a worker that took one last would keep others waiting."""
+    """When a test runs: the longest groups before the others."""
     groups = _groups(item)
     return 0 if "cluster" in groups else 1 if "spark" in groups else 2 if groups else 3
 
@@ -121,7 +112,7 @@ def _turn(item: pytest.Item) -> int:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
-    """A worker's Spark session, on one core; tests that use it are in the group `spark`."""
+    """The one Spark session of a run, on one core; tests that use it are in the group `spark`."""
     from thatch.pipeline import session
 
     made = session("thatch tests", master="local[1]", settings={"spark.sql.shuffle.partitions": 2})

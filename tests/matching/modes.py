@@ -13,7 +13,9 @@ __all__ = ["in_every_mode", "run_in_mode"]
 
 _ROOT = Path(__file__).parents[2]
 
-in_every_mode = pytest.mark.parametrize("mode", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
+in_every_mode = pytest.mark.parametrize(
+    "mode", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.deep)]
+)
 
 
 def run_in_mode(program: str, mode: str, cache: Path) -> str:

@@ -28,7 +28,7 @@ for name in ("W1", "W1c", "W2-3D", "W3", "W4A", "W5", "W6"):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_portable_path_answers_like_the_one_of_this_processor() -> None:
     answers = []
     for portable in ("0", "1"):
