@@ -72,10 +72,15 @@ assert length_of(np.array([1, 2]), 0) == 3
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
+MATCHING = ("matching/test_on_demand.py", "reduction/test_branch_and_bound.py")
+MORE = ("matching/test_prefilter.py", "matching/test_layers.py", "placement/test_local_search.py")
+
+
 @pytest.mark.slow
-def test_indexes_and_searches_are_right_without_private_names_of_numba() -> None:
-    tests = ("matching/test_prefilter.py", "matching/test_layers.py", "matching/test_on_demand.py",
-             "reduction/test_branch_and_bound.py", "placement/test_local_search.py")  # fmt: skip
+@pytest.mark.parametrize(
+    "tests", [MATCHING, pytest.param(MORE, marks=pytest.mark.deep)], ids=["some", "more"]
+)
+def test_indexes_and_searches_are_right_without_private_names_of_numba(tests: tuple[str, ...]) -> None:
     environment = {**os.environ, "THATCH_PLAIN_NUMBA": "1", "THATCH_HYPOTHESIS_PROFILE": "fast"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:xdist", "-m", "not slow"]
     run = subprocess.run(
