@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from tests.placement.subscribers import homes, people, sites
+from tests.strategies import expressions, schemas
 from thatch import Integer, Schema, parse
-from thatch.errors import TableError
+from thatch.errors import FilterError, TableError
 from thatch.formats.folders import read_manifest
 from thatch.formats.plan import read_plan, write_plan
+from thatch.model.expressions import Compare, Distinct, Or
+from thatch.model.filters import Filter
 from thatch.placement import PlacementOptions, SubscriptionList, place
 
 QUICK = PlacementOptions(algorithm="gr_star", max_delay=3.0)
@@ -37,12 +43,29 @@ def test_a_plan_comes_back_from_its_folder(plan, tmp_path):
         np.testing.assert_array_equal(getattr(again, name), getattr(plan, name))
     for mine, theirs in zip(again.boxes, plan.boxes, strict=True):
         np.testing.assert_array_equal(mine, theirs)
-    for mine, theirs in zip(again.filters, plan.filters, strict=True):
-        assert (mine is None) == (theirs is None)
-        assert mine is None or (mine.covers(theirs) and theirs.covers(mine))
+    assert again.filters == plan.filters
     manifest = read_manifest(tmp_path / "plan", "plan")
     assert manifest["rows"]["assignment"] == 40
     assert manifest["command"] == "thatch place"
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(expressions, min_size=1, max_size=3), schemas)
+@example([Distinct("x", 5)], None)  # an interval from below 5 to the end of texts
+@example([Or((Compare("x", "<", 5), Compare("x", ">", 7)))], None)
+def test_any_filters_make_a_plan_whose_filters_come_back_equal(tmp_path, written, schema):
+    rows = []
+    for each in written:
+        with suppress(FilterError):  # it never matches, or is too large
+            rows.append((f"s{len(rows)}", Filter.of(each, schema)))
+    if not rows:
+        return
+    names = [name for name, _ in rows]
+    places = homes(names, np.zeros(len(names)))
+    plan = place(SubscriptionList(rows), sites(leaves=2), places, QUICK, schema=schema)
+    described = {"schema": None if schema is None else schema.describe()}
+    write_plan(tmp_path / "plan", plan, parameters=described, overwrite=True)
+    assert read_plan(tmp_path / "plan").filters == plan.filters
 
 
 def test_a_plan_keeps_its_schema(tmp_path):

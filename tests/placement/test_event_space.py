@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.strategies import events as any_events
+from tests.strategies import expressions, schemas
 from thatch import Decimal, Enum, Integer, Number, Schema, parse
-from thatch.errors import ParameterError
+from thatch.errors import EventError, FilterError, ParameterError
+from thatch.model.filters import Filter
 from thatch.model.lines import BOTTOM, TOP
 from thatch.model.profile import Profile
 from thatch.placement.event_space import MOST_BOXES, count_sides, event_space
@@ -88,6 +93,37 @@ def test_what_a_subscription_wants_passes_the_filter_around_its_boxes(texts, log
         for event in log:
             if any(each.matches(event) for each in subscriptions):
                 assert filter.matches(event), str(filter)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(expressions, min_size=1, max_size=4),
+    schemas,
+    st.integers(1, 6),
+    st.lists(any_events, max_size=3),
+)
+def test_any_filter_has_boxes_and_filters_around_boxes_are_in_normal_form(written, schema, most, log):
+    subscriptions = []
+    for each in written:
+        with suppress(FilterError):  # it never matches, or is too large
+            subscriptions.append(Filter.of(each, schema))
+    space = event_space(count_sides(subscriptions), schema=schema, most=most)
+    for each in subscriptions:
+        around = space.filter_of(space.boxes_of(each))
+        assert parse(str(around), schema) == around
+        for event in log:
+            with suppress(EventError):
+                assert around.matches(event) or not each.matches(event)
+    if subscriptions:
+        around = space.filter_of(np.concatenate([space.boxes_of(each) for each in subscriptions]))
+        assert parse(str(around), schema) == around
+
+
+def test_a_filter_around_boxes_that_touch_is_one_interval():
+    subscriptions = [parse("x < 5"), parse("x > 7"), parse("x between 5 and 6")]
+    space = event_space(count_sides(subscriptions))
+    boxes = np.concatenate([space.boxes_of(each) for each in subscriptions])
+    assert space.filter_of(boxes) == parse("x <= 6 or x > 7")
 
 
 def test_a_subscription_is_itself_where_it_is_a_box_and_all_its_attributes_are_axes():

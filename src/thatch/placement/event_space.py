@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.model.conjunctions import Conjunction
+from thatch.model.conjunctions import Conjunction, Dead, close
 from thatch.model.filters import Filter
 from thatch.model.lines import BOTTOM, TOP, WHOLE, Constraint, Cut
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.selectivity import Selectivity
+from thatch.model.simplification import simplify
 from thatch.model.types import Line
 from thatch.placement.arrays import Floats
 from thatch.placement.boxes import box_volumes, is_inside
@@ -101,17 +102,22 @@ class EventSpace:
         """
         if not len(boxes):
             return None
-        found = {self._conjunction(box) for box in _outermost(boxes)}
-        return Filter(tuple(sorted(found, key=Conjunction.sort_key)), self.schema, ())
+        found = [each for box in _outermost(boxes) if (each := self._conjunction(box)) is not None]
+        return Filter(tuple(simplify(found, self.schema)), self.schema, ())
 
-    def _conjunction(self, box: Floats) -> Conjunction:
+    def _conjunction(self, box: Floats) -> Conjunction | None:
+        """A box as a conjunction; None if no event lies inside, as for some parts of a union on a derived attribute."""
         d = len(self.axes)
-        sides = []
+        sides = {}
         for number, axis in enumerate(self.axes):
             constraint = axis.between(float(box[number]), float(box[d + number]))
             if constraint != WHOLE:
-                sides.append((axis.key, _expressible(constraint, line_of(axis.key, self.schema))))
-        return Conjunction(tuple(sorted(sides)))
+                line = line_of(axis.key, self.schema)
+                sides[axis.key] = tighten(_expressible(constraint, line), line)
+        try:
+            return close(sides, (), self.schema)
+        except Dead:
+            return None
 
 
 def _outermost(boxes: Floats) -> list[Floats]:
