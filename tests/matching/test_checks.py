@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.matching.kernels import run_check
 from tests.matching.modes import in_every_mode, run_in_mode
-from thatch.matching.segments.parts import LONGEST, program
+from thatch.matching.segments.parts import LONGEST, LONGEST_LOOSE, program
 from thatch.model.residuals import WildcardCheck
 from thatch.model.wildcards import wildcard
 
@@ -116,6 +116,34 @@ def test_the_longest_program_gives_the_right_answers() -> None:
     assert answers(checks, texts) == expected(checks, texts)
 
 
+repetitive = st.builds(
+    lambda base, times, end: (base * times)[: 3 * times] + end,
+    st.text("abé", min_size=1, max_size=5),
+    st.integers(1, 60),
+    st.sampled_from(["", "a", "b", "ab", "é"]),
+)
+
+
+@given(repetitive, repetitive, st.lists(repetitive, min_size=1, max_size=4))
+def test_pieces_that_repeat_themselves_are_found_in_texts_that_do(
+    start: str, end: str, texts: list[str]
+) -> None:
+    forms = [f"%{start}{end}%", f"%{start[-15:]}_{end[:15]}%"]
+    checks = [WildcardCheck("x", wildcard(form)) for form in forms]
+    filled = [f"{text}{text}{start}{each}{end}{text}" for text in texts for each in ("", "a")]
+    texts = [text * 4 for text in texts] + filled
+    assert answers(checks, texts) == expected(checks, texts)
+
+
+def test_a_long_piece_with_an_underscore_is_left_to_python() -> None:
+    assert program(WildcardCheck("x", wildcard("%" + "a" * (LONGEST_LOOSE - 1) + "_%"))) is not None
+    assert program(WildcardCheck("x", wildcard("%" + "a" * LONGEST_LOOSE + "_%"))) is None
+    assert (
+        program(WildcardCheck("x", wildcard("_" + "a" * LONGEST_LOOSE + "%_" + "a" * LONGEST_LOOSE)))
+        is not None
+    )
+
+
 # --- other ways to run the same source -----------------------------------------------------------------------------
 
 PROGRAM = """
@@ -139,3 +167,33 @@ print(sum(map(sum, rows)))
 @in_every_mode
 def test_the_kernel_is_right_as_plain_python_and_with_every_access_checked(mode: str, tmp_path: Path) -> None:
     assert int(run_in_mode(PROGRAM, mode, tmp_path)) > 1_000
+
+
+COUNTING = """
+from thatch.matching.segments.kernels.checks import check_holds
+from thatch.matching.segments.parts import program
+from thatch.model.residuals import WildcardCheck
+from thatch.model.wildcards import wildcard
+
+class Counted(list):
+    looks = 0
+    def __getitem__(self, at):
+        self.looks += 1
+        return list.__getitem__(self, at)
+
+def looks(form, size, filler):
+    text = Counted((filler * (20 * size)).encode())
+    code = program(WildcardCheck("x", wildcard(form.format("a" * size, "ab" * (size // 2)))))
+    assert not check_holds(code, 0, text, 0, len(text))
+    return text.looks / len(text)
+
+for form in ("%{0}b{0}%", "%{1}b{1}%", "%{1}b%{1}b%", "%{0}b{0}%{0}b{0}%", "%a{0}ba%"):
+    for filler in ("a", "ab", "aab"):
+        print(round(looks(form, 40, filler), 1), round(looks(form, 640, filler), 1))
+"""
+
+
+@pytest.mark.slow
+def test_looks_at_each_byte_of_a_text_a_few_times_however_long_the_piece(tmp_path: Path) -> None:
+    for line in run_in_mode(COUNTING, "NUMBA_DISABLE_JIT", tmp_path).splitlines():
+        assert max(map(float, line.split())) < 12, line

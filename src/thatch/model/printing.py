@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from thatch.model.conjunctions import Conjunction
+from thatch.model.conjunctions import Conjunction, points_of
 from thatch.model.events import Record
 from thatch.model.expressions import Expression, Matches, Not, Within
 from thatch.model.lines import (
@@ -22,7 +22,6 @@ from thatch.model.lines import (
     TEXTS,
     Constraint,
     Cut,
-    around,
     contains,
     covers,
     difference,
@@ -41,7 +40,7 @@ from thatch.model.types import Line
 from thatch.model.wildcards import escape_wildcard
 from thatch.model.wording import literal_text, quote_text
 
-__all__ = ["PrintedCondition", "constraint_text", "filter_text", "printed_conditions"]
+__all__ = ["PrintedCondition", "can_be_said", "constraint_text", "filter_text", "printed_conditions"]
 
 _FALSE: Constraint = ((2,), (3,))
 _TRUE: Constraint = ((3,), (4,))
@@ -130,8 +129,16 @@ def residual_text(residual: Residual, *, demands_text: bool) -> str:
     return f"not {text}" if residual.negated else text
 
 
+def can_be_said(key: str, constraint: Constraint, schema: Schema | None) -> bool:
+    """Whether a filter can have the constraint: if it holds on NaN, it must hold on all but a few other numbers."""
+    nan = _on(_NAN, key, schema)
+    if not nan or not covers(constraint, nan):
+        return bool(constraint)
+    return points_of(difference(difference(PRESENT, constraint), TEXTS), None) is not None
+
+
 def constraint_text(key: str, constraint: Constraint, schema: Schema | None) -> str:
-    """A constraint on one attribute as text that can stand between two `and`."""
+    """A constraint that a filter can have (see `can_be_said`) as text that can stand between two `and`."""
     present = _on(PRESENT, key, schema)
     if constraint == present:
         return f"exists({key})"
@@ -155,15 +162,11 @@ def _on(constraint: Constraint, key: str, schema: Schema | None) -> Constraint:
 def _exclusion(key: str, constraint: Constraint) -> str:
     left_out = difference(PRESENT, constraint)
     conditions = []
-    for low, high in intervals(difference(left_out, TEXTS)):
-        while low < high:
-            place = first_point(low)
-            assert around(place)[1] <= high, "only single values can be left out below the texts"
-            said = (
-                "is not null" if place == (1,) else f"is distinct from {literal_text(key, value_at(place))}"
-            )
-            conditions.append(f"{key} {said}")
-            low = around(place)[1]
+    places = points_of(difference(left_out, TEXTS), None)
+    assert places is not None, "only single values can be left out below the texts"
+    for place in places:
+        said = "is not null" if place == (1,) else f"is distinct from {literal_text(key, value_at(place))}"
+        conditions.append(f"{key} {said}")
     texts = list(intervals(intersect(left_out, TEXTS)))
     if all(is_single(low, high) for low, high in texts):
         conditions += [f"{key} is distinct from {_first_literal(key, low)}" for low, _ in texts]

@@ -6,17 +6,15 @@ looks for the pieces from left to right, each at its first place, which is enoug
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-__all__ = ["Wildcard", "escape_wildcard", "wildcard"]
+from thatch.model.piece_search import Piece, finder
+
+__all__ = ["Piece", "Wildcard", "escape_wildcard", "wildcard"]
 
 _ONE = None  # in a piece: any one character
 _LONG = 1_000
 _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
-
-Piece = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +64,18 @@ class Wildcard:
 
     def matches(self, text: str) -> bool:
         """Whether the whole text has the form of the pattern."""
-        first, *rest = _finders(self.pieces)
+        first, *rest = map(finder, self.pieces)
         if not rest:
-            return len(text) == len(self.pieces[0]) and first.match(text) is not None
-        opening = first.match(text)
-        if opening is None:
-            return False
-        place = opening.end()
+            return len(text) == len(self.pieces[0]) and first.stands_at(text, 0)
+        place = len(self.pieces[0])
         end = len(text) - len(self.pieces[-1])  # where the last piece must stand
-        for finder in rest[:-1]:
-            found = finder.search(text, place)
-            if found is None:
+        if place > end or not first.stands_at(text, 0) or not rest[-1].stands_at(text, end):
+            return False
+        for each in rest[:-1]:
+            place = each.end_of_first(text, place)
+            if not 0 <= place <= end:
                 return False
-            place = found.end()
-        return place <= end and rest[-1].match(text, end) is not None
+        return True
 
 
 def wildcard(pattern: str) -> Wildcard:
@@ -126,12 +122,3 @@ def _literal(piece: Piece) -> str | None:
 def _leading(piece: Piece) -> str:
     end = piece.index(_ONE) if _ONE in piece else len(piece)
     return "".join(filter(None, piece[:end]))
-
-
-@lru_cache(maxsize=4_096)
-def _finders(pieces: tuple[Piece, ...]) -> list[re.Pattern[str]]:
-    """A regular expression per piece, without any repetition in it, so that none can backtrack."""
-    return [
-        re.compile("".join("." if part is _ONE else re.escape(part) for part in piece), re.DOTALL)
-        for piece in pieces
-    ]

@@ -13,12 +13,22 @@ from thatch.model.lines import Constraint, Cut, intervals, is_single
 from thatch.model.residuals import WildcardCheck
 from thatch.model.wildcards import Piece
 
-__all__ = ["LONGEST", "MOST_ATTRIBUTES", "MOST_SIDES", "Parts", "plain_sides", "program", "take_apart"]
+__all__ = [
+    "LONGEST",
+    "LONGEST_LOOSE",
+    "MOST_ATTRIBUTES",
+    "MOST_SIDES",
+    "Parts",
+    "plain_sides",
+    "program",
+    "take_apart",
+]
 
 MOST_ATTRIBUTES = 60_000  # of one segment, which numbers them in sixteen bits
 MOST_SIDES = 1_000  # of one box; the rest is verified
 MOST_SPREAD = 1_000  # sides in all, where each value of a list becomes a box
 LONGEST = 4_096  # of a program, which bounds what a hostile pattern costs on a long text
+LONGEST_LOOSE = 64  # of a piece with `_` between two `%`
 _ONE = b"\xff"  # any one character: `_`
 
 _EXACT = 2**53
@@ -193,6 +203,8 @@ def _boxes(constraints: Constraints, spread: int) -> Iterator[Constraints]:
 def program(check: WildcardCheck) -> bytes | None:
     """A wildcard check as a byte program, which kernels run on UTF-8 text; None if it would be longer than `LONGEST`.
 
+    None also if a long piece between two `%` has a `_`: kernels compare such a piece anew at every place.
+
     A program, all integers little endian:
 
     ```
@@ -218,6 +230,8 @@ def program(check: WildcardCheck) -> bytes | None:
     ordered = [first, *rest[-1:], *rest[:-1]]
     least = sum(map(len, ordered))
     if 5 + 3 * len(ordered) + least > LONGEST:
+        return None
+    if any(_ONE in piece and len(piece) > LONGEST_LOOSE for piece in ordered[2:]):
         return None
     header = struct.pack("<BHH", check.negated, least, len(ordered))
     return header + b"".join(struct.pack("<BH", _ONE in piece, len(piece)) + piece for piece in ordered)

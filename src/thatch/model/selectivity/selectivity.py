@@ -39,7 +39,7 @@ from math import prod
 from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import BOTTOM, Constraint, Cut
 from thatch.model.names import base_of
-from thatch.model.printing import PrintedCondition, constraint_text
+from thatch.model.printing import PrintedCondition, can_be_said, constraint_text
 from thatch.model.profile import AttributeProfile, Profile
 from thatch.model.schema import Schema, line_of
 from thatch.model.selectivity.assumed import assumed_distribution, assumed_upper
@@ -163,7 +163,9 @@ class Selectivity:
         return max(assumed_upper(line, named, constraint), assumed.estimate(constraint))
 
     def _measured_share(self, key: str, constraint: Constraint) -> float | None:
-        if self._profile is None or not self._measured or not self._profile.events or not constraint:
+        if self._profile is None or not self._measured or not self._profile.events:
+            return None
+        if not can_be_said(key, constraint, self._schema):  # such as what lies between two filters
             return None
         events = self._measured.get(constraint_text(key, constraint, self._schema))
         return None if events is None else events / self._profile.events

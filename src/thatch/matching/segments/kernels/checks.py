@@ -12,13 +12,13 @@ import numpy as np
 
 from thatch.compiled.decorators import inline, subkernel
 from thatch.compiled.records import Uint8s
+from thatch.matching.segments.kernels.two_way import NOWHERE, find_in_linear_time
 from thatch.matching.segments.records import CHECKS, PARTS
 
 __all__ = ["check_holds", "run_program"]
 
 HEADER, PIECE_HEADER = 5, 3
 ONE = 0xFF  # any one character
-NOWHERE = -1
 
 
 @subkernel
@@ -34,12 +34,12 @@ def _is_inside(byte):
 
 
 @subkernel
-def _is_at(programs, piece, size, words, at):
-    """Whether a literal piece stands at `at`, where the text is long enough for it."""
+def _agreeing(programs, piece, size, words, at):
+    """How many bytes of a literal piece agree with the text at `at`, which is long enough for it."""
     step = 0
     while step < size and programs[piece + step] == words[at + step]:
         step += 1
-    return step == size
+    return step
 
 
 @subkernel
@@ -78,18 +78,24 @@ def _start_of(programs, piece, size, words, at, stop):
 def _find(programs, piece, size, words, at, stop):
     """Where the first literal piece of some text ends, NOWHERE if there is none."""
     first, last = programs[piece], programs[piece + size - 1]
+    start, in_vain = at, 0
     while at <= stop - size:
         # Both bytes in one test: a branch for the first alone is mispredicted once a text.
         ends_agree = (words[at] == first) & (words[at + size - 1] == last)
-        if ends_agree and _is_at(programs, piece, size, words, at):
-            return at + size
+        if ends_agree:
+            agreeing = _agreeing(programs, piece, size, words, at)
+            if agreeing == size:
+                return at + size
+            in_vain += agreeing
+            if in_vain > 4 * (at - start) + 8 * size:
+                return find_in_linear_time(programs, piece, size, words, at + 1, stop)
         at += 1
     return NOWHERE
 
 
 @subkernel
 def _find_loose(programs, piece, size, words, at, stop):
-    """The same for a piece with `_` in it."""
+    """The same for a piece with `_` in it, which is short (see `program`)."""
     first = programs[piece]
     while at <= stop - size:
         if words[at] == first:
@@ -113,7 +119,7 @@ def _matches(programs, start, words, at, stop):
         at = _end_of(programs, piece, size, words, at, stop)
         if at == NOWHERE:
             return False
-    elif _is_at(programs, piece, size, words, at):
+    elif _agreeing(programs, piece, size, words, at) == size:
         at += size
     else:
         return False
@@ -126,7 +132,7 @@ def _matches(programs, start, words, at, stop):
         stop = _start_of(programs, piece, size, words, at, stop)
         if stop == NOWHERE:
             return False
-    elif stop - size >= at and _is_at(programs, piece, size, words, stop - size):
+    elif stop - size >= at and _agreeing(programs, piece, size, words, stop - size) == size:
         stop -= size
     else:
         return False
