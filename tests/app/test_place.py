@@ -91,7 +91,15 @@ def test_a_plan_that_breaks_limits_is_written_all_the_same_and_ends_with_1(folde
     )
     assert ended.returncode == 1
     assert "No plan within the limits" in ended.stderr
-    assert read_plan(folder / "plan").statistics["status"] == "infeasible"
+    assert "'west' serves 4 subscribers, 1 more than it may (3)" in ended.stderr
+    assert "can reach only 'west' within their limits, and it has room for 3: 1 too many" in ended.stderr
+    assert "possible with beta_max of 2 instead of 1.8" in ended.stderr
+    assert "possible with limits that are longer by 4" in ended.stderr
+    plan = read_plan(folder / "plan")
+    assert plan.statistics["status"] == "infeasible"
+    html = (folder / "plan" / "report.html").read_text()
+    assert "Limits that are broken" in html
+    assert "1 more than it may (3)" in html
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,21 @@ def test_any_filters_make_a_plan_whose_filters_come_back_equal(tmp_path, written
     assert read_plan(tmp_path / "plan").filters == plan.filters
 
 
+def test_an_infeasible_plan_keeps_its_reasons(tmp_path):
+    rows = [(f"s{number}", parse("price < 5")) for number in range(40)]
+    places = homes([name for name, _ in rows], np.full(40, 3.0))
+    near = PlacementOptions(algorithm="closest", max_delay=0.1, latency="last_hop")
+    plan = place(SubscriptionList(rows), sites(), places, near)
+    assert plan.certificate.broken
+    assert plan.certificate.shortage is not None
+    assert plan.certificate.relaxations
+    write_plan(tmp_path / "plan", plan)
+    assert read_plan(tmp_path / "plan").certificate == plan.certificate
+    assert pq.read_table(tmp_path / "plan/certificate.parquet").column("reasons").to_pylist() == [
+        list(plan.certificate.reasons)
+    ]
+
+
 def test_a_plan_keeps_its_schema(tmp_path):
     schema = Schema({"qty": Integer(0, 9)})
     rows = [("a", parse("qty <= 4", schema=schema))]

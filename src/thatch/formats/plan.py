@@ -10,7 +10,8 @@
 `axes`               the attributes that boxes are made of
 `statistics`         one row: status, algorithm, bandwidth, bounds, loads, delays, seconds
 `yardsticks`         the same of simpler ways to place the same subscribers
-`certificate`        one row: what the independent check found, with its faults, of which there should be none
+`certificate`        one row: what the independent check found, with its faults, of which there should be none; of an
+                     infeasible plan the limits it breaks, why, and the least that must give (`reasons`, in sentences)
 `manifest.json`      format, kind, command, parameters, and the checksum of every file
 ===================  ===========================================================================================
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.placement.arrays import Floats
+from thatch.placement.broken import BrokenLimit, Relaxation, Shortage
 from thatch.placement.certificate import Certificate
 from thatch.placement.placement import Status
 from thatch.placement.plan import PlacementPlan
@@ -42,6 +45,20 @@ KIND = "plan"
 REPORT = "report.html"
 
 _TEXT, _WHOLE, _DOUBLE = pa.string(), pa.int64(), pa.float64()
+_BROKEN = pa.struct(
+    [
+        ("limit", _TEXT),
+        ("broker", _TEXT),
+        ("subscribers", _WHOLE),
+        ("value", _DOUBLE),
+        ("allowed", _DOUBLE),
+        ("worst", _TEXT),
+    ]
+)
+_SHORTAGE = pa.struct([("brokers", pa.list_(_TEXT)), ("subscribers", _WHOLE), ("room", _WHOLE)])
+_RELAXATION = pa.struct(
+    [("parameter", _TEXT), ("given", _DOUBLE), ("enough", _DOUBLE), ("too_little", _DOUBLE)]
+)
 _SCHEMAS = {
     "tree": pa.schema(
         [
@@ -60,7 +77,17 @@ _SCHEMAS = {
     "boxes": pa.schema([("broker", _TEXT), ("lows", pa.list_(_DOUBLE)), ("highs", pa.list_(_DOUBLE))]),
     "axes": pa.schema([("attribute", _TEXT)]),
     "certificate": pa.schema(
-        [("status", _TEXT), ("bandwidth", _DOUBLE), ("load_factor", _DOUBLE), ("faults", pa.list_(_TEXT))]
+        [
+            ("status", _TEXT),
+            ("bandwidth", _DOUBLE),
+            ("load_factor", _DOUBLE),
+            ("faults", pa.list_(_TEXT)),
+            ("broken", pa.list_(_BROKEN)),
+            ("is_possible", pa.bool_()),
+            ("shortage", _SHORTAGE),
+            ("relaxations", pa.list_(_RELAXATION)),
+            ("reasons", pa.list_(_TEXT)),
+        ]
     ),
 }
 _MEASURED = ("statistics", "yardsticks")  # tables whose columns depend on what was measured
@@ -94,6 +121,11 @@ def plan_tables(plan: PlacementPlan) -> dict[str, pa.Table]:
             "bandwidth": [plan.certificate.bandwidth],
             "load_factor": [plan.certificate.load_factor],
             "faults": [list(plan.certificate.faults)],
+            "broken": [list(map(asdict, plan.certificate.broken))],
+            "is_possible": [plan.certificate.is_possible],
+            "shortage": [None if plan.certificate.shortage is None else asdict(plan.certificate.shortage)],
+            "relaxations": [list(map(asdict, plan.certificate.relaxations))],
+            "reasons": [list(plan.certificate.reasons)],
         },
     }
     tables = {name: pa.table(columns[name], schema=schema) for name, schema in _SCHEMAS.items()}
@@ -167,7 +199,7 @@ def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> PlacementPla
     parents = [-1 if parent is None else number[parent] for parent in nodes["parent"]]
     tree = BrokerTree.of(np.array(parents), nodes["location"], nodes["broker"])
     leaves = tree.leaves.tolist()
-    assignment, certificate = tables["assignment"], tables["certificate"].to_pylist()[0]
+    assignment = tables["assignment"]
     texts = dict(zip(*tables["filters"].to_pydict().values(), strict=True))
     return PlacementPlan(
         tree=tree,
@@ -182,15 +214,24 @@ def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> PlacementPla
         boxes=_boxes(tables, tree),
         filters=tuple(_filter(texts.get(name), schema) for name in tree.names),
         volumes=np.array(nodes["volume"]),
-        certificate=Certificate(
-            tuple(certificate["faults"]),
-            Status(certificate["status"]),
-            certificate["bandwidth"],
-            certificate["load_factor"],
-        ),
+        certificate=_certificate(tables["certificate"].to_pylist()[0]),
         statistics=tables["statistics"].to_pylist()[0],
         yardsticks=tuple(tables["yardsticks"].to_pylist()),
         counted=None if None in nodes["counted"] else np.array(nodes["counted"]),
+    )
+
+
+def _certificate(row: Mapping[str, Any]) -> Certificate:
+    shortage = row["shortage"]
+    return Certificate(
+        tuple(row["faults"]),
+        Status(row["status"]),
+        row["bandwidth"],
+        row["load_factor"],
+        tuple(BrokenLimit(**each) for each in row["broken"] or ()),
+        row["is_possible"],
+        None if shortage is None else Shortage(**{**shortage, "brokers": tuple(shortage["brokers"])}),
+        tuple(Relaxation(**each) for each in row["relaxations"] or ()),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from thatch.placement.arrays import Floats, Ints
+from thatch.placement.broken import BrokenLimit, Relaxation, Shortage
 from thatch.placement.candidates import LATENCY_SLACK
 from thatch.placement.placement import Placement, Status
 from thatch.placement.problem import PlacementProblem
@@ -20,6 +21,7 @@ __all__ = ["Certificate", "Clock", "certify", "count_volume", "verify"]
 
 Clock = Callable[[], float]  # in seconds
 
+_TOLD = 5  # broken limits in sentences
 _CLOSE = 1e-9  # relative: sums in another order
 
 
@@ -28,21 +30,48 @@ class Certificate:
     """What was found: `faults` has a sentence for each disagreement, `status` is the true one.
 
     A broken limit is not a fault if the status of the placement admits it: best effort is marked, not hidden.
+
+    Parameters
+    ----------
+    broken : the limits that an infeasible placement breaks, by broker, the loads first
+    is_possible : whether some placement keeps all limits; None if nobody looked (`place` looks if this one does not)
+    shortage : why none does
+    relaxations : the least that must give, if nothing else does
     """
 
     faults: tuple[str, ...]
     status: Status
     bandwidth: float
     load_factor: float
+    broken: tuple[BrokenLimit, ...] = ()
+    is_possible: bool | None = None
+    shortage: Shortage | None = None
+    relaxations: tuple[Relaxation, ...] = ()
 
     @property
     def is_valid(self) -> bool:
         """Whether the placement is what it claims to be."""
         return not self.faults
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the placement is infeasible and what would help, in sentences; none if it keeps its limits."""
+        broken = [str(each) for each in self.broken[:_TOLD]]
+        if len(self.broken) > _TOLD:
+            broken.append(f"limits are broken at {len(self.broken) - _TOLD:,} more brokers")
+        if self.is_possible:
+            broken.append("a placement within all limits exists: the algorithms balance and best find one")
+        if self.shortage is not None:
+            broken += [str(self.shortage), *map(str, self.relaxations)]
+        return tuple(broken)
 
-def verify(placement: Placement) -> Certificate:
+
+def verify(placement: Placement, name: Callable[[int], str] = str) -> Certificate:
     """Check nesting, complexity, latency, load, volume and status of a placement against the definitions.
+
+    Parameters
+    ----------
+    name : what a subscriber is called, given its number
 
     Notes
     -----
@@ -64,16 +93,20 @@ def verify(placement: Placement) -> Certificate:
     factor = _load_factor(problem, list(loads.values()))
     if not np.isclose(factor, placement.load_factor, rtol=_CLOSE):
         faults.append(f"the load factor is {factor}, not {placement.load_factor}")
-    late = _late(placement)
+    too_long = _too_long(placement, name)
+    late = sum(each.subscribers for each in too_long)
     if late != placement.delays.broken:
         faults.append(f"{late} paths are too long, not {placement.delays.broken}")
     status = _status(problem, list(loads.values()), late)
     if status is not placement.status:
         faults.append(f"the status is {status.value}, not {placement.status.value}")
-    return Certificate(tuple(faults), status, float(bandwidth), factor)
+    broken = (*_too_full(problem, loads), *too_long)
+    return Certificate(tuple(faults), status, float(bandwidth), factor, broken)
 
 
-def certify(placement: Placement, now: Clock | None = None) -> tuple[Placement, Certificate]:
+def certify(
+    placement: Placement, now: Clock | None = None, name: Callable[[int], str] = str
+) -> tuple[Placement, Certificate]:
     """A placement that an algorithm returned, with the time its check took if there is a clock, and its certificate.
 
     Raises
@@ -82,7 +115,7 @@ def certify(placement: Placement, now: Clock | None = None) -> tuple[Placement, 
         If it is not valid, which is a bug of the algorithm.
     """
     begin = now() if now else 0.0
-    certificate = verify(placement)
+    certificate = verify(placement, name)
     if not certificate.is_valid:
         raise AssertionError(
             f"{placement.algorithm} returned an invalid placement: {'; '.join(certificate.faults)}"
@@ -193,11 +226,29 @@ def _load_factor(problem: PlacementProblem, loads: list[int]) -> float:
     return worst
 
 
-def _late(placement: Placement) -> int:
-    """How many subscribers have too long a path, walked edge by edge."""
+def _too_full(problem: PlacementProblem, loads: dict[int, int]) -> list[BrokenLimit]:
+    """The leaves that serve more than they may."""
+    broken = []
+    for (leaf, load), share in zip(loads.items(), problem.shares.tolist(), strict=True):
+        allowed = int(problem.beta_max * share * problem.subscribers + 1e-9)
+        if load > allowed:
+            broken.append(
+                BrokenLimit(
+                    limit="load",
+                    broker=problem.tree.names[leaf],
+                    subscribers=load,
+                    value=load,
+                    allowed=allowed,
+                )
+            )
+    return broken
+
+
+def _too_long(placement: Placement, name: Callable[[int], str]) -> list[BrokenLimit]:
+    """The leaves through which some paths are too long, walked edge by edge."""
     problem = placement.problem
     tree = problem.tree
-    late = 0
+    broken = []
     for leaf in np.unique(placement.assignment).tolist():
         mine = np.flatnonzero(placement.assignment == leaf)
         lengths = np.linalg.norm(problem.locations[mine] - tree.locations[leaf], axis=1)
@@ -206,8 +257,20 @@ def _late(placement: Placement) -> int:
             parent = int(tree.parents[node])
             lengths = lengths + np.linalg.norm(tree.locations[node] - tree.locations[parent])
             node = parent
-        late += int((lengths > problem.limits[mine] * (1 + LATENCY_SLACK)).sum())
-    return late
+        late = lengths > problem.limits[mine] * (1 + LATENCY_SLACK)
+        if late.any():
+            worst = int(np.where(late, lengths - problem.limits[mine], -np.inf).argmax())
+            broken.append(
+                BrokenLimit(
+                    limit="latency",
+                    broker=tree.names[leaf],
+                    subscribers=int(late.sum()),
+                    value=float(lengths[worst]),
+                    allowed=float(problem.limits[mine[worst]]),
+                    worst=name(int(mine[worst])),
+                )
+            )
+    return broken
 
 
 def _status(problem: PlacementProblem, loads: list[int], late: int) -> Status:

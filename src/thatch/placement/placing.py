@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from thatch.errors import ParameterError, shown
+from thatch.errors import MissingPackageError, ParameterError, shown
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
-from thatch.placement.certificate import Clock, certify
+from thatch.placement.certificate import Certificate, Clock, certify
 from thatch.placement.checks import check_limits
 from thatch.placement.event_space import MOST_AXES, event_space
 from thatch.placement.executor import Executor, run_here
 from thatch.placement.filters import refit
-from thatch.placement.placement import Placement
+from thatch.placement.placement import Placement, Status
 from thatch.placement.plan import PlacementPlan, plan_of
 from thatch.placement.problem import MAX_DELAY, Latency, PlacementProblem
+from thatch.placement.relaxation import find_shortage, least_relaxations
 from thatch.placement.sites import Homes, Sites
 from thatch.placement.solving import ALGORITHMS, best, solve
 from thatch.placement.subscriptions import SubscriberBoxes, SubscriptionSource
@@ -106,7 +107,10 @@ def place(  # noqa: PLR0913 - a plan has this many parts, all named
     problem.candidate_sets(executor)
     on_progress("placing subscribers")
     found = refit(_solve(problem, options, now, executor, on_progress), executor)
-    placement, certificate = certify(found, now)
+    placement, certificate = certify(found, now, boxes.subscribers.__getitem__)
+    if certificate.status is Status.INFEASIBLE:
+        on_progress("finding what would be feasible")
+        certificate = _explain(certificate, problem, executor)
     on_progress("measuring")
     yardsticks = [solve(problem, name, seed=options.seed) for name in YARDSTICKS if name != options.algorithm]
     return plan_of(
@@ -117,6 +121,16 @@ def place(  # noqa: PLR0913 - a plan has this many parts, all named
         density=ASSUMED if profile is None else MEASURED,
         yardsticks=yardsticks,
     )
+
+
+def _explain(certificate: Certificate, problem: PlacementProblem, executor: Executor) -> Certificate:
+    """The certificate with the reason why limits are broken; as it is without SciPy, which finds flows."""
+    try:
+        shortage = find_shortage(problem)
+    except MissingPackageError:
+        return certificate
+    relaxations = () if shortage is None else least_relaxations(problem, executor)
+    return replace(certificate, is_possible=shortage is None, shortage=shortage, relaxations=relaxations)
 
 
 def problem_of(

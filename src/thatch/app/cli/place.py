@@ -145,5 +145,7 @@ def _print_plan(plan: PlacementPlan, inputs: Inputs, out: str) -> None:
     }
     say_files(out, files)
     if facts["status"] == "infeasible":
-        note("No plan within the limits was found; this is the best one.")
+        note("No plan within the limits was found; this is the best one:")
+        for reason in plan.certificate.reasons:
+            note(f"- {reason}")
         raise typer.Exit(1)

@@ -67,6 +67,7 @@ def place_report(
         },
         formats={"largest delay": "percent"},
     )
+    _add_broken(report, plan)
     _add_triangle(report, plan)
     _add_loads(report, plan)
     _add_delays(report, plan)
@@ -74,6 +75,28 @@ def place_report(
     _add_filters(report, plan)
     add_first_rows(report, "Rows that are not subscriptions", tuple(refused[:_MOST]), len(refused))
     return report
+
+
+def _add_broken(report: Report, plan: PlacementPlan) -> None:
+    certificate = plan.certificate
+    if not certificate.reasons:
+        return
+    report.section(
+        "Limits that are broken", "\n\n".join(f"{each[0].upper()}{each[1:]}." for each in certificate.reasons)
+    )
+    rows = [
+        {
+            "limit": each.limit,
+            "broker": each.broker,
+            "subscribers": each.subscribers,
+            "is": each.value,
+            "at most": each.allowed,
+            "too much": each.excess,
+            "worst": each.worst,
+        }
+        for each in certificate.broken
+    ]
+    report.table(rows, caption="Where, and by how much", most=_MOST)
 
 
 def _add_triangle(report: Report, plan: PlacementPlan) -> None:
