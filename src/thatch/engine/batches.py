@@ -28,11 +28,21 @@ if TYPE_CHECKING:
     from thatch.matching.segments.columns import EventColumns
     from thatch.matching.segments.view import View
 
-__all__ = ["LISTS", "PIECES", "Batch", "Part", "Pieces", "count_matches", "join_parts", "matches_table"]
+__all__ = [
+    "LISTS",
+    "MATCHES",
+    "PIECES",
+    "Batch",
+    "Part",
+    "Pieces",
+    "count_matches",
+    "join_parts",
+    "matches_table",
+]
 
 PIECES = pa.schema({"event": pa.int64(), "slot": pa.int32()})
 LISTS = pa.schema({"event": pa.int64(), "slots": pa.list_(pa.int32())})
-_MATCHES = pa.schema({"event": pa.int64(), "subscription": pa.dictionary(pa.int32(), pa.string())})
+MATCHES = pa.schema({"event": pa.int64(), "subscription": pa.dictionary(pa.int32(), pa.string())})
 _FEW = 8  # ids per match from which on only those that matched are named
 _PIECE = 1 << 20  # matches from which on a part is not joined with others
 _ROWS = 8_192  # events that are read one by one before their matches become a part
@@ -184,7 +194,7 @@ def matches_table(counts: Counts, slots: SlotColumn, snapshot: Snapshot, *, orde
         column = pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), names)
     else:
         column = pa.DictionaryArray.from_arrays(pa.array(slots), ids.texts.arrow())
-    return pa.Table.from_arrays([pa.array(events), column], schema=_MATCHES)
+    return pa.Table.from_arrays([pa.array(events), column], schema=MATCHES)
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------

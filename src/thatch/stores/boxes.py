@@ -50,6 +50,9 @@ LOWEST, TOPMOST = -3e38, 3e38
 _LEAST, _GREATEST = -2e38, 2e38  # numbers are cut off here
 _FEW_VALUES = 8  # of one attribute, worth a row each
 _LONGEST_KEY = 200  # characters of an access key; longer ones with the same beginning are one
+_LONGEST_NAME = (
+    200  # characters of an attribute that may have an axis; PostgreSQL indexes no text of 2,700 bytes
+)
 _LONGEST_PREFIX = 8  # characters of a prefix that count
 _MOST_SEEN = 128  # values of one attribute that are distinguished
 _MOST_ATTRIBUTES = 64
@@ -126,9 +129,14 @@ def box_rows(
 
 
 def ranged_keys(filter: Filter) -> Iterator[tuple[str, bool]]:
-    """The attributes that a filter constrains, and whether to an interval of numbers: those are worth an axis."""
+    """The attributes that a filter constrains, and whether to an interval of numbers: those are worth an axis.
+
+    Those with very long names are left out: databases index no such text, and verification decides on them.
+    """
     for conjunction in filter.conjunctions:
         for key, constraint in conjunction.constraints:
+            if len(key) > _LONGEST_NAME:
+                continue
             is_numeric = NUMBERS[0] <= constraint[0] and constraint[-1] <= NUMBERS[1]
             yield key, is_numeric and not _values(constraint)
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from itertools import chain
+from contextlib import contextmanager
+from itertools import chain, count
 from math import inf
 from threading import Lock, RLock
 from typing import Any, ClassVar
@@ -35,7 +35,7 @@ from thatch.stores.boxes import (
     escape,
     ranged_keys,
     unescape,
-)
+)  # fmt: skip
 from thatch.stores.connection import AXES, StoreConnection
 from thatch.tiering.problem import ClusterRecord, ColdTier, Found, Home, Match, StoredSubscription
 
@@ -130,15 +130,14 @@ class RelationalStore(ColdTier, ABC):
 
     @contextmanager
     def _translate_errors(self, connection: StoreConnection) -> Iterator[None]:
-        """Raise `StoreError` for what the database raises."""
+        """Raise `StoreError` for what the database raises, and its driver for values that it cannot write."""
         try:
             yield
-        except self._error as error:
+        except (self._error, UnicodeError, OverflowError) as error:
             connection.reset()
             first = (str(error).strip().splitlines() or ["no reason given"])[0]
-            raise StoreError(
-                f"The database failed: {type(error).__name__}: {first}", where=self.name
-            ) from error
+            reason = f"The database failed: {type(error).__name__}: {first}"
+            raise StoreError(reason, where=self.name) from error
 
     @contextmanager
     def _changing(self) -> Iterator[StoreConnection]:
@@ -147,7 +146,7 @@ class RelationalStore(ColdTier, ABC):
         with change.lock, self._translate_errors(change), change.transaction():
             yield change
 
-    def lock(self) -> AbstractContextManager[object]:
+    def lock(self) -> RLock:
         return self._alone
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -184,9 +183,8 @@ class RelationalStore(ColdTier, ABC):
         """Know all attributes that are stored: each column must be queried by its attribute."""
         unseen = self._unseen
         if self._known != unseen:
-            self._learn(
-                {unescape(key): axis for key, axis in self.query("SELECT name, axis FROM attributes")}
-            )
+            rows = self.query("SELECT name, axis FROM attributes")
+            self._learn({unescape(key): axis for key, axis in rows})
             self._known = unseen
 
     def _learn(self, attributes: dict[str, int]) -> None:
@@ -224,15 +222,16 @@ class RelationalStore(ColdTier, ABC):
         self._load_attributes()
         new = self._new_attributes(each for each, home in many if home.is_cold)
         with self._adding(new) as change:
-            self._delete(change, [each.identity for each, _ in many])
+            free = count(int(change.run("SELECT COALESCE(MAX(slot), -1) + 1 FROM subscriptions")[0][0]))
+            known = self._delete(change, [each.identity for each, _ in many])  # these keep their slots
+            slots = [known[each.identity] if each.identity in known else next(free) for each, _ in many]
             self._put_clusters(change, clusters)
-            first = int(change.run("SELECT COALESCE(MAX(slot), -1) + 1 FROM subscriptions")[0][0])
             change.insert(
                 "subscriptions",
                 f"slot, {_COLUMNS}",
                 [
                     (
-                        first + number,
+                        slot,
                         escape(each.identity),
                         None if each.subscriber is None else escape(each.subscriber),
                         None if each.expires == inf else each.expires,
@@ -240,10 +239,10 @@ class RelationalStore(ColdTier, ABC):
                         home.cluster,
                         int(home.is_cold),
                     )
-                    for number, (each, home) in enumerate(many)
+                    for slot, (each, home) in zip(slots, many, strict=True)
                 ],
             )
-            cold = [(first + number, each) for number, (each, home) in enumerate(many) if home.is_cold]
+            cold = [(slot, each) for slot, (each, home) in zip(slots, many, strict=True) if home.is_cold]
             self._put_boxes(change, cold, new)
 
     def remove(self, identities: Sequence[str]) -> None:
@@ -274,12 +273,14 @@ class RelationalStore(ColdTier, ABC):
                 )
             change.run("DELETE FROM clusters WHERE number NOT IN (SELECT cluster FROM subscriptions)")
 
-    def _delete(self, change: StoreConnection, identities: Sequence[str]) -> None:
+    def _delete(self, change: StoreConnection, identities: Sequence[str]) -> dict[str, int]:
+        """Delete subscriptions; return the slots that they had."""
         among, ids = self.among("id"), [self.list_value([escape(each) for each in identities])]
-        slots = change.run(f"SELECT slot, cold FROM subscriptions WHERE {among}", ids)
-        if slots:
-            self._delete_boxes(change, [slot for slot, is_cold in slots if is_cold])
+        found = change.run(f"SELECT id, slot, cold FROM subscriptions WHERE {among}", ids)
+        if found:
+            self._delete_boxes(change, [slot for _, slot, is_cold in found if is_cold])
             change.run(f"DELETE FROM subscriptions WHERE {among}", ids)
+        return {unescape(identity): slot for identity, slot, _ in found}
 
     def _put_clusters(self, change: StoreConnection, clusters: Sequence[ClusterRecord]) -> None:
         change.run_many(

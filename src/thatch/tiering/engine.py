@@ -7,35 +7,25 @@ that none is lost with the process. The database decides what is in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
 import pyarrow as pa
 
 from thatch.engine.subscriptions import REJECTS, Moment, read_subscription, read_subscriptions, seconds
 from thatch.engine.tables import arrow_table
-from thatch.errors import StoreError, SubscriptionError, UnknownSubscriptionError, shown
-from thatch.model.events import read_event
-from thatch.model.explanation import Explanation
-from thatch.model.filters import Filter
+from thatch.errors import StoreError, SubscriptionError, UnknownSubscriptionError
 from thatch.model.language import FilterSource
 from thatch.model.schema import Schema
 from thatch.model.selectivity import Selectivity
+from thatch.model.values import is_text
 from thatch.tiering.access import AccessKeys
 from thatch.tiering.budget import Budget, allocate_large_apart
 from thatch.tiering.clusters import Clusters, TierCluster, predicates_of
 from thatch.tiering.fast import SegmentTier
 from thatch.tiering.migration import Migration
-from thatch.tiering.problem import (
-    Answer,
-    By,
-    ClusterRecord,
-    ColdTier,
-    FastTier,
-    Found,
-    Home,
-    StoredSubscription,
-)
+from thatch.tiering.problem import ClusterRecord, ColdTier, FastTier, Found, Home, StoredSubscription
+from thatch.tiering.reader import TieredReader
 
 __all__ = ["TieredEngine"]
 
@@ -43,11 +33,15 @@ _BATCH = 1_000  # subscriptions of a table that are written together
 _COUNTED = 4_096  # bytes of the budget for each equality that is counted
 
 
-class TieredEngine:
+class TieredEngine(TieredReader):
     """A set of subscriptions, for every event those that match it, within a budget of memory.
 
-    One thread at a time may change it; with segments as the fast tier, any thread may ask. A call that raises has changed
-    nothing. If a connection was lost, the next call asks the database what became of the change.
+    With segments in memory and a store in a database, any thread may make any call, but `close`, which comes last.
+    Changes, `stats`, `clusters`, `subscriptions` and `subscribers` wait for each other. Who asks waits for no change, only
+    for those who ask the database at the same moment. With diagrams or a `PlainColdTier` there are no locks: one thread.
+
+    A call that raises has changed nothing. If a connection was lost, the next call asks the database what became of the
+    change. At the end of a `with` block the engine is closed.
 
     Parameters
     ----------
@@ -86,16 +80,13 @@ class TieredEngine:
         moved: Callable[[ClusterRecord], None] | None = None,
     ) -> None:
         allocate_large_apart()
-        self.schema = schema
-        self.budget = budget if isinstance(budget, Budget) else Budget(size=budget)
-        self._cold = cold
-        self._fast: FastTier = SegmentTier(schema) if fast is None else fast
-        self._clusters = Clusters()
-        self._keys = AccessKeys(max(256, self.budget.size // _COUNTED), selectivity)
-        room = self.budget.deduct(cold.nbytes() + self._fast.nbytes())
-        self._migration = Migration(self._fast, cold, self._clusters, self._keys, room, moved)
-        # Nobody knows whether these are stored: the database must be asked.
-        self._uncertain: frozenset[str] = frozenset()
+        budget = budget if isinstance(budget, Budget) else Budget(size=budget)
+        memory: FastTier = SegmentTier(schema) if fast is None else fast
+        clusters = Clusters()
+        self._keys = AccessKeys(max(256, budget.size // _COUNTED), selectivity)
+        room = budget.deduct(cold.nbytes() + memory.nbytes())
+        migration = Migration(memory, cold, clusters, self._keys, room, moved)
+        super().__init__(cold, memory, clusters, migration, budget, schema)
         self._load()
 
     def _load(self) -> None:
@@ -103,13 +94,15 @@ class TieredEngine:
         for record in self._cold.clusters():
             self._clusters.add(TierCluster.of(record))
         for some in self._cold.fast():
+            staying = []
             for each, home in some:
                 cluster = self._clusters[home.cluster]
-                if cluster.is_cold:  # added during a move whose end nobody saw
-                    self._cold.move(cluster.record(), [each])
-                else:
+                if not cluster.is_cold:
                     cluster.learn(predicates_of(each.filter))
-            self._fast.put([each for each, home in some if not self._clusters[home.cluster].is_cold])
+                elif self._migration.store_cold(cluster.record(), [each]):
+                    continue  # it was added during a move whose end nobody saw
+                staying.append(each)
+            self._fast.put(staying)
             self._migration.make_room(0)
 
     # --- changing the set --------------------------------------------------------------------------------------------
@@ -136,7 +129,8 @@ class TieredEngine:
     def subscribe_many(self, table: Any) -> pa.Table:
         """Add the subscriptions of a table; return the rows that were refused, with the reason.
 
-        Rows after a failure of the database are refused. Parameters as for `thatch.Engine.subscribe_many`.
+        Rows after a failure of the database are refused, and those that it refuses by themselves. Parameters as for
+        `thatch.Engine.subscribe_many`.
         """
         checked = read_subscriptions(table, self.schema)
         refused: dict[str, str] = {}
@@ -153,10 +147,10 @@ class TieredEngine:
                 )
             )
         for start in range(0, len(many), _BATCH):
-            try:
-                self._put(many[start : start + _BATCH])
-            except StoreError as error:
-                refused |= {each.identity: str(error) for each in many[start:]}
+            reasons = self._put_if_taken(many[start : start + _BATCH])
+            refused |= reasons
+            if reasons and not self._answers():
+                refused |= {each.identity: next(iter(reasons.values())) for each in many[start + _BATCH :]}
                 break
         rejects = list(checked.rejects)
         if refused:
@@ -170,7 +164,8 @@ class TieredEngine:
 
     def unsubscribe(self, subscription: str) -> None:
         """Remove a subscription; raises `UnknownSubscriptionError` if there is none of that id."""
-        if not isinstance(subscription, str) or not self._drop([subscription]):
+        is_id = isinstance(subscription, str) and is_text(subscription)
+        if not is_id or not self._drop([subscription]):
             raise UnknownSubscriptionError(subscription)
 
     def expire(self, now: Moment) -> list[str]:
@@ -178,15 +173,16 @@ class TieredEngine:
 
         If the database fails after some were removed, those are returned, and the next call returns the others.
         """
-        gone = self._cold.find_expired(seconds(now, "now"))
-        for start in range(0, len(gone), _BATCH):
-            try:
-                self._drop(gone[start : start + _BATCH])
-            except StoreError:
-                if not start:
-                    raise
-                return gone[:start]
-        return gone
+        with self._cold.lock():
+            gone = self._cold.find_expired(seconds(now, "now"))
+            for start in range(0, len(gone), _BATCH):
+                try:
+                    self._drop(gone[start : start + _BATCH])
+                except StoreError:
+                    if not start:
+                        raise
+                    return gone[:start]
+            return gone
 
     def rebalance(self) -> None:
         """Move clusters back as far as there is room, or out if there is none; also happens by itself now and then."""
@@ -195,109 +191,15 @@ class TieredEngine:
             self._migration.make_room(0)
             self._migration.fill()
 
-    # --- asking --------------------------------------------------------------------------------------------------------
-
-    def answer(
-        self, event: Mapping[str, Any], *, by: By = "subscription", now: Moment | None = None
-    ) -> Answer:
-        """The subscriptions that match an event, in two parts: the fast tier answers at once.
-
-        Parameters
-        ----------
-        by : "subscriber" gives each subscriber once
-        now : leave out what has expired by this moment
-        """
-        if by not in ("subscription", "subscriber"):
-            raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
-        when = None if now is None else seconds(now, "now")
-        arrivals = self._migration.arrivals
-
-        def ask() -> list[str]:
-            self._settle()
-            found = self._slow(event, by, when)
-            before = arrivals
-            # What moved from the database to memory in between was in neither part: ask both again.
-            while self._uncertain or before != self._migration.arrivals:
-                self._settle()
-                before = self._migration.arrivals
-                found += self._fast.match(event, by, when) + self._slow(event, by, when)
-            return found
-
-        return Answer(self._fast.match(event, by, when), ask)
-
-    def _slow(self, event: Mapping[str, Any], by: By, when: float | None) -> list[str]:
-        """The subscriptions in the database that match an event."""
-        return [
-            each.subscriber if by == "subscriber" and each.subscriber is not None else each.identity
-            for each in self._cold.match(read_event(event, self.schema), when)
-        ]
-
-    def match(
-        self, event: Mapping[str, Any], *, by: By = "subscription", now: Moment | None = None
-    ) -> list[str]:
-        """The subscriptions of both tiers that match an event: first the fast tier's, each in order of arrival there.
-
-        Raises `StoreError` if the database is away; `answer` still gives what is in memory, except subscriptions whose
-        last change may or may not have been stored.
-        """
-        return list(self.answer(event, by=by, now=now))
-
-    def any(self, event: Mapping[str, Any], *, now: Moment | None = None) -> bool:
-        """Whether some subscription matches an event; the database is asked only if none in memory does."""
-        return next(iter(self.answer(event, now=now)), None) is not None
-
-    def count(self, event: Mapping[str, Any], *, now: Moment | None = None) -> int:
-        """How many subscriptions match an event."""
-        return len(self.match(event, now=now))
-
-    def filter(self, subscription: str) -> Filter:
-        """The filter of a subscription."""
-        found = self._cold.find([subscription]) if isinstance(subscription, str) else {}
-        if not found:
-            raise UnknownSubscriptionError(subscription)
-        return found[subscription].subscription.filter
-
-    def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
-        """Why a subscription does or does not match an event; print the answer."""
-        return self.filter(subscription).explain(event)
-
-    def clusters(self) -> list[ClusterRecord]:
-        """All clusters that have members, with their tier, node count and predicates."""
-        return [each.record() for each in self._clusters if each.members]
-
-    def nbytes(self) -> int:
-        """Bytes that all of it takes in memory, by its own account."""
-        return self._migration.nbytes() + self._cold.nbytes()
-
-    def stats(self) -> dict[str, int]:
-        """Sizes and counts by name."""
-        return {
-            "subscriptions": len(self),
-            "fast": len(self._fast),
-            "clusters": len(self._clusters),
-            "cold_clusters": sum(each.is_cold for each in self._clusters),
-            "moves_out": self._migration.departures,
-            "moves_back": self._migration.returns,
-            "bytes": self.nbytes(),
-            "bytes_fast": self._fast.nbytes(),
-            "budget": self.budget.size,
-        }
-
     def close(self) -> None:
         """Close the database."""
         self._cold.close()
 
-    def __len__(self) -> int:
-        return self._clusters.members
+    def __enter__(self) -> Self:
+        return self
 
-    def __contains__(self, subscription: object) -> bool:
-        return isinstance(subscription, str) and bool(self._cold.find([subscription]))
-
-    def __iter__(self) -> Iterator[str]:
-        return self._cold.identities()
-
-    def __repr__(self) -> str:
-        return f"<thatch.TieredEngine with {len(self):,} subscriptions, {len(self._fast):,} in memory>"
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     # --- inside ----------------------------------------------------------------------------------------------------------
 
@@ -324,6 +226,25 @@ class TieredEngine:
             for each, cluster in placed:
                 cluster.is_new = False
                 cluster.learn(predicates_of(each.filter))
+
+    def _put_if_taken(self, many: Sequence[StoredSubscription]) -> dict[str, str]:
+        """Write subscriptions; the reasons for those that the database refuses, by id."""
+        try:
+            self._put(many)
+        except StoreError as error:
+            if len(many) == 1 or not self._answers():
+                return {each.identity: str(error) for each in many}
+            half = len(many) // 2
+            return self._put_if_taken(many[:half]) | self._put_if_taken(many[half:])
+        return {}
+
+    def _answers(self) -> bool:
+        """Whether the database takes changes at all."""
+        try:
+            self._cold.remove([])
+        except StoreError:
+            return False
+        return True
 
     def _write(
         self, placed: Sequence[tuple[StoredSubscription, TierCluster]], known: Mapping[str, Found]
@@ -371,28 +292,3 @@ class TieredEngine:
         """Remember that a change of these may or may not be stored, and drop them from memory until that is known."""
         self._uncertain = frozenset(identities)
         self._fast.remove(identities)
-
-    def _clear_uncertain(self) -> None:
-        """Memory is right again; who asked it before sees the count of arrivals change."""
-        if self._uncertain:
-            self._migration.arrivals += 1
-            self._uncertain = frozenset()
-
-    def _settle(self) -> None:
-        """After a lost connection, look up what became of the change; raises `StoreError` if it is still lost."""
-        if not self._uncertain and self._migration.is_folded:
-            return
-        with self._cold.lock():  # readers come here, too; a change under way ends first
-            if not self._uncertain and self._migration.is_folded:
-                return
-            found = self._cold.find(sorted(self._uncertain))
-            counted = {each.number: each for each in self._cold.clusters()}
-            for cluster in list(self._clusters):
-                members = counted[cluster.number].members if cluster.number in counted else 0
-                self._clusters.count(cluster, members - cluster.members)
-            for record in counted.values():
-                if record.number not in self._clusters:
-                    self._clusters.add(TierCluster.of(record))
-            self._migration.is_folded = True
-            self._fast.put([each for each, home in found.values() if not home.is_cold])
-            self._clear_uncertain()

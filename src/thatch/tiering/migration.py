@@ -2,19 +2,20 @@
 
 Out: one transaction copies and marks them in the database, then they are removed from memory. Back: they are put in
 memory, then marked in the database. In between both tiers answer for a cluster, never neither; duplicates are dropped.
-If the process ends in between, the marks decide.
+If the process ends in between, the marks decide. A cluster that the database refuses stays in memory, and others go on.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from thatch.errors import StoreError
+from thatch.errors import StoreError, shown
 from thatch.tiering.access import AccessKeys
 from thatch.tiering.budget import Budget, return_memory
 from thatch.tiering.clusters import CLUSTER_BYTES, Clusters, TierCluster, predicates_of
-from thatch.tiering.problem import ClusterRecord, ColdTier, FastTier
+from thatch.tiering.problem import ClusterRecord, ColdTier, FastTier, StoredSubscription
 
 __all__ = ["Migration"]
 
@@ -50,6 +51,7 @@ class Migration:
         self._each = float(_GUESS)  # bytes per subscription
         self._removed = 0  # subscriptions removed since the fast tier was compacted
         self._freed = 0  # subscriptions removed since clusters last came back
+        self._refused: set[int] = set()  # clusters that the database did not take; tried again now and then
         self._folded = 0  # cold clusters left by the last folding
         self.is_folded = True  # in the database as in memory; if not, clusters must be read again
         self.departures = self.returns = 0
@@ -58,6 +60,11 @@ class Migration:
     def nbytes(self) -> int:
         """Bytes of the fast tier and of clusters."""
         return self._fast.nbytes() + self._clusters.nbytes() + self._keys.nbytes()
+
+    @property
+    def refused(self) -> int:
+        """How many clusters stay in memory because the database refused them when they were last to move out."""
+        return sum(number in self._clusters for number in self._refused)
 
     def make_room(self, more: int) -> None:
         """Make room for `more` subscriptions, by moving clusters out if need be.
@@ -88,6 +95,7 @@ class Migration:
 
     def fill(self) -> None:
         """Bring back clusters, the highest priority first, as long as all stays below the low mark."""
+        self._refused.clear()
         waiting = self._clusters.by_priority(is_cold=True)
         if waiting:
             self._compact_if_worth()
@@ -95,6 +103,23 @@ class Migration:
             while waiting and (room := room - waiting[-1].members * self._each) >= 0:
                 self._bring_back(waiting.pop())
         self._freed = 0
+
+    def store_cold(self, record: ClusterRecord, members: Sequence[StoredSubscription]) -> bool:
+        """Let the cold tier answer for members of a cluster; no if the database refuses them.
+
+        Raises `StoreError` if it refuses everything: then it is away, or in use by others.
+        """
+        try:
+            self._cold.move(record, members)
+        except StoreError as error:
+            self._cold.remove([])
+            if all(home.is_cold for _, home in self._cold.members(record.number)):
+                return True  # it was done, only nobody saw that
+            self._refused.add(record.number)
+            text = f"{record.members:,} subscriptions stay in memory: the database refuses their cluster, {shown(record.key)}"
+            warnings.warn(f"{text}. {error}", stacklevel=2)
+            return False
+        return True
 
     # --- inside --------------------------------------------------------------------------------------------------------
 
@@ -111,27 +136,30 @@ class Migration:
         """Move out clusters of the lowest priority until the low mark is reached, or none is left."""
         self._compact_if_worth()
         while (excess := self._measure() + more * self._each - self._budget.low_mark) > 0:
-            waiting = self._clusters.by_priority(is_cold=False)
+            every = self._clusters.by_priority(is_cold=False)
+            waiting = [each for each in every if each.number not in self._refused]
             if not waiting:
                 return
             for cluster in waiting:
-                excess -= cluster.members * self._each
-                self._move(cluster)
+                if self._move(cluster):
+                    excess -= cluster.members * self._each
                 if excess <= 0:
                     break
             self._compact()
             self._fold_small()
 
-    def _move(self, cluster: TierCluster) -> None:
-        """Move a cluster out: copy, switch, delete."""
+    def _move(self, cluster: TierCluster) -> bool:
+        """Move a cluster out: copy, switch, delete; no if the database refuses it."""
         members = [each for each, _ in self._cold.members(cluster.number)]
         record = cluster.record(is_cold=True)
-        self._cold.move(record, members)
+        if not self.store_cold(record, members):
+            return False
         self._clusters.go(cluster, is_cold=True)
         self._fast.remove([each.identity for each in members])
         self.departures += 1
         if self._moved is not None:
             self._moved(record)
+        return True
 
     def _bring_back(self, cluster: TierCluster) -> None:
         """Move a cluster back: copy, switch; the database keeps its members."""

@@ -132,7 +132,7 @@ class ColdTier(Protocol):
         """Raise `SubscriptionError` for an id that cannot be stored."""
 
     def put(self, many: Sequence[tuple[StoredSubscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
-        """Store subscriptions, each id once, in place of those with their ids; and these clusters."""
+        """Store subscriptions, each id once, in place of those with their ids, and their positions; and these clusters."""
 
     def remove(self, identities: Sequence[str]) -> None:
         """Remove subscriptions; unknown ids are ignored."""

@@ -34,7 +34,6 @@ class PlainColdTier(ColdTier):
         """Any id can be kept."""
 
     def put(self, many: Sequence[tuple[StoredSubscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
-        self.remove([each.identity for each, _ in many])
         self._found.update({each.identity: Found(each, home) for each, home in many})
         self._clusters.update({each.number: each for each in clusters})
 
