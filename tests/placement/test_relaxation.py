@@ -81,8 +81,10 @@ def test_a_crowd_at_one_broker_is_named_with_the_room_there_is_and_what_would_be
     assert certificate.status is Status.INFEASIBLE
     assert certificate.reasons[:2] == (
         "'b3' serves 3,000 subscribers, 1,650 more than it may (1,350)",
-        "3,000 subscribers can reach only 'b3' within their limits, and it has room for 1,350: "
-        "1,650 too many, whatever the placement",
+        (
+            "3,000 subscribers can reach only 'b3' within their limits, and it has room for 1,350: "
+            "1,650 too many, whatever the placement"
+        ),
     )
     assert certificate.reasons[2].startswith(
         "possible with beta_max of 4 instead of 1.8 (proved impossible at 3.999"
