@@ -64,7 +64,14 @@ def told_of(filters: list[str], schema: thatch.Schema | None = None, parts: int 
     """The components of filters, as tasks tell them that share the rows in some way."""
     count = len(filters)
     nothing = [None] * count
-    columns = [list(range(count)), [f"s{number}" for number in range(count)], nothing, filters, nothing]
+    columns = [
+        list(range(count)),
+        [f"s{number}" for number in range(count)],
+        nothing,
+        filters,
+        nothing,
+        nothing,
+    ]
     batch = pa.record_batch(
         [pa.array(*each) for each in zip(columns, INPUT.types, strict=True)], schema=INPUT
     )
@@ -204,7 +211,7 @@ def reference_tails(tails: dict[int, list[int]]) -> dict[int, int]:
 def test_the_values_that_subscriptions_name_do_not_depend_on_how_the_work_is_split():
     texts = [f"x < {number / 2} and t = 't{number}'" for number in range(3_000)]
     nothing = [None] * len(texts)
-    columns = [list(range(len(texts))), [f"s{text}" for text in texts], nothing, texts, nothing]
+    columns = [list(range(len(texts))), [f"s{text}" for text in texts], nothing, texts, nothing, nothing]
     batch = pa.record_batch(
         [pa.array(*each) for each in zip(columns, INPUT.types, strict=True)], schema=INPUT
     )

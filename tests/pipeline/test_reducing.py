@@ -107,7 +107,14 @@ def reduced(filters: list[str], schema=None, policy="exact", budget=inf, order="
     """Active turns, and the proofs of the others, by id; and the order in which they were decided."""
     count = len(filters)
     nothing = [None] * count
-    columns = [list(range(count)), [f"s{number}" for number in range(count)], nothing, filters, nothing]
+    columns = [
+        list(range(count)),
+        [f"s{number}" for number in range(count)],
+        nothing,
+        filters,
+        nothing,
+        nothing,
+    ]
     batch = pa.record_batch(
         [pa.array(*each) for each in zip(columns, INPUT.types, strict=True)], schema=INPUT
     )

@@ -30,6 +30,7 @@ from thatch.pipeline.columns import (
     f,
     quote,
 )
+from thatch.pipeline.forms import FORM, read_form
 from thatch.pipeline.tasks import SharedFile, scratch_file, share_file
 
 __all__ = [
@@ -143,7 +144,7 @@ def _share(spark: SparkSession, engine: Engine) -> SharedIndex:
 def build_engine(subscriptions: DataFrame, schema: Schema | None) -> Engine:
     """Build an engine of a table, in the order of its rows, each of which must be a subscription."""
     with translate_spark_errors("reading the subscriptions"):
-        table = input_table(subscriptions).drop(ROW, REASON).toArrow()
+        table = input_table(subscriptions).drop(ROW, REASON, FORM).toArrow()
     check_once(table.column(SUBSCRIPTION), SubscriptionError, "each id once")
     engine, rejects = fill_engine(table, schema)
     for row, reason in rejects:
@@ -172,8 +173,14 @@ def parse_row(
     text: str | None,
     subscriber: str | None = None,
     reason: str | None = None,
+    form: bytes | None = None,
 ) -> Filter:
-    """Parse the filter of a row that must be a subscription; `reason` says why the row could not be read."""
+    """Parse the filter of a row that must be a subscription; `reason` says why the row could not be read.
+
+    A row that was checked may have a `form`, as `write_form` gives it; then nothing is parsed.
+    """
+    if form is not None:
+        return read_form(form, schema)
     try:
         if reason is not None:
             raise FilterError("a row that could be read", reason)
@@ -226,7 +233,8 @@ def check_columns(table: DataFrame) -> dict[str, str]:
 def input_table(table: DataFrame) -> DataFrame:
     """Choose the columns of a table of subscriptions: `row`, `subscription`, `subscriber`, `filter`, `expires`, `reason`.
 
-    `expires` becomes seconds since 1970. Columns that the table lacks are null, but rows are numbered as they come.
+    `expires` becomes seconds since 1970. Columns that the table lacks are null, but rows are numbered as they come. Last
+    comes `FORM`, null unless the table is of rows that were checked.
     """
     types = check_columns(table)
     nothing = f.lit(None).cast("string")
@@ -237,6 +245,7 @@ def input_table(table: DataFrame) -> DataFrame:
         FILTER,
         _seconds(types.get(EXPIRES)).alias(EXPIRES),
         (f.col(REASON).cast("string") if REASON in types else nothing).alias(REASON),
+        (f.col(FORM) if FORM in types else f.lit(None).cast("binary")).alias(FORM),
     )
 
 

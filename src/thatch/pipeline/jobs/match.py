@@ -116,7 +116,7 @@ def _read_queries(spark: SparkSession, path: str, options: MatchOptions) -> Iter
         yield _Queries(table, strategy=_choose_strategy(table, options.strategy))
         return
     table = read_subscriptions(spark, path).persist()
-    checked = check_subscriptions(table, schema=options.schema)
+    checked = check_subscriptions(table, schema=options.schema, with_forms=True)
     try:
         if _choose_strategy(table, options.strategy) == "mapped":
             yield _parse_here(table, options.schema)

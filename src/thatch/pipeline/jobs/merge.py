@@ -81,9 +81,8 @@ def merge_files(
 def _merge(
     reduced: Reduced, merging: MergeOptions, log: EventSource | None, profile: Profile | None
 ) -> MergedTable:
-    active = reduced.join().where(ACTIVE).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
     merged = merge(
-        active,
+        reduced.active(),
         budget=merging.budget,
         events=None if log is None else log.table,
         event=None if log is None else log.row,

@@ -116,7 +116,7 @@ def place_files(
     sites, homes, profile = inputs.read()
     with run_job(spark, output, f"placing the subscribers of {inputs.subscriptions}") as job:
         table, schema = read_files_or_loaded(spark, inputs.subscriptions, inputs.schema)
-        checked = check_subscriptions(table, schema=schema).persist()  # read three times
+        checked = check_subscriptions(table, schema=schema, with_forms=True).persist()  # read three times
         try:
             loaded = split_checked(checked)
             found = place_on_spark(

@@ -9,6 +9,7 @@ from typing import Any
 
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession
+from thatch.pipeline.forms import FORM
 from thatch.pipeline.jobs.job import (
     REJECTS,
     JobOutput,
@@ -80,13 +81,18 @@ class Reduced:
         joined = self.found.join(self.accepted.select(ROW, FILTER, EXPIRES), ROW)
         return joined.select(*_GIVEN, *(name for name in self.found.columns if name not in _GIVEN))
 
+    def active(self) -> DataFrame:
+        """The subscriptions that are enough, as rows to merge."""
+        rows = self.found.where(ACTIVE).select(ROW, SUBSCRIPTION, SUBSCRIBER)
+        return rows.join(self.accepted.select(ROW, FILTER, FORM), ROW)
+
 
 @contextmanager
 def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[Reduced]:
     """Read subscriptions, write the other rows to `rejects`, and reduce the others."""
     table, schema = read_files_or_loaded(job.spark, path, options.schema)
     # Persisted: several passes and tables need it.
-    rows = check_subscriptions(table, schema=schema).persist()
+    rows = check_subscriptions(table, schema=schema, with_forms=True).persist()
     try:
         loaded = split_checked(rows)
         job.write(REJECTS, loaded.rejects)

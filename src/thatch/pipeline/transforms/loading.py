@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,6 +38,7 @@ from thatch.pipeline.columns import (
     f,
     spark_schema,
 )
+from thatch.pipeline.forms import FORM, write_form
 from thatch.pipeline.indexes import input_table
 from thatch.pipeline.tasks import Batches
 
@@ -62,6 +64,7 @@ _CHECKED = arrow_schema(
     *(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES, UNREAD, REASON),
     (BOXES, pa.int64()),
     (CONDITIONS, pa.list_(pa.string())),
+    (FORM, pa.binary()),
 )
 _REJECTS = arrow_schema(ROW, SUBSCRIPTION, FILTER, REASON)
 
@@ -72,7 +75,8 @@ class Loaded:
 
     Parameters
     ----------
-    accepted : `row`, `subscription`, `subscriber`, `filter` (as given), `expires` (seconds since 1970)
+    accepted : `row`, `subscription`, `subscriber`, `filter` (as given), `expires` (seconds since 1970); and `FORM`, if the
+        rows were checked with it
     rejects : `row`, `subscription`, `filter`, `reason`
     """
 
@@ -104,16 +108,21 @@ def load(table: DataFrame, *, schema: Schema | None = None) -> Loaded:
 
 
 def check_subscriptions(
-    table: DataFrame, *, schema: Schema | None = None, with_conditions: bool = False
+    table: DataFrame,
+    *,
+    schema: Schema | None = None,
+    with_conditions: bool = False,
+    with_forms: bool = False,
 ) -> DataFrame:
     """Parse every row of a table and note whether it is a subscription; `split_checked` separates the two kinds.
 
-    If `with_conditions`, add the boxes and conditions of every filter.
+    If `with_conditions`, add the boxes and conditions of every filter; if `with_forms`, its normal form, so that later
+    tasks need not parse it again.
     """
     from pyspark.sql import Window
 
-    task = partial(_check_batches, schema, with_conditions)
-    rows = input_table(table).mapInArrow(task, spark_schema(_CHECKED))
+    task = partial(_check_batches, partial(_check, schema, with_conditions, with_forms))
+    rows = input_table(table).drop(FORM).mapInArrow(task, spark_schema(_CHECKED))
     # Rows without an id each get a key of their own, so that no task gets all of them.
     has_id = f.col(UNREAD).isNull() & f.col(SUBSCRIPTION).isNotNull()
     rows = rows.withColumn(IS_BAD, f.col(REASON).isNotNull())
@@ -124,48 +133,47 @@ def check_subscriptions(
         & (f.row_number().over(by_row) > 1)
         & (f.col(ROW) >= f.first(ROW).over(by_row))
     )
-    return rows.withColumn(IS_REPEATED, is_repeated)
+    rows = rows.withColumn(IS_REPEATED, is_repeated)
+    return rows if with_forms else rows.drop(FORM)
 
 
 def split_checked(rows: DataFrame) -> Loaded:
     """Separate accepted and refused rows of what `check_subscriptions` gave."""
     is_good = ~f.col(IS_BAD) & ~f.col(IS_REPEATED)
+    accepted = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES, *({FORM} & {*rows.columns}))
     refused = rows.where(~is_good).select(ROW, SUBSCRIPTION, FILTER, UNREAD, REASON, IS_REPEATED)
     return Loaded(
-        accepted=rows.where(is_good).select(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES),
+        accepted=rows.where(is_good).select(*accepted),
         rejects=refused.mapInArrow(_add_reasons, spark_schema(_REJECTS)),
     )
 
 
-def _check_batches(schema: Schema | None, with_conditions: bool, batches: Batches) -> Batches:  # noqa: FBT001 - for `partial`
+_Verdict = tuple[str | None, int | None, list[str] | None, bytes | None]  # reason, boxes, conditions, form
+
+
+def _check_batches(check: Callable[..., _Verdict], batches: Batches) -> Batches:
     """Parse subscriptions as the engine does, in a worker."""
     for batch in batches:
-        found = [
-            _check(schema, with_conditions, *each)
-            for each in zip(*map(_values, batch.columns[1:]), strict=True)
-        ]
-        reasons, boxes, conditions = zip(*found, strict=True) if found else ((), (), ())
-        columns = [
-            *batch.columns,
-            pa.array(reasons, pa.string()),
-            pa.array(boxes, pa.int64()),
-            pa.array(conditions, pa.list_(pa.string())),
-        ]
-        yield pa.RecordBatch.from_arrays(columns, schema=_CHECKED)
+        found = [check(*each) for each in zip(*map(_values, batch.columns[1:]), strict=True)]
+        columns = zip(*found, strict=True) if found else [()] * 4
+        types = _CHECKED.types[len(batch.columns) :]
+        verdicts = [pa.array(each, kind) for each, kind in zip(columns, types, strict=True)]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *verdicts], schema=_CHECKED)
 
 
 def _check(
     schema: Schema | None,
     with_conditions: bool,  # noqa: FBT001 - for `partial`
+    with_forms: bool,  # noqa: FBT001 - likewise
     identity: Any,
     subscriber: Any,
     text: Any,
     expires: Any,
     unread: str | None,
-) -> tuple[str | None, int | None, list[str] | None]:
-    """The reason why a row is refused, or else the boxes and conditions of its filter."""
+) -> _Verdict:
+    """The reason why a row is refused, or else what was asked of its filter."""
     if unread is not None:
-        return unread, None, None
+        return unread, None, None, None
     try:
         if text is None:
             raise FilterError("filter text", "null")
@@ -173,10 +181,11 @@ def _check(
             raise FilterError("UTF-8 text as filter", shown(text))
         filter = read_subscription(identity, text, subscriber, expires, schema)[1]
     except ThatchError as error:
-        return str(error), None, None
+        return str(error), None, None, None
+    form = write_form(filter) if with_forms else None
     if not with_conditions:
-        return None, None, None
-    return None, min(filter.box_count(), 2**63 - 1), list_conditions(filter)
+        return None, None, None, form
+    return None, min(filter.box_count(), 2**63 - 1), list_conditions(filter), form
 
 
 def _values(column: pa.Array) -> list[Any]:

@@ -34,6 +34,7 @@ from thatch.pipeline.columns import (
     f,
     spark_schema,
 )
+from thatch.pipeline.forms import FORM
 from thatch.pipeline.indexes import check_columns, parse_row
 from thatch.pipeline.tasks import Batches, binary_row, run_parts, scratch_file, unpickle_all
 from thatch.placement.arrays import Ints, distinct_rows
@@ -149,7 +150,10 @@ class SparkSubscriptions:
         # Without `row` the names of subscribers decide: Spark's own numbers follow how the table is partitioned.
         row = f.col(ROW) if ROW in table.columns else f.lit(0)
         who = f.coalesce(SUBSCRIBER, SUBSCRIPTION) if SUBSCRIBER in table.columns else f.col(SUBSCRIPTION)
-        self._table = table.select(row.cast("bigint").alias(ROW), who.alias(SUBSCRIBER), FILTER)
+        form = f.col(FORM) if FORM in table.columns else f.lit(None).cast("binary")
+        self._table = table.select(
+            row.cast("bigint").alias(ROW), who.alias(SUBSCRIBER), FILTER, form.alias(FORM)
+        )
         self._schema = schema
 
     def sides(self) -> Sides:
@@ -222,5 +226,5 @@ def _make_boxes(space: EventSpace, batches: Batches) -> Batches:
 
 
 def _parse_filters(batch: pa.RecordBatch, schema: Schema | None) -> Iterator[Filter]:
-    for row, who, text in zip(*(each.to_pylist() for each in batch.columns), strict=True):
-        yield parse_row(schema, row, who, text)
+    for row, who, text, form in zip(*(each.to_pylist() for each in batch.columns), strict=True):
+        yield parse_row(schema, row, who, text, form=form)

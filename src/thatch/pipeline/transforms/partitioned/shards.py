@@ -32,6 +32,7 @@ from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
 from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, f
+from thatch.pipeline.forms import FORM, read_form
 from thatch.pipeline.indexes import SharedIndex, bad_row, build_index, input_table, parse_row
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.partitioned.splitting import Splitting, Summary, filter_of, grow_splitting
@@ -107,7 +108,7 @@ def build_shards(subscriptions: DataFrame, schema: Schema | None = None, shards:
     return Shards(rows, index, splitting.shards, total, kept)
 
 
-_COLUMNS = f"{SUBSCRIPTION} string, {SUBSCRIBER} string, {FILTER} string, {EXPIRES} double"
+_COLUMNS = f"{SUBSCRIPTION} string, {SUBSCRIBER} string, {FILTER} string, {EXPIRES} double, `{FORM}` binary"
 _ROWS = f"`{SHARD}` int, `{PART}` int, `{BYTES}` binary"
 
 
@@ -130,15 +131,15 @@ def _sample(table: DataFrame, total: int, schema: Schema | None) -> list[Any]:
     chosen = table
     if total > _SAMPLE:
         chosen = table.sample(fraction=_SAMPLE / total, seed=1).limit(2 * _SAMPLE)
-    rows = chosen.select(SUBSCRIPTION, FILTER).toArrow()
+    rows = chosen.select(SUBSCRIPTION, FILTER, FORM).toArrow()
     return [conjunction for _, conjunction in _first_conjunctions(rows, schema)]
 
 
 def _first_conjunctions(rows: pa.Table | pa.RecordBatch, schema: Schema | None) -> Iterator[tuple[str, Any]]:
     """The id and the first conjunction of each subscription."""
-    ids, texts = (rows.column(name).to_pylist() for name in (SUBSCRIPTION, FILTER))
-    for identity, text in zip(ids, texts, strict=True):
-        yield identity, parse_row(schema, None, identity, text).conjunctions[0]
+    columns = (rows.column(name).to_pylist() for name in (SUBSCRIPTION, FILTER, FORM))
+    for identity, text, form in zip(*columns, strict=True):
+        yield identity, parse_row(schema, None, identity, text, form=form).conjunctions[0]
 
 
 def _assign(splitting: Splitting, schema: Schema | None, batches: Batches) -> Batches:
@@ -173,8 +174,8 @@ def _fill(engine: Engine, summary: Summary, part: pa.Table, schema: Schema | Non
     if rejects.num_rows:
         first = rejects.slice(0, 1).to_pylist()[0]
         raise bad_row(first["reason"], None, first["subscription"])
-    for text in part.column(FILTER).to_pylist():
-        summary.add(parse(text, schema))
+    for text, form in zip(*(part.column(name).to_pylist() for name in (FILTER, FORM)), strict=True):
+        summary.add(parse(text, schema) if form is None else read_form(form, schema))
 
 
 @contextmanager

@@ -14,12 +14,12 @@ from typing import Any
 import pyarrow as pa
 
 from thatch.engine import Engine
-from thatch.model.language import parse
 from thatch.model.profile import MatchCounts, Predicate, PredicatePair, predicates_of
 from thatch.model.profile.counting import PREDICATE_PAIRS, pair_text
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import translate_spark_errors
 from thatch.pipeline.columns import EVENTS, FILTER, SUBSCRIPTION, DataFrame, f, spark_schema
+from thatch.pipeline.forms import FORM, read_form
 from thatch.pipeline.indexes import build_index, fill_engine
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import EventReader
@@ -59,7 +59,7 @@ class FilterCounts:
 
 def collect_predicates(subscriptions: DataFrame, schema: Schema | None = None) -> FilterPredicates:
     """Collect all predicates of accepted subscriptions, and the pairs that are used most, the most used first."""
-    found = subscriptions.select(FILTER).mapInArrow(partial(_list_predicates, schema), spark_schema(_SCHEMA))
+    found = subscriptions.select(FORM).mapInArrow(partial(_list_predicates, schema), spark_schema(_SCHEMA))
     grouped = found.groupBy("first", "second").agg(
         f.any_value("attributes").alias("attributes"), f.sum("uses").alias("uses")
     )
@@ -78,8 +78,8 @@ def _list_predicates(schema: Schema | None, batches: Batches) -> Batches:
     for batch in batches:
         uses: Counter[tuple[str, str | None]] = Counter()
         attributes: dict[str, tuple[str, ...]] = {}
-        for text in batch.column(0).to_pylist():
-            for alone, pairs in predicates_of(parse(text, schema=schema)):
+        for form in batch.column(0).to_pylist():
+            for alone, pairs in predicates_of(read_form(form, schema)):
                 attributes.update(alone)
                 uses.update((each, None) for each, _ in alone)
                 uses.update(pairs)

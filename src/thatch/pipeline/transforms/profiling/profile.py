@@ -143,7 +143,7 @@ def _count_filters(
 ) -> FilterCounts:
     """The second pass: what subscriptions ask."""
     checked = check_subscriptions(
-        subscriptions, schema=schema
+        subscriptions, schema=schema, with_forms=True
     ).persist()  # accepted and refused rows are used
     try:
         loaded = split_checked(checked)

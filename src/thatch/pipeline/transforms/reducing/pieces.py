@@ -19,6 +19,7 @@ from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import translate_spark_errors
 from thatch.pipeline.columns import FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, arrow_schema
+from thatch.pipeline.forms import FORM
 from thatch.pipeline.indexes import check_once, input_table, parse_row
 from thatch.pipeline.tasks import Batches, binary_row, unpickle_all
 from thatch.pipeline.transforms.reducing.sides import (
@@ -48,7 +49,7 @@ __all__ = [
 ATTRIBUTES = "attributes"  # the keys that a filter constrains, as text
 SIZES = "sizes"  # for every box of a filter its number of sides; no boxes if there are too many
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
-INPUT = arrow_schema(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, REASON)
+INPUT = arrow_schema(ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, REASON, (FORM, pa.binary()))
 
 
 class Written(NamedTuple):
@@ -115,10 +116,10 @@ def input_columns(table: DataFrame) -> DataFrame:
 
 
 def parse_filters(schema: Schema | None, batch: pa.RecordBatch) -> Iterator[Filter]:
-    """Parse the filters of a batch of `INPUT`; an error names the row."""
+    """Parse the filters of a batch of `INPUT` that have no form yet; an error names the row."""
     rows = zip(*(each.to_pylist() for each in batch.columns), strict=True)
-    for row, identity, subscriber, text, reason in rows:
-        yield parse_row(schema, row, identity, text, subscriber, reason)
+    for row, identity, subscriber, text, reason, form in rows:
+        yield parse_row(schema, row, identity, text, subscriber, reason, form)
 
 
 def _write_rows(schema: Schema | None, batches: Batches) -> Batches:
