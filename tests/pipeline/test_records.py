@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from thatch.errors import TableError
 from thatch.formats.columns import parse_csv
+from thatch.formats.reading import Reading
 from thatch.pipeline.sources.records import CsvLayout, Run, cut_pieces, header_line, is_open, parse_piece
 
 BYTES = st.lists(
@@ -37,7 +38,7 @@ def in_pieces(content: bytes, names, cuts: list[int], borders: list[int]):
     """What the pieces hold, with lines in batches that begin at `cuts`, and runs at `borders`; None if one is crossed."""
     lines = lines_of(content)
     runs = tuple(Run(first, first == 0, "x") for first in sorted({0, *borders}) if first < len(lines))
-    layout = CsvLayout(runs, names)
+    layout = CsvLayout(runs, names, Reading())
     ends = sorted({0, *cuts, len(lines)})
     batches = [
         pa.RecordBatch.from_arrays(
@@ -115,7 +116,7 @@ def test_blank_lines_before_a_header_may_fill_whole_batches():
 
 
 def test_runs_may_come_in_any_order():
-    layout = CsvLayout((Run(0, True, "x"), Run(2, True, "y")), ("a", "b"))
+    layout = CsvLayout((Run(0, True, "x"), Run(2, True, "y")), ("a", "b"), Reading())
     lines = pa.RecordBatch.from_arrays(
         [pa.array([2, 3, 0, 1], pa.int64()), text_of([b"a,b", b"3,4", b"a,b", b"1,2"])], names=["row", "line"]
     )

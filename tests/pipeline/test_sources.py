@@ -4,66 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from thatch.engine.tables import event_rows
+from tests.pipeline.read_files import SPLITS, embedded, events_of, rejects_of, typed, written
 from thatch.errors import TableError
-from thatch.formats.events import read_events as read_embedded
 from thatch.formats.subscriptions import read_subscriptions as read_embedded_subscriptions
 from thatch.model.events import read_event
-from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
+from thatch.pipeline.sources import read_events, read_subscriptions
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
-
-SPLITS = {"spark.sql.files.maxPartitionBytes": "100b", "spark.sql.files.openCostInBytes": "0"}
-
-
-@pytest.fixture
-def small_splits(spark):
-    """Spark with splits of 64 bytes, so that every file has many."""
-    for key, value in SPLITS.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key in SPLITS:
-        spark.conf.unset(key)
-
-
-def written(path: Path, content: bytes) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return str(path)
-
-
-def events_of(source: EventSource, nulls: str = "missing") -> list[tuple[int, dict]]:
-    """Events by row as whoever matches reads them; JSON that holds none is left out."""
-    table = source.table.toArrow().sort_by(source.row)
-    rows = table.column(source.row).to_pylist()
-    if source.json is not None:
-        lines = table.column(source.json).cast(pa.binary()).to_pylist()
-        return [(row, line.decode("utf-8", "surrogateescape")) for row, line in zip(rows, lines, strict=True)]
-    plain = table.drop_columns(source.row)
-    return list(zip(rows, event_rows(plain, nulls=nulls, json_column=None), strict=True))
-
-
-def rejects_of(source: EventSource) -> list[tuple[int, str]]:
-    if source.rejects is None:
-        return []
-    return sorted((each["row"], each["reason"]) for each in source.rejects.collect())
-
-
-def embedded(path: str) -> tuple[list[tuple[int, dict]], list[tuple[int, str]]]:
-    rejects = []
-    events = list(read_embedded(path, lambda *each: rejects.append(each)))
-    return events, sorted(rejects)
-
-
-def typed(events: list) -> list:
-    return [(row, {name: (type(value), value) for name, value in event.items()}) for row, event in events]
-
 
 # --- JSON lines ------------------------------------------------------------------------------------------------
 

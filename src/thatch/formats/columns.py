@@ -1,9 +1,7 @@
 """CSV and Parquet files as Arrow tables.
 
-Rows are counted from 0; in CSV neither the header nor empty lines count. A CSV column has the first of these types that
-holds all its values: whole numbers, numbers, booleans, text. An empty field is null. Values that look like codes stay
-text: numbers with leading zeros (`01234`), hexadecimal ones (`0x1F`), and whole ones of more than 64 bits, which a double
-would round. So do dates.
+Rows are counted from 0; in CSV neither the header nor empty lines count. An empty field is null; `cells` has the types of
+CSV columns.
 """
 
 from __future__ import annotations
@@ -11,69 +9,97 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
+from thatch.formats.cells import column_remarks, kind_of_column, survey_column, typed_column
 from thatch.formats.files import Reject, content_of, kind_of
+from thatch.formats.reading import PAGE, Reading
 from thatch.model.values import is_text
 
-__all__ = ["infer_types", "parse_csv", "read_csv", "read_parquet", "read_table"]
+__all__ = ["Tell", "infer_types", "parse_csv", "read_csv", "read_parquet", "read_table"]
 
 _LARGEST_BLOCK = 2**31 - 1
-_CODE = r"^[+-]?0[0-9xX]"
-_MANY_DIGITS = r"^[+-]?[0-9]{19,}$"
+Tell = Callable[[str], None]  # called with a remark for people
 
 
-def read_table(path: str, reject: Reject, *, typed: bool = False) -> tuple[pa.Table, list[int]]:
-    """A CSV or Parquet file, and the row number of each row of the table; `typed` infers the types of CSV columns."""
+def read_table(
+    path: str, reject: Reject, reading: Reading | None = None, *, tell: Tell | None = None
+) -> tuple[pa.Table, list[int]]:
+    """A CSV or Parquet file, and the row number of each row of the table.
+
+    CSV columns are texts, unless somebody listens to remarks about their types.
+    """
     if kind_of(path) == "parquet":
-        return read_parquet(path, reject)
-    table, rows = read_csv(path, reject)
-    return infer_types(table) if typed else table, rows
+        return read_parquet(path, reject, reading)
+    table, rows = read_csv(path, reject, reading)
+    return table if tell is None else infer_types(table, rows, reading, path=path, tell=tell), rows
 
 
-def read_parquet(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+def read_parquet(path: str, reject: Reject, reading: Reading | None = None) -> tuple[pa.Table, list[int]]:
     """A Parquet file without rows whose text is not UTF-8, and the row number of each row of the table."""
     if not Path(path).exists():  # Arrow's own error says only the path
         raise TableError("Cannot read the file: No such file or directory", where=path)
     try:
-        table = pq.read_table(path)
+        data = pq.ParquetDataset(path)
+        rows_told = _check_size(data.fragments, path, reading or Reading())
+        table = data.read()
+        if table.num_rows != rows_told:
+            raise TableError(f"{rows_told:,} rows, as the footer says", f"{table.num_rows:,}", path)
         names = [
             field.name for field in table.schema if pt.is_string(field.type) or pt.is_large_string(field.type)
         ]
         table, rows = _with_good_text(table, names, list(range(table.num_rows)), reject)
         table.validate(full=True)  # also text inside lists and objects, which writers need not check
-    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, MemoryError, pa.ArrowException) as error:
         raise TableError(f"Not a Parquet file: {error}", where=path) from error
     return table, rows
 
 
-def read_csv(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+def _check_size(fragments: list[Any], path: str, reading: Reading) -> int:
+    """How many rows files say they have; refuse those that say they are larger than the limit, truly or not."""
+    files = [fragment.metadata for fragment in fragments]
+    groups = [each.row_group(number) for each in files for number in range(each.num_row_groups)]
+    size = sum(each.total_byte_size for each in groups)
+    most = reading.most_unpacked(sum(Path(fragment.path).stat().st_size for fragment in fragments))
+    if size > most:
+        expected = f"at most {most:,} bytes when unpacked (`--max-unpacked`, {PAGE})"
+        raise TableError(expected, f"{size:,}", path)
+    return sum(each.num_rows for each in files)
+
+
+def read_csv(path: str, reject: Reject, reading: Reading | None = None) -> tuple[pa.Table, list[int]]:
     """A CSV file with every column as text, and the row number of each row of the table.
 
     Rows with the wrong number of fields, or that are not UTF-8, are rejected.
     """
-    return parse_csv(content_of(path), path, reject)
+    return parse_csv(content_of(path, reading), path, reject, reading)
 
 
-def parse_csv(content: bytes, path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+def parse_csv(
+    content: bytes, path: str, reject: Reject, reading: Reading | None = None
+) -> tuple[pa.Table, list[int]]:
     """Parse the content of a CSV file; see `read_csv`."""
     names = _header(content, path)
+    nulls = ["", *((reading and reading.missing) or ())]
     if _is_utf8(content):
-        table, rows = _parsed(content, names, path, reject)
+        table, rows = _parsed(content, names, path, reject, nulls)
     else:
-        table, rows = _parsed_in_latin1(content, names, path, reject)
+        table, rows = _parsed_in_latin1(content, names, path, reject, nulls)
     table, rows = _with_good_text(table, names, rows, reject)
     return table.cast(pa.schema([(name, pa.string()) for name in names])), rows
 
 
-def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+def _parsed(
+    content: bytes, names: list[str], path: str, reject: Reject, nulls: list[str]
+) -> tuple[pa.Table, list[int]]:
     """Rows with the right number of fields, as bytes."""
     skipped: dict[int, str] = {}
 
@@ -91,7 +117,7 @@ def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tupl
             ),
             parse_options=arrow_csv.ParseOptions(invalid_row_handler=handle, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=True, null_values=[""]
+                column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=True, null_values=nulls
             ),
         )
     except pa.ArrowException as error:
@@ -102,11 +128,13 @@ def _parsed(content: bytes, names: list[str], path: str, reject: Reject) -> tupl
 
 
 def _parsed_in_latin1(
-    content: bytes, names: list[str], path: str, reject: Reject
+    content: bytes, names: list[str], path: str, reject: Reject, nulls: list[str]
 ) -> tuple[pa.Table, list[int]]:
     """The same for bytes that are not UTF-8, in which Arrow cannot report a row with the wrong number of fields."""
     recoded = content.removeprefix(codecs.BOM_UTF8).decode("latin-1").encode()
-    table, rows = _parsed(recoded, [name.encode().decode("latin-1") for name in names], path, reject)
+    recoded_nulls = [each.encode().decode("latin-1") for each in nulls]
+    recoded_names = [name.encode().decode("latin-1") for name in names]
+    table, rows = _parsed(recoded, recoded_names, path, reject, recoded_nulls)
     columns = [
         pa.array([each and each.decode().encode("latin-1") for each in column.to_pylist()], pa.binary())
         for column in table.columns
@@ -123,9 +151,10 @@ def _header(content: bytes, path: str) -> list[str]:
         raise TableError(f"Not a CSV file: {error}", where=path) from error
     if names is None:
         raise TableError("The CSV file is empty; its first line must name the columns", where=path)
-    bad = next((name for name in names if not is_text(name) or names.count(name) > 1), None)
+    bad = next((name for name in names if not is_text(name) or "\0" in name or names.count(name) > 1), None)
     if bad is not None:
-        raise TableError("unique column names in UTF-8", shown(bad), path)
+        expected = f"unique column names in UTF-8 (or another `--encoding`, {PAGE})"
+        raise TableError(expected, shown(bad), path)
     return names
 
 
@@ -160,23 +189,23 @@ def _is_utf8(value: bytes | None) -> bool:
     return True
 
 
-def infer_types(table: pa.Table) -> pa.Table:
-    """A table of texts with each column in the narrowest type that holds all its values."""
-    return pa.table({name: _typed(table.column(name)) for name in table.column_names})
-
-
-def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if _some(column, _CODE):
-        return column
-    for kind in (pa.int64(), pa.float64(), pa.bool_()):
-        if kind == pa.float64() and _some(column, _MANY_DIGITS):
-            return column
-        try:
-            return pc.cast(column, kind)
-        except pa.ArrowInvalid:
-            continue
-    return column
-
-
-def _some(column: pa.ChunkedArray, expression: str) -> bool:
-    return bool(pc.any(pc.match_substring_regex(column, expression)).as_py())
+def infer_types(
+    table: pa.Table,
+    rows: list[int],
+    reading: Reading | None = None,
+    *,
+    path: str,
+    tell: Tell,
+) -> pa.Table:
+    """A table of texts with each column in its type; `tell` gets remarks on cells that are not read as they may be meant."""
+    reading = reading or Reading()
+    named = list(zip(table.column_names, table.columns, strict=True))
+    counts = {name: survey_column(name, column, rows, reading) for name, column in named}
+    for remark in column_remarks(counts, reading, path):
+        tell(remark)
+    return pa.table(
+        {
+            name: typed_column(name, column, kind_of_column(name, counts[name], reading), reading)
+            for name, column in named
+        }
+    )

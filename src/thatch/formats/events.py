@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from thatch.engine.tables import event_rows
-from thatch.formats.columns import read_table
+from thatch.formats.columns import Tell, read_table
 from thatch.formats.files import Reject, kind_of, read_lines
+from thatch.formats.reading import Reading
 
 __all__ = ["read_events"]
 
 
-def read_events(path: str, reject: Reject, *, nulls: str = "missing") -> Iterator[tuple[int, dict[str, Any]]]:
+def read_events(
+    path: str,
+    reject: Reject,
+    *,
+    nulls: str = "missing",
+    reading: Reading | None = None,
+    tell: Tell | None = None,
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The events of a file with their row numbers, one by one.
 
     Raises `TableError` if the file cannot be read at all.
@@ -22,9 +31,15 @@ def read_events(path: str, reject: Reject, *, nulls: str = "missing") -> Iterato
     path : a file ending in `.jsonl`, `.csv` or `.parquet`, or `-` for JSON lines on standard input
     reject : called with row number and reason for each row that is not an event
     nulls : for CSV and Parquet, whether an empty field means "missing" or "null"
+    reading : encoding, missing values and declared types of CSV, limits
+    tell : called with each remark on a column of a CSV file, such as one of numbers in which some cells are none
     """
     if kind_of(path) == "jsonl":
-        yield from read_lines(path, reject)
+        yield from read_lines(path, reject, reading)
         return
-    table, rows = read_table(path, reject, typed=True)
+    table, rows = read_table(path, reject, reading, tell=tell or _warn)
     yield from zip(rows, event_rows(table, nulls=nulls, json_column=None), strict=True)
+
+
+def _warn(remark: str) -> None:
+    warnings.warn(remark, UserWarning, stacklevel=2)

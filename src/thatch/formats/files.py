@@ -5,17 +5,17 @@ A line that is not a JSON object is a reject, reported with its row and the reas
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO
 
 from thatch.errors import TableError, shown
+from thatch.formats.contents import as_text, open_file, translate_damage
+from thatch.formats.reading import Reading
 from thatch.model.values import is_text, unique_names
 
 __all__ = ["STDIN", "Reject", "Rejects", "content_of", "kind_of", "object_of", "open_text", "read_lines"]
@@ -52,42 +52,36 @@ def kind_of(path: str) -> str:
     return kind
 
 
-def content_of(path: str) -> bytes:
-    """All bytes of a file."""
-    with _bytes_of(path) as stream:
+def content_of(path: str, reading: Reading | None = None) -> bytes:
+    """All bytes of a file, unpacked and as UTF-8."""
+    with _bytes_of(path, reading) as stream:
         return stream.read()
 
 
 @contextmanager
-def open_text(path: str) -> Iterator[TextIO]:
+def open_text(path: str, reading: Reading | None = None) -> Iterator[TextIO]:
     """Open a file as text, or standard input for `-`; bytes that are not UTF-8 become lone surrogates."""
-    with _bytes_of(path) as stream:
+    with _bytes_of(path, reading) as stream:
         # Lines end in a line feed only: JSON allows carriage returns between tokens.
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="\n")
-        try:
-            yield text
-        finally:
-            text.detach()  # do not close standard input
+        yield io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="\n")
 
 
 @contextmanager
-def _bytes_of(path: str) -> Iterator[BinaryIO]:
-    try:
-        if path == STDIN:
-            yield sys.stdin.buffer
-        elif path.lower().endswith(".gz"):
-            with gzip.open(path) as unpacked:
-                yield cast("BinaryIO", unpacked)
-        else:
-            with Path(path).open("rb") as stream:
-                yield stream
-    except (OSError, EOFError, zlib.error) as error:
-        raise TableError(f"Cannot read the file: {error}", where=path) from error
+def _bytes_of(path: str, reading: Reading | None) -> Iterator[BinaryIO]:
+    reading = reading or Reading()
+    if path == STDIN:
+        with translate_damage(path):
+            yield as_text(sys.stdin.buffer, path, reading)
+    else:
+        with open_file(path, reading) as stream:
+            yield stream
 
 
-def read_lines(path: str, reject: Reject) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_lines(
+    path: str, reject: Reject, reading: Reading | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file with their row numbers. Every line counts as a row; blank lines are skipped."""
-    with open_text(path) as stream:
+    with open_text(path, reading) as stream:
         for row, line in enumerate(stream):
             if not line.strip():
                 continue

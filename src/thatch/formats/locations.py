@@ -80,6 +80,10 @@ def _is_finite(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
+def _say_nothing(_: str) -> None:
+    """Each row is checked for its numbers."""
+
+
 def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     def reject(row: int, reason: str) -> NoReturn:
         raise TableError(f"Cannot read a row: {reason}", where=f"{path}, row {row}")
@@ -93,7 +97,7 @@ def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise TableError(f"a column `{_SUBSCRIBER}`", ", ".join(table.column_names), path)
     if kind == "csv":
         names = [name for name in table.column_names if name not in (_SUBSCRIBER, _BROKER)]
-        numbers = infer_types(table.select(names))
+        numbers = infer_types(table.select(names), rows, path=path, tell=_say_nothing)
         for name in names:
             table = table.set_column(table.column_names.index(name), name, numbers.column(name))
     yield from zip(rows, table.to_pylist(), strict=True)

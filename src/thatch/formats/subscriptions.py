@@ -17,9 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
+from thatch.formats.cells import without_words
 from thatch.formats.columns import read_parquet, read_table
 from thatch.formats.files import Reject, Rejects, kind_of, read_lines
 from thatch.formats.folders import MANIFEST, read_manifest
+from thatch.formats.reading import Reading
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
@@ -54,16 +56,16 @@ class SubscriptionFile:
     rejects: list[tuple[int, str]]
 
 
-def read_subscriptions(path: str) -> SubscriptionFile:
+def read_subscriptions(path: str, reading: Reading | None = None) -> SubscriptionFile:
     """The subscriptions of a file ending in `.jsonl`, `.csv` or `.parquet`.
 
     Raises `TableError` if the file cannot be read at all or lacks a column; single bad rows are rejects.
     """
     rejects = Rejects()
     if kind_of(path) == "jsonl":
-        table, rows = _from_lines(path, rejects)
+        table, rows = _from_lines(path, rejects, reading)
     else:
-        table, rows = from_columns(*read_table(path, rejects), path, rejects)
+        table, rows = from_columns(*read_table(path, rejects, reading), path, rejects)
     return SubscriptionFile(table, rows, sorted(rejects))
 
 
@@ -88,6 +90,8 @@ def _seconds(column: pa.ChunkedArray, where: str) -> tuple[pa.ChunkedArray, dict
     if pt.is_timestamp(column.type):
         microseconds = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
         return pc.divide(microseconds.cast(pa.float64(), safe=False), 1e6), {}
+    if pt.is_string(column.type):
+        column = without_words(column)
     try:
         return column.cast(pa.float64()), {}
     except pa.ArrowNotImplementedError as error:
@@ -107,10 +111,10 @@ def _is_no_number(value: Any) -> bool:
     return False
 
 
-def _from_lines(path: str, reject: Reject) -> tuple[pa.Table, list[int]]:
+def _from_lines(path: str, reject: Reject, reading: Reading | None) -> tuple[pa.Table, list[int]]:
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     rows: list[int] = []
-    for row, read in read_lines(path, reject):
+    for row, read in read_lines(path, reject, reading):
         try:
             fields = fields_of(read)
         except ValueError as error:

@@ -9,11 +9,22 @@ only by chance: nothing may rely on their order but for being fixed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from thatch.errors import FilterError, shown
 
-__all__ = ["DERIVATIONS", "FUNCTIONS", "KEYWORDS", "base_of", "derived_key", "key_of", "name_of", "split"]
+__all__ = [
+    "DERIVATIONS",
+    "FUNCTIONS",
+    "KEYWORDS",
+    "base_of",
+    "derived_key",
+    "holds_named",
+    "key_of",
+    "name_of",
+    "split",
+]
 
 FUNCTIONS = frozenset({"lower", "reverse", "ip", "time"})
 KEYWORDS = FUNCTIONS.union(
@@ -58,6 +69,17 @@ def key_of(name: str) -> str:
 def name_of(key: str) -> str:
     """The name of an underived attribute: the inverse of `key_of`."""
     return key[1:-1].replace('""', '"') if key.startswith('"') else key
+
+
+def holds_named(name: str, names: Iterable[str]) -> bool:
+    """Whether a field called `name` (a dotted path) is one of the attributes `names`, or an object with one of them.
+
+    Examples
+    --------
+    >>> holds_named("detail", ["detail.price"]), holds_named("detail.price", ["detail"])
+    (True, False)
+    """
+    return any(each == name or each.startswith(name + ".") for each in names)
 
 
 @lru_cache(maxsize=65_536)

@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from thatch.app.cli.options import Master, OutFolder, Overwrite, SchemaFile
+from thatch.app.cli.options import (
+    Encoding,
+    Master,
+    MaxLine,
+    MaxRejects,
+    MaxUnpacked,
+    Missing,
+    OutFolder,
+    Overwrite,
+    SchemaFile,
+    Strict,
+    reading_of,
+)
 from thatch.app.cli.output import note, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 
@@ -15,7 +27,7 @@ __all__ = ["load"]
 _SHOWN = 5
 
 
-def load(
+def load(  # noqa: PLR0913, PLR0917 - an option each
     subscriptions: Annotated[
         str, typer.Argument(help="Files of subscriptions: .csv, .jsonl or .parquet; a folder or a glob.")
     ],
@@ -24,11 +36,18 @@ def load(
     master: Master = None,
     index: Annotated[bool, typer.Option(help="Build index.thatch, which thatch.Engine.open opens.")] = True,
     overwrite: Overwrite = False,
+    missing: Missing = None,
+    encoding: Encoding = None,
+    strict: Strict = False,
+    max_rejects: MaxRejects = None,
+    max_line: MaxLine = "16M",
+    max_unpacked: MaxUnpacked = None,
 ) -> None:
     """Parse and check subscriptions in parallel, on Spark.
 
     Writes a folder with `subscriptions` (the valid ones, Parquet), `rejects` (the others, with row and reason),
-    `index.thatch` (an engine of the valid ones), `report.html` and `manifest.json`. Invalid rows are not an error.
+    `index.thatch` (an engine of the valid ones), `report.html` and `manifest.json`. Invalid rows are not an
+    error, unless --strict or --max-rejects says so; docs/reference/files.md has the rules of files.
 
     \b
     Examples:
@@ -36,11 +55,12 @@ def load(
       $ thatch load 'subs*.csv' --out loaded --overwrite --master 'local[2]' --no-index
     """
     declared = load_schema(schema)
+    reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     from thatch.pipeline.folders import REPORT
     from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS, load_files
 
     with spark_job("load", "loading", out, master=master, overwrite=overwrite) as (spark, output):
-        facts = load_files(spark, subscriptions, output, schema=declared, with_index=index)
+        facts = load_files(spark, subscriptions, output, schema=declared, with_index=index, reading=reading)
     if facts.refused:
         note(f"{facts.refused:,} rows of {subscriptions} were refused:")
         for each in facts.reasons[:_SHOWN]:

@@ -10,7 +10,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
 
-from thatch.app.cli.options import EventsFile, Master, Nulls, Overwrite, SchemaFile, SubscriptionsFile
+from thatch.app.cli.options import (
+    Encoding,
+    EventsFile,
+    Master,
+    MaxLine,
+    MaxRejects,
+    MaxUnpacked,
+    Missing,
+    Nulls,
+    Overwrite,
+    SchemaFile,
+    Strict,
+    SubscriptionsFile,
+    reading_of,
+)
 from thatch.app.cli.output import json_line, note, note_rows, progress, say, say_files, spark_job
 from thatch.app.cli.sources import load_engine, load_schema, read_valid_events
 from thatch.errors import TableError
@@ -51,11 +65,19 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     ] = "auto",
     master: Master = None,
     overwrite: Overwrite = False,
+    missing: Missing = None,
+    encoding: Encoding = None,
+    strict: Strict = False,
+    max_rejects: MaxRejects = None,
+    max_line: MaxLine = "16M",
+    max_unpacked: MaxUnpacked = None,
 ) -> None:
     """Match events with subscriptions.
 
     Prints a JSON line for every event that matches: its row in the file, and the ids in the order of the subscriptions.
-    Rows that are not events and invalid subscriptions are skipped and reported on standard error.
+    Rows that are not events and invalid subscriptions are skipped and reported on standard error; --strict and
+    --max-rejects say when they are an error. docs/reference/files.md tells how CSV columns, missing values, encodings and
+    limits are handled.
 
     \b
     Examples:
@@ -66,6 +88,8 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch match subscriptions.csv 'events*.jsonl' --spark --give counts --out counted
       $ thatch match loaded events.jsonl --spark --give hours --time time --out deliveries
     """
+    declared = load_schema(schema)
+    reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     if spark:
         from thatch.pipeline.jobs.match import MatchOptions
 
@@ -74,7 +98,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         if by != "subscription":
             raise TableError("--by subscriber does not work with --spark: use --give hours")
         options = MatchOptions(
-            give=give, time=time, nulls=nulls, strategy=strategy, schema=load_schema(schema)
+            give=give, time=time, nulls=nulls, strategy=strategy, schema=declared, reading=reading
         )
         _match_on_spark(subscriptions, events, str(out), options, master=master, overwrite=overwrite)
         return
@@ -82,15 +106,19 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         raise TableError("--give, --time, --strategy, --master and --overwrite need --spark")
     if out is not None and out.suffix not in (".parquet", ".jsonl"):
         raise TableError("a file ending in .parquet or .jsonl", str(out), "--out")
-    engine = load_engine(subscriptions, load_schema(schema))
+    engine = load_engine(subscriptions, declared, reading)
     rejects: list[tuple[int, str]] = []
-    with progress("events", beside_results=out is None) as meter, _Sink(out, by) as sink:
-        matches = read_valid_events(events, rejects, lambda event: engine.match(event, by=by), nulls)
-        for row, found in matches:
-            meter.step()
-            if found:
-                sink.write(row, found)
-    note_rows(f"rows of {events} are not events and were skipped", rejects)
+    try:
+        with progress("events", beside_results=out is None) as meter, _Sink(out, by) as sink:
+            matches = read_valid_events(
+                events, rejects, lambda event: engine.match(event, by=by), nulls, reading
+            )
+            for row, found in matches:
+                meter.step()
+                if found:
+                    sink.write(row, found)
+    finally:
+        note_rows(f"rows of {events} are not events and were skipped", rejects)
     if out is not None:
         note(f"{sink.count:,} matches written to {out}")
 

@@ -7,17 +7,27 @@ from typing import Annotated, Literal
 
 import typer
 
+from thatch.formats.reading import Reading, RejectLimit, bytes_of_size
+from thatch.model.schema import Schema
+
 __all__ = [
     "POLICIES",
+    "Encoding",
     "EventsFile",
     "Master",
+    "MaxLine",
+    "MaxRejects",
+    "MaxUnpacked",
+    "Missing",
     "Nulls",
     "OutFolder",
     "Overwrite",
     "SchemaFile",
+    "Strict",
     "SubscriptionsFile",
     "TopologyArgument",
     "Way",
+    "reading_of",
 ]
 
 POLICIES = "exact, pairwise, flooding, negative-space, approximate:K, probabilistic:DELTA, merging, merging:THRESHOLD"
@@ -40,6 +50,31 @@ SchemaFile = Annotated[Path | None, typer.Option(help="JSON file that declares t
 Nulls = Annotated[
     Literal["missing", "null"], typer.Option(help="How to read empty fields of .csv and .parquet.")
 ]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Text that stands for a missing value in .csv; repeat it for others. By default an empty cell, and in "
+        "columns of numbers also n/a, null, - and the like (docs/reference/files.md)."
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Encoding of text files without a byte order mark: utf-8, utf-16, cp1252, ..."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail if any row is refused.")]
+MaxRejects = Annotated[
+    str | None,
+    typer.Option(
+        help="Fail if more rows than this are refused: a number or a share such as 5%. By default, if all are."
+    ),
+]
+MaxLine = Annotated[str, typer.Option(help="The longest line of a text file.")]
+MaxUnpacked = Annotated[
+    str | None,
+    typer.Option(
+        help="The most that one file may unpack to. By default 4G, or 100 times the file if that is more."
+    ),
+]
 OutFolder = Annotated[str, typer.Option(help="Folder to write; it appears when it is complete.")]
 Overwrite = Annotated[bool, typer.Option(help="Replace an output folder that an earlier command wrote.")]
 Master = Annotated[
@@ -48,3 +83,24 @@ Master = Annotated[
         help="Spark master: local[4], spark://host:7077, yarn; by default all cores of this machine."
     ),
 ]
+
+
+def reading_of(
+    schema: Schema | None,
+    missing: list[str] | None,
+    encoding: str | None,
+    max_line: str,
+    max_unpacked: str | None,
+    max_rejects: str | None,
+    *,
+    strict: bool,
+) -> Reading:
+    """How files are read, from the options of a command."""
+    return Reading(
+        missing=tuple(missing) if missing else None,
+        encoding=encoding,
+        schema=schema,
+        max_line=bytes_of_size(max_line, "--max-line"),
+        max_unpacked=None if max_unpacked is None else bytes_of_size(max_unpacked, "--max-unpacked"),
+        rejects=RejectLimit.of(max_rejects, strict=strict),
+    )

@@ -140,7 +140,7 @@ def spark_job(
 
     spark = session(f"thatch {command}", master=master)
     with tasks(doing) as report:
-        yield spark, JobOutput(out, overwrite=overwrite, command=command_line(), progress=report)
+        yield spark, JobOutput(out, overwrite=overwrite, command=command_line(), progress=report, tell=note)
 
 
 @contextmanager

@@ -6,14 +6,27 @@ from typing import Annotated
 
 import typer
 
-from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile
+from thatch.app.cli.options import (
+    Encoding,
+    Master,
+    MaxLine,
+    MaxRejects,
+    MaxUnpacked,
+    Missing,
+    Nulls,
+    OutFolder,
+    Overwrite,
+    SchemaFile,
+    Strict,
+    reading_of,
+)
 from thatch.app.cli.output import note, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 
 __all__ = ["profile"]
 
 
-def profile(
+def profile(  # noqa: PLR0913 - an option each
     events: Annotated[
         str, typer.Argument(help="Files of events: .jsonl, .csv or .parquet; a folder or a glob.")
     ],
@@ -27,12 +40,19 @@ def profile(
     schema: SchemaFile = None,
     master: Master = None,
     overwrite: Overwrite = False,
+    missing: Missing = None,
+    encoding: Encoding = None,
+    strict: Strict = False,
+    max_rejects: MaxRejects = None,
+    max_line: MaxLine = "16M",
+    max_unpacked: MaxUnpacked = None,
 ) -> None:
     """Profile a log of events, and how subscriptions match it, on Spark.
 
     The profile has the frequency, types and value distribution of attributes, and which occur together; with
     subscriptions also the selectivity of every predicate, the events each matches, and how many never match. Writes a
-    folder of Parquet tables with `report.html` and `manifest.json`. Rows that are not events are counted, not an error.
+    folder of Parquet tables with `report.html` and `manifest.json`. Rows that are not events are counted;
+    --strict and --max-rejects say when they are an error. docs/reference/files.md has the rules of files.
 
     \b
     Examples:
@@ -40,6 +60,7 @@ def profile(
       $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --fraction 0.5 --master 'local[2]'
     """
     declared = load_schema(schema)
+    reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     from thatch.pipeline.folders import REPORT
     from thatch.pipeline.jobs.profile import profile_files
 
@@ -52,6 +73,7 @@ def profile(
             nulls=nulls,
             fraction=fraction,
             schema=declared,
+            reading=reading,
         )
     if found.rejected:
         note(f"{found.rejected:,} rows of {events} are not events:")

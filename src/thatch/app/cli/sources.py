@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from thatch import Engine, EventError, Filter, Schema, ThatchError
 from thatch.app.cli.options import POLICIES
-from thatch.app.cli.output import note_rows, progress
+from thatch.app.cli.output import note, note_rows, progress
 from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, ParameterError, SchemaError, SubscriptionError, TableError, shown
 from thatch.formats.events import read_events
+from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import is_loaded, read_loaded, read_subscriptions
 
 if TYPE_CHECKING:
@@ -52,16 +53,20 @@ def load_schema(path: Path | None) -> Schema | None:
         raise SchemaError(expected, str(error), str(path)) from error
 
 
-def load_engine(path: str, schema: Schema | None) -> Engine:
+def load_engine(path: str, schema: Schema | None, reading: Reading | None = None) -> Engine:
     """An engine with the valid subscriptions of a file; the others are reported on standard error."""
-    engine, rejects, _ = fill_engine(path, schema)
+    engine, rejects, _ = fill_engine(path, schema, reading)
     note_rows(f"subscriptions of {path} were refused (`thatch check {path}` lists all)", rejects)
+    limit = (reading or Reading()).rejects
+    limit.check(len(rejects), len(engine) + len(rejects), path, "subscriptions")
     return engine
 
 
-def fill_engine(path: str, schema: Schema | None) -> tuple[Engine, list[tuple[int, str]], float]:
+def fill_engine(
+    path: str, schema: Schema | None, reading: Reading | None = None
+) -> tuple[Engine, list[tuple[int, str]], float]:
     """An engine with the valid subscriptions of a file, the other rows with reasons, and the seconds to subscribe."""
-    loaded = read_subscriptions(path)
+    loaded = read_subscriptions(path, reading)
     engine, spent = Engine(schema), 0.0
     rejects = list(loaded.rejects)
     seen: set[str | None] = set()
@@ -89,19 +94,29 @@ def read_valid_events(
     rejects: list[tuple[int, str]],
     check: Callable[[dict[str, Any]], Valid],
     nulls: str = "missing",
+    reading: Reading | None = None,
 ) -> Iterator[tuple[int, Valid]]:
     """The row of every valid event of a file, with what `check` returns for it.
+
+    Raises a `TableError` at the end if too many rows are none.
 
     Parameters
     ----------
     rejects : gets the rows that are not events, with the reason
     check : raises EventError for an event that is not valid
     """
-    for row, event in read_events(path, lambda *each: rejects.append(each), nulls=nulls):
+    good = 0
+    events = read_events(path, lambda *each: rejects.append(each), nulls=nulls, reading=reading, tell=note)
+    for row, event in events:
         try:
             yield row, check(event)
         except EventError as error:
             rejects.append((row, str(error)))
+        else:
+            good += 1
+    if rejects:
+        limit = (reading or Reading()).rejects
+        limit.check(len(rejects), good + len(rejects), path, why=rejects[0][1])
 
 
 def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filter]], list[tuple[int, str]]]:

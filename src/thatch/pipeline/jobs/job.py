@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, fields
@@ -17,13 +18,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from thatch.formats.columns import Tell
 from thatch.formats.folders import write_tables
+from thatch.formats.reading import Reading, RejectLimit
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import Progress, report_progress, translate_spark_errors
 from thatch.pipeline.columns import REASON, ROW, Column, DataFrame, SparkSession, f
 from thatch.pipeline.folders import REPORT, Folder, atomic_folder
-from thatch.pipeline.sources import read_subscriptions
+from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
 from thatch.pipeline.tasks import scratch_file
 from thatch.reports import PlotAxis, Report
 
@@ -55,6 +58,7 @@ class JobOutput:
     overwrite: bool = False  # whether to replace a folder that a job has written
     command: str = ""  # the command line, for the page and the manifest
     progress: Progress | None = None  # is called with the number of Spark tasks done and known
+    tell: Tell | None = None  # is called with each remark on the files that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,14 @@ class RunningJob:
     spark: SparkSession
     folder: Folder
     command: str
+    tell: Tell
+
+    def read_events(self, path: str, reading: Reading | None, *, with_numbers: bool = True) -> EventSource:
+        """Read events, and pass on the remarks about their columns."""
+        log = read_events(self.spark, path, with_numbers=with_numbers, reading=reading)
+        for remark in log.remarks:
+            self.tell(remark)
+        return log
 
     def write(self, name: str, table: DataFrame, *, order: str | None = ROW) -> None:
         """Write a table as Parquet, in the order of a column."""
@@ -94,9 +106,7 @@ class RunningJob:
         rows : how many rows each table has
         """
         self.folder.put(REPORT, page.html())
-        plain = {
-            name: each.describe() if isinstance(each, Schema) else each for name, each in parameters.items()
-        }
+        plain = {name: _plain(each) for name, each in parameters.items()}
         self.folder.put_manifest(kind, command=self.command, parameters=plain, rows=rows)
 
 
@@ -108,7 +118,11 @@ def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[Runn
         report_progress(spark, output.progress),
         translate_spark_errors(doing),
     ):
-        yield RunningJob(spark, folder, output.command)
+        yield RunningJob(spark, folder, output.command, output.tell or _warn)
+
+
+def _warn(remark: str) -> None:
+    warnings.warn(remark, UserWarning, stacklevel=2)
 
 
 def read_files_or_loaded(
@@ -120,6 +134,15 @@ def read_files_or_loaded(
     known = loaded_schema(path, schema)
     local = Path(path).resolve()  # Spark may have been started in another folder
     return spark.read.parquet(str(local / SUBSCRIPTIONS)), known
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as plain data."""
+    if isinstance(value, Schema):
+        return value.describe()
+    if isinstance(value, Reading):
+        return {name: _plain(each) for name, each in list_options(value).items() if name != "schema"}
+    return list_options(value) if isinstance(value, RejectLimit) else value
 
 
 def list_options(options: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import SUBSCRIPTIONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import ROW, SparkSession
@@ -24,6 +25,7 @@ def load_files(
     *,
     schema: Schema | None = None,
     with_index: bool = True,
+    reading: Reading | None = None,
 ) -> LoadFacts:
     """Load the subscriptions of files.
 
@@ -34,14 +36,17 @@ def load_files(
         accepted subscriptions; `report.html`; `manifest.json`
     schema : declared types of attributes
     with_index : whether to build the index, in this process
+    reading : how the files are read, and how many rows may be refused
     """
     with run_job(spark, output, f"loading {path}") as job:
         # Persisted: several tables, the index and the page need it, and parsing is what costs.
         rows = check_subscriptions(
-            read_subscriptions(spark, path), schema=schema, with_conditions=True
+            read_subscriptions(spark, path, reading), schema=schema, with_conditions=True
         ).persist()
         try:
             loaded = split_checked(rows)
+            limit = (reading or Reading()).rejects
+            limit.check(loaded.rejects.count(), rows.count(), path, "subscriptions")
             job.write(SUBSCRIPTIONS, loaded.accepted)
             job.write(REJECTS, loaded.rejects)
             if with_index:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.engine import Engine
+from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import (
@@ -29,7 +30,7 @@ from thatch.pipeline.indexes import fill_engine
 from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, list_options, run_job
 from thatch.pipeline.jobs.load import INDEX
 from thatch.pipeline.jobs.match_report import MatchFacts, match_facts, match_report
-from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
+from thatch.pipeline.sources import EventSource, read_subscriptions
 from thatch.pipeline.transforms.events import find_refused
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
 from thatch.pipeline.transforms.matching import MOST_MAPPED, Strategy, match
@@ -50,6 +51,7 @@ class MatchOptions:
     nulls: Literal["missing", "null"] = "missing"
     strategy: Strategy = "auto"
     schema: Schema | None = None
+    reading: Reading = field(default_factory=Reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class _Queries:
     accepted: DataFrame | Engine | Path
     rejects: DataFrame | None = None
     strategy: Strategy = "mapped"
+    count: int = 0  # how many rows there are, if some may be no subscriptions
 
 
 def match_files(
@@ -77,11 +80,13 @@ def match_files(
         that cannot be accepted; `report.html`; `manifest.json`
     """
     with run_job(spark, output, f"matching {events}") as job:
-        log = read_events(spark, events)
+        log = job.read_events(events, options.reading)
         with _read_queries(spark, subscriptions, options) as queries:
             has_rejects = queries.rejects is not None
             if queries.rejects is not None:
                 job.write(REJECTS, queries.rejects)
+                rejected = job.read(REJECTS).count()
+                options.reading.rejects.check(rejected, queries.count, subscriptions, "subscriptions")
             _write_matches(job, log, queries, options)
         facts = match_facts(
             options.give,
@@ -91,6 +96,8 @@ def match_files(
             refused=job.read(REFUSED),
             rejects=job.read(REJECTS) if has_rejects else None,
         )
+        why = facts.first_refused[0][1] if facts.first_refused else ""
+        options.reading.rejects.check(facts.refused, log.count, events, why=why)
         job.finish(
             "match",
             page=match_report(facts, events, output.command),
@@ -115,14 +122,14 @@ def _read_queries(spark: SparkSession, path: str, options: MatchOptions) -> Iter
         table = spark.read.parquet(str(local / SUBSCRIPTIONS))
         yield _Queries(table, strategy=_choose_strategy(table, options.strategy))
         return
-    table = read_subscriptions(spark, path).persist()
+    table = read_subscriptions(spark, path, options.reading).persist()
     checked = check_subscriptions(table, schema=options.schema, with_forms=True)
     try:
         if _choose_strategy(table, options.strategy) == "mapped":
             yield _parse_here(table, options.schema)
         else:
             loaded = split_checked(checked.persist())
-            yield _Queries(loaded.accepted.drop(ROW), loaded.rejects, "partitioned")
+            yield _Queries(loaded.accepted.drop(ROW), loaded.rejects, "partitioned", table.count())
     finally:
         checked.unpersist()
         table.unpersist()
@@ -144,7 +151,7 @@ def _parse_here(table: DataFrame, schema: Schema | None) -> _Queries:
     reasons = pa.chunked_array([pa.array([reason for _, reason in refused], pa.string())])
     rejects = rejects.set_column(rejects.column_names.index(REASON), REASON, reasons)
     together = pa.concat_tables([rows.filter(pc.invert(is_read)), rejects]).select(_REJECTS.names)
-    return _Queries(engine, table.sparkSession.createDataFrame(together.cast(_REJECTS)))
+    return _Queries(engine, table.sparkSession.createDataFrame(together.cast(_REJECTS)), count=rows.num_rows)
 
 
 def _write_matches(job: RunningJob, log: EventSource, queries: _Queries, options: MatchOptions) -> None:

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from thatch.formats.profile import KIND, profile_tables
+from thatch.formats.reading import Reading
 from thatch.model.profile import Profile
 from thatch.model.profile.counting import REASONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import REASON, SparkSession, f
 from thatch.pipeline.jobs.job import JobOutput, run_job
 from thatch.pipeline.jobs.profile_report import profile_report
-from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
+from thatch.pipeline.sources import EventSource, read_subscriptions
 from thatch.pipeline.transforms.profiling.profile import profile
 
 __all__ = ["profile_files"]
@@ -27,16 +28,21 @@ def profile_files(
     nulls: Literal["missing", "null"] = "missing",
     fraction: float = 1.0,
     schema: Schema | None = None,
+    reading: Reading | None = None,
 ) -> Profile:
     """Profile the events of files; parameters as for `profile`, but events and subscriptions are files.
+
+    `reading` says how files are read, and how many rows may be refused.
 
     The folder gets the tables of `thatch.formats.profile`, `report.html` and `manifest.json`.
     """
     with run_job(spark, output, f"profiling {events}") as job:
-        log = read_events(spark, events, with_numbers=False)
-        filters = None if subscriptions is None else read_subscriptions(spark, subscriptions)
+        log = job.read_events(events, reading, with_numbers=False)
+        filters = None if subscriptions is None else read_subscriptions(spark, subscriptions, reading)
         options: dict[str, Any] = {"nulls": nulls, "fraction": fraction, "schema": schema}
         found = _add_rejects(profile(log.table, filters, event=log.row, json=log.json, **options), log)
+        rows, why = found.events + found.rejected, found.reasons[0][0] if found.reasons else ""
+        (reading or Reading()).rejects.check(found.rejected, rows, events, why=why)
         job.finish(
             KIND,
             page=profile_report(found, events, subscriptions, output.command),

@@ -6,8 +6,9 @@ parallel, unless a record crosses from one split into the next; then whole files
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -16,7 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thatch.errors import TableError
-from thatch.formats.columns import infer_types, parse_csv
+from thatch.formats.cells import (
+    ColumnCounts,
+    add_counts,
+    column_remarks,
+    kind_of_column,
+    survey_column,
+    typed_column,
+)
+from thatch.formats.columns import parse_csv
 from thatch.pipeline.columns import REASON, ROW, DataFrame, SparkSession, f, spark_schema
 from thatch.pipeline.sources.files import Files, translate_read_errors
 from thatch.pipeline.sources.lines import FILE, LINE, FileSplit, Lines, read_numbered_lines
@@ -25,9 +34,6 @@ from thatch.pipeline.tasks import Batches
 
 __all__ = ["Delimited", "parse_pieces", "read_delimited"]
 
-# With this text added, a column gets the type if and only if the type holds all its values.
-_PROBES = {"long": "1", "double": "0.5", "boolean": "true"}
-_KINDS = {"long": pa.int64(), "double": pa.float64(), "boolean": pa.bool_(), "string": pa.string()}
 _LONGEST_HEADER = 1_000  # lines
 
 
@@ -40,6 +46,7 @@ class Delimited:
     # How many rows there are, and how many of them are rejects.
     count: int
     reject_count: int
+    remarks: tuple[str, ...] = ()  # on columns whose cells are not read as they may be meant
 
     def rows(self, numbered_by: str) -> DataFrame:
         """All good rows, in columns of their types."""
@@ -60,20 +67,22 @@ def read_delimited(spark: SparkSession, files: Files, *, is_typed: bool) -> Deli
     lines = read_numbered_lines(spark, files, heads=True)
     names = _names(lines, files)
     runs = tuple(Run(each.first, each.start == 0, each.file) for each in lines.splits)
-    table, layout = lines.table.select(ROW, LINE), CsvLayout(runs, names)
+    table, layout = lines.table.select(ROW, LINE), CsvLayout(runs, names, files.reading)
     with translate_read_errors(files.given):
         counted = _count_splits(table, layout, is_typed=is_typed)
         if counted is None:
             table = lines.table.repartition(FILE).sortWithinPartitions(ROW).select(ROW, LINE)
-            layout = CsvLayout(tuple(run for run in runs if run.begins_file), names)
+            layout = replace(layout, runs=tuple(run for run in runs if run.begins_file))
             counted = _count(table, layout, is_typed=is_typed)
     *firsts, total = accumulate((each["rows"] for each in counted), initial=0)
-    kinds = _kinds([each["kinds"] for each in counted], len(names), is_typed=is_typed)
+    columns = _add_columns(counted, firsts, names) if is_typed else {}
+    kinds = [kind_of_column(name, columns[name], files.reading) if is_typed else "string" for name in names]
     return Delimited(
         lines=table,
-        layout=replace(layout, kinds=kinds, firsts=tuple(firsts)),
+        layout=replace(layout, kinds=tuple(kinds), firsts=tuple(firsts)),
         count=total,
         reject_count=sum(each["rejects"] for each in counted),
+        remarks=tuple(column_remarks(columns, files.reading, files.given)),
     )
 
 
@@ -123,19 +132,27 @@ def _count(table: DataFrame, layout: CsvLayout, *, is_typed: bool) -> list[dict[
     """Count the rows of each run, in the order of the runs."""
     found = table.mapInArrow(partial(_count_runs, layout, is_typed), spark_schema(_COUNTS)).collect()
     by_run = {each["run"]: each.asDict() for each in found}
-    nothing = {"rows": 0, "rejects": 0, "is_open": False, "kinds": None}
+    nothing = {"rows": 0, "rejects": 0, "is_open": False, "columns": None}
     return [by_run.get(number, nothing) for number in range(len(layout.runs))]
 
 
-def _kinds(found: list[list[list[str]] | None], count: int, *, is_typed: bool) -> tuple[str, ...]:
-    """For each column the first type that every run allows."""
-    if not is_typed:
-        return ("string",) * count
-    allowed = [each for each in found if each is not None]
-    return tuple(
-        next((kind for kind in _PROBES if all(kind in each[column] for each in allowed)), "string")
-        for column in range(count)
-    )
+def _add_columns(
+    counted: list[dict[str, Any]], firsts: list[int], names: tuple[str, ...]
+) -> dict[str, ColumnCounts]:
+    """What the cells of each column are in all runs."""
+    runs = [
+        [_moved(each, first) for each in json.loads(run["columns"])]
+        for run, first in zip(counted, firsts, strict=True)
+        if run["columns"]
+    ]
+    return {name: add_counts(run[number] for run in runs) for number, name in enumerate(names)}
+
+
+def _moved(fields: list[Any], first: int) -> ColumnCounts:
+    """The counts of a column in a run that begins with row `first`."""
+    kinds, values, words, odd, found, is_code = fields
+    at = None if found is None else (first + found[0], found[1])
+    return ColumnCounts(tuple(kinds), values, words, odd, at, is_code)
 
 
 _COUNTS = pa.schema(
@@ -144,7 +161,7 @@ _COUNTS = pa.schema(
         ("rows", pa.int64()),
         ("rejects", pa.int64()),
         ("is_open", pa.bool_()),
-        ("kinds", pa.list_(pa.list_(pa.string()))),
+        ("columns", pa.string()),  # the fields of the counts of each column, as JSON
     ]
 )
 
@@ -153,27 +170,27 @@ def _count_runs(layout: CsvLayout, is_typed: bool, batches: Batches) -> Batches:
     """Count the rows of runs and find the types that hold them, in a worker."""
     found: dict[int, dict[str, Any]] = {}
     for piece in cut_pieces(batches, layout):
-        kinds = [list(_PROBES) if is_typed else [] for _ in layout.names]
-        start = {"run": piece.run, "rows": 0, "rejects": 0, "is_open": False, "kinds": kinds}
-        _count_piece(piece, layout, found.setdefault(piece.run, start))
+        start = {"run": piece.run, "rows": 0, "rejects": 0, "is_open": False, "columns": []}
+        _count_piece(piece, layout, found.setdefault(piece.run, start), is_typed=is_typed)
+    for run in found.values():
+        run["columns"] = json.dumps([astuple(each) for each in run["columns"]])
     yield pa.RecordBatch.from_pylist(list(found.values()), _COUNTS)
 
 
-def _count_piece(piece: Piece, layout: CsvLayout, run: dict[str, Any]) -> None:
+def _count_piece(piece: Piece, layout: CsvLayout, run: dict[str, Any], *, is_typed: bool) -> None:
     rejects: list[int] = []
     table, rows = parse_piece(piece, layout, lambda row, _: rejects.append(row))
+    if is_typed:
+        numbers = [run["rows"] + row for row in rows]
+        counts = [
+            survey_column(name, column, numbers, layout.reading)
+            for name, column in zip(layout.names, table.columns, strict=True)
+        ]
+        before = run["columns"]
+        run["columns"] = list(map(add_counts, zip(before, counts, strict=True))) if before else counts
     run["rows"] += len(rows) + len(rejects)
     run["rejects"] += len(rejects)
     run["is_open"] = piece.is_open
-    run["kinds"] = [
-        [kind for kind in kinds if _allows(column, kind)]
-        for kinds, column in zip(run["kinds"], table.columns, strict=True)
-    ]
-
-
-def _allows(column: pa.ChunkedArray, kind: str) -> bool:
-    probed = pa.chunked_array([*column.chunks, pa.array([_PROBES[kind]])], pa.string())
-    return bool(infer_types(pa.table({"x": probed})).column("x").type == _KINDS[kind])
 
 
 def _make_rows(layout: CsvLayout, numbered_by: str, batches: Batches) -> Batches:
@@ -181,7 +198,8 @@ def _make_rows(layout: CsvLayout, numbered_by: str, batches: Batches) -> Batches
     for first, table, rows, _ in parse_pieces(batches, layout):
         numbers = pc.add(pa.array(rows, pa.int64()), first)
         columns = [
-            pc.cast(column, _KINDS[kind]) for column, kind in zip(table.columns, layout.kinds, strict=True)
+            typed_column(name, column, kind, layout.reading)
+            for name, column, kind in zip(layout.names, table.columns, layout.kinds, strict=True)
         ]
         whole = pa.table([numbers, *columns], names=[numbered_by, *layout.names])
         yield from whole.combine_chunks().to_batches()

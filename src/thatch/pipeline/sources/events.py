@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thatch.errors import TableError
+from thatch.formats.reading import Reading
 from thatch.pipeline.adapter import is_connect
 from thatch.pipeline.columns import ROW, DataFrame, SparkSession, f
 from thatch.pipeline.sources.delimited import read_delimited
@@ -31,6 +32,7 @@ class EventSource:
     # that hold no JSON object are not among them: whoever reads the JSON finds those.
     rejects: DataFrame | None = None
     invalid: Observation | None = None  # counts the rejects while `table` is read
+    remarks: tuple[str, ...] = ()  # on CSV columns whose cells are not read as they may be meant
 
     def rejects_found(self) -> DataFrame | None:
         """The rejects, None if there are none; to be called after an action has read the whole table."""
@@ -45,6 +47,7 @@ def read_events(
     *,
     format: str | None = None,  # noqa: A002 - as in Spark
     with_numbers: bool = True,
+    reading: Reading | None = None,
 ) -> EventSource:
     """Read the events of a file, a folder of files or a glob.
 
@@ -55,6 +58,7 @@ def read_events(
     ----------
     path : of files ending in `.jsonl`, `.csv` or `.parquet`; `.gz` may follow the first two. Anything Spark can read
     format : `jsonl`, `csv` or `parquet` for files with other endings
+    reading : encoding, missing values and declared types of CSV, limits
     with_numbers : whether rows need their numbers; JSON lines are read once more for them
 
     Raises
@@ -62,7 +66,7 @@ def read_events(
     TableError
         If there is nothing to read, a file is damaged, or a column has a type that events cannot have.
     """
-    files = find_files(spark, path, format)
+    files = find_files(spark, path, format, reading)
     if files.kind == "jsonl":
         return _read_lines(spark, files, with_numbers=with_numbers)
     return _read_csv(spark, files) if files.kind == "csv" else _read_parquet(spark, files)
@@ -84,7 +88,9 @@ def _read_csv(spark: SparkSession, files: Files) -> EventSource:
     row = _row_name(spark, found.layout.names, files.given)
     table = spread(spark, found.rows(row), files, row)
     rejects = found.rejects() if found.reject_count else None
-    return EventSource(table=table, json=None, row=row, count=found.count, rejects=rejects)
+    return EventSource(
+        table=table, json=None, row=row, count=found.count, rejects=rejects, remarks=found.remarks
+    )
 
 
 def _read_parquet(spark: SparkSession, files: Files) -> EventSource:

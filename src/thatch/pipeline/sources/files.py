@@ -10,13 +10,16 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from thatch.errors import SparkError, TableError, shown
+from thatch.formats.contents import is_marked, translate_damage
 from thatch.formats.files import kind_of
-from thatch.pipeline.adapter import is_local, translate_spark_errors
+from thatch.formats.reading import Reading
+from thatch.pipeline.adapter import file_system, is_connect, is_local, translate_spark_errors
 from thatch.pipeline.columns import SparkSession
 
-__all__ = ["Files", "find_files", "plain_path", "translate_read_errors"]
+__all__ = ["Files", "find_files", "is_here", "plain_path", "translate_read_errors"]
 
 _KINDS = ("jsonl", "csv", "parquet")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 _FILE = re.compile(r"while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+(?:Error|Exception)): (.+)$", re.MULTILINE)
@@ -30,14 +33,16 @@ class Files:
     path: str  # the same as Spark takes it
     kind: str  # `jsonl`, `csv` or `parquet`
     names: tuple[str, ...]  # the paths of the files, in order
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether some files are compressed, so that one task reads each of them."""
-        return any(name.lower().endswith(".gz") for name in self.names)
+    reading: Reading
+    is_whole: bool  # whether one task reads each file: some are compressed, or in another encoding than UTF-8
 
 
-def find_files(spark: SparkSession, path: str, format: str | None = None) -> Files:  # noqa: A002 - as in Spark
+def find_files(
+    spark: SparkSession,
+    path: str,
+    format: str | None = None,  # noqa: A002 - as in Spark
+    reading: Reading | None = None,
+) -> Files:
     """Find the files of a path: one file, a folder of files, or a glob; all of the kind `format`, or that they end in."""
     if format is not None and format not in _KINDS:
         raise TableError(f"a format of {', '.join(_KINDS)}", shown(format))
@@ -53,12 +58,42 @@ def find_files(spark: SparkSession, path: str, format: str | None = None) -> Fil
     kinds = {format or kind_of(name): name for name in reversed(names)}  # each with its first file
     if len(kinds) > 1:
         raise TableError("files of one kind", " and ".join(sorted(kinds.values())), path)
-    return Files(given=path, path=whole, kind=next(iter(kinds)), names=tuple(names))
+    reading = reading or Reading()
+    return Files(
+        given=path,
+        path=whole,
+        kind=next(iter(kinds)),
+        names=tuple(names),
+        reading=reading,
+        is_whole=reading.codec is not None or any(_is_whole(spark, name) for name in names),
+    )
+
+
+def _is_whole(spark: SparkSession, name: str) -> bool:
+    """Whether a file is compressed, or has the mark of another encoding; Spark Connect cannot look into files."""
+    if name.lower().endswith(".gz"):
+        return True
+    if is_here(spark, name):
+        with translate_damage(name), Path(name).open("rb") as stream:
+            return is_marked(stream.read(3))
+    if is_connect(spark):
+        return False
+    files, path_of = file_system(spark, name)
+    stream = files.open(path_of(name))
+    try:
+        return is_marked(bytes(each for each in (stream.read(), stream.read()) if each >= 0))
+    finally:
+        stream.close()
+
+
+def is_here(spark: SparkSession, name: str) -> bool:
+    """Whether this process and the workers open the file of this name themselves."""
+    return is_local(spark) and not _SCHEME.match(name)
 
 
 def _for_spark(path: str, *, is_here: bool) -> str:
     """A path as Spark takes it; local ones are made absolute, since Java may run in another folder."""
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", path) or not is_here:
+    if _SCHEME.match(path) or not is_here:
         return path
     whole = str(Path(path).absolute())
     return _GLOB.sub(r"\\\1", whole) if Path(path).exists() else whole

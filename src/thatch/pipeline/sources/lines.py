@@ -7,14 +7,20 @@ reads files in splits: one pass counts the lines of each, and then a line is num
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, BinaryIO
+from urllib.parse import quote as quote_path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from thatch.errors import TableError
+from thatch.formats.contents import as_text, open_file, open_packed, translate_damage
+from thatch.formats.reading import PAGE, Reading
 from thatch.pipeline.adapter import parallelism
 from thatch.pipeline.columns import ROW, Column, DataFrame, SparkSession, f
-from thatch.pipeline.sources.files import Files, plain_path, translate_read_errors
+from thatch.pipeline.sources.files import Files, is_here, plain_path, translate_read_errors
+from thatch.pipeline.tasks import Batches
 
 __all__ = [
     "FILE",
@@ -29,6 +35,8 @@ __all__ = [
 
 LINE = "line"
 FILE = "file"  # the number of a file among those that have lines
+_START = "start"
+_BLOCK = 1 << 20  # bytes that are cut into lines at once
 _PARTS = "spark.sql.files.minPartitionNum"
 _FEW = 8  # splits that a chain of comparisons tells apart; more are joined as a table
 
@@ -63,18 +71,16 @@ def read_numbered_lines(spark: SparkSession, files: Files, *, heads: bool = Fals
     """
     _keep_splits(spark)
     with translate_read_errors(files.given):
-        text = spark.read.option("lineSep", "\n").text(files.path)
-        file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
-        raw = text.select(
-            f.col("value").alias(LINE),
+        raw = _read_text(spark, files).select(
+            LINE,
             f.monotonically_increasing_id().alias("position"),
-            file.alias(FILE),
-            start.alias("start"),
-            f.xxhash64(file, start).alias("split"),
+            FILE,
+            _START,
+            f.xxhash64(FILE, _START).alias("split"),
         )
         head = f.min_by(LINE, f.when(~f.col(LINE).isin("", "\r"), f.col("position")))
         counted = (
-            raw.groupBy("split", FILE, "start")
+            raw.groupBy("split", FILE, _START)
             .agg(
                 f.count("*").alias("count"),
                 f.count_if(is_not_blank(f.col(LINE))).alias("filled"),
@@ -83,7 +89,7 @@ def read_numbered_lines(spark: SparkSession, files: Files, *, heads: bool = Fals
             )
             .collect()
         )
-    counted.sort(key=lambda each: (plain_path(each[FILE]), each["start"]))
+    counted.sort(key=lambda each: (plain_path(each[FILE]), each[_START]))
     splits, numbers = _number_splits(counted)
     return Lines(_add_numbers(spark, raw, numbers), splits)
 
@@ -91,8 +97,72 @@ def read_numbered_lines(spark: SparkSession, files: Files, *, heads: bool = Fals
 def read_plain_lines(spark: SparkSession, files: Files) -> DataFrame:
     """Read lines as `row` and `line` in one pass; numbers are unique, but not those of the files."""
     with translate_read_errors(files.given):
+        text = _read_text(spark, files)
+    return text.select(f.monotonically_increasing_id().alias(ROW), LINE)
+
+
+def _read_text(spark: SparkSession, files: Files) -> DataFrame:
+    """Read lines as UTF-8 with their file and the byte where their split begins; Spark splits only plain UTF-8."""
+    if not files.is_whole:
         text = spark.read.option("lineSep", "\n").text(files.path)
-    return text.select(f.monotonically_increasing_id().alias(ROW), f.col("value").alias(LINE))
+        line = f.col("value")
+        limit = files.reading.max_line
+        bounded = f.when(f.octet_length(line) > limit, f.raise_error(f.lit(_too_long(limit)))).otherwise(line)
+        file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
+        return text.select(bounded.alias(LINE), file.alias(FILE), start.alias(_START))
+    kinds = f"{LINE} string, {FILE} string, {_START} bigint"
+    if all(is_here(spark, name) for name in files.names):
+        count = len(files.names)
+        numbers = spark.range(0, count, 1, count)
+        return numbers.mapInArrow(partial(_open_files, files.names, files.reading), kinds)
+    contents = spark.read.format("binaryFile").load(files.path)
+    named = contents.select(f.col("_metadata.file_path"), "content")
+    return named.mapInArrow(partial(_unpack_files, files.reading), kinds)
+
+
+def _too_long(limit: int) -> str:
+    """The message of the embedded reader, as Spark passes on an error of ours."""
+    error = TableError(f"lines of at most {limit:,} bytes (`--max-line`, {PAGE})", "a longer one")
+    return f"\nthatch.errors.TableError: {error}\n\n"
+
+
+def _open_files(names: tuple[str, ...], reading: Reading, batches: Batches) -> Batches:
+    """Read the lines of files with these numbers, in a worker that sees them."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            with open_file(names[number], reading) as stream:
+                yield from _cut_lines(stream, "file:" + quote_path(names[number]))
+
+
+def _unpack_files(reading: Reading, batches: Batches) -> Batches:
+    """Read the lines of files whose content has been sent, in a worker."""
+    for batch in batches:
+        for uri, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+            name, packed = plain_path(uri), pa.BufferReader(content.as_buffer())
+            with translate_damage(name):
+                if name.lower().endswith(".gz"):
+                    stream = open_packed(packed, name, reading, packed.size())
+                else:
+                    stream = as_text(packed, name, reading)
+                yield from _cut_lines(stream, uri)
+
+
+def _cut_lines(stream: BinaryIO, uri: str) -> Batches:
+    """Cut a stream of UTF-8 into batches of lines."""
+    rest = b""
+    while block := stream.read(_BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        yield _line_batch(lines, uri)
+    if rest:
+        yield _line_batch([rest], uri)
+
+
+def _line_batch(lines: list[bytes], uri: str) -> pa.RecordBatch:
+    # Lines that are not UTF-8 are rejected later, with the reason.
+    options = pc.CastOptions(target_type=pa.string(), allow_invalid_utf8=True)
+    texts = pc.cast(pa.array(lines, pa.binary()), options=options)
+    starts = pa.repeat(pa.scalar(0, pa.int64()), len(lines))
+    return pa.RecordBatch.from_arrays([texts, pa.repeat(uri, len(lines)), starts], [LINE, FILE, _START])
 
 
 def is_not_blank(line: Column) -> Column:
@@ -115,7 +185,7 @@ def _number_splits(counted: list[Any]) -> tuple[tuple[FileSplit, ...], list[tupl
         name = plain_path(each[FILE])
         file += not splits or splits[-1].file != name
         filled, head = each["filled"], each["head"]
-        splits.append(FileSplit(file=name, start=each["start"], first=first, filled=filled, head=head))
+        splits.append(FileSplit(file=name, start=each[_START], first=first, filled=filled, head=head))
         numbers.append((each["split"], first - each["position"], file))
         first += each["count"]
     if len({each[0] for each in numbers}) < len(numbers):
@@ -156,7 +226,7 @@ def _other_splits() -> Column:
 
 
 def spread(spark: SparkSession, table: DataFrame, files: Files, key: str) -> DataFrame:
-    """Spread the rows of packed files, each of which one task reads, over as many tasks as run at once."""
-    if not files.is_packed:
+    """Spread the rows of files that one task each reads over as many tasks as run at once."""
+    if not files.is_whole:
         return table
     return table.repartition(max(parallelism(spark), len(files.names)), key)

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from thatch.formats.columns import parse_csv
 from thatch.formats.files import Reject
+from thatch.formats.reading import Reading
 
 __all__ = ["CsvLayout", "Piece", "Run", "cut_pieces", "header_line", "is_open", "parse_piece"]
 
@@ -44,6 +45,7 @@ class CsvLayout:
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
+    reading: Reading
     kinds: tuple[str, ...] = ()
     firsts: tuple[int, ...] = ()
 
@@ -160,4 +162,4 @@ def _join(lines: pa.Array) -> bytes:
 def parse_piece(piece: Piece, layout: CsvLayout, reject: Reject) -> tuple[pa.Table, list[int]]:
     """Parse a piece: its rows as texts, and their numbers in it; rejects count, too."""
     head = b"" if piece.has_header else header_line(layout.names)
-    return parse_csv(head + piece.content, layout.runs[piece.run].file, reject)
+    return parse_csv(head + piece.content, layout.runs[piece.run].file, reject, layout.reading)

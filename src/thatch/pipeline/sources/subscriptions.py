@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from thatch.errors import TableError
 from thatch.formats.files import object_of
+from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import fields_of, from_columns
 from thatch.model.values import is_text
 from thatch.pipeline.columns import (
@@ -38,14 +39,14 @@ _SCHEMA = arrow_schema(ROW, *_COLUMNS, REASON)
 _DDL = spark_schema(_SCHEMA)
 
 
-def read_subscriptions(spark: SparkSession, path: str) -> DataFrame:
+def read_subscriptions(spark: SparkSession, path: str, reading: Reading | None = None) -> DataFrame:
     """Read the subscriptions of a file, a folder of files or a glob; filters are not parsed.
 
     Files end in `.jsonl`, `.csv` or `.parquet`; `.gz` may follow the first two. The table has `row` (numbered as for
     events), `subscription`, `subscriber`, `filter` (a JSON pattern as its text), `expires` (seconds since 1970) and
-    `reason`: why the row could not be read, null if it could. Raises a `TableError` if files cannot be read at all.
+    `reason`: why the row could not be read, null if it could. `reading` says how to read the files. Raises a `TableError` if files cannot be read at all.
     """
-    files = find_files(spark, path)
+    files = find_files(spark, path, reading=reading)
     if files.kind == "jsonl":
         lines = spread(spark, read_numbered_lines(spark, files).table.select(ROW, LINE), files, ROW)
         return lines.mapInArrow(_parse_lines, _DDL)
