@@ -35,14 +35,14 @@ few
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_here(folder, "load", *arguments, "--master", "local[1]")
+    return run_here(folder, "load", *arguments)
 
 
-@pytest.fixture(scope="module")
-def loaded(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+@pytest.fixture(scope="module", params=["--no-spark", "--spark"])
+def loaded(spark, tmp_path_factory, request) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("load")
     (folder / "subscriptions.csv").write_text(SUBSCRIPTIONS)
-    return folder, run(folder, "subscriptions.csv", "--out", "loaded")
+    return folder, run(folder, "subscriptions.csv", "--out", "loaded", request.param)
 
 
 def test_a_folder_is_written_and_reported(loaded):

@@ -35,17 +35,17 @@ FILTERS = {
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_here(folder, "profile", *arguments, "--master", "local[1]")
+    return run_here(folder, "profile", *arguments)
 
 
-@pytest.fixture(scope="module")
-def profiled(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+@pytest.fixture(scope="module", params=["--no-spark", "--spark"])
+def profiled(spark, tmp_path_factory, request) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("profile")
     lines = [*map(json.dumps, EVENTS), "{broken", "[]"]
     (folder / "events.jsonl").write_text("\n".join(lines) + "\n")
     rows = "".join(f'{identity},"{text}"\n' for identity, text in FILTERS.items())
     (folder / "subscriptions.csv").write_text("subscription,filter\n" + rows + "bad,price <\n")
-    return folder, run(folder, "events.jsonl", "subscriptions.csv", "--out", "profile")
+    return folder, run(folder, "events.jsonl", "subscriptions.csv", "--out", "profile", request.param)
 
 
 def test_a_folder_is_written_and_reported(profiled):

@@ -33,15 +33,17 @@ SCHEMA = '{"qty": {"type": "Integer", "minimum": 0, "maximum": 100}}'
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_here(folder, "reduce", *arguments, "--master", "local[1]")
+    return run_here(folder, "reduce", *arguments)
 
 
-@pytest.fixture(scope="module")
-def reduced(spark, tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+@pytest.fixture(scope="module", params=["--no-spark", "--spark"])
+def reduced(spark, tmp_path_factory, request) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("reduce")
     (folder / "subscriptions.csv").write_text(SUBSCRIPTIONS)
     (folder / "schema.json").write_text(SCHEMA)
-    return folder, run(folder, "subscriptions.csv", "--out", "reduced", "--schema", "schema.json")
+    return folder, run(
+        folder, "subscriptions.csv", "--out", "reduced", "--schema", "schema.json", request.param
+    )
 
 
 def test_a_folder_is_written_and_reported(reduced):

@@ -15,7 +15,7 @@ import pytest
 import thatch
 from tests.pipeline.made_events import is_number, made_events
 from thatch.engine.tables import event_rows
-from thatch.errors import SparkError, TableError
+from thatch.errors import ParameterError, TableError
 from thatch.model.profile import AttributeProfile, Profile
 from thatch.model.selectivity import Selectivity
 from thatch.pipeline.transforms.profiling.profile import profile
@@ -213,7 +213,7 @@ class TestOnSpark:
 
     def test_what_cannot_be_profiled_is_refused_by_name(self, spark):
         log = spark.range(3)
-        with pytest.raises(SparkError, match="fraction above 0"):
+        with pytest.raises(ParameterError, match="fraction above 0"):
             profile(log, fraction=0)
         with pytest.raises(TableError, match="`line`"):
             profile(log, json="line")

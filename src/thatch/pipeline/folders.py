@@ -59,6 +59,7 @@ class Folder:
         self.put(MANIFEST, text)
 
     def _move(self, source: Path, path: str) -> None:
+        Path(path).parent.mkdir(exist_ok=True)
         shutil.move(source, path)
 
     def _read(self, path: str) -> bytes:

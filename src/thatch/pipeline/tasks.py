@@ -29,10 +29,12 @@ from thatch.pipeline.columns import SparkSession
 __all__ = [
     "Arrays",
     "Batches",
+    "RunParts",
     "SharedFile",
     "binary_row",
     "load_arrays",
     "run_parts",
+    "run_parts_here",
     "scratch_file",
     "share_arrays",
     "share_file",
@@ -42,6 +44,7 @@ __all__ = [
 Arrays = dict[str, npt.NDArray[Any]]
 Batches = Iterator[pa.RecordBatch]
 Content = TypeVar("Content")
+RunParts = Callable[..., list[pa.Buffer]]  # as `run_parts` from its second parameter on
 
 
 def scratch_file(ending: str) -> Path:
@@ -150,6 +153,26 @@ def run_parts(
     finally:
         path.unlink(missing_ok=True)
     return [each.as_buffer() for each in found.sort_by("number").column("found")]
+
+
+def run_parts_here(
+    on_part: Callable[[], object],
+    path: Path,
+    load: Callable[[Path], Content],
+    work: Callable[[Content, int], bytes],
+    *,
+    count: int,
+    **_: Any,
+) -> list[pa.Buffer]:
+    """Do the same in this process, and call `on_part` after each part."""
+    try:
+        content, found = load(path), []
+        for number in range(count):
+            found.append(pa.py_buffer(work(content, number)))
+            on_part()
+        return found
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _do_parts(shared: SharedFile[Any], work: Callable[[Any, int], bytes], batches: Batches) -> Batches:

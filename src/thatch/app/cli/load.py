@@ -1,4 +1,4 @@
-"""`thatch load`: parse and check any number of subscriptions, on Spark."""
+"""`thatch load`: parse and check any number of subscriptions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from thatch.app.cli.options import (
     OutFolder,
     Overwrite,
     SchemaFile,
+    SparkChoice,
     Strict,
     reading_of,
 )
-from thatch.app.cli.output import note, say, say_files, spark_job
+from thatch.app.cli.output import chooses_spark, local_job, note, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 
 __all__ = ["load"]
@@ -33,6 +34,7 @@ def load(  # noqa: PLR0913, PLR0917 - an option each
     ],
     out: OutFolder,
     schema: SchemaFile = None,
+    spark: SparkChoice = None,
     master: Master = None,
     index: Annotated[bool, typer.Option(help="Build index.thatch, which thatch.Engine.open opens.")] = True,
     overwrite: Overwrite = False,
@@ -43,7 +45,7 @@ def load(  # noqa: PLR0913, PLR0917 - an option each
     max_line: MaxLine = "16M",
     max_unpacked: MaxUnpacked = None,
 ) -> None:
-    """Parse and check subscriptions in parallel, on Spark.
+    """Parse and check subscriptions: small files in this process, large ones in parallel, on Spark.
 
     Writes a folder with `subscriptions` (the valid ones, Parquet), `rejects` (the others, with row and reason),
     `index.thatch` (an engine of the valid ones), `report.html` and `manifest.json`. Invalid rows are not an
@@ -52,15 +54,23 @@ def load(  # noqa: PLR0913, PLR0917 - an option each
     \b
     Examples:
       $ thatch load subscriptions.csv --out loaded
-      $ thatch load 'subs*.csv' --out loaded --overwrite --master 'local[2]' --no-index
+      $ thatch load 'subs*.csv' --out loaded --overwrite --spark --master 'local[2]' --no-index
     """
     declared = load_schema(schema)
     reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     from thatch.pipeline.folders import REPORT
     from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS, load_files
 
-    with spark_job("load", "loading", out, master=master, overwrite=overwrite) as (spark, output):
-        facts = load_files(spark, subscriptions, output, schema=declared, with_index=index, reading=reading)
+    if chooses_spark(spark, master, [subscriptions]):
+        with spark_job("load", "loading", out, master=master, overwrite=overwrite) as (session, output):
+            facts = load_files(
+                session, subscriptions, output, schema=declared, with_index=index, reading=reading
+            )
+    else:
+        from thatch.pipeline.embedded.load import load_here
+
+        with local_job("loading", out, overwrite=overwrite) as output:
+            facts = load_here(subscriptions, output, schema=declared, with_index=index, reading=reading)
     if facts.refused:
         note(f"{facts.refused:,} rows of {subscriptions} were refused:")
         for each in facts.reasons[:_SHOWN]:

@@ -23,6 +23,7 @@ __all__ = [
     "OutFolder",
     "Overwrite",
     "SchemaFile",
+    "SparkChoice",
     "Strict",
     "SubscriptionsFile",
     "TopologyArgument",
@@ -81,6 +82,12 @@ Master = Annotated[
     str | None,
     typer.Option(
         help="Spark master: local[4], spark://host:7077, yarn; by default all cores of this machine."
+    ),
+]
+SparkChoice = Annotated[
+    bool | None,
+    typer.Option(
+        "--spark/--no-spark", help="Run on Spark, or in this process; by default by the size of the input."
     ),
 ]
 

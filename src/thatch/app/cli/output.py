@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Meter",
+    "chooses_spark",
     "command_line",
     "fail",
     "json_line",
+    "local_job",
     "note",
     "note_rows",
     "progress",
@@ -39,6 +42,7 @@ __all__ = [
 
 _console = Console(stderr=True, highlight=False)
 _SHOWN = 5  # rows that a remark lists
+_MOST_HERE = 100_000_000  # bytes of input that jobs read without Spark
 
 
 def command_line() -> str:
@@ -141,6 +145,40 @@ def spark_job(
     spark = session(f"thatch {command}", master=master)
     with tasks(doing) as report:
         yield spark, JobOutput(out, overwrite=overwrite, command=command_line(), progress=report, tell=note)
+
+
+def chooses_spark(wanted: bool | None, master: str | None, inputs: Sequence[str]) -> bool:
+    """Whether a job runs on Spark: as asked, or by the size of its input; says which, and why."""
+    from thatch.pipeline.embedded.files import is_remote, size_of
+
+    if wanted is not None or master is not None:
+        return wanted is not False
+    far = next(filter(is_remote, inputs), None)
+    size = size_of(each for each in inputs if not is_remote(each))
+    megabytes = f"{size / 1e6:,.1f} MB of input"
+    if far is not None:
+        note(f"Running on Spark, which can read {far}.")
+    elif size <= _MOST_HERE:
+        note(
+            f"Running in this process: {megabytes} (on Spark from {_MOST_HERE // 10**6} MB on, or with --spark)."
+        )
+    elif find_spec("pyspark") is None:
+        note(
+            f"Running in this process although there are {megabytes}: PySpark is not installed (pip install 'thatch[spark]')."
+        )
+        return False
+    else:
+        note(f"Running on Spark: {megabytes} (--no-spark runs it in this process).")
+    return far is not None or size > _MOST_HERE
+
+
+@contextmanager
+def local_job(doing: str, out: str, *, overwrite: bool) -> Iterator[JobOutput]:
+    """Show the progress of a job in this process that writes a folder."""
+    from thatch.pipeline.jobs.job import JobOutput
+
+    with tasks(doing) as report:
+        yield JobOutput(out, overwrite=overwrite, command=command_line(), progress=report, tell=note)
 
 
 @contextmanager

@@ -17,10 +17,11 @@ from thatch.app.cli.options import (
     OutFolder,
     Overwrite,
     SchemaFile,
+    SparkChoice,
     Strict,
     reading_of,
 )
-from thatch.app.cli.output import note, say, say_files, spark_job
+from thatch.app.cli.output import chooses_spark, local_job, note, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 
 __all__ = ["profile"]
@@ -38,6 +39,7 @@ def profile(  # noqa: PLR0913 - an option each
     fraction: Annotated[float, typer.Option(help="Profile a random sample: this share of the events.")] = 1.0,
     nulls: Nulls = "missing",
     schema: SchemaFile = None,
+    spark: SparkChoice = None,
     master: Master = None,
     overwrite: Overwrite = False,
     missing: Missing = None,
@@ -47,7 +49,7 @@ def profile(  # noqa: PLR0913 - an option each
     max_line: MaxLine = "16M",
     max_unpacked: MaxUnpacked = None,
 ) -> None:
-    """Profile a log of events, and how subscriptions match it, on Spark.
+    """Profile a log of events, and how subscriptions match it: a small log in this process, a large one on Spark.
 
     The profile has the frequency, types and value distribution of attributes, and which occur together; with
     subscriptions also the selectivity of every predicate, the events each matches, and how many never match. Writes a
@@ -57,24 +59,25 @@ def profile(  # noqa: PLR0913 - an option each
     \b
     Examples:
       $ thatch profile events.jsonl --out profile
-      $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --fraction 0.5 --master 'local[2]'
+      $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --fraction 0.5 --spark
     """
     declared = load_schema(schema)
     reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     from thatch.pipeline.folders import REPORT
-    from thatch.pipeline.jobs.profile import profile_files
+    from thatch.pipeline.jobs.profile import ProfileOptions, profile_files
 
-    with spark_job("profile", "profiling", out, master=master, overwrite=overwrite) as (spark, output):
-        found = profile_files(
-            spark,
-            events,
-            output,
-            subscriptions=subscriptions,
-            nulls=nulls,
-            fraction=fraction,
-            schema=declared,
-            reading=reading,
-        )
+    options = ProfileOptions(
+        subscriptions=subscriptions, nulls=nulls, fraction=fraction, schema=declared, reading=reading
+    )
+    inputs = [events] if subscriptions is None else [events, subscriptions]
+    if chooses_spark(spark, master, inputs):
+        with spark_job("profile", "profiling", out, master=master, overwrite=overwrite) as (session, output):
+            found = profile_files(session, events, output, **options)
+    else:
+        from thatch.pipeline.embedded.profile import profile_here
+
+        with local_job("profiling", out, overwrite=overwrite) as output:
+            found = profile_here(events, output, **options)
     if found.rejected:
         note(f"{found.rejected:,} rows of {events} are not events:")
         for reason, count in found.reasons:

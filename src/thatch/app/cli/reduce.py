@@ -1,4 +1,4 @@
-"""`thatch reduce`: which subscriptions are redundant? On Spark."""
+"""`thatch reduce`: which subscriptions are redundant?"""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile
-from thatch.app.cli.output import note, note_rows, say, say_files, spark_job
+from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile, SparkChoice
+from thatch.app.cli.output import chooses_spark, local_job, note, note_rows, say, say_files, spark_job
 from thatch.app.cli.sources import load_schema
 from thatch.errors import ParameterError
 
@@ -56,13 +56,14 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
     ] = None,
     nulls: Nulls = "missing",
     schema: SchemaFile = None,
+    spark: SparkChoice = None,
     master: Master = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Report redundant subscriptions: the others match every event that any subscription matches.
 
     Writes a folder with `active` (the others, Parquet), `passive` (the redundant ones, with the active ones that cover
-    each), `rejects` (invalid rows), `report.html` and `manifest.json`. With --merge, `active` has mergers too, `merged`
+    each), `rejects` (invalid rows), `report.html` and `manifest.json`. With --merge, on Spark, `active` has mergers too, `merged`
     the subscriptions they replace, and `frontier.parquet` the false positives for each table size.
 
     \b
@@ -82,15 +83,23 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
     )
     cells = None if merge or budget is None else _whole(budget)
     reducing = ReduceOptions(policy=policy, budget=cells, order=order, schema=declared)
-    with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite) as (spark, output):
-        if merge:
-            merged = merge_files(spark, subscriptions, reducing, merging, output)
-        else:
-            reduced = reduce_files(spark, subscriptions, reducing, output)
     if merge:
+        if spark is False:
+            raise ParameterError("--merge runs on Spark: leave out --no-spark")
+        note("Running on Spark, which --merge needs.")
+        with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite) as (session, output):
+            merged = merge_files(session, subscriptions, reducing, merging, output)
         _print_merged(merged, merging.budget, subscriptions, out.rstrip("/"))
+        return
+    if chooses_spark(spark, master, [subscriptions]):
+        with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite) as (session, output):
+            reduced = reduce_files(session, subscriptions, reducing, output)
     else:
-        _print_reduced(reduced, subscriptions, out.rstrip("/"))
+        from thatch.pipeline.embedded.reduce import reduce_here
+
+        with local_job("reducing", out, overwrite=overwrite) as output:
+            reduced = reduce_here(subscriptions, reducing, output)
+    _print_reduced(reduced, subscriptions, out.rstrip("/"))
 
 
 def _whole(budget: float) -> float:

@@ -91,7 +91,7 @@ def values_in(record: Record) -> Iterator[tuple[str, Cut]]:
 class EventCounts:
     """The counts of some events."""
 
-    records: list[Record] = field(default_factory=list)
+    events: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     misfits: int = 0
     tallies: dict[str, list[Cut]] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class EventCounts:
 
     def add(self, record: Record) -> None:
         """Count one more event."""
-        self.records.append(record)
+        self.events += 1
         self.misfits += record.misfits
         keys = set()
         for key, place in values_in(record):
@@ -126,23 +126,45 @@ class EventCounts:
                 together[pair] += number
         return tuple(AttributePair(*pair, number) for pair, number in _most_common(together))
 
+    def reject(self, reason: str) -> None:
+        """Count a row that is no event."""
+        self.rejected[reason[:REASON]] += 1
+
+    def profile_fields(self) -> dict[str, Any]:
+        """The fields of a profile about events."""
+        return {
+            "events": self.events,
+            "rejected": self.rejected.total(),
+            "reasons": tuple(_most_common(self.rejected)[:REASONS]),
+            "misfits": self.misfits,
+            "attributes": self.attributes(),
+            "attribute_count": len(self.tallies),
+            "sets": self.most_common_sets(),
+            "set_count": len(self.sets),
+            "pairs": self.pairs(),
+        }
+
 
 def _most_common(counts: Mapping[_T, int]) -> list[tuple[_T, int]]:
     """Counts, the highest first, equal ones in the order of what was counted."""
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 
-def count_events(events: Iterable[Mapping[str, Any]], schema: Schema | None) -> EventCounts:
-    """Count events one by one."""
+def count_events(
+    events: Iterable[Mapping[str, Any]], schema: Schema | None
+) -> tuple[EventCounts, list[Record]]:
+    """Count events one by one; also their records."""
     count = EventCounts()
+    records: list[Record] = []
     for event in events:
         try:
             record = read_event(event, schema)
         except EventError as error:
-            count.rejected[str(error)[:REASON]] += 1
+            count.reject(str(error))
         else:
             count.add(record)
-    return count
+            records.append(record)
+    return count, records
 
 
 def _attribute(key: str, events: int, places: list[Cut]) -> AttributeProfile:

@@ -9,7 +9,7 @@ from typing import Any
 
 from thatch.model.filters import Filter
 from thatch.model.names import base_of
-from thatch.model.profile.counting import REASONS, count_events, measure_subscriptions
+from thatch.model.profile.counting import count_events, measure_subscriptions
 from thatch.model.profile.records import (
     AttributePair,
     AttributeProfile,
@@ -83,19 +83,9 @@ class Profile:
         subscriptions : filters by id
         schema : declared types; a value outside its type counts as missing
         """
-        count = count_events(events, schema)
-        return cls(
-            events=len(count.records),
-            rejected=count.rejected.total(),
-            reasons=tuple(count.rejected.most_common(REASONS)),
-            misfits=count.misfits,
-            attributes=count.attributes(),
-            attribute_count=len(count.tallies),
-            sets=count.most_common_sets(),
-            set_count=len(count.sets),
-            pairs=count.pairs(),
-            **({} if subscriptions is None else measure_subscriptions(count.records, subscriptions)),
-        )
+        count, records = count_events(events, schema)
+        asked = {} if subscriptions is None else measure_subscriptions(records, subscriptions)
+        return cls(**count.profile_fields(), **asked)
 
     def attribute(self, key: str) -> AttributeProfile | None:
         """What is known of an attribute, None if it never came, or is not among those kept."""

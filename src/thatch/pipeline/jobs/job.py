@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from thatch.formats.columns import Tell
-from thatch.formats.folders import write_tables
+from thatch.formats.folders import new_folder, write_tables
 from thatch.formats.reading import Reading, RejectLimit
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
@@ -35,15 +36,18 @@ __all__ = [
     "FirstRows",
     "JobOutput",
     "RunningJob",
+    "SparkJob",
     "add_first_rows",
     "add_sizes",
     "first_rows",
     "list_options",
     "read_files_or_loaded",
+    "run_here",
     "run_job",
     "size_class",
 ]
 
+_PART = "part-00000.parquet"  # the only file of a table that this process has written
 REJECTS = "rejects"  # the table of rows that are not subscriptions
 
 FirstRows = tuple[tuple[int, str], ...]  # some refused rows: number, reason
@@ -57,7 +61,7 @@ class JobOutput:
     _: KW_ONLY
     overwrite: bool = False  # whether to replace a folder that a job has written
     command: str = ""  # the command line, for the page and the manifest
-    progress: Progress | None = None  # is called with the number of Spark tasks done and known
+    progress: Progress | None = None  # is called with how much is done and known: Spark tasks, or rows
     tell: Tell | None = None  # is called with each remark on the files that are read
 
 
@@ -65,25 +69,15 @@ class JobOutput:
 class RunningJob:
     """A job that is running, and the folder that it writes."""
 
-    spark: SparkSession
     folder: Folder
     command: str
     tell: Tell
 
-    def read_events(self, path: str, reading: Reading | None, *, with_numbers: bool = True) -> EventSource:
-        """Read events, and pass on the remarks about their columns."""
-        log = read_events(self.spark, path, with_numbers=with_numbers, reading=reading)
-        for remark in log.remarks:
-            self.tell(remark)
-        return log
-
-    def write(self, name: str, table: DataFrame, *, order: str | None = ROW) -> None:
-        """Write a table as Parquet, in the order of a column."""
-        (table if order is None else table.orderBy(order)).write.parquet(self.folder / name)
-
-    def read(self, name: str) -> DataFrame:
-        """Read a table that was written."""
-        return self.spark.read.parquet(self.folder / name)
+    def put_parts(self, name: str, table: pa.Table) -> None:
+        """Write a table of this process as Spark writes one: a folder of Parquet files."""
+        part = scratch_file(".parquet")
+        pq.write_table(table, part)
+        self.folder.put(f"{name}/{_PART}", part)
 
     def put_tables(self, tables: Mapping[str, pa.Table]) -> dict[str, int]:
         """Write tables of this process, each as one Parquet file; how many rows each has."""
@@ -110,15 +104,44 @@ class RunningJob:
         self.folder.put_manifest(kind, command=self.command, parameters=plain, rows=rows)
 
 
+@dataclass(frozen=True, slots=True)
+class SparkJob(RunningJob):
+    """A job that is running on Spark."""
+
+    spark: SparkSession
+
+    def read_events(self, path: str, reading: Reading | None, *, with_numbers: bool = True) -> EventSource:
+        """Read events, and pass on the remarks about their columns."""
+        log = read_events(self.spark, path, with_numbers=with_numbers, reading=reading)
+        for remark in log.remarks:
+            self.tell(remark)
+        return log
+
+    def write(self, name: str, table: DataFrame, *, order: str | None = ROW) -> None:
+        """Write a table as Parquet, in the order of a column."""
+        (table if order is None else table.orderBy(order)).write.parquet(self.folder / name)
+
+    def read(self, name: str) -> DataFrame:
+        """Read a table that was written."""
+        return self.spark.read.parquet(self.folder / name)
+
+
 @contextmanager
-def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[RunningJob]:
-    """Run a job that writes a folder; if it fails, the folder does not appear. Errors of Spark say what it was `doing`."""
+def run_here(output: JobOutput) -> Iterator[RunningJob]:
+    """Run a job that writes a folder in this process, without Spark; if it fails, the folder does not appear."""
+    with new_folder(output.folder, overwrite=output.overwrite) as hidden:
+        yield RunningJob(Folder(str(hidden)), output.command, output.tell or _warn)
+
+
+@contextmanager
+def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[SparkJob]:
+    """Run a job on Spark that writes a folder; if it fails, the folder does not appear. Errors of Spark say what it was `doing`."""
     with (
         atomic_folder(spark, output.folder, overwrite=output.overwrite) as folder,
         report_progress(spark, output.progress),
         translate_spark_errors(doing),
     ):
-        yield RunningJob(spark, folder, output.command, output.tell or _warn)
+        yield SparkJob(folder, output.command, output.tell or _warn, spark)
 
 
 def _warn(remark: str) -> None:

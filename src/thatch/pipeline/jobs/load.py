@@ -7,13 +7,13 @@ from thatch.formats.subscriptions import SUBSCRIPTIONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import ROW, SparkSession
 from thatch.pipeline.indexes import build_engine
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
 from thatch.pipeline.jobs.load_report import LoadFacts, load_facts, load_report
 from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.tasks import scratch_file
 from thatch.pipeline.transforms.loading import check_subscriptions, split_checked
 
-__all__ = ["INDEX", "REJECTS", "SUBSCRIPTIONS", "load_files"]
+__all__ = ["INDEX", "REJECTS", "SUBSCRIPTIONS", "load_files", "write_facts"]
 
 INDEX = "index.thatch"
 
@@ -56,10 +56,17 @@ def load_files(
             facts = load_facts(rows, loaded)
         finally:
             rows.unpersist()
-        job.finish(
-            "load",
-            page=load_report(facts, path, output.command),
-            parameters={"subscriptions": path, "schema": schema, "index": with_index},
-            rows={SUBSCRIPTIONS: facts.accepted, REJECTS: facts.refused},
-        )
+        write_facts(job, facts, path, schema, with_index=with_index)
     return facts
+
+
+def write_facts(
+    job: RunningJob, facts: LoadFacts, path: str, schema: Schema | None, *, with_index: bool
+) -> None:
+    """Write the page and the manifest, when all else is written."""
+    job.finish(
+        "load",
+        page=load_report(facts, path, job.command),
+        parameters={"subscriptions": path, "schema": schema, "index": with_index},
+        rows={SUBSCRIPTIONS: facts.accepted, REJECTS: facts.refused},
+    )

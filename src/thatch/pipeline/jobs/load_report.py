@@ -20,11 +20,19 @@ from thatch.pipeline.jobs.job import add_sizes, size_class
 from thatch.pipeline.transforms.loading import BOXES, CONDITIONS, IS_BAD, IS_REPEATED, Loaded
 from thatch.reports import Report
 
-__all__ = ["LoadFacts", "load_facts", "load_report"]
+__all__ = [
+    "LONGEST_SHOWN",
+    "MOST_NAMES",
+    "MOST_REASONS",
+    "LoadFacts",
+    "by_frequency",
+    "load_facts",
+    "load_report",
+]
 
-_MOST_REASONS = 100
-_MOST_NAMES = 1_000  # attributes, the most frequent
-_LONGEST_SHOWN = 200  # characters of an example
+MOST_REASONS = 100
+MOST_NAMES = 1_000  # attributes, the most frequent
+LONGEST_SHOWN = 200  # characters of an example
 _KINDS = {
     "equal": "equal to one value",
     "in": "one of several values",
@@ -75,8 +83,8 @@ def load_facts(rows: DataFrame, loaded: Loaded) -> LoadFacts:
         expiring=counts["expiring"],
         refused=counts["rows"] - counts["accepted"],
         reasons=_reasons(loaded.rejects) if counts["rows"] > counts["accepted"] else (),
-        attributes=_by_frequency(found, "attribute"),
-        kinds=_by_frequency(found, "kind"),
+        attributes=by_frequency(found, "attribute"),
+        kinds=by_frequency(found, "kind"),
         boxes={int(name): count for name, count in found["boxes"].items()},
         lengths={int(name): count for name, count in found["length"].items()},
     )
@@ -102,7 +110,7 @@ def _count_features(good: DataFrame) -> dict[str, dict[str, int]]:
     counted = features.groupBy("what", "name").agg(f.count("*").alias("number"))
     rank = f.row_number().over(Window.partitionBy("what").orderBy(f.desc("number"), "name"))
     found: dict[str, dict[str, int]] = {what: {} for what in lists}
-    for each in counted.withColumn("rank", rank).where(f.col("rank") <= _MOST_NAMES).collect():
+    for each in counted.withColumn("rank", rank).where(f.col("rank") <= MOST_NAMES).collect():
         found[each["what"]][each["name"]] = each["number"]
     return found
 
@@ -111,7 +119,7 @@ def _labelled(what: str, names: Column) -> Column:
     return f.transform(names, lambda name: f.struct(f.lit(what).alias("what"), name.alias("name")))
 
 
-def _by_frequency(found: dict[str, dict[str, int]], what: str) -> tuple[tuple[str, int, int], ...]:
+def by_frequency(found: dict[str, dict[str, int]], what: str) -> tuple[tuple[str, int, int], ...]:
     """Names, filters and conditions, the most frequent first."""
     conditions = found[f"conditions by {what}"]
     rows = ((name, count, conditions.get(name, count)) for name, count in found[what].items())
@@ -122,12 +130,12 @@ def _reasons(rejects: DataFrame) -> tuple[dict[str, Any], ...]:
     """Reasons without the values, which differ from row to row."""
     expected = f.regexp_extract(REASON, r"(?s)^(Expected .*?), got ", 1)
     expected = f.when(expected != "", expected).otherwise(f.col(REASON))
-    cut = [f.substring(name, 1, _LONGEST_SHOWN).alias(name) for name in (SUBSCRIPTION, FILTER, REASON)]
+    cut = [f.substring(name, 1, LONGEST_SHOWN).alias(name) for name in (SUBSCRIPTION, FILTER, REASON)]
     found = (
-        rejects.groupBy(f.substring(expected, 1, _LONGEST_SHOWN).alias("expected"))
+        rejects.groupBy(f.substring(expected, 1, LONGEST_SHOWN).alias("expected"))
         .agg(f.count("*").alias("rows"), f.min(f.struct(ROW, *cut)).alias("first"))
         .orderBy(f.desc("rows"), "expected")
-        .limit(_MOST_REASONS)
+        .limit(MOST_REASONS)
         .collect()
     )
     names = {ROW: "first row", SUBSCRIPTION: "its id", FILTER: "its filter", REASON: "its reason"}

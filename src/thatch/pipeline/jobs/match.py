@@ -27,7 +27,7 @@ from thatch.pipeline.columns import (
     f,
 )
 from thatch.pipeline.indexes import fill_engine
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, list_options, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, SparkJob, list_options, run_job
 from thatch.pipeline.jobs.load import INDEX
 from thatch.pipeline.jobs.match_report import MatchFacts, match_facts, match_report
 from thatch.pipeline.sources import EventSource, read_subscriptions
@@ -154,7 +154,7 @@ def _parse_here(table: DataFrame, schema: Schema | None) -> _Queries:
     return _Queries(engine, table.sparkSession.createDataFrame(together.cast(_REJECTS)), count=rows.num_rows)
 
 
-def _write_matches(job: RunningJob, log: EventSource, queries: _Queries, options: MatchOptions) -> None:
+def _write_matches(job: SparkJob, log: EventSource, queries: _Queries, options: MatchOptions) -> None:
     """Write the matches, and the rows of the log that are not events."""
     skipped = job.spark.sparkContext.accumulator(0)
     found = match(

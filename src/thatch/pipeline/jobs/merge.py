@@ -9,7 +9,7 @@ from typing import Literal
 from thatch.formats.profile import read_profile
 from thatch.model.profile import Profile
 from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession, f
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, list_options, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, SparkJob, list_options, run_job
 from thatch.pipeline.jobs.merge_report import MergeFacts, merge_facts, merge_report
 from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE, Reduced, ReduceOptions, reduce_rows, write_passive
 from thatch.pipeline.jobs.reduce_report import reduce_facts
@@ -96,7 +96,7 @@ def _merge(
     return merged if rejects is None else replace(merged, refused=merged.refused + rejects.count())
 
 
-def _write(job: RunningJob, merged: MergedTable, given: DataFrame) -> None:
+def _write(job: SparkJob, merged: MergedTable, given: DataFrame) -> None:
     """Write what is forwarded, and the subscriptions that are parts of mergers."""
     first = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER)
     others = [name for name in merged.forwarded.columns if name not in first]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from thatch.formats.profile import KIND, profile_tables
 from thatch.formats.reading import Reading
@@ -11,12 +12,22 @@ from thatch.model.profile import Profile
 from thatch.model.profile.counting import REASONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import REASON, SparkSession, f
-from thatch.pipeline.jobs.job import JobOutput, run_job
+from thatch.pipeline.jobs.job import JobOutput, RunningJob, run_job
 from thatch.pipeline.jobs.profile_report import profile_report
 from thatch.pipeline.sources import EventSource, read_subscriptions
 from thatch.pipeline.transforms.profiling.profile import profile
 
-__all__ = ["profile_files"]
+__all__ = ["ProfileOptions", "profile_files", "write_profile"]
+
+
+class ProfileOptions(TypedDict, total=False):
+    """What is profiled and how; as for `profile`, but subscriptions are files."""
+
+    subscriptions: str | None
+    nulls: Literal["missing", "null"]
+    fraction: float
+    schema: Schema | None
+    reading: Reading | None
 
 
 def profile_files(
@@ -41,15 +52,19 @@ def profile_files(
         filters = None if subscriptions is None else read_subscriptions(spark, subscriptions, reading)
         options: dict[str, Any] = {"nulls": nulls, "fraction": fraction, "schema": schema}
         found = _add_rejects(profile(log.table, filters, event=log.row, json=log.json, **options), log)
-        rows, why = found.events + found.rejected, found.reasons[0][0] if found.reasons else ""
-        (reading or Reading()).rejects.check(found.rejected, rows, events, why=why)
-        job.finish(
-            KIND,
-            page=profile_report(found, events, subscriptions, output.command),
-            parameters={"events": events, "subscriptions": subscriptions, **options},
-            rows=job.put_tables(profile_tables(found)),
-        )
+        write_profile(job, found, {"events": events, "subscriptions": subscriptions, **options}, reading)
     return found
+
+
+def write_profile(
+    job: RunningJob, found: Profile, parameters: Mapping[str, Any], reading: Reading | None
+) -> None:
+    """Write the tables, the page and the manifest, unless too many rows were refused."""
+    total, why = found.events + found.rejected, found.reasons[0][0] if found.reasons else ""
+    (reading or Reading()).rejects.check(found.rejected, total, parameters["events"], why=why)
+    page = profile_report(found, parameters["events"], parameters["subscriptions"], job.command)
+    rows = job.put_tables(profile_tables(found))
+    job.finish(KIND, page=page, parameters=parameters, rows=rows)
 
 
 def _add_rejects(found: Profile, log: EventSource) -> Profile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +14,7 @@ from thatch.pipeline.jobs.job import (
     REJECTS,
     JobOutput,
     RunningJob,
+    SparkJob,
     list_options,
     read_files_or_loaded,
     run_job,
@@ -25,10 +26,20 @@ from thatch.pipeline.transforms.reducing.deciding import PolicyName
 from thatch.pipeline.transforms.reducing.reduce import check_limits, reduce
 from thatch.pipeline.transforms.reducing.verdicts import ACTIVE, EXHAUSTED, PROOF
 
-__all__ = ["ACTIVE", "PASSIVE", "ReduceOptions", "Reduced", "reduce_files", "reduce_rows", "write_passive"]
+__all__ = [
+    "ACTIVE",
+    "GIVEN",
+    "PASSIVE",
+    "ReduceOptions",
+    "Reduced",
+    "reduce_files",
+    "reduce_rows",
+    "write_facts",
+    "write_passive",
+]
 
 PASSIVE = "passive"
-_GIVEN = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES)
+GIVEN = (ROW, SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +69,18 @@ def reduce_files(spark: SparkSession, path: str, options: ReduceOptions, output:
             job.write(ACTIVE, reduced.join().where(ACTIVE).drop(ACTIVE, PROOF))
             write_passive(job, reduced)
         facts = reduce_facts(reduced.found, job.read(REJECTS))
-        job.finish(
-            "reduce",
-            page=reduce_report(facts, path, output.command),
-            parameters=reduced.parameters,
-            rows={ACTIVE: facts.active, PASSIVE: facts.passive, REJECTS: facts.refused},
-        )
+        write_facts(job, facts, path, reduced.parameters)
     return facts
+
+
+def write_facts(job: RunningJob, facts: ReduceFacts, path: str, parameters: Mapping[str, Any]) -> None:
+    """Write the page and the manifest, when all else is written."""
+    job.finish(
+        "reduce",
+        page=reduce_report(facts, path, job.command),
+        parameters=parameters,
+        rows={ACTIVE: facts.active, PASSIVE: facts.passive, REJECTS: facts.refused},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +95,7 @@ class Reduced:
     def join(self) -> DataFrame:
         """The subscriptions as they were given, with the result for each."""
         joined = self.found.join(self.accepted.select(ROW, FILTER, EXPIRES), ROW)
-        return joined.select(*_GIVEN, *(name for name in self.found.columns if name not in _GIVEN))
+        return joined.select(*GIVEN, *(name for name in self.found.columns if name not in GIVEN))
 
     def active(self) -> DataFrame:
         """The subscriptions that are enough, as rows to merge."""
@@ -88,7 +104,7 @@ class Reduced:
 
 
 @contextmanager
-def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[Reduced]:
+def reduce_rows(job: SparkJob, path: str, options: ReduceOptions) -> Iterator[Reduced]:
     """Read subscriptions, write the other rows to `rejects`, and reduce the others."""
     table, schema = read_files_or_loaded(job.spark, path, options.schema)
     # Persisted: several passes and tables need it.
@@ -105,6 +121,6 @@ def reduce_rows(job: RunningJob, path: str, options: ReduceOptions) -> Iterator[
         rows.unpersist()
 
 
-def write_passive(job: RunningJob, reduced: Reduced) -> None:
+def write_passive(job: SparkJob, reduced: Reduced) -> None:
     """Write the subscriptions that others cover."""
     job.write(PASSIVE, reduced.join().where(f"not {ACTIVE}").drop(ACTIVE, EXHAUSTED))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from thatch.pipeline.columns import ROW, SUBSCRIPTION, DataFrame, f
 from thatch.pipeline.jobs.job import FirstRows, add_first_rows, first_rows
@@ -13,11 +14,19 @@ from thatch.pipeline.transforms.reducing.pieces import ATTRIBUTES
 from thatch.pipeline.transforms.reducing.verdicts import ACTIVE, BOXES, EXHAUSTED, NODES, PROOF, ROUNDS
 from thatch.reports import Report
 
-__all__ = ["ReduceFacts", "add_sections", "reduce_facts", "reduce_report"]
+__all__ = [
+    "MOST_LISTED",
+    "SHOWN",
+    "ReduceFacts",
+    "add_sections",
+    "curve_of",
+    "reduce_facts",
+    "reduce_report",
+]
 
-_MOST = 200  # masks, coverers and rows, in a table
+MOST_LISTED = 200  # masks, coverers and rows, in a table
 _POINTS = 200  # of a curve
-_SHOWN = 5
+SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +85,10 @@ def reduce_facts(found: DataFrame, rejects: DataFrame) -> ReduceFacts:
         columns["single"].alias("covered by one"),
         columns["several"].alias("by several"),
     )
-    masks = by_mask.orderBy(f.desc("subscriptions"), ATTRIBUTES).limit(_MOST).collect()
+    masks = by_mask.orderBy(f.desc("subscriptions"), ATTRIBUTES).limit(MOST_LISTED).collect()
     sizes = found.where(~f.col(ACTIVE)).groupBy(proof_size.alias("names")).count().orderBy("names").collect()
-    exhausted = found.where(EXHAUSTED).orderBy(ROW).limit(_MOST).collect()
-    hardest = found.where(f.col(NODES) > 0).orderBy(f.desc(NODES), ROW).limit(_SHOWN).collect()
+    exhausted = found.where(EXHAUSTED).orderBy(ROW).limit(MOST_LISTED).collect()
+    hardest = found.where(f.col(NODES) > 0).orderBy(f.desc(NODES), ROW).limit(SHOWN).collect()
     refused, first_refused = first_rows(rejects)
     return ReduceFacts(
         **counts.asDict(),
@@ -90,7 +99,7 @@ def reduce_facts(found: DataFrame, rejects: DataFrame) -> ReduceFacts:
         masks=tuple(each.asDict() for each in masks),
         coverers=_coverers(found),
         sizes=tuple((each["names"], each["count"]) for each in sizes),
-        curve=_curve(found),
+        curve=curve_of(found.select(ROW, ACTIVE).toArrow().sort_by(ROW).column(ACTIVE).to_numpy()),
     )
 
 
@@ -99,7 +108,7 @@ def _coverers(found: DataFrame) -> tuple[dict[str, Any], ...]:
     counts = named.groupBy(SUBSCRIPTION).agg(
         f.count("*").alias("covers"), f.count_if("is_alone").alias("alone")
     )
-    first = counts.orderBy(f.desc("covers"), SUBSCRIPTION).limit(_MOST)
+    first = counts.orderBy(f.desc("covers"), SUBSCRIPTION).limit(MOST_LISTED)
     joined = first.join(found.select(SUBSCRIPTION, ATTRIBUTES), SUBSCRIPTION)
     others = (f.col("covers") - f.col("alone")).alias("with others")
     rows = joined.select(SUBSCRIPTION, ATTRIBUTES, "covers", "alone", others).collect()
@@ -108,9 +117,9 @@ def _coverers(found: DataFrame) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _curve(found: DataFrame) -> tuple[tuple[int, int], ...]:
-    table = found.select(ROW, ACTIVE).toArrow().sort_by(ROW)
-    active = np.cumsum(table.column(ACTIVE).to_numpy())
+def curve_of(is_active: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """How many subscriptions had arrived, and how many of them were active; at some moments."""
+    active = np.cumsum(is_active)
     seen = np.unique(np.linspace(1, len(active), min(_POINTS, len(active))).astype(np.int64))
     return tuple(zip(seen.tolist(), active[seen - 1].tolist(), strict=True))
 

@@ -32,11 +32,18 @@ from thatch.pipeline.sources.parquet import number_rows, read_parquet, split_inv
 from thatch.pipeline.sources.records import CsvLayout
 from thatch.pipeline.tasks import Batches
 
-__all__ = ["read_subscriptions"]
+__all__ = [
+    "SUBSCRIPTION_ROWS",
+    "check_names",
+    "parse_lines",
+    "read_subscriptions",
+    "reject_rows",
+    "split_rows",
+]
 
 _COLUMNS = (SUBSCRIPTION, SUBSCRIBER, FILTER, EXPIRES)
-_SCHEMA = arrow_schema(ROW, *_COLUMNS, REASON)
-_DDL = spark_schema(_SCHEMA)
+SUBSCRIPTION_ROWS = arrow_schema(ROW, *_COLUMNS, REASON)
+_DDL = spark_schema(SUBSCRIPTION_ROWS)
 
 
 def read_subscriptions(spark: SparkSession, path: str, reading: Reading | None = None) -> DataFrame:
@@ -49,20 +56,20 @@ def read_subscriptions(spark: SparkSession, path: str, reading: Reading | None =
     files = find_files(spark, path, reading=reading)
     if files.kind == "jsonl":
         lines = spread(spark, read_numbered_lines(spark, files).table.select(ROW, LINE), files, ROW)
-        return lines.mapInArrow(_parse_lines, _DDL)
+        return lines.mapInArrow(parse_lines, _DDL)
     return _read_csv(spark, files) if files.kind == "csv" else _read_parquet(spark, files)
 
 
 def _read_csv(spark: SparkSession, files: Files) -> DataFrame:
     found = read_delimited(spark, files, is_typed=False)
-    _check_names(found.layout.names, files.given)
+    check_names(found.layout.names, files.given)
     rows = found.lines.mapInArrow(partial(_parse_csv, found.layout, files.given), _DDL)
     return spread(spark, rows, files, ROW)
 
 
 def _read_parquet(spark: SparkSession, files: Files) -> DataFrame:
     table = read_parquet(spark, files)
-    _check_names(tuple(table.columns), files.given)
+    check_names(tuple(table.columns), files.given)
     types = dict(table.dtypes)
     for name in (SUBSCRIPTION, FILTER, SUBSCRIBER):
         if types.get(name, "string") not in ("string", "void"):
@@ -74,14 +81,15 @@ def _read_parquet(spark: SparkSession, files: Files) -> DataFrame:
     return rows if rejects is None else rows.unionByName(rejects, allowMissingColumns=True)
 
 
-def _check_names(names: tuple[str, ...], path: str) -> None:
+def check_names(names: tuple[str, ...], path: str) -> None:
+    """Refuse files without a column that subscriptions need."""
     missing = next((name for name in (SUBSCRIPTION, FILTER) if name not in names), None)
     if missing is not None:
         raise TableError(f"a column `{missing}`", ", ".join(names), path)
 
 
-def _parse_lines(batches: Batches) -> Batches:
-    """Parse subscriptions of JSON lines, in a worker."""
+def parse_lines(batches: Batches) -> Batches:
+    """Parse subscriptions of JSON lines, which come with their numbers, in a worker."""
     for batch in batches:
         lines = batch.column(1).cast(pa.binary()).to_pylist()
         rows = []
@@ -89,7 +97,7 @@ def _parse_lines(batches: Batches) -> Batches:
             line = content.decode("utf-8", "surrogateescape")
             if line.strip():
                 rows.append({**_parse_line(line), ROW: row})
-        yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
+        yield pa.RecordBatch.from_pylist(rows, SUBSCRIPTION_ROWS)
 
 
 def _parse_line(line: str) -> dict[str, Any]:
@@ -106,8 +114,8 @@ def _parse_line(line: str) -> dict[str, Any]:
 def _parse_csv(layout: CsvLayout, path: str, batches: Batches) -> Batches:
     """Parse subscriptions of the lines of CSV files, in a worker."""
     for first, table, rows, rejects in parse_pieces(batches, layout):
-        yield from _split_rows(table, [first + row for row in rows], path)
-        yield _reject_rows([(first + row, reason) for row, reason in rejects])
+        yield from split_rows(table, [first + row for row in rows], path)
+        yield reject_rows([(first + row, reason) for row, reason in rejects])
 
 
 def _read_columns(path: str, batches: Batches) -> Batches:
@@ -115,24 +123,27 @@ def _read_columns(path: str, batches: Batches) -> Batches:
     for batch in batches:
         table = pa.Table.from_batches([batch])
         rows = batch.column(0).to_pylist()
-        yield from _split_rows(table.drop_columns(table.column_names[0]), rows, path)
+        yield from split_rows(table.drop_columns(table.column_names[0]), rows, path)
 
 
-def _split_rows(table: pa.Table, rows: list[int], path: str) -> Batches:
+def split_rows(table: pa.Table, rows: list[int], path: str) -> Batches:
     """The rows of a table that can be read, then those that cannot."""
     rejects: list[tuple[int, str]] = []
     good, numbers = from_columns(table, rows, path, lambda *each: rejects.append(each))
     count = good.num_rows
     columns = [pa.array(numbers, pa.int64())]
     columns += [
-        pc.cast(good.column(name), _SCHEMA.field(name).type).combine_chunks()
+        pc.cast(good.column(name), SUBSCRIPTION_ROWS.field(name).type).combine_chunks()
         if name in good.column_names
-        else pa.nulls(count, _SCHEMA.field(name).type)
+        else pa.nulls(count, SUBSCRIPTION_ROWS.field(name).type)
         for name in _COLUMNS
     ]
-    yield from pa.table([*columns, pa.nulls(count, pa.string())], schema=_SCHEMA).to_batches()
-    yield _reject_rows(rejects)
+    yield from pa.table([*columns, pa.nulls(count, pa.string())], schema=SUBSCRIPTION_ROWS).to_batches()
+    yield reject_rows(rejects)
 
 
-def _reject_rows(rejects: list[tuple[int, str]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([{ROW: row, REASON: reason} for row, reason in rejects], _SCHEMA)
+def reject_rows(rejects: list[tuple[int, str]]) -> pa.RecordBatch:
+    """Rows that cannot be read, with the reasons."""
+    return pa.RecordBatch.from_pylist(
+        [{ROW: row, REASON: reason} for row, reason in rejects], SUBSCRIPTION_ROWS
+    )

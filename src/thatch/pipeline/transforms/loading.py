@@ -47,10 +47,15 @@ __all__ = [
     "CONDITIONS",
     "IS_BAD",
     "IS_REPEATED",
+    "REJECT_ROWS",
+    "UNREAD",
     "Loaded",
+    "add_reasons",
+    "check_batches",
     "check_subscriptions",
     "list_conditions",
     "load",
+    "make_check",
     "split_checked",
 ]
 
@@ -66,7 +71,7 @@ _CHECKED = arrow_schema(
     (CONDITIONS, pa.list_(pa.string())),
     (FORM, pa.binary()),
 )
-_REJECTS = arrow_schema(ROW, SUBSCRIPTION, FILTER, REASON)
+REJECT_ROWS = arrow_schema(ROW, SUBSCRIPTION, FILTER, REASON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,8 @@ def check_subscriptions(
     """
     from pyspark.sql import Window
 
-    task = partial(_check_batches, partial(_check, schema, with_conditions, with_forms))
+    check = make_check(schema, with_conditions=with_conditions, with_forms=with_forms)
+    task = partial(check_batches, check)
     rows = input_table(table).drop(FORM).mapInArrow(task, spark_schema(_CHECKED))
     # Rows without an id each get a key of their own, so that no task gets all of them.
     has_id = f.col(UNREAD).isNull() & f.col(SUBSCRIPTION).isNotNull()
@@ -144,14 +150,21 @@ def split_checked(rows: DataFrame) -> Loaded:
     refused = rows.where(~is_good).select(ROW, SUBSCRIPTION, FILTER, UNREAD, REASON, IS_REPEATED)
     return Loaded(
         accepted=rows.where(is_good).select(*accepted),
-        rejects=refused.mapInArrow(_add_reasons, spark_schema(_REJECTS)),
+        rejects=refused.mapInArrow(add_reasons, spark_schema(REJECT_ROWS)),
     )
+
+
+def make_check(
+    schema: Schema | None, *, with_conditions: bool = False, with_forms: bool = False
+) -> Callable[..., _Verdict]:
+    """Make a function that checks a row, for `check_batches`."""
+    return partial(_check, schema, with_conditions, with_forms)
 
 
 _Verdict = tuple[str | None, int | None, list[str] | None, bytes | None]  # reason, boxes, conditions, form
 
 
-def _check_batches(check: Callable[..., _Verdict], batches: Batches) -> Batches:
+def check_batches(check: Callable[..., _Verdict], batches: Batches) -> Batches:
     """Parse subscriptions as the engine does, in a worker."""
     for batch in batches:
         found = [check(*each) for each in zip(*map(_values, batch.columns[1:]), strict=True)]
@@ -196,7 +209,7 @@ def _values(column: pa.Array) -> list[Any]:
         return [each if each is None else each.decode("utf-8", "surrogateescape") for each in content]
 
 
-def _add_reasons(batches: Batches) -> Batches:
+def add_reasons(batches: Batches) -> Batches:
     """Choose the reason of each reject, in a worker."""
     for batch in batches:
         row, identity, filter, unread, reason, is_repeated = batch.columns
@@ -206,7 +219,7 @@ def _add_reasons(batches: Batches) -> Batches:
             for name, first, second, is_again in zip(*lists, strict=True)
         ]
         columns = [row, identity, filter, pa.array(reasons, pa.string())]
-        yield pa.RecordBatch.from_arrays(columns, schema=_REJECTS)
+        yield pa.RecordBatch.from_arrays(columns, schema=REJECT_ROWS)
 
 
 def _repeated(identity: str) -> str:

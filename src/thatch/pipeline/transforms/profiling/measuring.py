@@ -6,7 +6,7 @@ All of them become filters of one engine, which every worker maps, so that one p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,10 +25,20 @@ from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.events import EventReader
 from thatch.pipeline.transforms.mapped import match_counts
 
-__all__ = ["HEAVIEST", "FilterCounts", "FilterPredicates", "collect_predicates", "count_matches"]
+__all__ = [
+    "HEAVIEST",
+    "PREDICATE_ROWS",
+    "FilterCounts",
+    "FilterPredicates",
+    "build_counting_engine",
+    "collect_predicates",
+    "count_matches",
+    "list_predicates",
+    "name_counts",
+]
 
 HEAVIEST = 100  # subscriptions that are named
-_SCHEMA = pa.schema(
+PREDICATE_ROWS = pa.schema(
     [
         ("first", pa.string()),
         ("second", pa.string()),  # null for a predicate alone
@@ -59,7 +69,9 @@ class FilterCounts:
 
 def collect_predicates(subscriptions: DataFrame, schema: Schema | None = None) -> FilterPredicates:
     """Collect all predicates of accepted subscriptions, and the pairs that are used most, the most used first."""
-    found = subscriptions.select(FORM).mapInArrow(partial(_list_predicates, schema), spark_schema(_SCHEMA))
+    found = subscriptions.select(FORM).mapInArrow(
+        partial(list_predicates, schema), spark_schema(PREDICATE_ROWS)
+    )
     grouped = found.groupBy("first", "second").agg(
         f.any_value("attributes").alias("attributes"), f.sum("uses").alias("uses")
     )
@@ -73,7 +85,7 @@ def collect_predicates(subscriptions: DataFrame, schema: Schema | None = None) -
             grouped.unpersist()
 
 
-def _list_predicates(schema: Schema | None, batches: Batches) -> Batches:
+def list_predicates(schema: Schema | None, batches: Batches) -> Batches:
     """List the predicates of filters and the pairs that stand in one conjunction, in a worker."""
     for batch in batches:
         uses: Counter[tuple[str, str | None]] = Counter()
@@ -85,7 +97,7 @@ def _list_predicates(schema: Schema | None, batches: Batches) -> Batches:
                 uses.update(pairs)
         rows = [(*pair, attributes[pair[0]] if pair[1] is None else None, uses[pair]) for pair in uses]
         yield pa.RecordBatch.from_pylist(
-            [dict(zip(_SCHEMA.names, row, strict=True)) for row in rows], _SCHEMA
+            [dict(zip(PREDICATE_ROWS.names, row, strict=True)) for row in rows], PREDICATE_ROWS
         )
 
 
@@ -93,10 +105,14 @@ def count_matches(
     events: DataFrame, reader: EventReader, what: FilterPredicates, schema: Schema | None = None
 ) -> FilterCounts:
     """Count how many events, which `prepare_events` gives, satisfy each filter."""
-    index = build_index(events.sparkSession, _build_engine(what, schema))
+    index = build_index(events.sparkSession, build_counting_engine(what, schema))
     with translate_spark_errors("matching the events"):
         table = match_counts(events, index, reader).toArrow()
-    names, numbers = table.column(SUBSCRIPTION).to_pylist(), table.column(EVENTS).to_pylist()
+    return name_counts(what, table.column(SUBSCRIPTION).to_pylist(), table.column(EVENTS).to_pylist())
+
+
+def name_counts(what: FilterPredicates, names: Iterable[str], numbers: Iterable[int]) -> FilterCounts:
+    """The counts of all filters, which the engine names and has counted."""
     count = dict(zip(names, numbers, strict=True))
     alone = [
         Predicate(text=text, attributes=tuple(attributes), uses=uses, events=count[f"{_ALONE}{number}"])
@@ -111,10 +127,11 @@ def count_matches(
 
 
 def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
-    return zip(*(table.column(name).to_pylist() for name in _SCHEMA.names), strict=True)
+    return zip(*(table.column(name).to_pylist() for name in PREDICATE_ROWS.names), strict=True)
 
 
-def _build_engine(what: FilterPredicates, schema: Schema | None) -> Engine:
+def build_counting_engine(what: FilterPredicates, schema: Schema | None) -> Engine:
+    """An engine of all that is to be counted."""
     alone = what.alone.column("first").to_pylist()
     pairs = [pair_text(first, second) for first, second, *_ in _rows(what.pairs)]
     ids = [f"{_ALONE}{number}" for number in range(len(alone))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-from thatch.errors import SparkError, shown
+from thatch.errors import ParameterError, shown
 from thatch.model.profile import AttributePair, AttributeProfile, AttributeSet, Profile
 from thatch.model.profile.counting import HEAVY, PAIRED, REASONS, SETS
 from thatch.model.schema import Schema
@@ -18,10 +18,10 @@ from thatch.pipeline.transforms.profiling.flattening import EVENTS, MISFITS, REJ
 from thatch.pipeline.transforms.profiling.measuring import FilterCounts, collect_predicates, count_matches
 from thatch.pipeline.transforms.profiling.summaries import BOUNDS, attribute_pairs, summarise
 
-__all__ = ["MOST_ATTRIBUTES", "profile"]
+__all__ = ["MOST_ATTRIBUTES", "SAMPLE_SEED", "check_fraction", "profile"]
 
 MOST_ATTRIBUTES = 2_000  # that are kept; the others are counted
-_SEED = 20_011
+SAMPLE_SEED = 20_011
 
 
 def profile(
@@ -54,18 +54,23 @@ def profile(
     Counts are exact up to `Profile.bounds`, which the module `summaries` explains. Kept are the 2,000 most frequent
     attributes, the 1,000 most frequent sets of attributes, and pairs of the 50 most frequent attributes.
     """
-    if not isinstance(fraction, (int, float)) or not 0 < fraction <= 1:
-        raise SparkError("a fraction above 0 and up to 1", shown(fraction))
+    check_fraction(fraction)
     reader = EventReader(json=json, nulls=nulls, skips=True)
     log = prepare_events(events, reader, event=event)
     if fraction < 1:
-        log = log.sample(fraction=float(fraction), seed=_SEED)
+        log = log.sample(fraction=float(fraction), seed=SAMPLE_SEED)
     found = _profile_attributes(log, reader, schema)
     found = replace(found, bounds=replace(BOUNDS, fraction=float(fraction)))
     if subscriptions is None:
         return found
     counts = _count_filters(log, reader, subscriptions, schema)
     return replace(found, predicates=counts.predicates, predicate_pairs=counts.pairs, matches=counts.matches)
+
+
+def check_fraction(fraction: float) -> None:
+    """Refuse a share of events that is none."""
+    if not isinstance(fraction, (int, float)) or not 0 < fraction <= 1:
+        raise ParameterError("a fraction above 0 and up to 1", shown(fraction), "fraction")
 
 
 def _profile_attributes(log: DataFrame, reader: EventReader, schema: Schema | None) -> Profile:

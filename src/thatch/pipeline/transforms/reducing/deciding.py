@@ -14,9 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.engine import container
-from thatch.pipeline.adapter import parallelism
-from thatch.pipeline.columns import SparkSession
-from thatch.pipeline.tasks import Arrays, load_arrays, run_parts, scratch_file
+from thatch.pipeline.tasks import Arrays, RunParts, load_arrays, scratch_file
 from thatch.pipeline.transforms.reducing.arranging import BoxGroups, NumberLists
 from thatch.reduction.boxes import Boxes, Ints
 
@@ -84,12 +82,20 @@ class Decider:
 
 
 def decide_all(
-    spark: SparkSession, decider: Decider, known: BoxGroups, turns: Ints, questions: BoxGroups, before: Ints
+    run: RunParts,
+    decider: Decider,
+    known: BoxGroups,
+    turns: Ints,
+    questions: BoxGroups,
+    before: Ints,
+    *,
+    at_once: int,
 ) -> Decisions:
-    """Decide questions, each by the rows that come before it; in parallel if there are many.
+    """Decide questions, each by the rows that come before it; in parts if there are many.
 
     Parameters
     ----------
+    run, at_once : runs the parts, so many at a time
     known, turns : rows and the turn of each, rising
     questions, before : the questions, and for each the turn from which on rows do not count
     """
@@ -109,16 +115,9 @@ def decide_all(
     }
     path = scratch_file(".boxes")
     container.write(path, {}, arrays)
-    slices = max(1, min(_TASKS * parallelism(spark), -(-count // _FEW)))
-    found = run_parts(
-        spark,
-        path,
-        _load,
-        partial(_decide_slice, slices, decider),
-        count=slices,
-        tasks=slices,
-        doing="deciding which subscriptions are covered",
-    )
+    slices = max(1, min(_TASKS * at_once, -(-count // _FEW)))
+    work, doing = partial(_decide_slice, slices, decider), "deciding which subscriptions are covered"
+    found = run(path, _load, work, count=slices, tasks=slices, doing=doing)
     return Decisions.combine([container.loads(each)[1] for each in found])
 
 

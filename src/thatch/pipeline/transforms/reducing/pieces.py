@@ -41,6 +41,7 @@ __all__ = [
     "combine_pieces",
     "input_columns",
     "make_gather",
+    "make_local_gather",
     "parse_filters",
     "write_questions",
     "write_rows",
@@ -73,6 +74,15 @@ def make_gather(subscriptions: DataFrame) -> Gather:
         with translate_spark_errors("reading the subscriptions"):
             pieces = rows.mapInArrow(task, "filters binary, sides binary, checks binary").toArrow()
         return combine_pieces([*task(iter([pa.RecordBatch.from_pylist([], INPUT)])), *pieces.to_batches()])
+
+    return gather
+
+
+def make_local_gather(parts: Callable[[], Batches]) -> Gather:
+    """Make a function that runs tasks on the subscriptions of this process, batches of `INPUT`, in it."""
+
+    def gather(task: Task) -> Written:
+        return combine_pieces([*task(iter([pa.RecordBatch.from_pylist([], INPUT)])), *task(parts())])
 
     return gather
 

@@ -9,13 +9,16 @@ decides those again whose proof names a passive one.
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 
 import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
-from thatch.pipeline.columns import DataFrame, SparkSession
+from thatch.pipeline.adapter import parallelism
+from thatch.pipeline.columns import DataFrame
+from thatch.pipeline.tasks import RunParts, run_parts
 from thatch.pipeline.transforms.reducing.arranging import Arranged, Order, arrange, log_volumes
 from thatch.pipeline.transforms.reducing.deciding import Decider, Decisions, PolicyName, decide_all
 from thatch.pipeline.transforms.reducing.pieces import Gather, make_gather, write_questions, write_rows
@@ -79,7 +82,8 @@ def reduce(
     decider = Decider(policy, check_limits(policy, budget, order))
     spark = subscriptions.sparkSession
     found = arrange_rows(make_gather(subscriptions), order, schema)
-    return make_frame(spark, found, decide_rows(found, decider, spark), policy)
+    verdicts = decide_rows(found, decider, partial(run_parts, spark), at_once=parallelism(spark))
+    return make_frame(spark, found, verdicts, policy)
 
 
 def check_limits(policy: str, budget: float | None, order: str) -> float:
@@ -104,13 +108,13 @@ def arrange_rows(gather: Gather, order: Order, schema: Schema | None) -> Arrange
     return arrange(rows, questions, order)
 
 
-def decide_rows(found: Arranged, decider: Decider, spark: SparkSession) -> Verdicts:
-    """Find which subscriptions are active, and what covers the others; in tasks if there is much to decide."""
+def decide_rows(found: Arranged, decider: Decider, run: RunParts, *, at_once: int) -> Verdicts:
+    """Find which subscriptions are active, and what covers the others; in parts if there is much to decide."""
 
     def decide(decider: Decider, turns: Ints, known: Ints) -> Decisions:
         """Decide some turns by others."""
         rows, questions = found.rows.take(known), found.questions.take(turns)
-        return decide_all(spark, decider, rows, known, questions, turns)
+        return decide_all(run, decider, rows, known, questions, turns, at_once=at_once)
 
     every = np.arange(len(found.rows))
     verdicts = Verdicts(decide(Decider("pairwise", inf), every, every))

@@ -34,7 +34,9 @@ __all__ = [
     "NODES",
     "PROOF",
     "ROUNDS",
+    "VERDICT_ROWS",
     "Verdicts",
+    "make_batches",
     "make_frame",
 ]
 
@@ -122,7 +124,7 @@ NODES = "nodes"
 ROUNDS = "rounds"
 
 _NAMES = (ROW, SUBSCRIPTION, SUBSCRIBER, ATTRIBUTES)
-_SCHEMA = arrow_schema(
+VERDICT_ROWS = arrow_schema(
     *_NAMES,
     (BOXES, pa.int32()),
     (ACTIVE, pa.bool_()),
@@ -139,15 +141,15 @@ def make_frame(spark: SparkSession, found: Arranged, verdicts: Verdicts, policy:
     """Make a DataFrame of the verdicts, in the order of `row`, that tasks read from a file; see `reduce`."""
     path = scratch_file(".arrow")
     batches = 0
-    with pa.ipc.new_file(str(path), _SCHEMA) as sink:
-        for batch in _make_batches(found, verdicts, policy):
+    with pa.ipc.new_file(str(path), VERDICT_ROWS) as sink:
+        for batch in make_batches(found, verdicts, policy):
             sink.write_batch(batch)
             batches += 1
     if not batches:
-        return spark.createDataFrame([], spark_schema(_SCHEMA))
+        return spark.createDataFrame([], spark_schema(VERDICT_ROWS))
     shared = share_file(spark, path, _open_batches)
     numbers = spark.range(0, batches, 1, min(batches, 4 * parallelism(spark)))
-    return numbers.mapInArrow(partial(_read_batches, shared), spark_schema(_SCHEMA))
+    return numbers.mapInArrow(partial(_read_batches, shared), spark_schema(VERDICT_ROWS))
 
 
 def _open_batches(path: Path) -> pa.ipc.RecordBatchFileReader:
@@ -162,7 +164,8 @@ def _read_batches(shared: SharedFile[pa.ipc.RecordBatchFileReader], batches: Bat
             yield reader.get_batch(number)
 
 
-def _make_batches(found: Arranged, verdicts: Verdicts, policy: PolicyName) -> Batches:
+def make_batches(found: Arranged, verdicts: Verdicts, policy: PolicyName) -> Batches:
+    """Make batches of the verdicts, in the order of `row`."""
     ids = found.names.column(SUBSCRIPTION)
     words = pa.array(_words(found, verdicts, policy))
     boxes = found.rows.counts().astype(np.int32)
@@ -173,7 +176,7 @@ def _make_batches(found: Arranged, verdicts: Verdicts, policy: PolicyName) -> Ba
         proofs = verdicts.proofs.take(turns)
         proof_ids = ids.take(pa.array(proofs.items)).combine_chunks()
         columns = [
-            *(names.column(name).combine_chunks().cast(_SCHEMA.field(name).type) for name in _NAMES),
+            *(names.column(name).combine_chunks().cast(VERDICT_ROWS.field(name).type) for name in _NAMES),
             pa.array(boxes[turns], mask=boxes[turns] == 0),
             pa.array(verdicts.is_active[turns]),
             words.take(pa.array(turns)),
@@ -182,7 +185,7 @@ def _make_batches(found: Arranged, verdicts: Verdicts, policy: PolicyName) -> Ba
             pa.array(verdicts.nodes[turns]),
             pa.array(verdicts.rounds[turns]),
         ]
-        yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+        yield pa.RecordBatch.from_arrays(columns, schema=VERDICT_ROWS)
 
 
 def _words(found: Arranged, verdicts: Verdicts, policy: PolicyName) -> list[str]:
