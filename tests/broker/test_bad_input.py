@@ -20,7 +20,7 @@ from thatch.broker.messages import (
     Digest,
     Entries,
     Joined,
-    Left,
+    Linked,
     Publish,
     Subscribe,
     Unadvertise,
@@ -83,7 +83,16 @@ def test_messages_of_clients_that_make_no_sense_are_refused(message: Any) -> Non
 
 @pytest.mark.parametrize(
     "message",
-    ["hello", None, 5, Unsubscribed("r"), Joined(()), Left(()), Complete(True, True), Digest((), ())],
+    [
+        "hello",
+        None,
+        5,
+        Unsubscribed("r"),
+        Joined("0.0#1", ()),
+        Linked(()),
+        Complete(True, True),
+        Digest((), ()),
+    ],
 )
 def test_clients_cannot_say_what_only_brokers_say(message: Any) -> None:
     net = Pump("a-b")
@@ -121,6 +130,11 @@ def test_what_is_no_stimulus_is_a_mistake_of_the_driver() -> None:
 
 junk = st.none() | st.integers(-2, 2) | st.text(max_size=3) | st.tuples() | st.tuples(st.just("b"), st.text())
 junk_filters = st.sampled_from([*BAD_FILTERS, X])
+junk_reports = junk | st.tuples(
+    st.sampled_from(["a", "b", "c"]),
+    junk | st.sampled_from(["0.0#1", "9.0#9"]),
+    junk | st.tuples(st.tuples(st.sampled_from(["a", "b", "c"]), st.just("0.0#1") | junk)),
+)
 messages = st.one_of(
     junk,
     st.builds(Subscribe, subscription=junk, filter=junk_filters, expires=junk),
@@ -129,8 +143,8 @@ messages = st.one_of(
     st.builds(Unsubscribed, junk),
     st.builds(Unadvertise, junk),
     st.builds(Publish, junk, junk | st.dictionaries(junk.filter(lambda each: each != ()), junk, max_size=2)),
-    st.builds(Joined, junk | st.tuples(st.tuples(st.just("b"), junk))),
-    st.builds(Left, junk | st.tuples(junk)),
+    st.builds(Joined, junk | st.just("0.0#1"), junk | st.tuples(junk_reports)),
+    st.builds(Linked, junk | st.tuples(junk_reports)),
     st.builds(Complete, junk, junk),
     st.builds(Digest, junk, junk),
     st.builds(BucketRequest, junk, junk),

@@ -6,7 +6,7 @@ from tests.broker.pump import Pump
 from thatch import parse
 from thatch.broker.broker import Broker
 from thatch.broker.effects import CloseLink, Ignored, NeighbourFailed
-from thatch.broker.messages import Joined, Left, Publish, Subscribe
+from thatch.broker.messages import Joined, Linked, Publish, Report, Subscribe
 from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp
 
@@ -18,7 +18,11 @@ def closed(net: Pump) -> list[tuple[str, str]]:
 
 
 def members(net: Pump, name: str) -> set[str]:
-    return {each for link in net.brokers[name].tables.links.values() for each in link.members}
+    return net.brokers[name].tables.mapped - {name}
+
+
+def report(name: str, *neighbours: str) -> Report:
+    return (name, "0.0#50", tuple((each, "0.0#1") for each in neighbours))
 
 
 def test_every_broker_knows_who_is_there() -> None:
@@ -49,8 +53,8 @@ def test_two_brokers_of_one_name_do_not_join() -> None:
     net.up.add(frozenset(("x", "c")))
     net.do("c", LinkUp(now=0, neighbour="x"))
     session = other.tables.links["c"].channel.session
-    routes = (("x", "x"), ("a", "x"))  # an a of its own
-    frame = Frame(session=session, number=1, received_session="", received=0, message=Joined(routes))
+    hello = Joined(session, (report("x", "a"), report("a", "x")))  # an a of its own
+    frame = Frame(session=session, number=1, received_session="", received=0, message=hello)
     effects = net.do("c", FrameReceived(now=0, neighbour="x", frame=frame))
     (reason,) = [each.reason for each in effects if isinstance(each, CloseLink)]
     assert reason == "a cycle, or two brokers with one name: c - x - a, and already c - b - a"
@@ -59,8 +63,8 @@ def test_two_brokers_of_one_name_do_not_join() -> None:
 def test_a_broker_of_the_receivers_own_name_does_not_join() -> None:
     net = Pump("a-b")
     net.do("a", LinkUp(now=0, neighbour="x"))
-    routes = (("x", "x"), ("a", "x"))
-    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=Joined(routes))
+    hello = Joined("0.0#9", (report("x", "a"), report("a", "x")))
+    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=hello)
     effects = net.do("a", FrameReceived(now=0, neighbour="x", frame=frame))
     (reason,) = [each.reason for each in effects if isinstance(each, CloseLink)]
     assert reason == "a cycle, or two brokers with one name: a - x - a is a itself"
@@ -81,11 +85,24 @@ def test_two_links_that_close_a_cycle_at_once_are_found_out() -> None:
     assert net.publish("b", "ad", {"x": 1}) == ["s"]
 
 
-@pytest.mark.parametrize("routes", [(), (("b", "a"),), [("b", "b")], (("b", "b", "b"),), ((1, 2),), "b"])
-def test_routes_that_are_none_close_the_link(routes: object) -> None:
+REPORTS_THAT_ARE_NONE = [
+    (),
+    (("b", "0.0#1"),),
+    [report("b")],
+    (report("a"),),
+    (("b", "soon", ()),),
+    ((1, "0.0#1", ()),),
+    (("b", "0.0#1", ("a", "0.0#1")),),
+    (("b", "0.0#1", (("a", "x"),)),),
+    "b",
+]
+
+
+@pytest.mark.parametrize("reports", REPORTS_THAT_ARE_NONE)
+def test_reports_that_are_none_close_the_link(reports: object) -> None:
     broker = Broker("a")
     broker.handle(LinkUp(now=0, neighbour="b"))
-    message = Joined(routes)  # type: ignore[arg-type] # wrong on purpose
+    message = Joined("0.0#1", reports)  # type: ignore[arg-type] # wrong on purpose
     frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=message)
     effects = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
     assert any(isinstance(each, CloseLink) for each in effects)
@@ -106,7 +123,7 @@ def test_nothing_is_taken_from_a_neighbour_that_has_not_joined() -> None:
 
 def test_a_frame_from_a_stranger_is_ignored() -> None:
     broker = Broker("a")
-    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=Left(()))
+    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=Linked(()))
     (ignored,) = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
     assert isinstance(ignored, Ignored)
     assert broker.count_ignored() == {"a frame from an unknown neighbour": 1}
@@ -176,7 +193,7 @@ def test_a_neighbour_that_fails_is_told_once_and_its_messages_are_kept() -> None
 def test_news_that_make_no_sense_are_ignored() -> None:
     net = Pump("a-b b-c")
     channel = net.brokers["b"].tables.links["a"].channel
-    for message in (Left(5), Left((5,)), Joined("x")):  # type: ignore[arg-type] # wrong on purpose
+    for message in (Linked(5), Linked((5,)), Joined("0.0#1", "x")):  # type: ignore[arg-type] # wrong on purpose
         frame = Frame(
             session=channel.peer,
             number=channel.received + 1,
@@ -185,7 +202,7 @@ def test_news_that_make_no_sense_are_ignored() -> None:
             message=message,
         )
         net.do("b", FrameReceived(now=0, neighbour="a", frame=frame))
-    assert net.brokers["b"].count_ignored() == {"malformed routes": 3}
+    assert net.brokers["b"].count_ignored() == {"malformed reports": 3}
     assert members(net, "b") == {"a", "c"}
 
 

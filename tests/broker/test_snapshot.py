@@ -53,8 +53,8 @@ def seen(broker: Broker) -> dict[str, Any]:
             link.name: (
                 link.order,
                 link.is_joined,
-                link.awaits_routes,
-                link.members,
+                link.awaits_reports,
+                link.began,
                 link.gives_subscriptions,
                 link.gives_advertisements,
                 link.said_complete,
@@ -69,6 +69,7 @@ def seen(broker: Broker) -> dict[str, Any]:
             )
             for link in tables.links.values()
         },
+        "reports": {each: tables.map.reports[each] for each in tables.mapped},
         "published": tables.published,
         "expiry": sorted(  # others are left over
             {

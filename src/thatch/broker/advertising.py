@@ -29,6 +29,7 @@ def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Adv
     if known is not None:
         if known.hop is not hop:
             reason = "an id that is taken"
+            tables.contest(step, hop, known)
         elif known.filter == message.filter and known.closed == bool(message.closed):
             if is_client and known.expires != message.expires:
                 known.expires = message.expires

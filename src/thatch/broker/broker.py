@@ -12,9 +12,9 @@ from thatch.broker.effects import Effect
 from thatch.broker.expiry import EXPIRY_TIMER, pop_expired, set_expiry_timer
 from thatch.broker.explanation import LocalRoute, explain, route
 from thatch.broker.forwarding import merge_if_due
-from thatch.broker.membership import begin_anew, link_up, lose_link, on_joined, on_left
+from thatch.broker.membership import begin_anew, link_up, lose_link, on_joined, on_linked
 from thatch.broker.publishing import on_publish
-from thatch.broker.resync import on_bucket_request, on_digest, on_entries
+from thatch.broker.resync import ask_again, on_bucket_request, on_digest, on_entries
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.snapshot import Items, load, resume
 from thatch.broker.step import BrokerStep
@@ -43,7 +43,7 @@ _FROM_ANYBODY: Mapping[type, Any] = {
 _FROM_NEIGHBOURS: Mapping[type, Any] = {
     **_FROM_ANYBODY,
     messages.Unsubscribed: on_unsubscribed,
-    messages.Left: on_left,
+    messages.Linked: on_linked,
     messages.Complete: on_complete,
     messages.Digest: on_digest,
     messages.BucketRequest: on_bucket_request,
@@ -146,6 +146,8 @@ class Broker:
                 self._on_client_disconnected(step, stimulus)
             case stimuli.RoutingSwitched():
                 switch(self.tables, step, stimulus.routing)
+        if self.tables.freed:
+            ask_again(self.tables, step)
         return step.effects
 
     # --- questions ---------------------------------------------------------------------------------------------------

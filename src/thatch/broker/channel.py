@@ -24,7 +24,7 @@ from thatch.broker.settings import Timing
 from thatch.broker.step import BrokerStep
 from thatch.broker.stimuli import Frame
 
-__all__ = ["Channel", "session_name"]
+__all__ = ["Channel", "began", "is_session", "session_name"]
 
 _SESSION = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?#[0-9]{1,18}", re.ASCII)
 _EARLY = 1_024  # messages that may wait for one that is missing
@@ -124,7 +124,7 @@ class Channel:
             return "an acknowledgement of what was not sent"
         if frame.session == self.peer:
             return "again" if 0 < frame.number <= self.received else "same"
-        if self.peer and _began(frame.session) <= _began(self.peer):
+        if self.peer and began(frame.session) <= began(self.peer):
             return "a frame of a session that ended"
         return "new"
 
@@ -264,7 +264,12 @@ class Channel:
             step.set_timer(f"resend {self.neighbour}", step.now + self._interval)
 
 
-def _began(session: str) -> tuple[float, int]:
+def is_session(name: object) -> bool:
+    """Whether something is the name of a session."""
+    return isinstance(name, str) and _SESSION.fullmatch(name) is not None
+
+
+def began(session: str) -> tuple[float, int]:
     """When a session began."""
     now, _, number = session.partition("#")
     return float(now), int(number)
@@ -273,8 +278,7 @@ def _began(session: str) -> tuple[float, int]:
 def _is_well_formed(frame: Frame) -> bool:
     return (
         isinstance(frame, Frame)
-        and isinstance(frame.session, str)
-        and _SESSION.fullmatch(frame.session) is not None
+        and is_session(frame.session)
         and isinstance(frame.received_session, str)
         and type(frame.number) is int
         and type(frame.received) is int

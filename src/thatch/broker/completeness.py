@@ -85,9 +85,9 @@ def persist_link(step: BrokerStep, link: BrokerLink) -> None:
     """Persist the state of a link, without its channel and the brokers beyond it."""
     flags = (
         link.is_joined,
-        link.awaits_routes,
+        link.awaits_reports,
         link.gives_subscriptions,
         link.gives_advertisements,
         *link.said_complete,
     )
-    step.persist(("link", link.name), (link.order, *map(int, flags)))
+    step.persist(("link", link.name), (link.order, link.began, *map(int, flags)))

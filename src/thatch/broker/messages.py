@@ -20,9 +20,10 @@ __all__ = [
     "Digest",
     "Entries",
     "Joined",
-    "Left",
+    "Linked",
     "Message",
     "Publish",
+    "Report",
     "Subscribe",
     "Unadvertise",
     "Unsubscribe",
@@ -83,22 +84,23 @@ class Publish:
 # --- when a link comes up ------------------------------------------------------------------------------------------
 
 
+# A broker, when it said so, and the other ends of its links, each with when that link began. Times are names of sessions.
+Report: TypeAlias = tuple[str, str, tuple[tuple[str, str], ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The brokers on this side of a link, each with the neighbour through which it is reached from the sender.
+    """The first message on a link: when it began, as the sender knows, and the brokers on this side, the sender first."""
 
-    `routes` has a pair (broker, the one before it on the path) for each, first the sender with itself. So the existing
-    path can be named if the two sides turn out to be connected already.
-    """
-
-    routes: tuple[tuple[str, str], ...]
+    began: str
+    reports: tuple[Report, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Brokers on this side of a link that are no longer reached."""
+class Linked:
+    """News of brokers and their links."""
 
-    brokers: tuple[str, ...]
+    reports: tuple[Report, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ Message: TypeAlias = (
     | Unsubscribed
     | Publish
     | Joined
-    | Left
+    | Linked
     | Complete
     | Digest
     | BucketRequest

@@ -28,7 +28,7 @@ from thatch.broker.subscribing import end_subscription, on_subscribe
 from thatch.broker.tables import BrokerLink, KnownSubscription, RoutingTables
 from thatch.model.filters import Filter
 
-__all__ = ["BUCKETS", "on_bucket_request", "on_digest", "on_entries", "send_digest"]
+__all__ = ["BUCKETS", "ask_again", "on_bucket_request", "on_digest", "on_entries", "send_digest"]
 
 Entry = TypeVar("Entry", bound=LinkEntry)
 
@@ -78,6 +78,21 @@ def on_entries(tables: RoutingTables, step: BrokerStep, link: BrokerLink, messag
     advertisements = link.advertisements.values()
     for advertisement in _gone(advertisements, message.advertisements, message.buckets.advertisements):
         end_advertisement(tables, step, advertisement)
+
+
+def ask_again(tables: RoutingTables, step: BrokerStep) -> None:
+    """Ask neighbours for the entries that were refused because their ids were taken, and are free now."""
+    freed, tables.freed = tables.freed, []
+    for kind, about in freed:
+        if about in (tables.subscriptions if kind == "subscription" else tables.advertisements):
+            continue
+        buckets = (_bucket(about),)
+        for name in sorted(tables.contested.pop((kind, about), ())):
+            step.persist(("contested", kind, about, name), None)
+            link = tables.links.get(name)
+            if link is not None and link.is_joined:
+                asked = (buckets, ()) if kind == "subscription" else ((), buckets)
+                link.channel.send(step, BucketRequest(*asked))
 
 
 def _live(link: BrokerLink) -> list[KnownSubscription]:

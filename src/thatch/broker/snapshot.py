@@ -13,7 +13,7 @@ from heapq import heapify
 from itertools import chain
 from typing import Any
 
-from thatch.broker.channel import Channel
+from thatch.broker.channel import Channel, began
 from thatch.broker.completeness import grant, revoke
 from thatch.broker.expiry import set_expiry_timer
 from thatch.broker.forwarding import advertisements_on, catch_up, merge_if_due, subscriptions_on
@@ -55,6 +55,8 @@ def load(tables: RoutingTables, items: Items) -> None:
     )
     tables.published = {publication: int(slot) for _, publication, slot in kept}
     tables.continue_order(max((order for order, _, _ in kept), default=0))
+    for kind, about, name in by_kind["contested"]:
+        tables.contested.setdefault((kind, about), set()).add(name)
     for link in tables.links.values():
         _load_sent(tables, link, by_kind)
 
@@ -75,18 +77,21 @@ def _load_links(
     outboxes: dict[str, dict[int, Message]] = defaultdict(dict)
     for (name, number), message in by_kind["out"].items():
         outboxes[name][int(number)] = message
-    for (name,), (order, *flags) in sorted(by_kind["link"].items(), key=lambda each: each[1][0]):
+    for (name,), (order, since, *flags) in sorted(by_kind["link"].items(), key=lambda each: each[1][0]):
         channel = Channel(name, tables.timing, "")
         channel.load(items, outboxes[name])
-        link = tables.links[name] = BrokerLink(name, channel, order)
-        is_joined, awaits_routes, gives_subscriptions, gives_advertisements, *said = map(bool, flags)
-        link.is_joined, link.awaits_routes = is_joined, awaits_routes
+        link = tables.links[name] = BrokerLink(name, channel, order, since)
+        is_joined, awaits_reports, gives_subscriptions, gives_advertisements, *said = map(bool, flags)
+        link.is_joined, link.awaits_reports = is_joined, awaits_reports
         link.gives_subscriptions, link.gives_advertisements = gives_subscriptions, gives_advertisements
         link.said_complete = (said[0], said[1])
         tables.continue_order(order)
         tables.continue_order(int(channel.session.rpartition("#")[2]))
-    for (name, broker), before in by_kind["member"].items():
-        tables.links[name].members[broker] = before
+    for (broker,), report in by_kind["report"].items():
+        tables.map.put((broker, *report))
+        tables.mapped.add(broker)
+    if tables.name in tables.mapped:
+        tables.continue_order(began(tables.map.reports[tables.name][1])[1])
 
 
 def _load_entries(

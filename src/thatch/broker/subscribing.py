@@ -43,6 +43,7 @@ def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Sub
     if known is not None and known.leaving is None:
         if known.hop is not hop:
             reason = "an id that is taken"
+            tables.contest(step, hop, known)
         elif known.filter == message.filter:
             if isinstance(hop, LocalClient) and known.expires != message.expires:
                 known.expires = message.expires

@@ -16,6 +16,7 @@ from thatch.broker.effects import Ignored, Refuse
 from thatch.broker.link_entries import ADVERTISEMENTS, MERGER, SUBSCRIPTIONS, LinkEntries
 from thatch.broker.merge_timer import MergeTimer
 from thatch.broker.messages import Advertise, Subscribe
+from thatch.broker.network_map import NetworkMap
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.step import BrokerStep
 from thatch.errors import shown
@@ -147,9 +148,11 @@ class BrokerLink:
     name: str
     channel: Channel
     order: int
+    began: (
+        str  # when both sides agree that it began; this side's first session until the other has said its own
+    )
     is_joined: bool = False  # whether its side is known to be separate from ours
-    awaits_routes: bool = True  # whether the next `Joined` lists all brokers of its side
-    members: dict[str, str] = field(default_factory=dict)  # brokers there, each with the one before it
+    awaits_reports: bool = True  # whether the next message must be `Joined`
     # What came from there.
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     matcher: SubscriptionMatcher = field(default_factory=SubscriptionMatcher)
@@ -187,11 +190,17 @@ class RoutingTables:
     limits: Limits
     trusts_topology: bool
     links: dict[str, BrokerLink] = field(default_factory=dict)
+    map: NetworkMap = field(default_factory=NetworkMap)
+    mapped: set[str] = field(default_factory=set)  # the brokers that are connected with this one
+    contradicted: int = 0  # reports in this broker's name that it had not made
     clients: dict[str, LocalClient] = field(default_factory=dict)
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
     client_matcher: SubscriptionMatcher = field(default_factory=SubscriptionMatcher)
     awaited: dict[str, Pending] = field(default_factory=dict)  # by our request
+    # Neighbours whose entry (by kind and id) was refused because another one has its id.
+    contested: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    freed: list[tuple[str, str]] = field(default_factory=list)  # contested ids that became free in this step
     expiries: list[tuple[float, str, str]] = field(default_factory=list)  # a heap of (time, kind, id)
     published: dict[str, int] = field(
         default_factory=dict
@@ -236,6 +245,7 @@ class RoutingTables:
 
     def drop_subscription(self, subscription: KnownSubscription) -> None:
         """Remove a subscription."""
+        self._free(subscription)
         hop = subscription.hop
         del self.subscriptions[subscription.id]
         del hop.subscriptions[subscription.id]
@@ -257,8 +267,29 @@ class RoutingTables:
 
     def drop_advertisement(self, advertisement: KnownAdvertisement) -> None:
         """Remove an advertisement."""
+        self._free(advertisement)
         del self.advertisements[advertisement.id]
         del advertisement.hop.advertisements[advertisement.id]
+
+    def contest(self, step: BrokerStep, hop: Hop, entry: KnownSubscription | KnownAdvertisement) -> None:
+        """Note that a neighbour has an entry too whose id is taken here: it will be asked again when the id is free.
+
+        So nothing is lost if entries came over several links that closed a cycle, of which one is closed later.
+        """
+        if isinstance(hop, BrokerLink):
+            self.contested.setdefault((entry.kind, entry.id), set()).add(hop.name)
+            step.persist(("contested", entry.kind, entry.id, hop.name), 1)
+
+    def stop_contesting(self, step: BrokerStep, neighbour: str) -> None:
+        """Forget what was refused of a neighbour that is gone."""
+        for (kind, about), names in self.contested.items():
+            if neighbour in names:
+                names.discard(neighbour)
+                step.persist(("contested", kind, about, neighbour), None)
+
+    def _free(self, entry: KnownSubscription | KnownAdvertisement) -> None:
+        if (entry.kind, entry.id) in self.contested:
+            self.freed.append((entry.kind, entry.id))
 
     # --- refusals ----------------------------------------------------------------------------------------------------
 

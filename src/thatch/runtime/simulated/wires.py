@@ -16,6 +16,7 @@ from thatch.broker.messages import (
     Digest,
     Entries,
     Joined,
+    Linked,
     Message,
     Publish,
     Subscribe,
@@ -106,8 +107,11 @@ class FrameSizes:
                 return len(message.advertisement) + _NUMBER + 1 + self._filter(message.filter)
             case Publish():
                 return len(message.publication) + self._event(message)
-            case Joined():
-                return sum(len(name) + len(before) for name, before in message.routes)
+            case Joined() | Linked():
+                return sum(
+                    len(name) + _NUMBER + sum(len(each) + _NUMBER for each, _ in links)
+                    for name, _, links in message.reports
+                )
             case Digest():
                 return 2 * _NUMBER * (len(message.subscriptions) + len(message.advertisements))
             case BucketRequest():
