@@ -9,6 +9,7 @@
     ├── SchemaError (ValueError)          an invalid schema, or filters of two schemas mixed
     ├── EventError (ValueError)           an event that is not a JSON-like object: path into the event
     ├── TableError (ValueError)           a table or file of subscriptions or events that cannot be read
+    ├── OutputError (ValueError)          a file or folder that may not or cannot be written
     ├── SubscriptionError (ValueError)    an id, subscriber or expiry that cannot be accepted
     │   └── UnknownSubscriptionError (KeyError)
     ├── IndexFileError (ValueError)       a saved engine that is damaged, foreign or too new
@@ -35,6 +36,7 @@ __all__ = [
     "IndexFileError",
     "MissingPackageError",
     "NeverMatchesError",
+    "OutputError",
     "ParameterError",
     "PatternError",
     "ReadOnlyError",
@@ -162,6 +164,10 @@ class EventError(_Located, ValueError):
 
 class TableError(_Located, ValueError):
     """A table or file that cannot be read as subscriptions or events."""
+
+
+class OutputError(_Located, ValueError):
+    """A file or folder that may not be written, since it exists or is read, or cannot be."""
 
 
 class SubscriptionError(_Located, ValueError):

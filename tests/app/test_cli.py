@@ -18,7 +18,7 @@ import pytest
 
 import thatch
 from tests.app.here import QUOTES, run_here
-from thatch.app.cli import app
+from thatch.app.cli.commands import app
 
 THATCH = Path(sys.executable).with_name("thatch")
 ON_SPARK = ("load", "profile", "reduce")
@@ -77,7 +77,10 @@ def test_every_example_in_the_help_runs(name, run, folder):
             continue  # these run in test_match_spark.py, where one Spark serves all of them
         words = shlex.split(example)
         ran = in_shell(example, folder) if "|" in words else run(*words[1:])
-        assert (ran.returncode, "Traceback" in ran.stderr) == (0, False), f"{example}\n{ran.stderr}"
+        expected = {0, 1} if " explain " in example else {0}  # 1: the event does not match
+        assert (ran.returncode in expected, "Traceback" in ran.stderr) == (True, False), (
+            f"{example}\n{ran.stderr}"
+        )
 
 
 def test_the_version_is_printed(run):
@@ -95,7 +98,7 @@ BAD_INPUT = {
     "an empty file": (["check", "empty.csv"], "name the columns"),
     "ids that are no text": (["check", "numbers.parquet"], "column `subscription`"),
     "an out of unknown ending": (["match", "subscriptions.csv", "events.jsonl", "--out", "a.csv"], "--out"),
-    "an out without a folder": (["match", "subscriptions.csv", "events.jsonl", "--out", "no/a.jsonl"], "be written"),
+    "an out below a file": (["match", "subscriptions.csv", "events.jsonl", "--out", "events.jsonl/a.jsonl"], "is read"),
     "an out that is a folder": (["match", "subscriptions.csv", "events.jsonl", "--out", "folder.parquet"], "be written"),
     "a missing schema": (["match", "subscriptions.csv", "events.jsonl", "--schema", "no.json"], "No such file"),
     "a deep schema": (["check", "subscriptions.csv", "--schema", "deep.json"], "a schema such as"),
@@ -205,7 +208,7 @@ def test_a_reader_that_never_was_there_is_met_in_silence(folder):
         )  # fmt: skip
     finally:
         os.close(writing)
-    assert (ran.returncode, ran.stderr) == (1, "")
+    assert (ran.returncode, ran.stderr) == (141, "")
 
 
 @pytest.mark.slow

@@ -68,9 +68,13 @@ def test_match_writes_parquet(run, folder):
     assert {each.name for each in folder.iterdir()} == before | {"matches.parquet"}
 
 
-def test_match_writes_json_lines_over_an_old_file(run, folder):
+def test_match_writes_json_lines_over_an_old_file_only_when_asked(run, folder):
     (folder / "matches.jsonl").write_text("old\n")
-    run("match", "subscriptions.csv", "events.jsonl", "--out", "matches.jsonl")
+    before = (folder / "matches.jsonl").read_text()
+    ran = run("match", "subscriptions.csv", "events.jsonl", "--out", "matches.jsonl")
+    assert (ran.returncode, (folder / "matches.jsonl").read_text()) == (2, before)
+    assert "matches.jsonl already exists (to replace it: --overwrite" in ran.stderr
+    run("match", "subscriptions.csv", "events.jsonl", "--out", "matches.jsonl", "--overwrite")
     assert objects((folder / "matches.jsonl").read_text()) == MATCHES
 
 
@@ -140,7 +144,7 @@ def test_nothing_is_written_to_out_when_the_job_fails(run, folder, out):
     packed = gzip.compress(b'{"symbol": "IBM", "price": 1}\n' * 10_000)
     (folder / "cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
     before = sorted(folder.rglob("*"))
-    ran = run("match", "subscriptions.csv", "cut.jsonl.gz", "--out", out)
+    ran = run("match", "subscriptions.csv", "cut.jsonl.gz", "--out", out, "--overwrite")
     assert ran.returncode == 2
     assert "ended before" in ran.stderr
     assert (folder / out).read_text() == "old"

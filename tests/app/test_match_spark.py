@@ -14,7 +14,7 @@ from typer.main import get_command
 import thatch
 from tests.app.here import QUOTES, run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
-from thatch.app.cli import app
+from thatch.app.cli.commands import app
 from thatch.formats.events import read_events
 from thatch.formats.folders import read_manifest
 from thatch.formats.subscriptions import read_subscriptions
@@ -120,7 +120,7 @@ def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, tim
         (["subscriptions.csv", "events.jsonl", "--spark"], "--spark needs an output folder"),
         (["subscriptions.csv", "nothing.jsonl", "--spark", "--out", "new"], "nothing.jsonl"),
         (["nothing.csv", "events.jsonl", "--spark", "--out", "new"], "nothing.csv"),
-        (["subscriptions.csv", "events.jsonl", "--give", "counts"], "--overwrite need --spark"),
+        (["subscriptions.csv", "events.jsonl", "--give", "counts"], "--master need --spark"),
         (
             ["subscriptions.csv", "events.jsonl", "--spark", "--by", "subscriber", "--out", "new"],
             "--give hours",

@@ -153,7 +153,7 @@ class SteppedMerges(HeldSubscriptions):
 
     @rule(mode=st.sampled_from(["r", "a"]))
     def save_and_open(self, mode: Any) -> None:
-        self.engine.save(self.folder / "engine")
+        self.engine.save(self.folder / "engine", overwrite=True)
         self._take(thatch.Engine.open(self.folder / "engine", mode=mode), is_kept=mode == "a")
 
     @rule(is_kept=st.booleans())

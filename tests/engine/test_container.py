@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from thatch.engine.container import container, dumps, loads, read, write
 from thatch.engine.container.checksums import CHUNK
 from thatch.engine.container.directory import DTYPES
-from thatch.errors import IndexFileError
+from thatch.errors import IndexFileError, OutputError
 
 HEADER = {"kind": "index", "places": [1, 2.5, None, True, "ä"], "deep": {"er": {}}}
 
@@ -116,14 +116,14 @@ def test_compiled_and_plain_checksums_write_and_read_the_same_files(
     before = path.read_bytes()
     monkeypatch.setattr(container, "LARGE", large)
     assert same(read(path)[1], arrays)
-    write(path, HEADER, arrays)
+    write(path, HEADER, arrays, overwrite=True)
     assert path.read_bytes() == before
 
 
 def test_small_content_does_not_load_numba(written: Path) -> None:
     program = (
         "import sys, pathlib; from thatch.engine.container import read, write; path = pathlib.Path(sys.argv[1]);"
-        "write(path, *read(path)); print('numba' in sys.modules)"
+        "write(path, *read(path), overwrite=True); print('numba' in sys.modules)"
     )
     run = subprocess.run(
         [sys.executable, "-c", program, str(written)], capture_output=True, text=True, check=True
@@ -152,7 +152,7 @@ def test_small_content_does_not_load_numba(written: Path) -> None:
 def test_arrays_of_other_kinds_are_not_written(array: Any, written: Path) -> None:
     before = written.read_bytes()
     with pytest.raises(IndexFileError, match="'culprit'") as caught:
-        write(written, {}, {"fine": np.ones(3), "culprit": array})
+        write(written, {}, {"fine": np.ones(3), "culprit": array}, overwrite=True)
     assert caught.value.where == str(written)
     with pytest.raises(IndexFileError):
         dumps({}, {"culprit": array})
@@ -189,8 +189,8 @@ def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(
     before = written.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(os, name, fail)
-        with pytest.raises(IndexFileError if isinstance(error, OSError) else type(error)):
-            write(written, {}, {"a": np.ones(9)})
+        with pytest.raises(OutputError if isinstance(error, OSError) else type(error)):
+            write(written, {}, {"a": np.ones(9)}, overwrite=True)
     assert written.read_bytes() == before
     assert list(written.parent.iterdir()) == [written]
 
@@ -209,8 +209,8 @@ def test_an_error_in_the_middle_of_the_arrays_leaves_the_old_file(
     before = written.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(container, "_parts", cut)
-        with pytest.raises(IndexFileError, match="No space left") as caught:
-            write(written, {}, {"a": np.ones(99_999)})
+        with pytest.raises(OutputError, match="No space left") as caught:
+            write(written, {}, {"a": np.ones(99_999)}, overwrite=True)
     assert caught.value.where == str(written)
     assert written.read_bytes() == before
     assert list(written.parent.iterdir()) == [written]
@@ -231,10 +231,10 @@ def test_a_folder_that_cannot_be_synchronised_is_told_with_the_new_file_in_place
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", failing_for_folders(errno.EIO))
-    with pytest.raises(IndexFileError, match="the new file is in its place"):
-        write(written, {"new": True}, {})
+    with pytest.raises(OutputError, match="the new file is in its place"):
+        write(written, {"new": True}, {}, overwrite=True)
     monkeypatch.setattr(os, "fsync", failing_for_folders(errno.EINVAL))
-    write(written, {"newer": True}, {})
+    write(written, {"newer": True}, {}, overwrite=True)
     assert read(written)[0] == {"newer": True}
 
 
@@ -242,7 +242,7 @@ def test_file_and_folder_are_synchronised_around_the_replacement(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    real_fsync, real_replace = os.fsync, os.replace
+    real_fsync, real_replace, real_link = os.fsync, os.replace, os.link
 
     def fsync(handle: int) -> None:
         calls.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
@@ -253,9 +253,16 @@ def test_file_and_folder_are_synchronised_around_the_replacement(
         real_replace(source, target)
 
     monkeypatch.setattr(os, "fsync", fsync)
+
+    def link(source: Path, target: Path) -> None:
+        calls.append("link")
+        real_link(source, target)
+
     monkeypatch.setattr(os, "replace", replace)
+    monkeypatch.setattr(os, "link", link)
     write(path, {}, {})
-    assert calls == ["file", "replace", "folder"]
+    write(path, {}, {}, overwrite=True)
+    assert calls == ["file", "link", "folder", "file", "replace", "folder"]
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
@@ -271,7 +278,7 @@ def test_a_new_file_has_the_mode_of_any_new_file(umask: int, path: Path) -> None
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666])
 def test_a_file_that_is_replaced_keeps_its_mode(mode: int, written: Path) -> None:
     written.chmod(mode)
-    write(written, {}, {})
+    write(written, {}, {}, overwrite=True)
     assert stat.S_IMODE(written.stat().st_mode) == mode
     assert read(written) == ({}, {})
 
@@ -283,8 +290,8 @@ def test_a_file_that_may_not_be_opened_is_refused(written: Path, monkeypatch: py
     before = written.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", deny)
-        for call in (read, lambda each: write(each, {}, {})):
-            with pytest.raises(IndexFileError, match="Permission denied") as caught:
+        for call in (read, lambda each: write(each, {}, {}, overwrite=True)):
+            with pytest.raises((IndexFileError, OutputError), match="Permission denied") as caught:
                 call(written)
             assert caught.value.where == str(written)
     assert written.read_bytes() == before
@@ -298,8 +305,8 @@ def test_permissions_of_files_and_folders_are_respected(written: Path) -> None:
     written.chmod(0o600)
     written.parent.chmod(0o500)
     try:
-        with pytest.raises(IndexFileError, match="Permission denied"):
-            write(written, {}, {})
+        with pytest.raises(OutputError, match="Permission denied"):
+            write(written, {}, {}, overwrite=True)
     finally:
         written.parent.chmod(0o700)
     assert same(read(written)[1], small())
@@ -334,7 +341,7 @@ def test_changes_of_a_writable_mapping_stay_private(written: Path) -> None:
         array[:] = 1
     assert written.read_bytes() == before
     assert same(other, small())
-    write(written, {}, arrays)
+    write(written, {}, arrays, overwrite=True)
     assert same(read(written)[1], arrays)
 
 
@@ -361,9 +368,9 @@ def test_a_mapped_file_may_be_removed_or_replaced(written: Path) -> None:
     removed = read(written)[1]
     written.unlink()
     assert same(removed, small())
-    write(written, {}, small())
+    write(written, {}, small(), overwrite=True)
     replaced = read(written)[1]
-    write(written, {}, {"other": np.zeros(2000)})
+    write(written, {}, {"other": np.zeros(2000)}, overwrite=True)
     assert same(replaced, small())
     assert list(read(written)[1]) == ["other"]
 

@@ -62,8 +62,8 @@ def test_a_missing_file_a_folder_and_a_wrong_mode_are_refused(tmp_path: Path, sa
             thatch.Engine.open(path)
     with pytest.raises(thatch.errors.IndexFileError):
         thatch.Engine.open(saved, mode="w")  # type: ignore[arg-type]  # wrong on purpose
-    with pytest.raises(thatch.errors.IndexFileError):
-        thatch.Engine().save(tmp_path / "no" / "such" / "folder")
+    with pytest.raises(thatch.errors.OutputError, match="a folder"):
+        thatch.Engine().save(tmp_path, overwrite=True)
 
 
 def test_a_failed_save_leaves_the_old_file_and_no_litter(
@@ -75,7 +75,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_litter(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(thatch.errors.IndexFileError, match="No space left"):
+    with pytest.raises(thatch.errors.OutputError, match="No space left"):
         thatch.Engine.open(saved, mode="a").save()
     assert saved.read_bytes() == before
     assert [each.name for each in saved.parent.iterdir()] == [saved.name]

@@ -55,7 +55,7 @@ class EngineHistory(HeldSubscriptions):
     @rule(mode=st.sampled_from(["a", "r"]))
     def save_and_open(self, mode: Any) -> None:
         path = Path(self.folder.name) / "engine"
-        self.engine.save(path)
+        self.engine.save(path, overwrite=True)
         opened = thatch.Engine.open(path, mode=mode)
         assert opened.subscriptions().equals(self.engine.subscriptions())
         if mode == "a":

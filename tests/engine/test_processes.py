@@ -261,7 +261,7 @@ def test_a_child_has_the_engine_whole_while_threads_change_and_ask_in_the_parent
         engine.compact()
         assert [*held, *(f"s{number}" for number in range(100, 160))] == list(engine)
         assert engine.match({"x": 5, "y": "-"}, by="subscriber")[:1] == ["s0"]
-        engine.save(tmp_path / "child")
+        engine.save(tmp_path / "child", overwrite=True)
         assert answers(thatch.Engine.open(tmp_path / "child")) == answers(engine)
 
     works = [Work(write), Work(read)]

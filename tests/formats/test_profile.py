@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import thatch
-from thatch.errors import TableError
+from thatch.errors import OutputError, TableError
 from thatch.formats.folders import FORMAT
 from thatch.formats.profile import profile_tables, read_profile, write_profile
 from thatch.model.profile import ErrorBounds, Profile
@@ -75,14 +75,14 @@ def test_tables_are_plain_parquet(folder, profile):
 
 
 def test_a_folder_that_is_there_is_not_replaced(folder, profile):
-    with pytest.raises(TableError, match="already exists"):
+    with pytest.raises(OutputError, match="already exists"):
         write_profile(folder, profile)
     assert read_profile(folder) == profile
 
 
 def test_nothing_is_left_where_nothing_can_be_written(tmp_path, profile):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(TableError, match="Cannot write"):
+    with pytest.raises(OutputError, match="can be written"):
         write_profile(tmp_path / "file" / "profile", profile)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

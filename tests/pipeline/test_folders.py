@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from thatch.errors import SparkError, TableError
+from thatch.errors import OutputError, SparkError, TableError
 from thatch.formats.folders import MANIFEST, read_manifest
 from thatch.pipeline.adapter import file_system
 from thatch.pipeline.folders import atomic_folder, local_path
@@ -63,12 +63,12 @@ def test_a_folder_appears_whole_with_its_manifest(spark, place):
 def test_a_failure_leaves_nothing(spark, place):
     with pytest.raises(ZeroDivisionError):
         write_and_fail(spark, place / "deep" / "out")
-    assert names(place / "deep") == []
+    assert not (place / "deep").exists() or names(place / "deep") == []
 
 
 def test_an_older_folder_is_replaced_only_when_asked_for_and_only_by_a_whole_one(spark, place):
     write(spark, place / "out", "old")
-    with pytest.raises(TableError, match="already exists"):
+    with pytest.raises(OutputError, match="already exists"):
         write(spark, place / "out", "new")
     with pytest.raises(ZeroDivisionError):
         write_and_fail(spark, place / "out", overwrite=True)
@@ -84,7 +84,7 @@ def test_what_no_job_has_written_is_never_removed(spark, place):
     (place / "file").touch()
     (place / "empty").mkdir()
     for name in ("mine", "file"):
-        with pytest.raises(TableError, match=f"without {MANIFEST}"):
+        with pytest.raises(OutputError, match="what no command"):
             write(spark, place / name, overwrite=True)
     write(spark, place / "empty", overwrite=True)
     assert names(place) == ["empty", "file", "mine"]
@@ -98,7 +98,7 @@ def test_somebody_who_was_quicker_is_not_overwritten(spark, place):
             (place / "out").mkdir()
             (place / "out" / "note.txt").write_text("quick")
 
-    with pytest.raises(TableError, match="already exists"):
+    with pytest.raises(OutputError, match="already exists"):
         slow()
     assert (place / "out" / "note.txt").read_text() == "quick"
     assert names(place) == ["out"]
@@ -106,9 +106,9 @@ def test_somebody_who_was_quicker_is_not_overwritten(spark, place):
 
 def test_a_place_where_nothing_can_be_written_is_told(spark, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(TableError, match="Cannot write"), atomic_folder(spark, f"{tmp_path}/file/out"):
+    with pytest.raises(OutputError, match="can be written"), atomic_folder(spark, f"{tmp_path}/file/out"):
         pytest.fail("there is no such folder")
-    with pytest.raises(TableError, match="path of a folder"), atomic_folder(spark, "/"):
+    with pytest.raises(OutputError, match="path of a file or folder"), atomic_folder(spark, "/"):
         pytest.fail("there is no such folder")
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import thatch
-from thatch.errors import TableError
+from thatch.errors import OutputError
 from thatch.formats.folders import read_manifest
 from thatch.pipeline.jobs import load as job
 from thatch.pipeline.jobs.job import JobOutput
@@ -27,14 +27,14 @@ def test_a_job_that_fails_midway_leaves_nothing_and_what_was_there_stays(spark, 
     assert not (tmp_path / "out" / "index.thatch").exists()
     assert read_manifest(tmp_path / "out")["parameters"]["schema"] == schema.describe()
 
-    with pytest.raises(TableError, match="already exists"):
+    with pytest.raises(OutputError, match="already exists"):
         job.load_files(spark, str(path), JobOutput(str(tmp_path / "out")))
 
     def fails(*_: object) -> None:
         raise OSError("the disk is full")
 
     monkeypatch.setattr(job, "build_engine", fails)
-    with pytest.raises(TableError, match=r"Cannot write .* disk is full"):
+    with pytest.raises(OutputError, match=r"can be written, .* disk is full"):
         job.load_files(spark, str(path), JobOutput(str(tmp_path / "out"), overwrite=True))
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "s.jsonl"]
     assert read_manifest(tmp_path / "out")["rows"] == {"subscriptions": 1, "rejects": 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.reports.specimen import full_report, hostile_report
 from tests.reports.test_texts import ANY_TEXT, Reader
-from thatch.errors import MissingPackageError, ThatchError
+from thatch.errors import MissingPackageError, OutputError, ThatchError
 from thatch.reports import Report
 
 
@@ -107,7 +108,9 @@ def test_no_text_adds_an_element_to_the_page(texts):
 def test_a_file_is_written_with_its_folders_and_replaced_whole(tmp_path):
     path = tmp_path / "new" / "report.html"
     Report("One").write(path)
-    Report("Two").write(str(path))
+    with pytest.raises(OutputError, match="already exists"):
+        Report("Two").write(path)
+    Report("Two").write(str(path), overwrite=True)
     assert "<h1>Two</h1>" in path.read_text(encoding="utf-8")
     assert list(path.parent.iterdir()) == [path]
 
@@ -116,12 +119,12 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, monke
     path = tmp_path / "report.html"
     Report("Old").write(path)
 
-    def refuse(self, target):
+    def refuse(source, target):
         raise OSError("no space")
 
-    monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(OSError, match="no space"):
-        Report("New").write(path)
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OutputError, match="no space"):
+        Report("New").write(path, overwrite=True)
     assert list(tmp_path.iterdir()) == [path]
     assert "Old" in path.read_text(encoding="utf-8")
 

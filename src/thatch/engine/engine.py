@@ -201,8 +201,11 @@ class Engine(EngineReader):
 
     # --- files ---------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Write the engine to a file; without a path, to the one it was opened from with mode="a"."""
+    def save(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> None:
+        """Write the engine to a file; without a path, to the one it was opened from with mode="a".
+
+        Raises `OutputError` if there is a file already, unless asked to `overwrite` it, or if it cannot be written.
+        """
         if path is None and self._path is None:
             raise IndexFileError("No path to save to: the engine was not opened from a file")
         if path is None:
@@ -210,7 +213,8 @@ class Engine(EngineReader):
         target = Path(path) if path is not None else self._path
         assert target is not None
         with self._state.writing:
-            write_engine(target, self._state.index, self._state.ids, self.schema)
+            overwrite = overwrite or path is None
+            write_engine(target, self._state.index, self._state.ids, self.schema, overwrite=overwrite)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], mode: Literal["r", "a"] = "r") -> Engine:

@@ -28,9 +28,11 @@ Arrays = dict[str, npt.NDArray[Any]]
 Content = tuple[dict[str, Any], Arrays]
 
 
-def write_engine(path: Path, index: GrowingIndex, ids: Ids, schema: Schema | None) -> None:
+def write_engine(
+    path: Path, index: GrowingIndex, ids: Ids, schema: Schema | None, *, overwrite: bool = False
+) -> None:
     """Write an engine, whole or not at all."""
-    container.write(path, *pack_engine(index, ids, schema))
+    container.write(path, *pack_engine(index, ids, schema), overwrite=overwrite)
 
 
 def read_engine(path: Path, *, writable: bool, background: bool) -> tuple[GrowingIndex, Ids, Schema | None]:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from thatch.errors import TableError
 from thatch.experiments.results import Results
 from thatch.experiments.trials import Grid, Simulation, Trial
+from thatch.outputs import new_file
 
 __all__ = ["KEY", "ROW", "SECONDS", "SEED", "ResultStore", "schema_of"]
 
@@ -52,14 +53,8 @@ class ResultStore:
         """Store the rows of some finished trials, all of them or none."""
         if not rows.num_rows:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        name = f"{uuid4().hex}.parquet"
-        part = self._folder / f".{name}"
-        try:
-            pq.write_table(rows.cast(self._schema).replace_schema_metadata(self._schema.metadata), part)
-            part.rename(self._folder / name)
-        finally:
-            part.unlink(missing_ok=True)
+        with new_file(self._folder / f"{uuid4().hex}.parquet", part="results") as file:
+            pq.write_table(rows.cast(self._schema).replace_schema_metadata(self._schema.metadata), file)
 
     def finished_trials(self) -> set[Trial]:
         """All trials whose results are stored."""

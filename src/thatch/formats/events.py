@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from thatch.engine.tables import event_rows
+from thatch.errors import TableError
 from thatch.formats.columns import Tell, read_table
 from thatch.formats.files import Reject, kind_of, read_lines
+from thatch.formats.live import Live
 from thatch.formats.reading import Reading
 
 __all__ = ["read_events"]
@@ -21,6 +23,7 @@ def read_events(
     nulls: str = "missing",
     reading: Reading | None = None,
     tell: Tell | None = None,
+    live: Live | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The events of a file with their row numbers, one by one.
 
@@ -33,10 +36,13 @@ def read_events(
     nulls : for CSV and Parquet, whether an empty field means "missing" or "null"
     reading : encoding, missing values and declared types of CSV, limits
     tell : called with each remark on a column of a CSV file, such as one of numbers in which some cells are none
+    live : what to do while lines of standard input, or of a file that is followed, are not there yet
     """
     if kind_of(path) == "jsonl":
-        yield from read_lines(path, reject, reading)
+        yield from read_lines(path, reject, reading, live)
         return
+    if live is not None and live.follow:
+        raise TableError("a file of JSON lines to follow", path)
     table, rows = read_table(path, reject, reading, tell=tell or _warn)
     yield from zip(rows, event_rows(table, nulls=nulls, json_column=None), strict=True)
 

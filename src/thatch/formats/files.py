@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TextIO
 
 from thatch.errors import TableError, shown
 from thatch.formats.contents import as_text, open_file, translate_damage
+from thatch.formats.live import FollowedFile, Live, LiveInput
 from thatch.formats.reading import Reading
 from thatch.model.values import is_text, unique_names
 
@@ -59,29 +60,49 @@ def content_of(path: str, reading: Reading | None = None) -> bytes:
 
 
 @contextmanager
-def open_text(path: str, reading: Reading | None = None) -> Iterator[TextIO]:
+def open_text(path: str, reading: Reading | None = None, live: Live | None = None) -> Iterator[TextIO]:
     """Open a file as text, or standard input for `-`; bytes that are not UTF-8 become lone surrogates."""
-    with _bytes_of(path, reading) as stream:
+    with _bytes_of(path, reading, live) as stream:
         # Lines end in a line feed only: JSON allows carriage returns between tokens.
         yield io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="\n")
 
 
 @contextmanager
-def _bytes_of(path: str, reading: Reading | None) -> Iterator[BinaryIO]:
-    reading = reading or Reading()
-    if path == STDIN:
-        with translate_damage(path):
-            yield as_text(sys.stdin.buffer, path, reading)
+def _bytes_of(path: str, reading: Reading | None, live: Live | None = None) -> Iterator[BinaryIO]:
+    reading, live = reading or Reading(), live or Live()
+    if path == STDIN or live.follow:
+        with translate_damage(path), _growing(path, live) as stream:
+            yield as_text(stream, path, reading)
     else:
         with open_file(path, reading) as stream:
             yield stream
 
 
+@contextmanager
+def _growing(path: str, live: Live) -> Iterator[BinaryIO]:
+    """Standard input, or a file that is followed."""
+    if live.follow:
+        if path == STDIN or path.lower().endswith(".gz"):
+            raise TableError("a file of JSON lines to follow, not packed", path)
+        with io.BufferedReader(FollowedFile(path, live.idle)) as stream:
+            yield stream
+        return
+    try:
+        handle = sys.stdin.fileno()
+    except OSError:  # no file at all
+        yield sys.stdin.buffer
+    else:
+        yield io.BufferedReader(LiveInput(handle, live.idle))
+
+
 def read_lines(
-    path: str, reject: Reject, reading: Reading | None = None
+    path: str, reject: Reject, reading: Reading | None = None, live: Live | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file with their row numbers. Every line counts as a row; blank lines are skipped."""
-    with open_text(path, reading) as stream:
+    """The objects of a file with their row numbers. Every line counts as a row; blank lines are skipped.
+
+    `live` says what to do while lines of standard input, or of a file that is followed, are not there yet.
+    """
+    with open_text(path, reading, live) as stream:
         for row, line in enumerate(stream):
             if not line.strip():
                 continue

@@ -8,24 +8,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.errors import TableError, shown
+from thatch.outputs import new_folder
+from thatch.outputs.manifests import LARGEST, MANIFEST, read_regular
+from thatch.outputs.places import Inputs
 
 __all__ = [
     "FORMAT",
     "MANIFEST",
     "describe_file",
     "manifest_text",
-    "new_folder",
     "read_manifest",
     "read_tables",
     "write_folder",
@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 FORMAT = 1
-MANIFEST = "manifest.json"
 
 
 def manifest_text(
@@ -84,7 +83,7 @@ def read_manifest(
     """
     folder = Path(path)
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = json.loads(read_regular(folder / MANIFEST, LARGEST))
         version, found, files = manifest["format"], manifest["kind"], dict(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TableError(f"Cannot read {MANIFEST}: {shown(error)}", where=str(path)) from error
@@ -95,51 +94,33 @@ def read_manifest(
     for name in files if names is None else names:
         if name not in files:
             raise TableError(f"The manifest does not name {name}", where=str(path))
-        _check_file(folder / name, files[name])
+        _check_file(folder, name, files[name])
     return manifest
 
 
-def _check_file(path: Path, entry: Any) -> None:
+def _check_file(folder: Path, name: str, entry: Any) -> None:
+    """See that a file lies in the folder and is as it was written; nothing else is opened, and no more than that is read."""
+    where = f"{folder}/{name}"
     try:
+        if not name or Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
+            raise TableError("names of files in the folder", shown(name), f"{folder}/{MANIFEST}")
+        path = (folder / name).resolve(strict=True)
+        if not path.is_relative_to(folder.resolve()) or not stat.S_ISREG(path.stat().st_mode):
+            raise TableError(
+                "regular files in the folder", f"{shown(name)}, which is none", f"{folder}/{MANIFEST}"
+            )
         size = path.stat().st_size
         if not isinstance(entry, Mapping) or size != entry.get("bytes"):
-            raise TableError("the size in the manifest", f"{size:,} bytes", str(path))
-        if "sha256" in entry and describe_file(path.read_bytes()) != dict(entry):
-            raise TableError("The content is not the one that the manifest describes", where=str(path))
-    except OSError as error:
-        raise TableError(f"Cannot read a file that the manifest names: {error}", where=str(path)) from error
+            raise TableError("the size in the manifest", f"{size:,} bytes", where)
+        if "sha256" in entry and _sha256(path) != entry["sha256"]:
+            raise TableError("The content is not the one that the manifest describes", where=where)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links
+        raise TableError(f"Cannot read a file that the manifest names: {error}", where=where) from error
 
 
-@contextmanager
-def new_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
-    """A hidden folder to write into, renamed when the block ends and removed if it fails.
-
-    Raises `TableError` if the folder exists already, or cannot be written.
-
-    Parameters
-    ----------
-    overwrite : whether to replace a folder that is empty or has a manifest
-    """
-    whole = Path(folder)
-    _check_free(whole, overwrite=overwrite)
-    hidden, aside = (whole.with_name(f".{whole.name[:80]}.{uuid4().hex[:12]}") for _ in range(2))
-    try:
-        hidden.mkdir(parents=True)
-        yield hidden
-        _check_free(whole, overwrite=overwrite)  # it may have appeared meanwhile
-        if whole.exists():
-            whole.rename(aside)
-        try:
-            hidden.rename(whole)
-        except OSError:
-            if aside.exists():
-                aside.rename(whole)
-            raise
-    except OSError as error:
-        raise TableError(f"Cannot write the output folder: {error}", where=str(whole)) from error
-    finally:
-        for each in (hidden, aside):
-            shutil.rmtree(each, ignore_errors=True)
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, int]:
@@ -157,10 +138,11 @@ def write_folder(
     pages: Mapping[str, str] | None = None,
     command: str = "",
     parameters: Mapping[str, Any] | None = None,
+    inputs: Inputs = (),
     overwrite: bool = False,
 ) -> None:
-    """Write a folder of tables, texts (`pages`, by file name) and a manifest; raises `TableError` as `new_folder` does."""
-    with new_folder(folder, overwrite=overwrite) as hidden:
+    """Write a folder of tables, texts (`pages`, by file name) and a manifest; raises `OutputError` as `new_folder` does."""
+    with new_folder(folder, inputs=inputs, overwrite=overwrite) as hidden:
         rows = write_tables(hidden, tables)
         for name, page in (pages or {}).items():
             (hidden / name).write_text(page, encoding="utf-8")
@@ -184,13 +166,3 @@ def read_tables(
     except (OSError, pa.ArrowException) as error:
         raise TableError(f"Cannot read a table of the {kind}: {error}", where=str(folder)) from error
     return tables, manifest.get("parameters", {})
-
-
-def _check_free(path: Path, *, overwrite: bool) -> None:
-    if not path.exists():
-        return
-    if not overwrite:
-        raise TableError(f"Output folder already exists: {path} (use --overwrite)")
-    # A folder that no command wrote is not ours to remove.
-    if not path.is_dir() or (not (path / MANIFEST).is_file() and any(path.iterdir())):
-        raise TableError(f"Will not overwrite a folder without {MANIFEST}", where=str(path))

@@ -32,6 +32,7 @@ from thatch.formats.folders import read_tables, write_folder
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
+from thatch.outputs.places import Inputs
 from thatch.placement.arrays import Floats
 from thatch.placement.broken import BrokenLimit, Relaxation, Shortage
 from thatch.placement.certificate import Certificate
@@ -159,14 +160,16 @@ def write_plan(
     report: str = "",
     command: str = "",
     parameters: Mapping[str, Any] | None = None,
+    inputs: Inputs = (),
     overwrite: bool = False,
 ) -> None:
-    """Write a plan as a folder.
+    """Write a plan as a folder; raises `OutputError` if it may not be written, see `thatch.outputs`.
 
     Parameters
     ----------
     report : the page that shows it, as HTML; none if empty
     command, parameters : what made the plan, for the manifest
+    inputs : the files that the plan was made from, which are never replaced
     overwrite : whether to replace a folder that a command has written
     """
     write_folder(
@@ -176,6 +179,7 @@ def write_plan(
         pages={REPORT: report} if report else None,
         command=command,
         parameters=parameters,
+        inputs=inputs,
         overwrite=overwrite,
     )
 

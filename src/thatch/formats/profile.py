@@ -131,9 +131,14 @@ def write_profile(
     *,
     command: str = "",
     parameters: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
-    """Write a profile as a new folder; `command` and `parameters` say in the manifest what made it."""
-    write_folder(folder, KIND, profile_tables(profile), command=command, parameters=parameters)
+    """Write a profile as a folder; `command` and `parameters` say in the manifest what made it.
+
+    Raises `OutputError` if it may not be written; see `thatch.outputs`.
+    """
+    tables = profile_tables(profile)
+    write_folder(folder, KIND, tables, command=command, parameters=parameters, overwrite=overwrite)
 
 
 def read_profile(folder: str | os.PathLike[str]) -> Profile:

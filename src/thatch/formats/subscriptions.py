@@ -170,12 +170,24 @@ def loaded_schema(path: str, schema: Schema | None) -> Schema | None:
     """
     if schema is not None:
         raise TableError("Loaded subscriptions have their own schema; do not give another", where=path)
-    described = read_manifest(Path(path), "load")["parameters"].get("schema")
+    described = _read_manifest(path)["parameters"].get("schema")
     return None if described is None else Schema.from_description(described)
 
 
+def _read_manifest(path: str) -> dict[str, Any]:
+    """The manifest of a folder of `thatch load`, after checking that its files are those that were written."""
+    folder = Path(path)
+    manifest = read_manifest(folder, "load")
+    for each in (*folder.glob("*.thatch"), *(folder / SUBSCRIPTIONS).glob("[!._]*")):
+        name = each.relative_to(folder).as_posix()
+        if name not in manifest["files"]:
+            raise TableError(f"The manifest does not name {shown(name)}", where=path)
+    return manifest
+
+
 def read_loaded(path: str) -> SubscriptionFile:
-    """The subscriptions of a folder of `thatch load`, in their order."""
+    """The subscriptions of a folder of `thatch load`, in their order; raises `TableError` if it was changed."""
+    _read_manifest(path)
     rejects = Rejects()
     table = read_parquet(str(Path(path) / SUBSCRIPTIONS), rejects)[0].sort_by("row")
     rows = table.column("row").to_pylist()

@@ -17,8 +17,11 @@ from typing import Any
 from urllib.parse import unquote
 from uuid import uuid4
 
-from thatch.errors import TableError
-from thatch.formats.folders import MANIFEST, describe_file, manifest_text, new_folder
+from thatch.errors import OutputError, shown
+from thatch.formats.folders import describe_file, manifest_text
+from thatch.outputs import new_folder
+from thatch.outputs.manifests import LARGEST, MANIFEST, is_manifest
+from thatch.outputs.places import Inputs
 from thatch.pipeline.adapter import file_system
 from thatch.pipeline.columns import SparkSession
 from thatch.pipeline.tasks import scratch_file
@@ -73,30 +76,36 @@ class Folder:
 
 
 @contextmanager
-def atomic_folder(spark: SparkSession, path: str, *, overwrite: bool = False) -> Iterator[Folder]:
+def atomic_folder(
+    spark: SparkSession, path: str, *, inputs: Inputs = (), overwrite: bool = False
+) -> Iterator[Folder]:
     """Yield a folder to write into, which gets its name when the block ends and is removed if it fails.
+
+    What may be written is said in `thatch.outputs`, and holds on every file system.
 
     Parameters
     ----------
     path : of the finished folder
+    inputs : paths that are read, which are never replaced
     overwrite : whether to replace an existing folder, if a job has written it
 
     Raises
     ------
-    TableError
-        If something exists at the path, or nothing can be written there.
+    OutputError
+        If something exists at the path, or it is read, or nothing can be written there.
     SparkError
         Over Spark Connect, which can neither rename nor remove folders.
     """
     if not path.strip("/"):
-        raise TableError("Give the path of a folder to write")
+        raise OutputError("the path of a file or folder to write", shown(path))
     system, path_of = file_system(spark, path)
     local = local_path(system, path)
     if local is None:
+        _refuse_inputs(system, path_of, path, inputs)
         with _hadoop_folder(system, path_of, path, overwrite=overwrite) as folder:
             yield folder
     else:
-        with new_folder(local, overwrite=overwrite) as hidden:
+        with new_folder(local, inputs=inputs, overwrite=overwrite) as hidden:
             yield Folder(str(hidden))
 
 
@@ -164,23 +173,46 @@ def _hadoop_folder(
         _remove(system, hidden)
 
 
+def _refuse_inputs(system: Any, path_of: Callable[..., Any], path: str, inputs: Inputs) -> None:
+    """Refuse a folder that is read, lies in one that is read, or contains one."""
+    final = f"{system.makeQualified(path_of(path))}/"
+    for each in inputs:
+        if each is None:
+            continue
+        source = path_of(os.fspath(each))
+        found = source.getFileSystem(system.getConf()).globStatus(source) or ()
+        names = (f"{status.getPath()}/" for status in found)
+        if any(final.startswith(name) or name.startswith(final) for name in names):
+            raise OutputError(
+                "an output apart from what is read", f"{shown(path)}, and {shown(os.fspath(each))} is read"
+            )
+
+
 def _check_free(system: Any, path_of: Callable[..., Any], final: Any, *, overwrite: bool) -> None:
     """Refuse a folder that may not be written, with the messages of `new_folder`."""
     if not system.exists(final):
         return
     if not overwrite:
-        raise TableError(f"Output folder already exists: {final} (use --overwrite)")
-    # A folder that no job wrote is not ours to remove.
-    is_ours = system.getFileStatus(final).isDirectory() and (
-        system.exists(path_of(final, MANIFEST)) or not len(system.listStatus(final))
-    )
-    if not is_ours:
-        raise TableError(f"Will not overwrite a folder without {MANIFEST}", where=str(final))
+        raise OutputError(f"{final} already exists (to replace it: --overwrite, in Python overwrite=True)")
+    if not system.getFileStatus(final).isDirectory() or (
+        len(system.listStatus(final)) and not _is_ours(system, path_of(final, MANIFEST))
+    ):
+        raise OutputError("Will not replace what no command of Thatch wrote", where=str(final))
+
+
+def _is_ours(system: Any, manifest: Any) -> bool:
+    if not system.exists(manifest) or system.getFileStatus(manifest).getLen() > LARGEST:
+        return False
+    stream = system.open(manifest)
+    try:
+        return is_manifest(bytes(stream.readAllBytes()))
+    finally:
+        stream.close()
 
 
 def _rename(system: Any, path: Any, other: Any) -> None:
     if not system.rename(path, other):
-        raise TableError(f"Hadoop could not rename the output folder to {other}")
+        raise OutputError(f"Hadoop could not rename the output folder to {other}")
 
 
 def _remove(system: Any, path: Any) -> None:
@@ -195,11 +227,11 @@ def _remove(system: Any, path: Any) -> None:
 
 @contextmanager
 def _translate_errors(path: str) -> Iterator[None]:
-    """Raise a `TableError` for what Hadoop raises."""
+    """Raise a `OutputError` for what Hadoop raises."""
     from py4j.protocol import Py4JJavaError
 
     try:
         yield
     except Py4JJavaError as error:
         reason = error.java_exception.getMessage()
-        raise TableError(f"Cannot write the output folder: {reason}", where=path) from error
+        raise OutputError("a place where a folder can be written", reason, path) from error

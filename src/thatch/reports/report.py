@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import wraps
-from pathlib import Path
 from typing import Concatenate, ParamSpec
-from uuid import uuid4
 
+from thatch.outputs import new_file
 from thatch.reports import figures
 from thatch.reports.figures import Figure
 from thatch.reports.formatting import Format
@@ -118,21 +116,11 @@ class Report:
             body.append(f'<section id="{name}">\n<h2>{heading(title)}</h2>\n{"".join(parts)}</section>\n')
         return page(self._title, self._command, "".join(body), figures=self._has_figures)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole file or nothing; missing folders are created."""
-        data, path = self.html().encode(), Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():  # a device or pipe is written to, not replaced
-            path.write_bytes(data)
-            return
-        temporary = path.with_name(f".{path.name[:40]}.{uuid4().hex}")
-        try:
-            temporary.write_bytes(data)
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):  # the error at hand matters more
-                temporary.unlink(missing_ok=True)
-            raise
+    def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the file, whole or not at all; raises `OutputError` if it may not be written, see `thatch.outputs`."""
+        data = self.html().encode()
+        with new_file(path, overwrite=overwrite) as file:
+            file.write(data)
 
     def _add(self, part: str) -> None:
         (self._sections[-1][1] if self._sections else self._before).append(part)

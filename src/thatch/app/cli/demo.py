@@ -13,8 +13,9 @@ import typer
 
 from thatch import Engine
 from thatch.app.cli.demo_network import alerts_at_brokers
-from thatch.app.cli.demo_spark import log_on_spark
-from thatch.app.cli.output import note, progress, say
+from thatch.app.cli.demo_spark import check_demo, log_on_spark
+from thatch.app.cli.options import Overwrite
+from thatch.app.cli.output import note, progress, require_spark, say
 
 __all__ = ["demo"]
 
@@ -38,6 +39,7 @@ def demo(
         Path | None, typer.Option(help="Also profile and match a log of quotes on Spark, in this folder.")
     ] = None,
     events: Annotated[int, typer.Option(help="Number of quotes in that log.", min=1)] = 30_000,
+    overwrite: Overwrite = False,
 ) -> None:
     """Match generated quotes with generated alerts, live; then route some through seven brokers.
 
@@ -48,6 +50,9 @@ def demo(
       $ thatch demo --subscriptions 500 --seconds 0.2
       $ thatch demo --subscriptions 500 --seconds 0.2 --spark demo --events 2000
     """
+    if spark is not None:
+        require_spark()
+        check_demo(spark, overwrite=overwrite)
     rng = np.random.default_rng(seed)
     names = [f"S{number:03d}" for number in range(_SYMBOLS)]
     prices = rng.uniform(5, 500, _SYMBOLS).round(2)
@@ -76,7 +81,7 @@ def demo(
     )
     if spark is not None:
         alerts, quotes = _alerts(rng, names, prices), _quotes(rng, names, prices)
-        log_on_spark(alerts, quotes, spark, events=events, subscriptions=subscriptions)
+        log_on_spark(alerts, quotes, spark, events=events, subscriptions=subscriptions, overwrite=overwrite)
 
 
 def _prepare() -> None:

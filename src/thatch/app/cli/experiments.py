@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thatch.app.cli.options import Master
-from thatch.app.cli.output import command_line, note, say, tasks
+from thatch.app.cli.options import Master, Overwrite
+from thatch.app.cli.output import command_line, note, require, require_spark, say, tasks
+from thatch.outputs import check_file
 
 if TYPE_CHECKING:
     from thatch.experiments.experiment import Experiment
@@ -79,7 +80,10 @@ def run_experiments(
 
     wanted = choose(names)
     spark = None
+    if any(each.paper == "yu2012" for each in wanted):
+        require("placement", "placement", "scipy", "ortools")
     if not local:
+        require_spark()
         from thatch.pipeline import session
 
         spark = session("thatch experiments", master=master)
@@ -103,6 +107,7 @@ def run_experiments(
 def report_experiments(
     names: Annotated[list[str] | None, typer.Argument(help="Experiments or papers; all by default.")] = None,
     results: Results = _RESULTS,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a page for each paper from the stored results, and compare them with the paper's values.
 
@@ -114,7 +119,10 @@ def report_experiments(
     from thatch.experiments.catalogue import PAPERS, choose
     from thatch.experiments.reporting import load_results, make_page
 
+    require("spark", "figures in reports", "plotly")
     wanted = choose(names or ["all"])
+    for paper in {each.paper for each in wanted}:
+        check_file(results / f"{paper}.html", overwrite=overwrite)
     for paper, title in PAPERS.items():
         shown = []
         for each in wanted:
@@ -123,7 +131,7 @@ def report_experiments(
                 _print_comparisons(shown[-1])
         if shown:
             path = results / f"{paper}.html"
-            make_page(title, shown, command_line()).write(path)
+            make_page(title, shown, command_line()).write(path, overwrite=overwrite)
             say(f"{path}: {len(shown)} experiments of {paper}")
 
 

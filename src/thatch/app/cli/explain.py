@@ -26,6 +26,8 @@ def explain(
 ) -> None:
     """Show which conditions of a filter hold for an event, and the values seen.
 
+    Exits with status 0 if the event matches, and with status 1 if it does not.
+
     \b
     Examples:
       $ thatch explain "symbol = 'IBM' and price < 150" '{"symbol": "IBM", "price": 180}'
@@ -41,4 +43,7 @@ def explain(
         found = parse(filter, declared)
     else:
         found = load_engine(subscriptions, declared).filter(filter)
-    say(str(found.explain(read)))
+    explanation = found.explain(read)
+    say(str(explanation))
+    if not explanation.matches:
+        raise typer.Exit(1)

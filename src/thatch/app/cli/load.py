@@ -62,14 +62,17 @@ def load(  # noqa: PLR0913, PLR0917 - an option each
     from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS, load_files
 
     if chooses_spark(spark, master, [subscriptions]):
-        with spark_job("load", "loading", out, master=master, overwrite=overwrite) as (session, output):
+        with spark_job("load", "loading", out, master=master, overwrite=overwrite, schema=schema) as (
+            session,
+            output,
+        ):
             facts = load_files(
                 session, subscriptions, output, schema=declared, with_index=index, reading=reading
             )
     else:
         from thatch.pipeline.embedded.load import load_here
 
-        with local_job("loading", out, overwrite=overwrite) as output:
+        with local_job("loading", out, overwrite=overwrite, schema=schema) as output:
             facts = load_here(subscriptions, output, schema=declared, with_index=index, reading=reading)
     if facts.refused:
         note(f"{facts.refused:,} rows of {subscriptions} were refused:")

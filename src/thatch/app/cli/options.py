@@ -77,7 +77,12 @@ MaxUnpacked = Annotated[
     ),
 ]
 OutFolder = Annotated[str, typer.Option(help="Folder to write; it appears when it is complete.")]
-Overwrite = Annotated[bool, typer.Option(help="Replace an output folder that an earlier command wrote.")]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace the output, if it is a file or a folder of an earlier command."
+    ),
+]
 Master = Annotated[
     str | None,
     typer.Option(

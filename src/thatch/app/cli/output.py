@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
@@ -20,28 +23,37 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from thatch.errors import MissingPackageError
+
 if TYPE_CHECKING:
     from thatch.pipeline.columns import SparkSession
     from thatch.pipeline.jobs.job import JobOutput
 
 __all__ = [
+    "SHOWN",
     "Meter",
     "chooses_spark",
     "command_line",
+    "discard_output",
     "fail",
+    "flush",
     "json_line",
     "local_job",
     "note",
     "note_rows",
     "progress",
+    "require",
+    "require_spark",
     "say",
     "say_files",
     "spark_job",
     "tasks",
 ]
 
+Progressed = Callable[[int, int], None]  # how much is done, and known
+
 _console = Console(stderr=True, highlight=False)
-_SHOWN = 5  # rows that a remark lists
+SHOWN = 5  # rows that a remark lists
 _MOST_HERE = 100_000_000  # bytes of input that jobs read without Spark
 
 
@@ -52,12 +64,41 @@ def command_line() -> str:
 
 def say(text: str) -> None:
     """Print a line of the result."""
-    sys.stdout.write(text + "\n")
+    try:
+        sys.stdout.write(text + "\n")
+    except BrokenPipeError:
+        _end_unread()
 
 
 def json_line(value: Any) -> None:
     """Print a line of the result as JSON."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    say(json.dumps(value, ensure_ascii=False))
+
+
+def flush() -> None:
+    """Let readers see what was printed."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _end_unread()
+
+
+def _end_unread() -> NoReturn:
+    """End the command in silence, since nobody reads the output any more, as after `| head`."""
+    discard_output()
+    sys.exit(128 + signal.SIGPIPE)
+
+
+def discard_output() -> None:
+    """Discard further output, so that Python does not fail again when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def require(extra: str, what: str, *packages: str) -> None:
+    """Raise `MissingPackageError` if a package that an extra brings is not installed; call it before work begins."""
+    for each in packages:
+        if find_spec(each) is None:
+            raise MissingPackageError(each, extra, what)
 
 
 def note(text: str) -> None:
@@ -84,10 +125,10 @@ def note_rows(what: str, rows: Sequence[tuple[int, str]], count: int | None = No
     if not count:
         return
     note(f"{count:,} {what}:")
-    for row, reason in rows[:_SHOWN]:
+    for row, reason in rows[:SHOWN]:
         note(f"  row {row}: {reason}")
-    if count > _SHOWN:
-        note(f"  ... and {count - _SHOWN:,} more")
+    if count > SHOWN:
+        note(f"  ... and {count - SHOWN:,} more")
 
 
 def fail(message: str) -> NoReturn:
@@ -134,17 +175,34 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
         yield Meter(bar, bar.add_task(what, total=total))
 
 
+def require_spark() -> None:
+    """Raise `MissingPackageError` if something that a job on Spark needs is not installed."""
+    require("spark", "work on Spark", "pyspark", "pandas")
+    require("spark", "figures in reports", "plotly")
+
+
 @contextmanager
 def spark_job(
-    command: str, doing: str, out: str, *, master: str | None, overwrite: bool
+    command: str,
+    doing: str,
+    out: str,
+    *,
+    master: str | None,
+    overwrite: bool,
+    schema: Path | None = None,
 ) -> Iterator[tuple[SparkSession, JobOutput]]:
-    """Start Spark for a job of a command that writes a folder, and show its progress."""
-    from thatch.pipeline import session
-    from thatch.pipeline.jobs.job import JobOutput
+    """Start Spark for a job of a command that writes a folder, and show its progress.
 
+    Parameters
+    ----------
+    schema : the file of declared types, which the folder will not replace
+    """
+    from thatch.pipeline import session
+
+    require_spark()
     spark = session(f"thatch {command}", master=master)
     with tasks(doing) as report:
-        yield spark, JobOutput(out, overwrite=overwrite, command=command_line(), progress=report, tell=note)
+        yield spark, _job_output(out, overwrite=overwrite, schema=schema, progress=report)
 
 
 def chooses_spark(wanted: bool | None, master: str | None, inputs: Sequence[str]) -> bool:
@@ -173,12 +231,20 @@ def chooses_spark(wanted: bool | None, master: str | None, inputs: Sequence[str]
 
 
 @contextmanager
-def local_job(doing: str, out: str, *, overwrite: bool) -> Iterator[JobOutput]:
+def local_job(doing: str, out: str, *, overwrite: bool, schema: Path | None = None) -> Iterator[JobOutput]:
     """Show the progress of a job in this process that writes a folder."""
+    require("spark", "figures in reports", "plotly")
+    with tasks(doing) as report:
+        yield _job_output(out, overwrite=overwrite, schema=schema, progress=report)
+
+
+def _job_output(out: str, *, overwrite: bool, schema: Path | None, progress: Progressed | None) -> JobOutput:
     from thatch.pipeline.jobs.job import JobOutput
 
-    with tasks(doing) as report:
-        yield JobOutput(out, overwrite=overwrite, command=command_line(), progress=report, tell=note)
+    inputs = (str(schema),) if schema else ()
+    return JobOutput(
+        out, overwrite=overwrite, inputs=inputs, command=command_line(), progress=progress, tell=note
+    )
 
 
 @contextmanager

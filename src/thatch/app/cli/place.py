@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from thatch.app.cli.options import Master, OutFolder, Overwrite, SchemaFile
-from thatch.app.cli.output import command_line, note, note_rows, progress, say, say_files, spark_job
+from thatch.app.cli.output import (
+    command_line,
+    note,
+    note_rows,
+    progress,
+    require,
+    require_spark,
+    say,
+    say_files,
+    spark_job,
+)
 from thatch.app.cli.sources import load_filters, load_schema
 
 if TYPE_CHECKING:
@@ -82,6 +92,7 @@ def place(  # noqa: PLR0913 - an option each
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --algorithm best --limit 60 --out best
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
+    _require(algorithm, tree, on_spark=spark)
     declared = load_schema(schema)
     from thatch.formats.subscriptions import is_loaded, loaded_schema
     from thatch.pipeline.jobs.job import JobOutput
@@ -109,16 +120,32 @@ def place(  # noqa: PLR0913 - an option each
         map=tuple(each.strip() for each in map.split(",") if each.strip()),
     )
     if spark:
-        with spark_job("place", "placing", out, master=master, overwrite=overwrite) as (session, output):
+        with spark_job("place", "placing", out, master=master, overwrite=overwrite, schema=schema) as (
+            session,
+            output,
+        ):
             plan, refused = place_files(session, inputs, wanted, output, now=time.perf_counter)
     else:
         filters, refused = load_filters(subscriptions, inputs.schema)
-        output = JobOutput(out, overwrite=overwrite, command=command_line())
+        output = JobOutput(
+            out, inputs=(str(schema),) if schema else (), overwrite=overwrite, command=command_line()
+        )
         clock = time.perf_counter
         with progress("placing") as meter:
             plan = place_here(filters, refused, inputs, wanted, output, now=clock, tell=meter.describe)
     note_rows(f"rows of {subscriptions} were refused", refused)
     _print_plan(plan, inputs, out.rstrip("/"))
+
+
+def _require(algorithm: str, tree: Path, *, on_spark: bool) -> None:
+    """Name what is not installed before work begins."""
+    if on_spark:
+        require_spark()
+    if tree.suffix in {".yaml", ".yml"}:
+        require("brokers", "topologies in YAML", "yaml")
+    require("placement", "placement and its report", "scipy", "plotly")
+    if algorithm == "best" or algorithm.startswith("slp"):
+        require("placement", "the linear program", "ortools")
 
 
 def _print_plan(plan: PlacementPlan, inputs: Inputs, out: str) -> None:

@@ -71,12 +71,15 @@ def profile(  # noqa: PLR0913 - an option each
     )
     inputs = [events] if subscriptions is None else [events, subscriptions]
     if chooses_spark(spark, master, inputs):
-        with spark_job("profile", "profiling", out, master=master, overwrite=overwrite) as (session, output):
+        with spark_job("profile", "profiling", out, master=master, overwrite=overwrite, schema=schema) as (
+            session,
+            output,
+        ):
             found = profile_files(session, events, output, **options)
     else:
         from thatch.pipeline.embedded.profile import profile_here
 
-        with local_job("profiling", out, overwrite=overwrite) as output:
+        with local_job("profiling", out, overwrite=overwrite, schema=schema) as output:
             found = profile_here(events, output, **options)
     if found.rejected:
         note(f"{found.rejected:,} rows of {events} are not events:")

@@ -87,17 +87,23 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
         if spark is False:
             raise ParameterError("--merge runs on Spark: leave out --no-spark")
         note("Running on Spark, which --merge needs.")
-        with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite) as (session, output):
+        with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite, schema=schema) as (
+            session,
+            output,
+        ):
             merged = merge_files(session, subscriptions, reducing, merging, output)
         _print_merged(merged, merging.budget, subscriptions, out.rstrip("/"))
         return
     if chooses_spark(spark, master, [subscriptions]):
-        with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite) as (session, output):
+        with spark_job("reduce", "reducing", out, master=master, overwrite=overwrite, schema=schema) as (
+            session,
+            output,
+        ):
             reduced = reduce_files(session, subscriptions, reducing, output)
     else:
         from thatch.pipeline.embedded.reduce import reduce_here
 
-        with local_job("reducing", out, overwrite=overwrite) as output:
+        with local_job("reducing", out, overwrite=overwrite, schema=schema) as output:
             reduced = reduce_here(subscriptions, reducing, output)
     _print_reduced(reduced, subscriptions, out.rstrip("/"))
 

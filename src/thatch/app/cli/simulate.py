@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thatch.app.cli.options import POLICIES, SchemaFile, TopologyArgument, Way
-from thatch.app.cli.output import command_line, note, note_rows, progress, say
+from thatch.app.cli.options import POLICIES, Overwrite, SchemaFile, TopologyArgument, Way
+from thatch.app.cli.output import command_line, note, note_rows, progress, require, say
 from thatch.app.cli.sources import load_engine, load_policy, load_schema, load_topology
 from thatch.errors import ParameterError, shown
+from thatch.outputs import check_file
 
 if TYPE_CHECKING:
     from thatch import Schema
@@ -51,6 +52,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
         int, typer.Option(help="Seed of random numbers: the same seed gives the same run.", min=0)
     ] = 0,
     out: Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Simulate a network of brokers and print the traffic, table sizes and delays.
 
@@ -69,6 +71,10 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
 
     if out is not None and out.suffix != ".html":
         raise ParameterError("a file ending in .html", str(out), "--out")
+    if out is not None:
+        require("spark", "figures in reports", "plotly")
+        read = [topology, subscriptions, events, schema]
+        check_file(out, inputs=[each for each in read if each and Path(each).exists()], overwrite=overwrite)
     policies = {name: load_policy(name) for name in policy or ["exact"]}
     declared = load_schema(schema)
     scenario = Scenario(
@@ -90,7 +96,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     if out is not None:
         from thatch.app.cli.simulate_page import make_page
 
-        make_page(found, command_line()).write(out)
+        make_page(found, command_line()).write(out, overwrite=overwrite)
         note(f"Wrote the page {out}.")
 
 

@@ -17,6 +17,7 @@ from thatch.app.cli.output import note, note_rows, progress
 from thatch.engine.subscriptions import read_subscription
 from thatch.errors import FilterError, ParameterError, SchemaError, SubscriptionError, TableError, shown
 from thatch.formats.events import read_events
+from thatch.formats.live import Live
 from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import is_loaded, read_loaded, read_subscriptions
 
@@ -95,6 +96,7 @@ def read_valid_events(
     check: Callable[[dict[str, Any]], Valid],
     nulls: str = "missing",
     reading: Reading | None = None,
+    live: Live | None = None,
 ) -> Iterator[tuple[int, Valid]]:
     """The row of every valid event of a file, with what `check` returns for it.
 
@@ -104,19 +106,25 @@ def read_valid_events(
     ----------
     rejects : gets the rows that are not events, with the reason
     check : raises EventError for an event that is not valid
+    live : as for `read_events`
     """
-    good = 0
-    events = read_events(path, lambda *each: rejects.append(each), nulls=nulls, reading=reading, tell=note)
-    for row, event in events:
+    good = bad = 0
+
+    def reject(row: int, reason: str) -> None:
+        nonlocal bad
+        bad += 1
+        rejects.append((row, reason))
+
+    for row, event in read_events(path, reject, nulls=nulls, reading=reading, tell=note, live=live):
         try:
             yield row, check(event)
         except EventError as error:
-            rejects.append((row, str(error)))
+            reject(row, str(error))
         else:
             good += 1
     if rejects:
         limit = (reading or Reading()).rejects
-        limit.check(len(rejects), good + len(rejects), path, why=rejects[0][1])
+        limit.check(bad, good + bad, path, why=rejects[0][1])
 
 
 def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filter]], list[tuple[int, str]]]:

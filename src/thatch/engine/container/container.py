@@ -43,8 +43,9 @@ from thatch.engine.container.directory import (
     encode,
     end_mark,
 )
-from thatch.engine.container.disk import map_file, replacing
+from thatch.engine.container.disk import map_file
 from thatch.errors import IndexFileError, shown
+from thatch.outputs import new_file
 
 __all__ = ["dumps", "loads", "read", "write"]
 
@@ -53,24 +54,27 @@ __all__ = ["dumps", "loads", "read", "write"]
 LARGE = 1 << 24
 
 
-def write(path: Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write(
+    path: Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, overwrite: bool = False
+) -> None:
     """Write a container, whole or not at all.
-
-    A new file has the mode that any new file would have; one that replaces another has the mode of that.
 
     Parameters
     ----------
-    path : its place; a symbolic link is replaced, not followed
+    path : its place
     header : facts of the owner, as JSON has them
     arrays : by name, any text; nobody may change them meanwhile
+    overwrite : whether to replace a file that is there
 
     Raises
     ------
     IndexFileError
-        If the header is not JSON, an array is of another kind, or the file cannot be written.
+        If the header is not JSON, or an array is of another kind.
+    OutputError
+        If the file may not or cannot be written; see `thatch.outputs`.
     """
     start = _start(header, arrays, str(path))
-    with replacing(path) as file:
+    with new_file(path, overwrite=overwrite) as file:
         for part in _parts(start, arrays):
             file.write(part)
 

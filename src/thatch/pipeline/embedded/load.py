@@ -35,7 +35,7 @@ def load_here(
     reading: Reading | None = None,
 ) -> LoadFacts:
     """Load the subscriptions of files as `load_files` does, without Spark."""
-    with run_here(output) as job:
+    with run_here(output, [path]) as job:
         work = JobWork(output.progress)
         rows = read_rows(path, reading)
         work.expect(rows.num_rows * (1 + with_index))

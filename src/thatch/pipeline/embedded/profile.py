@@ -48,7 +48,7 @@ def profile_here(
     reading: Reading | None = None,
 ) -> Profile:
     """Profile the events of files as `profile_files` does, without Spark; a sample is of other events than Spark's."""
-    with run_here(output) as job:
+    with run_here(output, [events, subscriptions]) as job:
         check_fraction(fraction)
         work = JobWork(output.progress)
         log = LocalEvents(events, fraction, reading, job.tell)

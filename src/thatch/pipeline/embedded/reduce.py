@@ -36,7 +36,7 @@ _AT_ONCE = 64  # parts, so that progress shows
 
 def reduce_here(path: str, options: ReduceOptions, output: JobOutput) -> ReduceFacts:
     """Reduce the subscriptions of files as `reduce_files` does, without Spark."""
-    with run_here(output) as job:
+    with run_here(output, [path]) as job:
         work = JobWork(output.progress)
         table, schema = read_rows_or_loaded(path, options.schema)
         work.expect(2 * table.num_rows)

@@ -2,7 +2,7 @@
 
 ::
 
-    with run_job(spark, output, "loading subscriptions.csv") as job:
+    with run_job(spark, output, "loading subscriptions.csv", ["subscriptions.csv"]) as job:
         job.write("rejects", rejects)
         job.finish("load", page=page, parameters={...}, rows={...})
 """
@@ -20,10 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thatch.formats.columns import Tell
-from thatch.formats.folders import new_folder, write_tables
+from thatch.formats.folders import write_tables
 from thatch.formats.reading import Reading, RejectLimit
 from thatch.formats.subscriptions import SUBSCRIPTIONS, is_loaded, loaded_schema
 from thatch.model.schema import Schema
+from thatch.outputs import new_folder
+from thatch.outputs.places import Inputs
 from thatch.pipeline.adapter import Progress, report_progress, translate_spark_errors
 from thatch.pipeline.columns import REASON, ROW, Column, DataFrame, SparkSession, f
 from thatch.pipeline.folders import REPORT, Folder, atomic_folder
@@ -60,6 +62,7 @@ class JobOutput:
     folder: str  # appears when it is complete
     _: KW_ONLY
     overwrite: bool = False  # whether to replace a folder that a job has written
+    inputs: tuple[str, ...] = ()  # what else is read: files of schemas
     command: str = ""  # the command line, for the page and the manifest
     progress: Progress | None = None  # is called with how much is done and known: Spark tasks, or rows
     tell: Tell | None = None  # is called with each remark on the files that are read
@@ -127,17 +130,26 @@ class SparkJob(RunningJob):
 
 
 @contextmanager
-def run_here(output: JobOutput) -> Iterator[RunningJob]:
+def run_here(output: JobOutput, inputs: Inputs) -> Iterator[RunningJob]:
     """Run a job that writes a folder in this process, without Spark; if it fails, the folder does not appear."""
-    with new_folder(output.folder, overwrite=output.overwrite) as hidden:
+    read = [*inputs, *output.inputs]
+    with new_folder(output.folder, inputs=read, overwrite=output.overwrite) as hidden:
         yield RunningJob(Folder(str(hidden)), output.command, output.tell or _warn)
 
 
 @contextmanager
-def run_job(spark: SparkSession, output: JobOutput, doing: str) -> Iterator[SparkJob]:
-    """Run a job on Spark that writes a folder; if it fails, the folder does not appear. Errors of Spark say what it was `doing`."""
+def run_job(spark: SparkSession, output: JobOutput, doing: str, inputs: Inputs) -> Iterator[SparkJob]:
+    """Run a job on Spark that writes a folder; if it fails, the folder does not appear.
+
+    Parameters
+    ----------
+    doing : for errors of Spark
+    inputs : the paths that the job reads, which it will not replace
+    """
     with (
-        atomic_folder(spark, output.folder, overwrite=output.overwrite) as folder,
+        atomic_folder(
+            spark, output.folder, inputs=[*inputs, *output.inputs], overwrite=output.overwrite
+        ) as folder,
         report_progress(spark, output.progress),
         translate_spark_errors(doing),
     ):

@@ -38,7 +38,7 @@ def load_files(
     with_index : whether to build the index, in this process
     reading : how the files are read, and how many rows may be refused
     """
-    with run_job(spark, output, f"loading {path}") as job:
+    with run_job(spark, output, f"loading {path}", [path]) as job:
         # Persisted: several tables, the index and the page need it, and parsing is what costs.
         rows = check_subscriptions(
             read_subscriptions(spark, path, reading), schema=schema, with_conditions=True

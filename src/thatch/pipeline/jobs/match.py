@@ -79,7 +79,7 @@ def match_files(
     output : the folder gets Parquet `matches`; `refused`, rows of the log that are not events; `rejects`, subscriptions
         that cannot be accepted; `report.html`; `manifest.json`
     """
-    with run_job(spark, output, f"matching {events}") as job:
+    with run_job(spark, output, f"matching {events}", [subscriptions, events]) as job:
         log = job.read_events(events, options.reading)
         with _read_queries(spark, subscriptions, options) as queries:
             has_rejects = queries.rejects is not None

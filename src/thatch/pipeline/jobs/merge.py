@@ -49,7 +49,7 @@ def merge_files(
         as they were given, each with its `merger`; `passive` and `rejects` as `reduce_files` writes them;
         `frontier.parquet`, which table sizes cost how many false positives; `report.html`; `manifest.json`
     """
-    with run_job(spark, output, f"reducing {path}") as job:
+    with run_job(spark, output, f"reducing {path}", [path, merging.events, merging.profile]) as job:
         # First, so that files that cannot be read are reported before any work.
         profile = None if merging.profile is None else read_profile(merging.profile)
         log = None if merging.events is None else read_events(spark, merging.events)

@@ -18,6 +18,7 @@ from thatch.formats.profile import read_profile
 from thatch.model.filters import Filter
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
+from thatch.outputs import check_folder
 from thatch.pipeline.columns import EVENTS, REASON, ROW, SUBSCRIPTION, SparkSession
 from thatch.pipeline.jobs.job import JobOutput, read_files_or_loaded, run_job
 from thatch.pipeline.jobs.place_report import place_report
@@ -57,6 +58,11 @@ class Inputs:
         profile = None if self.profile is None else read_profile(self.profile)
         return sites, read_locations(self.locations, sites.tree), profile
 
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """What is read."""
+        return self.subscriptions, self.tree, self.locations, self.profile, self.events
+
     def parameters(self, wanted: PlacementOptions) -> dict[str, Any]:
         """All of it for a manifest."""
         names = ("subscriptions", "tree", "locations", "profile", "events", "boxes")
@@ -79,6 +85,7 @@ def place_here(
 
     The file of subscriptions held `subscriptions` and `refused`. `thatch.formats.plan` describes the folder.
     """
+    check_folder(output.folder, inputs=(*inputs.paths, *output.inputs), overwrite=output.overwrite)
     sites, homes, profile = inputs.read()
     found = place(
         SubscriptionList(subscriptions),
@@ -99,6 +106,7 @@ def place_here(
         report=page.html(),
         command=output.command,
         parameters=inputs.parameters(wanted),
+        inputs=(*inputs.paths, *output.inputs),
         overwrite=output.overwrite,
     )
     return found
@@ -114,7 +122,7 @@ def place_files(
 ) -> tuple[PlacementPlan, Refused]:
     """Place the subscribers of files on Spark, and write the plan; also returns the rows that were refused."""
     sites, homes, profile = inputs.read()
-    with run_job(spark, output, f"placing the subscribers of {inputs.subscriptions}") as job:
+    with run_job(spark, output, f"placing the subscribers of {inputs.subscriptions}", inputs.paths) as job:
         table, schema = read_files_or_loaded(spark, inputs.subscriptions, inputs.schema)
         checked = check_subscriptions(table, schema=schema, with_forms=True).persist()  # read three times
         try:

@@ -47,7 +47,7 @@ def profile_files(
 
     The folder gets the tables of `thatch.formats.profile`, `report.html` and `manifest.json`.
     """
-    with run_job(spark, output, f"profiling {events}") as job:
+    with run_job(spark, output, f"profiling {events}", [events, subscriptions]) as job:
         log = job.read_events(events, reading, with_numbers=False)
         filters = None if subscriptions is None else read_subscriptions(spark, subscriptions, reading)
         options: dict[str, Any] = {"nulls": nulls, "fraction": fraction, "schema": schema}

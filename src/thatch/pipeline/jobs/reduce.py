@@ -64,7 +64,7 @@ def reduce_files(spark: SparkSession, path: str, options: ReduceOptions, output:
     output : the folder gets Parquet `active`, `passive` with proofs, and `rejects`, rows that are not subscriptions, all in
         the order of `row`; `report.html`; `manifest.json`
     """
-    with run_job(spark, output, f"reducing {path}") as job:
+    with run_job(spark, output, f"reducing {path}", [path]) as job:
         with reduce_rows(job, path, options) as reduced:
             job.write(ACTIVE, reduced.join().where(ACTIVE).drop(ACTIVE, PROOF))
             write_passive(job, reduced)

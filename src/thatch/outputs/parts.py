@@ -1,0 +1,125 @@
+"""Hidden places beside an output, in which it is made: `.NAME.0.thatch-part`.
+
+A process owns a part while it holds a lock on it, and the system lets go of the lock when the process ends, however it
+ends. So a part that nobody has locked was left by a process that was killed, and the next one that writes the same
+output removes it. The number counts up while others write the same output.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+__all__ = ["OLD", "Part", "own_part"]
+
+OLD = "old"  # in the part of a folder: the folder that is being replaced
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A hidden file or folder, and the handle that locks it."""
+
+    path: Path
+    handle: int
+
+
+@contextmanager
+def own_part(whole: Path, *, is_folder: bool) -> Iterator[Part]:
+    """A part of the output `whole`, empty; what is left of it when the block ends is removed."""
+    part = _take_first(whole, is_folder=is_folder)
+    try:
+        yield part
+    finally:
+        if _is_at(part.handle, part.path):  # a file that has got its name is no longer here
+            _remove(part.path)
+        os.close(part.handle)
+
+
+def _take_first(whole: Path, *, is_folder: bool) -> Part:
+    parts = (whole.with_name(f".{whole.name[:40]}.{number}.thatch-part") for number in count())
+    taken = next(
+        Part(path, handle)
+        for path in parts
+        if (handle := _take(path, whole, is_folder=is_folder)) is not None
+    )
+    for path in parts:  # left by processes that wrote at the same time
+        if not os.path.lexists(path):
+            break
+        _remove_abandoned(path, whole)
+    return taken
+
+
+def _take(path: Path, whole: Path, *, is_folder: bool) -> int | None:
+    """Make a part and lock it; None if another process has it."""
+    while True:
+        try:
+            handle = _make(path, is_folder=is_folder)
+        except FileExistsError:
+            if not _remove_abandoned(path, whole):
+                return None
+        except FileNotFoundError:
+            if not path.parent.is_dir():
+                raise
+        else:
+            if _lock(handle, if_unknown=True) and _is_at(handle, path):
+                return handle
+            os.close(handle)  # whoever cleans up was quicker
+
+
+def _make(path: Path, *, is_folder: bool) -> int:
+    if not is_folder:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    path.mkdir()
+    return os.open(path, _READ | os.O_DIRECTORY)
+
+
+def _remove_abandoned(path: Path, whole: Path) -> bool:
+    """Remove a part that nobody has locked; whether there is none any more."""
+    try:
+        handle = os.open(path, _READ)
+    except FileNotFoundError:
+        return True
+    except OSError:  # a link, or not ours to read
+        return False
+    try:
+        if not _lock(handle, if_unknown=False):
+            return False
+        if _is_at(handle, path):
+            if (path / OLD).exists() and not os.path.lexists(whole):
+                (path / OLD).rename(whole)  # killed between two names: the old folder comes back
+            _remove(path)
+        return not os.path.lexists(path)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, *, if_unknown: bool) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return if_unknown
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(handle), path.lstat())
+    return False
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or folder as far as possible; the error at hand matters more than one here."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
