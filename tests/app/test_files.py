@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.app.here import run_here
+from tests.formats.test_pruning import TABLE
 
 PRICES = "symbol,price\nIBM,3\nIBM,n/a\nIBM,7\nIBM,4.5\n"
 
@@ -111,6 +112,16 @@ def test_a_bomb_ends_in_one_sentence(run, tmp_path):
     assert (ran.returncode, "--max-unpacked" in ran.stderr) == (2, True)
 
 
+def test_columns_that_no_filter_names_do_not_matter(run, tmp_path):
+    pq.write_table(TABLE, tmp_path / "events.parquet")
+    ran = run("match", "subs.csv", "events.parquet")
+    assert (ran.returncode, rows(ran.stdout), ran.stderr) == (0, [0], "")
+    (tmp_path / "raw.csv").write_text("subscription,filter\na,raw = 'x'\n")
+    ran = run("match", "raw.csv", "events.parquet")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "column `raw`" in ran.stderr
+
+
 @pytest.mark.parametrize("command", ["match", "load", "profile"])
 def test_the_help_leads_to_the_page_of_files(run, command):
     assert "docs/reference/files.md" in run(command, "--help").stdout
@@ -130,6 +141,16 @@ class TestOnSpark:
         assert ran.returncode == 0, ran.stderr
         assert sorted(pq.read_table(tmp_path / "found" / "matches")["event"].to_pylist()) == [0, 3]
         assert "1 of 4 cells are no Number() and count as missing; the first is 'soon' in row 1" in ran.stderr
+
+    def test_columns_that_no_filter_names_do_not_matter(self, run, tmp_path):
+        pq.write_table(TABLE, tmp_path / "events.parquet")
+        ran = run("match", "subs.csv", "events.parquet", "--spark", "--out", "found")
+        assert ran.returncode == 0, ran.stderr
+        assert pq.read_table(tmp_path / "found" / "matches")["event"].to_pylist() == [0]
+        pq.write_table(TABLE.drop_columns(["text"]), tmp_path / "events.parquet")
+        ran = run("profile", "events.parquet", "--out", "profile")
+        assert ran.returncode == 0, ran.stderr
+        assert "column `raw`: binary is no type of values in events, and is left out" in ran.stderr
 
     def test_refused_rows_fail_and_no_folder_appears(self, run, tmp_path):
         (tmp_path / "events.jsonl").write_text(LINES)

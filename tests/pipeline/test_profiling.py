@@ -217,8 +217,6 @@ class TestOnSpark:
             profile(log, fraction=0)
         with pytest.raises(TableError, match="`line`"):
             profile(log, json="line")
-        with pytest.raises(TableError, match="binary"):
-            profile(log.selectExpr("cast('a' as binary) as b"))
         with pytest.raises(TableError, match="`filter`"):
             profile(log, spark.createDataFrame([("a",)], "subscription string"))
 

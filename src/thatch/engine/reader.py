@@ -196,6 +196,11 @@ class EngineReader:
         with self._state.writing:
             return subscriptions_table(self._state.index, self._state.ids)
 
+    def attributes(self) -> frozenset[str]:
+        """The names of the attributes that subscriptions read, and perhaps of some that removed ones read."""
+        with self._state.writing:
+            return self._state.index.attributes()
+
     def stats(self) -> dict[str, int]:
         """Sizes, bytes by part and work counters by name; `misfits` counts values outside their declared type."""
         with self._state.writing:

@@ -8,11 +8,11 @@ string, large_string, string_view              text
 dictionary                                     as the values it stands for
 timestamp (any unit, with or without zone)     ISO-8601 text in UTC, cut to microseconds
 date32, date64                                 ISO-8601 text
-struct                                         nested object
+struct, map with text as keys                  nested object
 list, large_list, fixed_size_list              list
 =============================================  ===================================================
 
-Refused, with the column's name: binary, time, duration, interval, map, union and extension types.
+Refused, with the column's name: binary, time, duration, interval, union and extension types.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import pyarrow.types as pt
 from thatch.errors import TableError, shown
 
 __all__ = [
-    "NULLS", "PLAIN_TYPES", "Reject", "arrow_table", "check_events", "check_table", "event_rows", "is_text_type",
+    "NULLS", "PLAIN_TYPES", "Reject", "arrow_table", "check_events", "check_table", "event_rows", "is_event_type", "is_text_type",
     "numbered_rows", "text_column",
 ]  # fmt: skip
 
@@ -157,7 +157,9 @@ def _check_nulls(nulls: str) -> None:
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     """The rows of a batch as Python values, which not every Arrow value can become."""
     try:
-        return batch.to_pylist()  # type: ignore[no-any-return]  # Arrow has no types
+        return batch.to_pylist(maps_as_pydicts="strict")  # type: ignore[no-any-return]  # Arrow has no types
+    except KeyError as error:
+        raise TableError("each key of a map once", str(error)) from error
     except (pa.ArrowException, OverflowError, ValueError, LookupError) as error:
         expected = "timestamps of the years 1 to 9999 in known zones, and UTF-8 text"
         raise TableError(expected, f"{type(error).__name__}: {error}") from error
@@ -188,10 +190,21 @@ def _object(text: str | None) -> dict[str, Any]:
     return row
 
 
+def is_event_type(kind: pa.DataType) -> bool:
+    """Whether values of an Arrow type can be in events."""
+    try:
+        _check_type(kind, "")
+    except TableError:
+        return False
+    return True
+
+
 def _check_type(kind: pa.DataType, where: str) -> None:
     if pt.is_struct(kind):
         for field in kind:
             _check_type(field.type, f"{where}.{field.name}")
+    elif pt.is_map(kind) and is_text_type(kind.key_type):
+        _check_type(kind.item_type, where)
     elif pt.is_list(kind) or pt.is_large_list(kind) or pt.is_fixed_size_list(kind) or pt.is_dictionary(kind):
         _check_type(kind.value_type, where)
     elif not any(is_kind(kind) for is_kind in _ACCEPTED):
@@ -213,6 +226,8 @@ def _in_microseconds(kind: pa.DataType) -> pa.DataType:
         return pa.timestamp("us", kind.tz)
     if pt.is_struct(kind):
         return pa.struct([field.with_type(_in_microseconds(field.type)) for field in kind])
+    if pt.is_map(kind):
+        return pa.map_(kind.key_type, kind.item_field.with_type(_in_microseconds(kind.item_type)))
     if pt.is_list(kind):
         return pa.list_(kind.value_field.with_type(_in_microseconds(kind.value_type)))
     if pt.is_large_list(kind):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from thatch.errors import TableError, shown
 from thatch.formats.cells import column_remarks, kind_of_column, survey_column, typed_column
 from thatch.formats.files import Reject, content_of, kind_of
 from thatch.formats.reading import PAGE, Reading
+from thatch.model.names import holds_named
 from thatch.model.values import is_text
 
 __all__ = ["Tell", "infer_types", "parse_csv", "read_csv", "read_parquet", "read_table"]
@@ -31,32 +32,46 @@ Tell = Callable[[str], None]  # called with a remark for people
 
 
 def read_table(
-    path: str, reject: Reject, reading: Reading | None = None, *, tell: Tell | None = None
+    path: str,
+    reject: Reject,
+    reading: Reading | None = None,
+    *,
+    tell: Tell | None = None,
+    names: Collection[str] | None = None,
 ) -> tuple[pa.Table, list[int]]:
     """A CSV or Parquet file, and the row number of each row of the table.
 
-    CSV columns are texts, unless somebody listens to remarks about their types.
+    CSV columns are texts, unless somebody listens to remarks about their types. Columns that hold none of the attributes
+    `names` are left out.
     """
     if kind_of(path) == "parquet":
-        return read_parquet(path, reject, reading)
+        return read_parquet(path, reject, reading, names)
     table, rows = read_csv(path, reject, reading)
+    if names is not None:
+        table = table.select([name for name in table.column_names if holds_named(name, names)])
     return table if tell is None else infer_types(table, rows, reading, path=path, tell=tell), rows
 
 
-def read_parquet(path: str, reject: Reject, reading: Reading | None = None) -> tuple[pa.Table, list[int]]:
-    """A Parquet file without rows whose text is not UTF-8, and the row number of each row of the table."""
+def read_parquet(
+    path: str, reject: Reject, reading: Reading | None = None, names: Collection[str] | None = None
+) -> tuple[pa.Table, list[int]]:
+    """A Parquet file without rows whose text is not UTF-8, and the row number of each row of the table.
+
+    Columns that hold none of the attributes `names` are not read.
+    """
     if not Path(path).exists():  # Arrow's own error says only the path
         raise TableError("Cannot read the file: No such file or directory", where=path)
     try:
         data = pq.ParquetDataset(path)
         rows_told = _check_size(data.fragments, path, reading or Reading())
-        table = data.read()
+        columns = [name for name in data.schema.names if names is None or holds_named(name, names)]
+        table = data.read(columns=None if names is None else columns)
         if table.num_rows != rows_told:
             raise TableError(f"{rows_told:,} rows, as the footer says", f"{table.num_rows:,}", path)
-        names = [
+        texts = [
             field.name for field in table.schema if pt.is_string(field.type) or pt.is_large_string(field.type)
         ]
-        table, rows = _with_good_text(table, names, list(range(table.num_rows)), reject)
+        table, rows = _with_good_text(table, texts, list(range(table.num_rows)), reject)
         table.validate(full=True)  # also text inside lists and objects, which writers need not check
     except (OSError, UnicodeDecodeError, MemoryError, pa.ArrowException) as error:
         raise TableError(f"Not a Parquet file: {error}", where=path) from error

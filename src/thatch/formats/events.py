@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from thatch.engine.tables import event_rows
@@ -11,6 +11,7 @@ from thatch.errors import TableError
 from thatch.formats.columns import Tell, read_table
 from thatch.formats.files import Reject, kind_of, read_lines
 from thatch.formats.live import Live
+from thatch.formats.pruning import left_out, prune_table
 from thatch.formats.reading import Reading
 
 __all__ = ["read_events"]
@@ -24,6 +25,7 @@ def read_events(
     reading: Reading | None = None,
     tell: Tell | None = None,
     live: Live | None = None,
+    names: Collection[str] | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The events of a file with their row numbers, one by one.
 
@@ -37,14 +39,20 @@ def read_events(
     reading : encoding, missing values and declared types of CSV, limits
     tell : called with each remark on a column of a CSV file, such as one of numbers in which some cells are none
     live : what to do while lines of standard input, or of a file that is followed, are not there yet
+    names : the attributes that are asked for (`Engine.attributes`); columns of CSV and Parquet that hold none of them are
+        left out, and may have any type. Without it columns of types that events cannot have are left out
     """
     if kind_of(path) == "jsonl":
         yield from read_lines(path, reject, reading, live)
         return
     if live is not None and live.follow:
         raise TableError("a file of JSON lines to follow", path)
-    table, rows = read_table(path, reject, reading, tell=tell or _warn)
-    yield from zip(rows, event_rows(table, nulls=nulls, json_column=None), strict=True)
+    tell = tell or _warn
+    table, rows = read_table(path, reject, reading, tell=tell, names=names)
+    for remark in left_out(table) if names is None else ():
+        tell(f"{path}, {remark}")
+    events = prune_table(table, names)
+    yield from zip(rows, event_rows(events, nulls=nulls, json_column=None), strict=True)
 
 
 def _warn(remark: str) -> None:

@@ -6,7 +6,7 @@ in segments. Both have the same methods and the same kind of view.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from thatch.matching.necessary import NecessaryIndex, NecessaryView
 from thatch.matching.problem import AccessHints, IndexView
 from thatch.model.events import Record
 from thatch.model.filters import Filter
+from thatch.model.names import base_of, name_of
 from thatch.model.schema import Schema
 
 if TYPE_CHECKING:
@@ -119,6 +120,22 @@ class GrowingIndex:
         """Whether some filter matches; stops at the first."""
         return self.current.any(record)
 
+    def attributes(self) -> frozenset[str]:
+        """The names of the attributes that filters read, and perhaps of some that removed ones read."""
+        current = self.current
+        if isinstance(current, NecessaryIndex):
+            keys = _keys_of(self._few().values())
+        else:
+            keys = iter(current.attribute_keys())
+        return frozenset(name_of(base_of(key)) for key in keys)
+
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
         return self.current.stats()
+
+
+def _keys_of(filters: Iterable[Filter]) -> Iterator[str]:
+    for filter in filters:
+        for conjunction in filter.conjunctions:
+            yield from (key for key, _ in conjunction.constraints)
+            yield from (key for check in conjunction.residuals for key in check.keys)

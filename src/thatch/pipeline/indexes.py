@@ -53,10 +53,11 @@ _AT_ONCE = 50_000  # subscriptions that are Python objects at the same time
 
 @dataclass(frozen=True, slots=True)
 class SharedIndex:
-    """An index that workers can open, and how many slots it has."""
+    """An index that workers can open, how many slots it has, and which attributes its filters read."""
 
     file: SharedFile[Engine]
     slots: int
+    attributes: frozenset[str]
 
     def open(self) -> Engine:
         """The engine, mapped once a process."""
@@ -79,8 +80,9 @@ def build_index(
     """
     if isinstance(subscriptions, (str, Path)):
         path = Path(subscriptions)
-        slots = len(Engine.open(path).ids())  # refuses a damaged file here, not in every worker
-        return SharedIndex(share_file(spark, path, Engine.open), slots)
+        engine = Engine.open(path)  # refuses a damaged file here, not in every worker
+        file = share_file(spark, path, Engine.open)
+        return SharedIndex(file, len(engine.ids()), engine.attributes())
     return _share(
         spark, subscriptions if isinstance(subscriptions, Engine) else build_engine(subscriptions, schema)
     )
@@ -138,7 +140,7 @@ def _bound(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
 def _share(spark: SparkSession, engine: Engine) -> SharedIndex:
     path = scratch_file(".thatch")
     engine.save(path)
-    return SharedIndex(share_file(spark, path, Engine.open), len(engine.ids()))
+    return SharedIndex(share_file(spark, path, Engine.open), len(engine.ids()), engine.attributes())
 
 
 def build_engine(subscriptions: DataFrame, schema: Schema | None) -> Engine:

@@ -87,7 +87,10 @@ def _valid_events(engine: Engine, path: str, limit: int, nulls: str) -> tuple[li
     taken: list[dict[str, Any]] = []
     matches = 0
     with progress("events") as meter:
-        found = read_valid_events(path, rejects, lambda event: (event, len(engine.match(event))), nulls)
+        names = engine.attributes()
+        found = read_valid_events(
+            path, rejects, lambda event: (event, len(engine.match(event))), nulls, names=names
+        )
         for _, (event, count) in islice(found, limit):
             taken.append(event)
             matches += count

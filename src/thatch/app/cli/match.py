@@ -127,8 +127,9 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
             matches_to(out, by, with_event=with_event, overwrite=overwrite) as sink,
         ):
             match_one, live = partial(engine.match, by=by), Live(flush, follow=follow)
+            names = None if with_event else engine.attributes()
             for row, (event, found) in read_valid_events(
-                events, rejects, lambda event: (event, match_one(event)), nulls, reading, live
+                events, rejects, lambda event: (event, match_one(event)), nulls, reading, live, names
             ):
                 meter.step()
                 if found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -97,6 +97,7 @@ def read_valid_events(
     nulls: str = "missing",
     reading: Reading | None = None,
     live: Live | None = None,
+    names: Collection[str] | None = None,
 ) -> Iterator[tuple[int, Valid]]:
     """The row of every valid event of a file, with what `check` returns for it.
 
@@ -107,6 +108,7 @@ def read_valid_events(
     rejects : gets the rows that are not events, with the reason
     check : raises EventError for an event that is not valid
     live : as for `read_events`
+    names : the attributes that are asked for
     """
     good = bad = 0
 
@@ -115,7 +117,8 @@ def read_valid_events(
         bad += 1
         rejects.append((row, reason))
 
-    for row, event in read_events(path, reject, nulls=nulls, reading=reading, tell=note, live=live):
+    found = read_events(path, reject, nulls=nulls, reading=reading, tell=note, live=live, names=names)
+    for row, event in found:
         try:
             yield row, check(event)
         except EventError as error:

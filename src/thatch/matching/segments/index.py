@@ -215,6 +215,10 @@ class SegmentIndex:
         """How many attributes have a number, including those that no filter uses any more."""
         return len(self._attributes)
 
+    def attribute_keys(self) -> list[str]:
+        """The keys of those attributes."""
+        return list(self._attributes.keys)
+
     @property
     def backlog(self) -> int:
         """How many full deltas wait for a merge."""

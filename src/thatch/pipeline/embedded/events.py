@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from thatch.formats.columns import Tell, infer_types, read_table
 from thatch.formats.files import Rejects, kind_of, open_text
+from thatch.formats.pruning import left_out, prune_table
 from thatch.formats.reading import Reading
 from thatch.pipeline.embedded.files import find_local_files, size_of
 from thatch.pipeline.embedded.work import ROWS_AT_ONCE
@@ -78,6 +79,9 @@ class LocalEvents:
         rejects = Rejects()
         tables, rows = zip(*(read_table(name, rejects, self.reading) for name in self.names), strict=True)
         table = pa.concat_tables(tables, promote_options="default")
+        for remark in left_out(table):
+            self.tell(f"{self.path}, {remark}")
+        table = prune_table(table, None)
         if kind_of(self.names[0]) == "csv":
             numbers = [*chain.from_iterable(rows)]
             table = infer_types(table, numbers, self.reading, path=self.path, tell=self.tell)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
@@ -29,6 +29,7 @@ from thatch.outputs.places import Inputs
 from thatch.pipeline.adapter import Progress, report_progress, translate_spark_errors
 from thatch.pipeline.columns import REASON, ROW, Column, DataFrame, SparkSession, f
 from thatch.pipeline.folders import REPORT, Folder, atomic_folder
+from thatch.pipeline.pruning import left_out
 from thatch.pipeline.sources import EventSource, read_events, read_subscriptions
 from thatch.pipeline.tasks import scratch_file
 from thatch.reports import PlotAxis, Report
@@ -113,12 +114,24 @@ class SparkJob(RunningJob):
 
     spark: SparkSession
 
-    def read_events(self, path: str, reading: Reading | None, *, with_numbers: bool = True) -> EventSource:
+    def read_events(
+        self,
+        path: str,
+        reading: Reading | None = None,
+        *,
+        with_numbers: bool = True,
+        names: Collection[str] | None = None,
+    ) -> EventSource:
         """Read events, and pass on the remarks about their columns."""
-        log = read_events(self.spark, path, with_numbers=with_numbers, reading=reading)
+        log = read_events(self.spark, path, with_numbers=with_numbers, reading=reading, names=names)
         for remark in log.remarks:
             self.tell(remark)
         return log
+
+    def tell_left_out(self, path: str, log: EventSource) -> None:
+        """Tell which columns are left out where all are asked for."""
+        for remark in left_out(log.table):
+            self.tell(f"{path}, {remark}")
 
     def write(self, name: str, table: DataFrame, *, order: str | None = ROW) -> None:
         """Write a table as Parquet, in the order of a column."""

@@ -63,6 +63,15 @@ class _Queries:
     strategy: Strategy = "mapped"
     count: int = 0  # how many rows there are, if some may be no subscriptions
 
+    def names(self, time: str | None) -> frozenset[str] | None:
+        """The attributes that are asked for, if they are known before the log is read."""
+        accepted = self.accepted
+        if isinstance(accepted, Path):
+            accepted = Engine.open(accepted)
+        if not isinstance(accepted, Engine):
+            return None
+        return accepted.attributes() | ({time} if time is not None else set())
+
 
 def match_files(
     spark: SparkSession, subscriptions: str, events: str, options: MatchOptions, output: JobOutput
@@ -80,8 +89,8 @@ def match_files(
         that cannot be accepted; `report.html`; `manifest.json`
     """
     with run_job(spark, output, f"matching {events}", [subscriptions, events]) as job:
-        log = job.read_events(events, options.reading)
         with _read_queries(spark, subscriptions, options) as queries:
+            log = job.read_events(events, options.reading, names=queries.names(options.time))
             has_rejects = queries.rejects is not None
             if queries.rejects is not None:
                 job.write(REJECTS, queries.rejects)

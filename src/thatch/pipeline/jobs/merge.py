@@ -13,7 +13,7 @@ from thatch.pipeline.jobs.job import REJECTS, JobOutput, SparkJob, list_options,
 from thatch.pipeline.jobs.merge_report import MergeFacts, merge_facts, merge_report
 from thatch.pipeline.jobs.reduce import ACTIVE, PASSIVE, Reduced, ReduceOptions, reduce_rows, write_passive
 from thatch.pipeline.jobs.reduce_report import reduce_facts
-from thatch.pipeline.sources import EventSource, read_events
+from thatch.pipeline.sources import EventSource
 from thatch.pipeline.transforms.merging.gaps import PARTS
 from thatch.pipeline.transforms.merging.merge import MergedTable, check_budget, merge
 
@@ -52,7 +52,9 @@ def merge_files(
     with run_job(spark, output, f"reducing {path}", [path, merging.events, merging.profile]) as job:
         # First, so that files that cannot be read are reported before any work.
         profile = None if merging.profile is None else read_profile(merging.profile)
-        log = None if merging.events is None else read_events(spark, merging.events)
+        log = None if merging.events is None else job.read_events(merging.events)
+        if merging.events is not None and log is not None:
+            job.tell_left_out(merging.events, log)
         with reduce_rows(job, path, reducing) as reduced:
             write_passive(job, reduced)
             merged = _merge(reduced, merging, log, profile)

@@ -49,6 +49,7 @@ def profile_files(
     """
     with run_job(spark, output, f"profiling {events}", [events, subscriptions]) as job:
         log = job.read_events(events, reading, with_numbers=False)
+        job.tell_left_out(events, log)
         filters = None if subscriptions is None else read_subscriptions(spark, subscriptions, reading)
         options: dict[str, Any] = {"nulls": nulls, "fraction": fraction, "schema": schema}
         found = _add_rejects(profile(log.table, filters, event=log.row, json=log.json, **options), log)

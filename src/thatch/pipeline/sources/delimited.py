@@ -7,7 +7,7 @@ parallel, unless a record crosses from one split into the next; then whole files
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -26,6 +26,7 @@ from thatch.formats.cells import (
     typed_column,
 )
 from thatch.formats.columns import parse_csv
+from thatch.model.names import holds_named
 from thatch.pipeline.columns import REASON, ROW, DataFrame, SparkSession, f, spark_schema
 from thatch.pipeline.sources.files import Files, translate_read_errors
 from thatch.pipeline.sources.lines import FILE, LINE, FileSplit, Lines, read_numbered_lines
@@ -53,7 +54,7 @@ class Delimited:
         from pyspark.sql.types import StructType
 
         schema = StructType().add(numbered_by, "long")
-        for name, kind in zip(self.layout.names, self.layout.kinds, strict=True):
+        for name, kind in zip(self.layout.typed, self.layout.kinds, strict=True):
             schema = schema.add(name, kind)
         return self.lines.mapInArrow(partial(_make_rows, self.layout, numbered_by), schema)
 
@@ -62,21 +63,24 @@ class Delimited:
         return self.lines.mapInArrow(partial(_list_rejects, self.layout), f"{ROW} bigint, {REASON} string")
 
 
-def read_delimited(spark: SparkSession, files: Files, *, is_typed: bool) -> Delimited:
-    """Read CSV files, and count their rows; columns have the narrowest type that holds all values, or all are texts."""
+def read_delimited(
+    spark: SparkSession, files: Files, *, is_typed: bool, wanted: Collection[str] | None = None
+) -> Delimited:
+    """Read CSV files, and count their rows; if `is_typed`, find the types of columns, or of those with `wanted` attributes."""
     lines = read_numbered_lines(spark, files, heads=True)
     names = _names(lines, files)
+    typed = tuple(name for name in names if is_typed and (wanted is None or holds_named(name, wanted)))
     runs = tuple(Run(each.first, each.start == 0, each.file) for each in lines.splits)
-    table, layout = lines.table.select(ROW, LINE), CsvLayout(runs, names, files.reading)
+    table, layout = lines.table.select(ROW, LINE), CsvLayout(runs, names, files.reading, typed)
     with translate_read_errors(files.given):
-        counted = _count_splits(table, layout, is_typed=is_typed)
+        counted = _count_splits(table, layout)
         if counted is None:
             table = lines.table.repartition(FILE).sortWithinPartitions(ROW).select(ROW, LINE)
             layout = replace(layout, runs=tuple(run for run in runs if run.begins_file))
-            counted = _count(table, layout, is_typed=is_typed)
+            counted = _count(table, layout)
     *firsts, total = accumulate((each["rows"] for each in counted), initial=0)
-    columns = _add_columns(counted, firsts, names) if is_typed else {}
-    kinds = [kind_of_column(name, columns[name], files.reading) if is_typed else "string" for name in names]
+    columns = _add_columns(counted, firsts, typed)
+    kinds = [kind_of_column(name, each, files.reading) for name, each in columns.items()]
     return Delimited(
         lines=table,
         layout=replace(layout, kinds=tuple(kinds), firsts=tuple(firsts)),
@@ -111,10 +115,10 @@ def _read_head(lines: Lines, split: FileSplit) -> tuple[str, tuple[str, ...]]:
     return split.file, tuple(table.column_names)
 
 
-def _count_splits(table: DataFrame, layout: CsvLayout, *, is_typed: bool) -> list[dict[str, Any]] | None:
+def _count_splits(table: DataFrame, layout: CsvLayout) -> list[dict[str, Any]] | None:
     """Count the rows of each split; None if splits cannot be parsed on their own."""
     try:
-        counted = _count(table, layout, is_typed=is_typed)
+        counted = _count(table, layout)
     except TableError:
         if all(run.begins_file for run in layout.runs):
             raise
@@ -128,9 +132,9 @@ def _is_crossed(counted: list[dict[str, Any]], layout: CsvLayout) -> bool:
     return any(each["is_open"] and not end for each, end in zip(counted, ends, strict=True))
 
 
-def _count(table: DataFrame, layout: CsvLayout, *, is_typed: bool) -> list[dict[str, Any]]:
+def _count(table: DataFrame, layout: CsvLayout) -> list[dict[str, Any]]:
     """Count the rows of each run, in the order of the runs."""
-    found = table.mapInArrow(partial(_count_runs, layout, is_typed), spark_schema(_COUNTS)).collect()
+    found = table.mapInArrow(partial(_count_runs, layout), spark_schema(_COUNTS)).collect()
     by_run = {each["run"]: each.asDict() for each in found}
     nothing = {"rows": 0, "rejects": 0, "is_open": False, "columns": None}
     return [by_run.get(number, nothing) for number in range(len(layout.runs))]
@@ -143,7 +147,7 @@ def _add_columns(
     runs = [
         [_moved(each, first) for each in json.loads(run["columns"])]
         for run, first in zip(counted, firsts, strict=True)
-        if run["columns"]
+        if run["columns"] is not None
     ]
     return {name: add_counts(run[number] for run in runs) for number, name in enumerate(names)}
 
@@ -166,28 +170,24 @@ _COUNTS = pa.schema(
 )
 
 
-def _count_runs(layout: CsvLayout, is_typed: bool, batches: Batches) -> Batches:  # noqa: FBT001 - bound by `partial`
+def _count_runs(layout: CsvLayout, batches: Batches) -> Batches:
     """Count the rows of runs and find the types that hold them, in a worker."""
     found: dict[int, dict[str, Any]] = {}
     for piece in cut_pieces(batches, layout):
         start = {"run": piece.run, "rows": 0, "rejects": 0, "is_open": False, "columns": []}
-        _count_piece(piece, layout, found.setdefault(piece.run, start), is_typed=is_typed)
+        _count_piece(piece, layout, found.setdefault(piece.run, start))
     for run in found.values():
         run["columns"] = json.dumps([astuple(each) for each in run["columns"]])
     yield pa.RecordBatch.from_pylist(list(found.values()), _COUNTS)
 
 
-def _count_piece(piece: Piece, layout: CsvLayout, run: dict[str, Any], *, is_typed: bool) -> None:
+def _count_piece(piece: Piece, layout: CsvLayout, run: dict[str, Any]) -> None:
     rejects: list[int] = []
     table, rows = parse_piece(piece, layout, lambda row, _: rejects.append(row))
-    if is_typed:
-        numbers = [run["rows"] + row for row in rows]
-        counts = [
-            survey_column(name, column, numbers, layout.reading)
-            for name, column in zip(layout.names, table.columns, strict=True)
-        ]
-        before = run["columns"]
-        run["columns"] = list(map(add_counts, zip(before, counts, strict=True))) if before else counts
+    numbers = [run["rows"] + row for row in rows]
+    counts = [survey_column(name, table.column(name), numbers, layout.reading) for name in layout.typed]
+    before = run["columns"]
+    run["columns"] = list(map(add_counts, zip(before, counts, strict=True))) if before else counts
     run["rows"] += len(rows) + len(rejects)
     run["rejects"] += len(rejects)
     run["is_open"] = piece.is_open
@@ -198,10 +198,10 @@ def _make_rows(layout: CsvLayout, numbered_by: str, batches: Batches) -> Batches
     for first, table, rows, _ in parse_pieces(batches, layout):
         numbers = pc.add(pa.array(rows, pa.int64()), first)
         columns = [
-            typed_column(name, column, kind, layout.reading)
-            for name, column, kind in zip(layout.names, table.columns, layout.kinds, strict=True)
+            typed_column(name, table.column(name), kind, layout.reading)
+            for name, kind in zip(layout.typed, layout.kinds, strict=True)
         ]
-        whole = pa.table([numbers, *columns], names=[numbered_by, *layout.names])
+        whole = pa.table([numbers, *columns], names=[numbered_by, *layout.typed])
         yield from whole.combine_chunks().to_batches()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,15 +10,18 @@ from thatch.errors import TableError
 from thatch.formats.reading import Reading
 from thatch.pipeline.adapter import is_connect
 from thatch.pipeline.columns import ROW, DataFrame, SparkSession, f
+from thatch.pipeline.pruning import attribute_columns
 from thatch.pipeline.sources.delimited import read_delimited
 from thatch.pipeline.sources.files import Files, find_files
 from thatch.pipeline.sources.lines import LINE, is_not_blank, read_numbered_lines, read_plain_lines, spread
-from thatch.pipeline.sources.parquet import check_types, number_rows, read_parquet, split_invalid_text
+from thatch.pipeline.sources.parquet import number_rows, read_parquet, split_invalid_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Observation
 
 __all__ = ["EventSource", "read_events"]
+
+Names = Collection[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,7 @@ def read_events(
     format: str | None = None,  # noqa: A002 - as in Spark
     with_numbers: bool = True,
     reading: Reading | None = None,
+    names: Collection[str] | None = None,
 ) -> EventSource:
     """Read the events of a file, a folder of files or a glob.
 
@@ -61,15 +66,19 @@ def read_events(
     reading : encoding, missing values and declared types of CSV, limits
     with_numbers : whether rows need their numbers; JSON lines are read once more for them
 
+    names : the attributes that are asked for (`Engine.attributes`); columns that hold none of them are left out, and may
+        have any type
+
     Raises
     ------
     TableError
-        If there is nothing to read, a file is damaged, or a column has a type that events cannot have.
+        If there is nothing to read, a file is damaged, or a column that is asked for has a type that events cannot have.
     """
     files = find_files(spark, path, format, reading)
     if files.kind == "jsonl":
         return _read_lines(spark, files, with_numbers=with_numbers)
-    return _read_csv(spark, files) if files.kind == "csv" else _read_parquet(spark, files)
+    read = _read_csv if files.kind == "csv" else _read_parquet
+    return read(spark, files, names)
 
 
 def _read_lines(spark: SparkSession, files: Files, *, with_numbers: bool) -> EventSource:
@@ -83,9 +92,9 @@ def _read_lines(spark: SparkSession, files: Files, *, with_numbers: bool) -> Eve
     return EventSource(table=spread(spark, table, files, ROW), json=LINE, count=count)
 
 
-def _read_csv(spark: SparkSession, files: Files) -> EventSource:
-    found = read_delimited(spark, files, is_typed=True)
-    row = _row_name(spark, found.layout.names, files.given)
+def _read_csv(spark: SparkSession, files: Files, names: Names) -> EventSource:
+    found = read_delimited(spark, files, is_typed=True, wanted=names)
+    row = _row_name(spark, found.layout.typed, files.given)
     table = spread(spark, found.rows(row), files, row)
     rejects = found.rejects() if found.reject_count else None
     return EventSource(
@@ -93,18 +102,26 @@ def _read_csv(spark: SparkSession, files: Files) -> EventSource:
     )
 
 
-def _read_parquet(spark: SparkSession, files: Files) -> EventSource:
+def _read_parquet(spark: SparkSession, files: Files, names: Names) -> EventSource:
     from pyspark.sql import Observation
 
     table = read_parquet(spark, files)
-    check_types(table, files.given)
+    if names is not None:
+        table = table.select(*attribute_columns(table, names, besides=None))
     row = _row_name(spark, tuple(table.columns), files.given)
     numbered, count = number_rows(spark, table, files, row)
     invalid = None if is_connect(spark) else Observation()
     good, rejects = split_invalid_text(numbered, row, invalid)
     if rejects is None:
         invalid = None
-    return EventSource(table=good, json=None, row=row, count=count, rejects=rejects, invalid=invalid)
+    return EventSource(
+        table=good,
+        json=None,
+        row=row,
+        count=count,
+        rejects=rejects,
+        invalid=invalid,
+    )
 
 
 def _row_name(spark: SparkSession, names: tuple[str, ...], path: str) -> str:

@@ -1,4 +1,4 @@
-"""Read Parquet files on Spark: number rows, check types before anything runs, separate text that is not UTF-8."""
+"""Read Parquet files on Spark: number rows, separate text that is not UTF-8."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from thatch.pipeline.sources.files import Files, plain_path, translate_read_erro
 
 if TYPE_CHECKING:
     from pyspark.sql import Observation
-    from pyspark.sql.types import DataType
 
-__all__ = ["check_types", "number_rows", "read_parquet", "split_invalid_text"]
+__all__ = ["number_rows", "read_parquet", "split_invalid_text"]
 
 _AS_NUMBERS = "spark.sql.legacy.parquet.nanosAsLong"
 
@@ -68,26 +67,6 @@ def _schema_of(name: str) -> pa.Schema:
         return pq.read_schema(name)
     except (OSError, pa.ArrowException) as error:
         raise TableError("a Parquet file", str(error), name) from error
-
-
-def check_types(table: DataFrame, path: str) -> None:
-    """Refuse columns whose type events cannot have."""
-    for field in table.schema.fields:
-        _check_type(field.dataType, f"{path}, column `{field.name}`")
-
-
-def _check_type(kind: DataType, where: str) -> None:
-    from pyspark.sql import types as t
-
-    plain = (t.NullType, t.BooleanType, t.IntegralType, t.FractionalType, t.StringType)
-    moments = (t.TimestampType, t.TimestampNTZType, t.DateType)
-    if isinstance(kind, t.StructType):
-        for field in kind.fields:
-            _check_type(field.dataType, f"{where}.{field.name}")
-    elif isinstance(kind, t.ArrayType):
-        _check_type(kind.elementType, where)
-    elif not isinstance(kind, plain + moments):
-        raise TableError("a type of JSON-like values", kind.simpleString(), where)
 
 
 def number_rows(spark: SparkSession, table: DataFrame, files: Files, name: str) -> tuple[DataFrame, int]:

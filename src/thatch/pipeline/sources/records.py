@@ -41,11 +41,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CsvLayout:
-    """The runs of files in the order of their lines, the names and types of the columns, and each run's first row."""
+    """The runs of files in the order of their lines, the names of all columns, those that get types, and each run's first row."""
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
     reading: Reading
+    typed: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     firsts: tuple[int, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from thatch.engine import Engine
 from thatch.engine.tables import NULLS
 from thatch.errors import TableError, shown
 from thatch.pipeline.columns import EVENT, REASON, Column, DataFrame, f, quote
+from thatch.pipeline.pruning import attribute_columns
 from thatch.pipeline.tasks import Batches
 
 if TYPE_CHECKING:
@@ -73,7 +74,12 @@ class EventReader:
 
 
 def prepare_events(
-    events: DataFrame, reader: EventReader, *, event: str | None, time: str | None = None
+    events: DataFrame,
+    reader: EventReader,
+    *,
+    event: str | None,
+    time: str | None = None,
+    names: Collection[str] | None = None,
 ) -> DataFrame:
     """Put `KEY`, which names each event, in front of its columns, and `HOURS` if there is a time.
 
@@ -81,6 +87,7 @@ def prepare_events(
     ----------
     event : the column that names events, which is then no attribute; by default they are numbered
     time : the column, or with JSON the path, of the time of an event
+    names : the attributes that filters name, if known; columns that hold none of them are not sent to workers
     """
     if reader.nulls not in NULLS:
         raise TableError("nulls='missing' or nulls='null'", shown(reader.nulls))
@@ -94,8 +101,9 @@ def prepare_events(
     added = [key.alias(KEY)]
     if time is not None:
         added.append(_hours(types, reader.json, time).alias(HOURS))
-    data = [reader.json] if reader.json is not None else [name for name in types if name != event]
-    return events.select(*added, *map(quote, data))
+    if reader.json is not None:
+        return events.select(*added, quote(reader.json))
+    return events.select(*added, *attribute_columns(events, names, besides=event))
 
 
 def _hours(types: dict[str, str], json: str | None, time: str) -> Column:

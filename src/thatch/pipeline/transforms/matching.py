@@ -46,7 +46,8 @@ def match(  # noqa: PLR0913 - all options of a match
 
     Parameters
     ----------
-    events : a column per attribute (structs are nested objects), or one column of JSON texts
+    events : a column per attribute (structs and maps are nested objects), or one column of JSON texts; only columns that
+        filters name are read, and others may have any type
     subscriptions : a table with `subscription`, `filter` and perhaps `subscriber` and `expires`; an engine; or the path
         of a saved one
     give : "pairs" (`event`, `subscription`); "slots" (`event`, `slots`, a list of numbers in the index, which
@@ -81,16 +82,20 @@ def match(  # noqa: PLR0913 - all options of a match
         raise SparkError("`time` with give='hours', and only there", f"time={time!r} with give={give!r}")
     when = None if now is None else seconds(now, "now")
     reader = EventReader(json=json, nulls=nulls, skips=bad == "skip", now=when, skipped=skipped)
-    log = prepare_events(events, reader, event=event, time=time)
     if isinstance(subscriptions, (Engine, SharedIndex, str, Path)):
         if strategy == "partitioned":
             raise SparkError("strategy='partitioned' needs a table of subscriptions, not an index")
     elif strategy == "partitioned" or (strategy == "auto" and subscriptions.count() > MOST_MAPPED):
         if give == "slots":
             raise SparkError("give='slots' needs strategy='mapped': slots are numbers in one index")
-        return _PARTITIONED[give](log, build_shards(subscriptions, schema), reader)
+        prepare_events(events, reader, event=event, time=time)  # refuses events before it builds shards
+        shards = build_shards(subscriptions, schema)
+        log = prepare_events(events, reader, event=event, time=time, names=shards.attributes)
+        return _PARTITIONED[give](log, shards, reader)
+    prepare_events(events, reader, event=event, time=time)  # refuses events before it builds an index
     if not isinstance(subscriptions, SharedIndex):
-        subscriptions = build_index(log.sparkSession, subscriptions, schema)
+        subscriptions = build_index(events.sparkSession, subscriptions, schema)
+    log = prepare_events(events, reader, event=event, time=time, names=subscriptions.attributes)
     return _MAPPED[give](log, subscriptions, reader)
 
 

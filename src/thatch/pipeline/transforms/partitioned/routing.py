@@ -74,7 +74,12 @@ def route_events(log: DataFrame, shards: Shards, replicas: Replicas, reader: Eve
     """Repeat each event for every shard that may want it: `REPLICA` and the columns of the log."""
     from pyspark.sql.types import IntegerType, StructField, StructType
 
-    salted = log.select(f.xxhash64(*map(quote, log.columns)).alias(_SALT), "*")
+    # Spark has no hashes of maps.
+    hashed = [
+        f.to_json(f.struct(quote(name))) if "map<" in kind else f.col(quote(name))
+        for name, kind in log.dtypes
+    ]
+    salted = log.select(f.xxhash64(*hashed).alias(_SALT), "*")
     schema = StructType([StructField(REPLICA, IntegerType()), *log.schema.fields])
     return salted.mapInArrow(partial(_route, shards.summaries, replicas, reader), schema)
 

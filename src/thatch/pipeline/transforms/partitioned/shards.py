@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from thatch.engine import Engine
 from thatch.errors import SubscriptionError
@@ -43,6 +44,7 @@ SHARD = "thatch shard"  # with a blank, so that a filter can name such a column 
 PART = "thatch part"  # the number of a part of an index
 BYTES = "thatch bytes"
 _SUMMARY = "summary"
+_NAMES = "names"  # the attributes that the filters of a shard read
 
 MOST_SHARDS = 4_096
 _SHARE = 250_000  # subscriptions of a shard
@@ -63,6 +65,7 @@ class Shards:
     summaries: SharedIndex  # the index of the summaries, whose ids are the numbers of shards
     count: int  # how many shards there are; some may be empty
     subscriptions: int  # how many subscriptions there are
+    attributes: frozenset[str]  # that their filters read
     _kept: DataFrame
 
     def forget(self) -> None:
@@ -99,13 +102,17 @@ def build_shards(subscriptions: DataFrame, schema: Schema | None = None, shards:
             table.mapInArrow(partial(_assign, splitting, schema), f"`{SHARD}` int, {_COLUMNS}")
             .repartitionById(splitting.shards, f.col(f"`{SHARD}`"))
             .sortWithinPartitions(f"`{SHARD}`")
-            .mapInArrow(partial(_build, splitting, schema, most), f"{_ROWS}, {_SUMMARY} array<string>")
+            .mapInArrow(
+                partial(_build, splitting, schema, most),
+                f"{_ROWS}, {_SUMMARY} array<string>, {_NAMES} array<string>",
+            )
             .persist(StorageLevel.DISK_ONLY)  # summaries and indexes are used at different times
         )
-        summaries = kept.where(f.col(_SUMMARY).isNotNull()).select(f"`{SHARD}`", _SUMMARY).toArrow()
-    rows = kept.where(f.col(f"`{BYTES}`").isNotNull()).drop(_SUMMARY)
-    index = build_index(spark, build_router(summaries, schema))
-    return Shards(rows, index, splitting.shards, total, kept)
+        summaries = kept.where(f.col(_SUMMARY).isNotNull()).select(f"`{SHARD}`", _SUMMARY, _NAMES).toArrow()
+    rows = kept.where(f.col(f"`{BYTES}`").isNotNull()).drop(_SUMMARY, _NAMES)
+    index = build_index(spark, build_router(summaries.drop_columns([_NAMES]), schema))
+    names = frozenset(pc.list_flatten(summaries.column(_NAMES)).to_pylist())
+    return Shards(rows, index, splitting.shards, total, names, kept)
 
 
 _COLUMNS = f"{SUBSCRIPTION} string, {SUBSCRIBER} string, {FILTER} string, {EXPIRES} double, `{FORM}` binary"
@@ -159,14 +166,15 @@ def _build(splitting: Splitting, schema: Schema | None, most: int, batches: Batc
             for start in range(0, part.num_rows, _AT_ONCE):
                 _fill(engine, summary, part.slice(start, _AT_ONCE), schema)
         engine.compact()
+        names = sorted(engine.attributes())
         with task_folder() as folder:
             path = folder / "shard.thatch"
             engine.save(path)
             del engine  # before its bytes are read again
             with path.open("rb") as file:
                 for number, content in enumerate(iter(partial(file.read, _PART_BYTES), b"")):
-                    yield _row(shard, number, content, None)
-        yield _row(shard, None, None, summary.boxes())
+                    yield _row(shard, number, content)
+        yield _row(shard, None, None, summary.boxes(), names)
 
 
 def _fill(engine: Engine, summary: Summary, part: pa.Table, schema: Schema | None) -> None:
@@ -200,14 +208,25 @@ def _pieces(batches: Batches) -> Iterator[tuple[int, pa.Table]]:
 
 
 _ARROW_ROW = pa.schema(
-    [(SHARD, pa.int32()), (PART, pa.int32()), (BYTES, pa.binary()), (_SUMMARY, pa.list_(pa.string()))]
+    [
+        (SHARD, pa.int32()),
+        (PART, pa.int32()),
+        (BYTES, pa.binary()),
+        (_SUMMARY, pa.list_(pa.string())),
+        (_NAMES, pa.list_(pa.string())),
+    ]
 )
 
 
-def _row(shard: int, part: int | None, content: bytes | None, summary: list[str] | None) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist(
-        [{SHARD: shard, PART: part, BYTES: content, _SUMMARY: summary}], schema=_ARROW_ROW
-    )
+def _row(
+    shard: int,
+    part: int | None,
+    content: bytes | None,
+    summary: list[str] | None = None,
+    names: list[str] | None = None,
+) -> pa.RecordBatch:
+    fields = {SHARD: shard, PART: part, BYTES: content, _SUMMARY: summary, _NAMES: names}
+    return pa.RecordBatch.from_pylist([fields], schema=_ARROW_ROW)
 
 
 def build_router(summaries: pa.Table, schema: Schema | None) -> Engine:
