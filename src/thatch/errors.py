@@ -50,19 +50,12 @@ __all__ = [
     "shown",
 ]
 
-_SHOWN_LENGTH = 60
-
 
 def shown(value: object) -> str:
-    """A value for an error message: short, printable, and never raising."""
-    try:
-        text = repr(value[:_SHOWN_LENGTH] if isinstance(value, (str, bytes, list, tuple)) else value)
-    except Exception:  # noqa: BLE001 - a foreign __repr__ may do anything; the error at hand matters more
-        text = f"a {type(value).__name__}"
-    if len(text) > _SHOWN_LENGTH:
-        text = text[: _SHOWN_LENGTH - 3] + "..."
-    # A lone surrogate cannot be printed or logged.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    """A value for an error message: short, printable, in bounded time, and never raising."""
+    from thatch.shown import brief  # loads what only errors need
+
+    return brief(value)
 
 
 class ThatchError(Exception):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
@@ -71,3 +73,24 @@ def test_a_check_of_two_attributes_in_long_lists_is_not_tried() -> None:
     many = read_event({"lat": [1] * 200, "lon": [1] * 200})
     assert allows(near, few)
     assert not allows(near, many)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x between 0 and 2 and y is missing or x between 0 and 2",
+        "x = 0 or x = 0 and y = 3",
+        "x = 0 and (y is missing or exists(y))",
+        "x = 0 or x < 1 and x > 1 and y = 1",
+        "x = 0 or within(y, z, circle(0, 0, 1)) and x = 0",
+        "x = 0 or x = 0 and lower(y) like 'a%b%'",
+        "not (x != 0 and not (x = 0 and y = 3)) and exists(x) or x = 0",
+    ],
+)
+def test_a_closed_advertisement_names_what_was_written_and_not_what_its_normal_form_needs(text):
+    filter = parse(text)
+    for each in (filter, pickle.loads(pickle.dumps(filter))):
+        assert allows(each, read_event({"x": 0, "y": 3}), closed=True)
+        assert overlaps(each, parse("x = 0 and y = 3"), closed=True)
+        assert not allows(each, read_event({"x": 0, "other": 3}), closed=True)
+    assert filter == parse(str(filter))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 import threading
 from datetime import UTC, datetime
+from math import inf
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -258,3 +260,46 @@ def test_any_stops_at_the_first_match() -> None:
         engine.subscribe(f"s{number}", "x > 0")
     assert engine.any({"x": 1})
     assert engine.stats()["candidates"] == 1
+
+
+@pytest.mark.parametrize("bad", ["", "a\0b"])
+def test_empty_ids_and_ids_with_nul_are_refused_however_they_come(bad):
+    engine = thatch.Engine()
+    match = "not empty and has no NUL"
+    with pytest.raises(thatch.errors.SubscriptionError, match=match):
+        engine.subscribe(bad, "x = 1")
+    with pytest.raises(thatch.errors.SubscriptionError, match=match):
+        engine.subscribe("a", "x = 1", subscriber=bad)
+    rejects = engine.subscribe_many(pa.table({"subscription": [bad, "good"], "filter": ["x = 1", "x = 1"]}))
+    assert [match in reason for reason in rejects.column("reason").to_pylist()] == [True]
+    assert list(engine) == ["good"]
+    for ids in (
+        [bad],
+        pa.array([bad]),
+        pa.array([bad]).dictionary_encode(),
+        pa.chunked_array([["b"], [bad]]),
+    ):
+        with pytest.raises(thatch.errors.SubscriptionError, match=match):
+            thatch.Engine.from_columns(ids, ["x"], np.zeros((len(ids), 1)), np.ones((len(ids), 1)))
+
+
+@pytest.mark.parametrize(
+    "moment", [10**400, -(10**5_000), float("nan"), "soon", True], ids=thatch.errors.shown
+)
+def test_moments_that_are_none_are_refused_in_our_words(moment):
+    engine = thatch.Engine()
+    with pytest.raises(thatch.errors.SubscriptionError, match="seconds since 1970"):
+        engine.subscribe("a", "x = 1", expires=moment)
+    with pytest.raises(thatch.errors.SubscriptionError, match="seconds since 1970"):
+        engine.match({"x": 1}, now=moment)
+    assert len(engine) == 0
+
+
+@pytest.mark.parametrize("line", [thatch.Number(0, inf), thatch.Enum(1, inf, "infinity")])
+def test_an_engine_whose_schema_has_infinite_values_is_saved_and_pickled(tmp_path, line):
+    engine = thatch.Engine(thatch.Schema({"x": line}))
+    engine.subscribe("a", "x > 0.5")
+    engine.save(tmp_path / "saved")
+    for again in (thatch.Engine.open(tmp_path / "saved"), pickle.loads(pickle.dumps(engine))):
+        assert again.schema == engine.schema
+        assert again.match({"x": inf}) == ["a"]

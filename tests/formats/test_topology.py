@@ -130,3 +130,43 @@ def test_without_pyyaml_the_package_is_named(tmp_path, monkeypatch):
     with pytest.raises(MissingPackageError, match=r"thatch\[brokers\]"):
         read_topology(written(tmp_path, "a.yaml", YAML))
     assert read_topology(written(tmp_path, "a.json", '{"brokers": ["a"]}')) == Topology(("a",))
+
+
+def _nested(depth: int) -> str:
+    inner = "x" if depth == 0 else _nested(depth - 1)
+    return f"[&a{depth} {inner}" + f",*a{depth}" * 9 + "]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "links:\n  - " + _nested(7),
+        "links:\n  - " + _nested(60),
+        "a0: &a0 {x: 1}\n"
+        + "".join(f"a{n}: &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 30)),
+        "links: &a [*a]",
+    ],
+)
+def test_aliases_that_multiply_are_refused_before_they_are_written_out(tmp_path, text):
+    path = tmp_path / "t.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(TableError) as caught:
+        read_topology(path)
+    assert len(str(caught.value)) < 500
+
+
+def test_aliases_that_say_little_are_read(tmp_path):
+    path = tmp_path / "t.yaml"
+    path.write_text("links:\n- {between: [a, b], latency: &near 0.5}\n- {between: [b, c], latency: *near}\n")
+    assert [link.latency for link in read_topology(path).links] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("digits", [400, 5_000])
+@pytest.mark.parametrize("name", ["t.yaml", "t.json"])
+def test_numbers_of_many_digits_are_refused_in_our_words(tmp_path, digits, name):
+    path = tmp_path / name
+    path.write_text('{"links": [{"between": ["a", "b"], "latency": %s}]}' % ("1" * digits))
+    with pytest.raises(TableError) as caught:
+        read_topology(path)
+    assert "set_int_max_str_digits" not in str(caught.value)
+    assert "integer" in str(caught.value) or "a number as latency" in str(caught.value)

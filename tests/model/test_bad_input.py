@@ -351,3 +351,17 @@ def test_a_bad_event_is_refused_soon(name):
 def test_many_lists_in_one_event_cost_linear_time():
     event = {f"l{number}": [1] for number in range(10_000)}
     assert parsed("l5 = 1").matches(event)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("größe > 5", "größe"), ("x = 1 and straße.nr = 4", "straße.nr"), ("é = 5", "é"), ("exists(日本)", "日本"),
+        ("lower(naïve) like 'a'", "naïve"), ("detail-type = 'a'", "detail-type"), ("not(a@b = 1)", "a@b"),
+    ],
+)  # fmt: skip
+def test_a_name_that_needs_quotes_gets_the_advice_to_quote_it(text, name):
+    with pytest.raises(FilterSyntaxError) as caught:
+        parse(text)
+    assert f'An attribute called {name} stands in double quotes: "{name}".' in str(caught.value)
+    parse(text.replace(name, f'"{name}"'))

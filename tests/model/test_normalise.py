@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import strategies as make
 from thatch.errors import FilterError, FilterTooLargeError, NeverMatchesError
-from thatch.model.conditions import MAX_INTERVALS
+from thatch.model.conditions import MAX_INTERVALS, Draft
 from thatch.model.expressions import And, Compare, In, Not, Or
 from thatch.model.filters import Filter
 from thatch.model.language import parse
@@ -307,3 +307,51 @@ def test_nesting_by_negation_costs_no_depth(count):
     for _ in range(count):
         expression = Not(expression)
     assert Filter.of(expression) == parse("x < 5" if count % 2 == 0 else "x >= 5")
+
+
+def _joined_texts(parts, word):
+    return f" {word} ".join(parts)
+
+
+SLOW = {
+    "two-sided": _joined_texts((f"(x < {i} and y > {i})" for i in range(4_000)), "or"),
+    "attributes of their own": _joined_texts((f"(x{i} < 1 and y{i} > 1)" for i in range(4_000)), "or"),
+    "equal hulls": _joined_texts((f"(x in (0, {i + 1}, 9999) and y in (0, {i + 5}, 9999))" for i in range(4_000)), "or"),
+    "values beside patterns": "x in ("
+    + ", ".join(f"'a{i}'" for i in range(20_000))
+    + ") and "
+    + _joined_texts((f"x not like '%b{i}%'" for i in range(10_000)), "and"),
+    "many attributes": _joined_texts((f"x{i} < 1" for i in range(50_000)), "and")
+    + " and ("
+    + _joined_texts((f"(a{i} = 1 and b{i} = 1)" for i in range(1_000)), "or")
+    + ")",
+    "many values": "x in ("
+    + ", ".join(map(str, range(90_000)))
+    + ") and ("
+    + _joined_texts((f"(x != {i} and y = {i})" for i in range(1_000)), "or")
+    + ")",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_what_would_take_long_is_refused_with_its_count(name):
+    with pytest.raises(FilterTooLargeError, match=r"^Expected at most [\d,]+ .*, got [\d,]+"):
+        parse(SLOW[name])
+
+
+def test_many_values_beside_few_patterns_are_tested_one_by_one():
+    text = (
+        "x in (" + ", ".join(f"'a{i}'" for i in range(2_000)) + ") and x not like '%7%' and x not like '%8%'"
+    )
+    assert str(parse(text)).count("'") == 2 * sum(not {"7", "8"} & set(str(i)) for i in range(2_000))
+
+
+def test_alternatives_are_absorbed_however_many_there_are():
+    """Above a few they are compared by the numbers of their ends; below, one by one: both say the same."""
+    for count in (3, 40, 400):
+        text = _joined_texts((f"(x < {i % 20} and y in ({i}, {i + 1}, {-i}))" for i in range(count)), "or")
+        form = parse(text).conjunctions
+        drafts = [Draft(dict(each.constraints), frozenset()) for each in form]
+        assert not any(one is not other and one.covers(other) for one in drafts for other in drafts)
+        assert parse(_joined_texts(reversed(text.split(" or ")), "or")) == parse(text)

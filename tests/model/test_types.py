@@ -346,3 +346,28 @@ def test_a_bad_description_is_refused(description):
         Schema.from_description(description)
     assert caught.value.expected
     assert caught.value.got
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        Number(0, inf),
+        Number(-inf),
+        Number(inf, inf),
+        Enum(1, inf),
+        Enum(-inf, "infinity"),
+        Decimal(2, -inf, inf),
+    ],
+)
+def test_infinite_bounds_and_values_are_described_as_json(line):
+    schema = Schema({"x": line})
+    text = json.dumps(schema.describe(), allow_nan=False)
+    assert Schema.from_description(json.loads(text)) == schema
+
+
+@pytest.mark.parametrize("bad", [{"number": "infinity", "more": 1}, {"number": 5}, {"number": []}, [[]], {}])
+def test_other_objects_as_bounds_are_refused(bad):
+    with pytest.raises(SchemaError):
+        Schema.from_description({"x": {"type": "Number", "minimum": bad}})
+    with pytest.raises(SchemaError):
+        Schema.from_description({"x": {"type": "Enum", "values": [bad]}})

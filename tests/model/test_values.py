@@ -13,11 +13,14 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from thatch.errors import EventError, ThatchError
+from thatch.errors import EventError, SubscriptionError, ThatchError, shown
+from thatch.formats.files import object_of
+from thatch.model import schema as declared
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
+from thatch.model.language import parse
 from thatch.model.language.python import attr
-from thatch.model.values import read_scalar
+from thatch.model.values import check_id, finite, is_id, read_scalar
 
 
 class Level(enum.IntEnum):
@@ -150,3 +153,65 @@ def test_any_sequence_is_a_list(kind):
     assert made.matches({"a": kind([1, 2])})
     assert made.matches({"a": kind([[1, 3], [3, 2]])})
     assert not made.matches({"a": kind([1, 3])})
+
+
+@pytest.mark.parametrize("value", ["", "a\0b", "\ud800", None, 5, b"a", ["a"]])
+def test_ids_are_text_that_is_not_empty_and_has_no_nul(value):
+    assert not is_id(value)
+    with pytest.raises(SubscriptionError, match="not empty and has no NUL"):
+        check_id(value)
+
+
+@pytest.mark.parametrize("value", ["a", " ", "\n", "é😀", "a" * 10_000])
+def test_any_other_text_is_an_id(value):
+    assert check_id(value) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (5, 5.0),
+        (0.5, 0.5),
+        (10**400, None),
+        (10**5_000, None),
+        (inf, None),
+        (nan, None),
+        (True, None),
+        ("5", None),
+    ],
+    ids=shown,
+)
+def test_finite_numbers_are_those_of_a_double(value, number):
+    assert finite(value) == number
+
+
+DIGITS = "1" * 5_000
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda: parse(f"x = {DIGITS}"),
+        lambda: parse(f"x < -{DIGITS}"),
+        lambda: parse(f"x in (1, {DIGITS})"),
+        lambda: parse(f'{{"x": [{{"numeric": ["=", {DIGITS}]}}]}}'),
+        lambda: parse(f'{{"x": [{DIGITS}]}}'),
+        lambda: parse({"x": [10**5_000]}),
+        lambda: parse({"x": [{"numeric": ["<", -(10**5_000)]}]}),
+        lambda: parse(attr("x") < 10**5_000),
+        lambda: parse(attr("x").is_in([10**5_000])),
+        lambda: parse("x = 1").matches({"x": 10**5_000}),
+        lambda: parse("x = 1").matches({"x": [1, {"y": 10**5_000}]}),
+        lambda: declared.Number(10**5_000),
+        lambda: declared.Integer(0, 10**5_000),
+        lambda: declared.Enum(10**5_000),
+        lambda: declared.Decimal(10**5_000),
+        lambda: declared.Schema.from_description({"x": {"type": "Number", "minimum": 10**5_000}}),
+        lambda: declared.Schema.from_description({"x": 10**5_000}),
+        lambda: object_of(f'{{"x": {DIGITS}}}'),
+    ],
+)
+def test_numbers_of_thousands_of_digits_are_refused_in_our_words(attempt):
+    with pytest.raises(ValueError, match=r"^(?!.*set_int_max_str_digits)(?!Exceeds)") as caught:
+        attempt()
+    assert len(str(caught.value)) < 1_000

@@ -138,8 +138,8 @@ def test_tables_of_the_user_need_no_numbers_and_may_hold_anything(spark):
     assert len(reasons) == 4
     assert reasons[0].startswith("Expected UTF-8 text as filter")
     assert reasons[1:] == [
-        "Expected a text as id, got '\\udcff' of type str",
-        "Expected a text as id, got None of type NoneType",
+        "Expected a text as id that is not empty and has no NUL, got '\\udcff' of type str",
+        "Expected a text as id that is not empty and has no NUL, got None of type NoneType",
         "Expected filter text, got null",
     ]
     nothing = load(table.where("false"))

@@ -177,3 +177,10 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(SchemaError):
         sureness(box, [parse("a = 1"), parse("a = 1", Schema({"a": Integer()}))])
     assert repr(box) == "EventBox({'a': 1})"
+
+
+def test_a_cyclic_box_is_refused():
+    value: dict[str, object] = {}
+    value["a"] = value
+    with pytest.raises(EventError, match="cyclic"):
+        EventBox(value)

@@ -290,3 +290,11 @@ def test_an_empty_set_is_small() -> None:
     finally:
         tracemalloc.stop()
     assert size / len(kept) <= 10_000
+
+
+@pytest.mark.parametrize("bad", ["", "a\0b", 5])
+def test_ids_that_are_none_are_refused(bad):
+    link = ForwardingSet()
+    with pytest.raises(SubscriptionError, match="not empty and has no NUL"):
+        link.add(bad, "x = 1")
+    assert not list(link.active)

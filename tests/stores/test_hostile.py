@@ -81,7 +81,7 @@ def test_a_store_takes_whatever_is_a_filter_and_answers_exactly(store, family):
 def test_what_a_driver_cannot_write_is_an_error_of_the_store_and_changes_nothing(store):
     store.put([(made("a", "x = 1"), cold())], [record()])
     with pytest.raises(StoreError, match="surrogates not allowed"):
-        store.put([(made("b", "x = 1"), cold()), (made("half \ud800", "x = 1"), cold())], [])
+        store.put([(made("b", "x = 1"), cold()), (made("c", "x = 1", "half \ud800"), cold())], [])
     assert list(store.identities()) == ["a"]
     store.put([(made("b", "x = 1"), cold())], [])
     assert [each.identity for each in store.match(read_event({"x": 1}))] == ["a", "b"]

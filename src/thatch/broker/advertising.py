@@ -30,7 +30,7 @@ def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Adv
         if known.hop is not hop:
             reason = "an id that is taken"
             tables.contest(step, hop, known)
-        elif known.filter == message.filter and known.closed == bool(message.closed):
+        elif _is_same(known, message):
             if is_client and known.expires != message.expires:
                 known.expires = message.expires
                 _persist(step, known)
@@ -62,6 +62,16 @@ def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Adv
     if drawn:
         assert isinstance(hop, BrokerLink)
         refresh_subscriptions(tables, step, hop, drawn)
+
+
+def _is_same(known: KnownAdvertisement, message: Advertise) -> bool:
+    """Whether an advertisement says what is known; closed ones also by the names that they give."""
+    is_closed = bool(message.closed)
+    return (
+        known.filter == message.filter
+        and known.closed == is_closed
+        and (not is_closed or known.filter.also_named == message.filter.also_named)
+    )
 
 
 def on_unadvertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Unadvertise) -> None:

@@ -29,6 +29,7 @@ from thatch.broker.subscribing import (
 from thatch.broker.tables import BrokerLink, KnownSubscription, RoutingTables
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
+from thatch.model.values import is_id
 
 __all__ = ["Broker"]
 
@@ -95,8 +96,8 @@ class Broker:
         trusts_topology: bool = False,
         items: Items | None = None,
     ) -> None:
-        if not isinstance(name, str) or not name:
-            raise ParameterError("a name that is text and not empty", shown(name), "name")
+        if not is_id(name):
+            raise ParameterError("a name that is text, not empty, without NUL", shown(name), "name")
         self.tables = RoutingTables(
             name,
             Routing() if routing is None else routing,

@@ -250,7 +250,7 @@ class LinkEntries(Generic[Offer]):
         if self._open is not None:
             found = {names.get(about, about): filter for about, filter in self._open.active.items()}
         if self._closed is not None:
-            found.update({ids[0]: filter for filter, ids in self._closed.ids.items()})
+            found.update({ids[0]: self._closed.filters[ids[0]] for ids in self._closed.ids.values()})
         return found
 
     def entries(self) -> list[tuple[str, Filter, bool]]:
@@ -265,7 +265,7 @@ class LinkEntries(Generic[Offer]):
     def proof(self, about: str) -> tuple[str, ...] | None:
         """The ids that make an entry redundant, None if they are not known."""
         if self._closed is not None and about in self._closed.filters:
-            return (self._closed.ids[self._closed.filters[about]][0],)
+            return (self._closed.equal_to(self._closed.filters[about])[0],)
         assert self._open is not None
         proof, names = self._open.proof(about), self._names or {}
         return None if proof is None else tuple(names.get(each, each) for each in proof)
@@ -289,22 +289,27 @@ class _ClosedEntries:
     __slots__ = ("filters", "ids")
 
     def __init__(self) -> None:
-        self.ids: dict[Filter, list[str]] = {}  # of equal ones, the one that was told first
+        # By filter and the attributes that it names besides; of equal ones, the one that was told first.
+        self.ids: dict[tuple[Filter, frozenset[str]], list[str]] = {}
         self.filters: dict[str, Filter] = {}
 
     def add(self, about: str, filter: Filter) -> Changes:
-        same = self.ids.setdefault(filter, [])
+        same = self.equal_to(filter)
         same.append(about)
         self.filters[about] = filter
         return Changes(((about, filter),), ()) if len(same) == 1 else Changes()
 
+    def equal_to(self, filter: Filter) -> list[str]:
+        """The ids of equal filters; a list that grows with them."""
+        return self.ids.setdefault((filter, filter.also_named), [])
+
     def remove(self, about: str) -> Changes:
         filter = self.filters.pop(about)
-        same = self.ids[filter]
+        same = self.equal_to(filter)
         was_first = same[0] == about
         same.remove(about)
         if not same:
-            del self.ids[filter]
+            del self.ids[filter, filter.also_named]
         if not was_first:
             return Changes()
         return Changes(((same[0], filter),) if same else (), (about,))

@@ -22,8 +22,8 @@ _MAX_TIED = 10_000  # combinations of list values of several attributes that one
 
 
 def names_of(filter: Filter) -> frozenset[str]:
-    """The attributes that a filter constrains."""
-    return frozenset(base_of(key) for each in filter.conjunctions for key in _keys(each))
+    """The attributes that a filter names, also those that its normal form does not need."""
+    return filter.also_named.union(*(each.attributes() for each in filter.conjunctions))
 
 
 def overlaps(advertised: Filter, wanted: Filter, *, closed: bool = False) -> bool:
@@ -46,11 +46,6 @@ def allows(advertised: Filter, record: Record, *, closed: bool = False) -> bool:
     if closed and not {base_of(key) for key in record.keys()} <= names_of(advertised):  # noqa: SIM118 - of a record
         return False
     return any(_contains(each, record) for each in advertised.conjunctions)
-
-
-def _keys(conjunction: Conjunction) -> list[str]:
-    keys = [key for key, _ in conjunction.constraints]
-    return keys + [key for residual in conjunction.residuals for key in residual.keys]
 
 
 def _allows_missing(conjunction: Conjunction, names: frozenset[str]) -> bool:

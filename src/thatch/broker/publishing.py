@@ -18,6 +18,7 @@ from thatch.broker.tables import BrokerLink, Hop, LocalClient, RoutingTables
 from thatch.errors import EventError
 from thatch.model.events import MAX_DEPTH, Record, read_event
 from thatch.model.matching import holds
+from thatch.model.values import is_id
 
 __all__ = ["on_publish", "wanting_clients", "wanting_links"]
 
@@ -78,7 +79,7 @@ def wanting_clients(tables: RoutingTables, record: Record) -> dict[str, list[str
 
 
 def _is_well_formed(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publish) -> bool:
-    if not isinstance(message.publication, str) or not message.publication:
+    if not is_id(message.publication):
         tables.refuse(step, hop, message.publication, "a publication whose id is not text")
         return False
     if isinstance(hop, LocalClient) and message.publication in tables.published:

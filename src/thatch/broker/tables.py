@@ -24,6 +24,7 @@ from thatch.matching.growing import GrowingIndex
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
+from thatch.model.values import is_id
 
 __all__ = [
     "BrokerLink",
@@ -315,7 +316,7 @@ class RoutingTables:
 
     def reason_to_refuse(self, hop: Hop, about: Any, filter: Any, expires: Any, now: float) -> str:
         """Why a subscription or an advertisement cannot be accepted, empty if it can."""
-        if not isinstance(about, str) or not about:
+        if not is_id(about):
             return "an id that is not text"
         # Neighbours send mergers too, but under longer names than the numbers that mergers have inside a link.
         if about.startswith(MERGER) and (

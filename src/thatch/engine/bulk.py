@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from thatch.engine.ids import Ids
+from thatch.engine.texts.base import text_chunks
 from thatch.errors import SubscriptionError, TableError, shown
 from thatch.matching.arrays import starts_of
 from thatch.matching.growing import GrowingIndex
 from thatch.model.names import key_of
-from thatch.model.values import is_text
+from thatch.model.values import check_id, is_text
 
 __all__ = ["BoundsTable"]
 
@@ -63,6 +64,7 @@ class BoundsTable:
         from thatch.matching.segments.parts import MOST_ATTRIBUTES  # loads the kernels
 
         offsets, count = self.offsets, len(self.ids)
+        _check_ids(self.ids)
         if len(offsets) != count + 1:
             expected = f"{count + 1:,} offsets for {count:,} subscriptions"
             raise TableError(expected, f"{len(offsets):,}", "offsets")
@@ -108,6 +110,16 @@ class BoundsTable:
             attribute = numbers[self.attribute]
             segments.extend_sides(sides_of_bounds(slots, self.offsets, attribute, self.low, self.high))
         return index, ids
+
+
+def _check_ids(ids: Any) -> None:
+    import pyarrow.compute as pc  # which an engine of few subscriptions does not need
+
+    for chunk in text_chunks(ids):
+        is_bad = pc.or_(pc.equal(pc.binary_length(chunk), 0), pc.match_substring(chunk, "\0"))
+        bad = pc.index(is_bad, pa.scalar(value=True)).as_py()
+        if bad >= 0:
+            check_id(chunk[bad].as_py())
 
 
 def _keys(attributes: Any) -> list[str]:
@@ -176,6 +188,6 @@ def _subscribers(subscribers: Any, count: int) -> list[str | None]:
     if len(names) != count:
         raise TableError(f"{count:,} subscribers", f"{len(names):,}", "subscribers")
     for name in names:
-        if name is not None and (not isinstance(name, str) or not is_text(name)):
-            raise SubscriptionError("a text as subscriber", shown(name))
+        if name is not None:
+            check_id(name, "subscriber")
     return names

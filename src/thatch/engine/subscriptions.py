@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from math import isnan
+from math import isinf
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from thatch.matching.growing import GrowingIndex
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.model.values import is_text
+from thatch.model.values import check_id, finite
 
 __all__ = [
     "REJECTS", "SUBSCRIPTIONS", "CheckedSubscription", "CheckedTable", "Moment", "read_subscription",
@@ -57,7 +57,7 @@ def seconds(value: Moment, what: str) -> float:
     """Seconds since 1970 of a number or a datetime (naive = UTC)."""
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or isnan(value):
+    if finite(value) is None and not (isinstance(value, float) and isinf(value)):
         raise SubscriptionError("seconds since 1970 or a datetime", shown(value), what)
     return float(value)
 
@@ -66,10 +66,9 @@ def read_subscription(
     identity: Any, source: Any, subscriber: Any, expires: Any, schema: Schema | None
 ) -> CheckedSubscription:
     """A subscription as a caller gave it, checked."""
-    if not isinstance(identity, str) or not is_text(identity):
-        raise SubscriptionError("a text as id", f"{shown(identity)} of type {type(identity).__name__}")
-    if subscriber is not None and (not isinstance(subscriber, str) or not is_text(subscriber)):
-        raise SubscriptionError("a text as subscriber", shown(subscriber), shown(identity))
+    check_id(identity)
+    if subscriber is not None:
+        check_id(subscriber, "subscriber", shown(identity))
     filter = parse(source, schema)
     until = NEVER if expires is None else seconds(expires, "expires")
     return CheckedSubscription(identity, filter, subscriber, until)

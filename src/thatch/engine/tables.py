@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from thatch.errors import TableError, shown
+from thatch.model.values import reason_of
 
 __all__ = [
     "NULLS", "PLAIN_TYPES", "Reject", "arrow_table", "check_events", "check_table", "event_rows", "is_event_type", "is_text_type",
@@ -184,7 +185,7 @@ def _object(text: str | None) -> dict[str, Any]:
     try:
         row = json.loads(text) if text is not None else None
     except (ValueError, RecursionError) as error:
-        raise TableError("JSON", f"{shown(text)} ({error})") from None
+        raise TableError("JSON", f"{shown(text)} ({reason_of(error)})") from None
     if not isinstance(row, dict):
         raise TableError("a JSON object", shown(text))
     return row

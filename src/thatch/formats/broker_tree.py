@@ -14,7 +14,6 @@ unless said, `boxes` (the most that the broker's filter has) what is asked for a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from thatch.errors import ParameterError, TableError, shown
 from thatch.formats.topology import file_content, topology_of
 from thatch.model.topology import Topology
+from thatch.model.values import finite
 from thatch.placement.arrays import Floats
 from thatch.placement.sites import COMPLEXITY, Sites, latency_locations, tree_parents
 from thatch.placement.tree import BrokerTree
@@ -72,7 +72,12 @@ def _locations(topology: Topology, entries: Mapping[str, Mapping[str, Any]]) -> 
     axes = next(len(each) if isinstance(each, list) else 0 for each in given if each is not None)
     rows = []
     for name, each in zip(topology.brokers, given, strict=True):
-        if not isinstance(each, list) or len(each) != axes or not all(map(_is_number, each)) or not each:
+        if (
+            not isinstance(each, list)
+            or len(each) != axes
+            or any(finite(value) is None for value in each)
+            or not each
+        ):
             raise TableError(
                 f"a location of {axes} numbers for every broker, or for none",
                 shown(each),
@@ -86,10 +91,6 @@ def _number(
     entries: Mapping[str, Mapping[str, Any]], name: str, field: str, default: float, least: float
 ) -> float:
     value = entries.get(name, {}).get(field, default)
-    if not _is_number(value) or not least <= value < inf:
+    if finite(value) is None or value < least:
         raise TableError(f"a number from {least:g} as `{field}`", shown(value), f"broker {shown(name)}")
     return float(value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -17,7 +17,7 @@ from thatch.errors import TableError, shown
 from thatch.formats.contents import as_text, open_file, translate_damage
 from thatch.formats.live import FollowedFile, Live, LiveInput
 from thatch.formats.reading import Reading
-from thatch.model.values import is_text, unique_names
+from thatch.model.values import is_text, reason_of, unique_names
 
 __all__ = ["STDIN", "Reject", "Rejects", "content_of", "kind_of", "object_of", "open_text", "read_lines"]
 
@@ -123,7 +123,7 @@ def object_of(line: str) -> dict[str, Any]:
     except KeyError as error:
         raise ValueError(f"Duplicate name in an object: {shown(error.args[0])}") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"Expected JSON, got {shown(line)} ({error})") from None
+        raise ValueError(f"Expected JSON, got {shown(line)} ({reason_of(error)})") from None
     if not isinstance(read, dict):
         raise ValueError(f"Expected a JSON object, got {shown(line)}")  # noqa: TRY004 - the line, not a type
     return read

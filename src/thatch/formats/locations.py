@@ -15,6 +15,7 @@ import numpy as np
 from thatch.errors import TableError, shown
 from thatch.formats.columns import infer_types, read_table
 from thatch.formats.files import kind_of, read_lines
+from thatch.model.values import finite
 from thatch.placement.sites import Homes
 from thatch.placement.tree import BrokerTree
 
@@ -63,7 +64,7 @@ def _point(fields: dict[str, Any], nodes: dict[str, list[float]], axes: int, whe
     point = fields.get(_LOCATION)
     if point is None:
         point = [value for name, value in fields.items() if name not in (_SUBSCRIBER, _BROKER, _LIMIT)]
-    if not isinstance(point, list) or len(point) != axes or not all(map(_is_finite, point)):
+    if not isinstance(point, list) or len(point) != axes or any(finite(value) is None for value in point):
         raise TableError(f"a location of {axes} finite numbers", shown(point), where)
     return point
 
@@ -71,13 +72,9 @@ def _point(fields: dict[str, Any], nodes: dict[str, list[float]], axes: int, whe
 def _limit(value: Any, where: str) -> float:
     if value is None:
         return float("nan")
-    if not _is_finite(value) or value < 0:
+    if finite(value) is None or value < 0:
         raise TableError("a latency from 0 as `limit`", shown(value), where)
     return float(value)
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
 def _say_nothing(_: str) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from thatch.errors import MissingPackageError, ParameterError, TableError, shown
 from thatch.model.topology import Link, Topology
+from thatch.model.values import reason_of
 
 __all__ = ["SHAPES", "file_content", "generate_topology", "read_topology", "topology_of"]
 
@@ -38,6 +39,7 @@ _MAKERS: dict[str, tuple[Callable[..., Topology], tuple[str, ...]]] = {
     "regions": (Topology.regions, ("regions", "brokers", "near", "far", "bandwidth", "seed")),
 }
 SHAPES = tuple(_MAKERS)
+_MOST_PARTS = 1_000_000  # values, lists and objects of a file
 
 
 def read_topology(path: str | Path) -> Topology:
@@ -166,7 +168,7 @@ def _json(text: str, path: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TableError(f"Not valid JSON: {error}", where=path) from error
+        raise TableError(f"Not valid JSON: {reason_of(error)}", where=path) from error
 
 
 def _yaml(text: str, path: str) -> object:
@@ -175,6 +177,22 @@ def _yaml(text: str, path: str) -> object:
     except ImportError as error:
         raise MissingPackageError("PyYAML", "brokers", "topologies in YAML") from error
     try:
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        # Before aliases become objects: merging `<<` writes out what they stand for.
+        size = 0 if node is None else _written_out(node, {})
+        if size <= _MOST_PARTS:
+            return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise TableError(f"Not valid YAML: {' '.join(str(error).split())}", where=path) from error
+        raise TableError(f"Not valid YAML: {reason_of(error)}", where=path) from error
+    raise TableError(f"at most {_MOST_PARTS:,} parts, aliases written out", f"{size:,}", path)
+
+
+def _written_out(node: Any, known: dict[int, int]) -> int:
+    """How many parts a node of YAML has if every alias is replaced by what it stands for."""
+    if id(node) not in known:
+        known[id(node)] = _MOST_PARTS  # of a node inside itself
+        children = node.value if isinstance(node.value, list) else []
+        flat = (each for child in children for each in (child if isinstance(child, tuple) else (child,)))
+        known[id(node)] = 1 + sum(_written_out(each, known) for each in flat)
+    return known[id(node)]

@@ -76,6 +76,7 @@ class Normalisation:
 
     schema: Schema | None
     remarks: dict[Remark, None] = field(default_factory=dict)  # in order, each once
+    written: set[str] = field(default_factory=set)  # the keys of all conditions
     steps: int = 0
     has_products: bool = False  # then a conjunction may be no alternative that anybody wrote
 

@@ -44,6 +44,7 @@ __all__ = [
     "Dead",
     "boxes_of",
     "close",
+    "count_tests",
     "implied_constraint",
     "implies_residual",
     "points_of",
@@ -68,6 +69,11 @@ class Conjunction:
 
     constraints: tuple[tuple[str, Constraint], ...]
     residuals: tuple[Residual, ...] = ()
+
+    def attributes(self) -> set[str]:
+        """The keys of the attributes that it is about, without functions of them."""
+        checked = (key for residual in self.residuals for key in residual.keys)
+        return {base_of(key) for key in (*dict(self.constraints), *checked)}
 
     def box_count(self) -> int:
         """How many boxes `boxes` would give, without making them."""
@@ -145,6 +151,24 @@ def _close_attribute(
     for key in derived:
         implied_base = intersect(implied_base, _base_of_derived(key, constraints[key]))
     constraints[base] = own if own != tighten(implied_base, line) else WHOLE
+
+
+def count_tests(
+    constraints: Mapping[str, Constraint], checks: Iterable[Residual], schema: Schema | None
+) -> int:
+    """How many times `close` would test a single value against a check; none where there are few of both."""
+    numbers: dict[str, int] = {}
+    for check in checks:
+        if len(check.keys) == 1:
+            base = base_of(check.keys[0])
+            numbers[base] = numbers.get(base, 0) + 1
+    count = 0
+    for base, number in numbers.items():
+        if number > 1:
+            line = line_of(base, schema)
+            places = points_of(tighten(constraints.get(base, WHOLE), line), line)
+            count += number * len(places or ())
+    return count
 
 
 def _test_each_value(

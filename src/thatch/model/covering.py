@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from thatch.model.conjunctions import Conjunction, Dead, close, implied_constraint, implies_residual
+from thatch.model.conjunctions import (
+    Conjunction,
+    Dead,
+    close,
+    count_tests,
+    implied_constraint,
+    implies_residual,
+)
 from thatch.model.lines import WHOLE, Constraint, difference, intersect
 from thatch.model.lines import covers as line_covers
 from thatch.model.schema import Schema
@@ -17,6 +24,7 @@ from thatch.model.schema import Schema
 __all__ = ["covers", "intersects", "overlap", "subtract"]
 
 _MAX_PIECES = 200_000
+_MAX_TESTS = 100_000  # of single values against checks
 
 Sides = dict[str, Constraint]
 
@@ -37,6 +45,8 @@ def _meet(one: Conjunction, other: Conjunction, schema: Schema | None) -> bool:
         sides[key] = intersect(sides.get(key, WHOLE), constraint)
         if not sides[key]:
             return False
+    if count_tests(sides, one.residuals + other.residuals, schema) > _MAX_TESTS:
+        return True  # as far as is known
     try:
         close(sides, one.residuals + other.residuals, schema)
     except Dead:

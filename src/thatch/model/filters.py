@@ -27,6 +27,9 @@ class Filter:
     Made by `thatch.parse`. Two filters are equal when their normal forms and schemas are. `str` gives canonical
     text that parses back to an equal filter.
 
+    `also_named` are attributes that were written and that the normal form does not need, as `y` in
+    `x = 1 or x = 1 and y = 2`; two filters may be equal and differ in them.
+
     Examples
     --------
     >>> import thatch
@@ -37,25 +40,30 @@ class Filter:
     True
     """
 
-    __slots__ = ("_hash", "conjunctions", "remarks", "schema")
+    __slots__ = ("_hash", "also_named", "conjunctions", "remarks", "schema")
 
     conjunctions: tuple[Conjunction, ...]
     remarks: tuple[Remark, ...]
     schema: Schema | None
 
     def __init__(
-        self, conjunctions: tuple[Conjunction, ...], schema: Schema | None, remarks: tuple[Remark, ...]
+        self,
+        conjunctions: tuple[Conjunction, ...],
+        schema: Schema | None,
+        remarks: tuple[Remark, ...],
+        also_named: frozenset[str] = frozenset(),
     ) -> None:
         self.conjunctions = conjunctions
         self.schema = schema
         self.remarks = remarks
+        self.also_named = also_named
         self._hash: int | None = None
 
     @classmethod
     def of(cls, expression: Expression, schema: Schema | None = None) -> Filter:
         """The filter of an expression."""
         form = normalise(expression, schema)
-        return cls(form.conjunctions, schema, form.remarks)
+        return cls(form.conjunctions, schema, form.remarks, form.also_named)
 
     def matches(self, event: Mapping[str, Any]) -> bool:
         """Whether an event, or for an event with lists one of its flat events, satisfies the filter."""
@@ -127,4 +135,4 @@ class Filter:
         return f"thatch.parse({str(self)!r}{schema})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Filter, (self.conjunctions, self.schema, self.remarks))
+        return (Filter, (self.conjunctions, self.schema, self.remarks, self.also_named))

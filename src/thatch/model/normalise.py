@@ -23,9 +23,10 @@ from thatch.model.conditions import (
     parts_of_condition,
     values_of,
 )
-from thatch.model.conjunctions import Conjunction, Dead, close
-from thatch.model.expressions import And, Compare, Constant, Expression, In, Matches, Not, Or
+from thatch.model.conjunctions import Conjunction, Dead, close, count_tests
+from thatch.model.expressions import And, Compare, Constant, Expression, In, Matches, Not, Or, Within
 from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval, union
+from thatch.model.names import base_of
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.model.simplification import simplify
@@ -35,6 +36,8 @@ __all__ = ["MAX_CONDITIONS", "MAX_CONJUNCTIONS", "NormalForm", "normalise"]
 MAX_CONJUNCTIONS = 1_024
 _MAX_PRODUCT = 4 * MAX_CONJUNCTIONS  # conjunctions written out before simplifying
 _MAX_STEPS = 100 * _MAX_PRODUCT  # pairs of conjunctions looked at while multiplying out
+_MAX_TESTS = 1_000_000
+_MAX_CUTS = 5_000_000  # ends of intervals in all conjunctions while multiplying out
 _MAX_DEPTH = 200
 _FEW = 1_000
 _MAX_COMPARED = 20  # alternatives of one `or` that are looked at two by two
@@ -47,6 +50,7 @@ class NormalForm:
 
     conjunctions: tuple[Conjunction, ...]
     remarks: tuple[Remark, ...] = ()
+    also_named: frozenset[str] = frozenset()  # attributes that were written and are not needed
 
 
 def normalise(expression: Expression, schema: Schema | None = None) -> NormalForm:
@@ -66,13 +70,7 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
     parts = _normal(expression, False, work, 0)
     if len(parts) > _MAX_PRODUCT:
         raise FilterTooLargeError("alternatives after normalisation", len(parts), MAX_CONJUNCTIONS)
-    conjunctions: list[Conjunction] = []
-    reasons: list[str] = []
-    for part in parts:
-        try:
-            conjunctions.append(close(part.constraints, part.residuals, schema))
-        except Dead as dead:
-            reasons.append(str(dead))
+    conjunctions, reasons = _closed(parts, schema)
     if not work.has_products or not conjunctions:
         for reason in reasons:
             work.remark("dead", reason)
@@ -86,7 +84,27 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
     for conjunction in conjunctions:
         _check_pairs(conjunction)
         _check_intervals(conjunction)
-    return NormalForm(tuple(conjunctions), tuple(work.remarks))
+    needed = {base for conjunction in conjunctions for base in conjunction.attributes()}
+    also_named = frozenset(map(base_of, work.written)) - needed
+    return NormalForm(tuple(conjunctions), tuple(work.remarks), also_named)
+
+
+def _closed(parts: list[Draft], schema: Schema | None) -> tuple[list[Conjunction], list[str]]:
+    """The conjunctions that can hold, and why the others cannot."""
+    conjunctions: list[Conjunction] = []
+    reasons: list[str] = []
+    tests = 0
+    for part in parts:
+        if len(part.residuals) > 1:
+            tests += count_tests(part.constraints, part.residuals, schema)
+            if tests > _MAX_TESTS:
+                what = "tests of single values against `like` or `within`"
+                raise FilterTooLargeError(what, tests, _MAX_TESTS)
+        try:
+            conjunctions.append(close(part.constraints, part.residuals, schema))
+        except Dead as dead:
+            reasons.append(str(dead))
+    return conjunctions, reasons
 
 
 def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
@@ -152,6 +170,10 @@ def _normal(expression: Expression, negated: bool, work: Normalisation, depth: i
             return [Draft({})]
         work.remark("dead", "it is false")
         return []
+    if isinstance(expression, Within):
+        work.written.update((expression.latitude, expression.longitude))
+    else:
+        work.written.add(expression.key)  # type: ignore[attr-defined]  # all other kinds have one
     return parts_of_condition(expression, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions
 
 
@@ -213,6 +235,9 @@ def _multiplied(first: list[Draft], second: list[Draft], work: Normalisation) ->
     work.steps += count
     if work.steps > _MAX_STEPS:
         raise FilterTooLargeError("pairs of alternatives to multiply out", work.steps, _MAX_STEPS)
+    ends = len(second) * _size(first) + len(first) * _size(second)
+    if ends > _MAX_CUTS:
+        raise FilterTooLargeError("ends of intervals in alternatives to multiply out", ends, _MAX_CUTS)
     result: list[Draft] = []
     for right in second:
         met = len(result)
@@ -226,6 +251,11 @@ def _multiplied(first: list[Draft], second: list[Draft], work: Normalisation) ->
         if len(result) == met:
             work.remark("dead", f"the conditions on {key} exclude each other")
     return result
+
+
+def _size(drafts: list[Draft]) -> int:
+    """The ends of intervals of drafts; a check counts as one."""
+    return sum(len(draft.residuals) + sum(map(len, draft.constraints.values())) for draft in drafts)
 
 
 def _both(first: Draft, second: Draft) -> Draft | str:

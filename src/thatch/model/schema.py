@@ -8,6 +8,7 @@ missing, everywhere, and is counted. Attributes that are not declared keep the o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Any
 
 from thatch.errors import SchemaError, shown
@@ -101,6 +102,15 @@ class Schema(Mapping[str, Line]):
         return cls({name: _described(name, fields) for name, fields in description.items()})
 
 
+def _value(described: Any) -> Any:
+    """An argument of a type as `describe` wrote it: infinite numbers as `{"number": "infinity"}`."""
+    if isinstance(described, list):
+        return [each if isinstance(each, list) else _value(each) for each in described]
+    if isinstance(described, Mapping) and set(described) == {"number"}:
+        return {"infinity": inf, "-infinity": -inf}.get(str(described["number"]), described)
+    return described
+
+
 def _described(name: object, fields: object) -> Line:
     arguments = dict(fields) if isinstance(fields, Mapping) else {}
     kind = arguments.pop("type", None)
@@ -109,7 +119,7 @@ def _described(name: object, fields: object) -> Line:
     if maker is None:
         raise SchemaError(f"a `type`, one of {', '.join(_TYPES)}", shown(fields), where)
     try:
-        return maker(**arguments)
+        return maker(**{name: _value(value) for name, value in arguments.items()})
     except TypeError as error:
         raise SchemaError(f"the description of a type {kind}", shown(fields), where) from error
 

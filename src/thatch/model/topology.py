@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from thatch.errors import ParameterError, shown
-from thatch.model.values import is_text
+from thatch.model.values import finite, is_id
 
 __all__ = ["Link", "Topology"]
 
@@ -42,7 +42,7 @@ class Link:
             raise ParameterError(f"A link connects two brokers: {shown(self.one)} is linked to itself")
         for name in ("latency", "bandwidth"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if finite(value) is None and value != inf:
                 raise ParameterError(f"a number as {name}", shown(value), self._where())
         if not 0 <= self.latency < inf:
             raise ParameterError("a latency of 0 seconds or more", shown(self.latency), self._where())
@@ -216,8 +216,8 @@ class Topology:
 
 
 def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name or not is_text(name):
-        raise ParameterError("a broker's name: text that is not empty", shown(name), "brokers")
+    if not is_id(name):
+        raise ParameterError("a broker's name: text that is not empty and has no NUL", shown(name), "brokers")
 
 
 def _root(roots: dict[str, str], name: str) -> str:

@@ -54,10 +54,16 @@ class DeclaredType(Line):
         return hash(repr(self))
 
     def __repr__(self) -> str:
-        fields = {
-            name: value for name, value in self.describe().items() if name != "type" and value is not None
-        }
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields.items())})"
+        names = [name for name in self.describe() if name != "type"]
+        fields = ((name, getattr(self, name)) for name in names)
+        given = ", ".join(f"{name}={value!r}" for name, value in fields if value is not None)
+        return f"{type(self).__name__}({given})"
+
+
+def _plain(value: Literal) -> Any:
+    """A value as JSON can hold it, which has no infinite numbers; `Schema.from_description` reads it."""
+    is_infinite = isinstance(value, float) and isinf(value)
+    return {"number": "infinity" if value == inf else "-infinity"} if is_infinite else value
 
 
 def _bound(value: Any, what: str) -> int | float | None:
@@ -106,7 +112,11 @@ class _Numeric(DeclaredType):
         return self._first <= (5, value, 0) < self._last
 
     def describe(self) -> dict[str, Any]:
-        return {"type": type(self).__name__, "minimum": self.minimum, "maximum": self.maximum}
+        return {
+            "type": type(self).__name__,
+            "minimum": _plain(self.minimum),
+            "maximum": _plain(self.maximum),
+        }
 
 
 class Number(_Numeric):
@@ -237,7 +247,7 @@ class Enum(DeclaredType):
         return index < len(self._points) and self._points[index] == place
 
     def describe(self) -> dict[str, Any]:
-        return {"type": "Enum", "values": list(self.values)}
+        return {"type": "Enum", "values": [_plain(value) for value in self.values]}
 
     def __repr__(self) -> str:
         return f"Enum({', '.join(map(repr, self.values))})"

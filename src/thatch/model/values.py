@@ -28,16 +28,20 @@ from typing import Any
 
 import numpy as np
 
-from thatch.errors import EventError, shown
+from thatch.errors import EventError, SubscriptionError, shown
 from thatch.model.lines import Literal
 
 __all__ = [
     "MAX_INTEGER",
     "MIN_INTEGER",
     "canonical_number",
+    "check_id",
     "check_text",
+    "finite",
+    "is_id",
     "is_text",
     "read_scalar",
+    "reason_of",
     "unique_names",
 ]
 
@@ -65,6 +69,22 @@ def check_text(value: str, where: str) -> str:
     return value
 
 
+def is_id(value: object) -> bool:
+    """Whether a value may name a subscription, a subscriber, a client, a broker, …: text, not empty, without NUL.
+
+    Databases and file formats cannot hold NUL, and nobody sees an empty name.
+    """
+    return isinstance(value, str) and value != "" and "\0" not in value and is_text(value)
+
+
+def check_id(value: object, what: str = "id", where: str = "") -> str:
+    """The id itself, refused if it cannot be one."""
+    if not is_id(value):
+        expected = f"a text as {what} that is not empty and has no NUL"
+        raise SubscriptionError(expected, f"{shown(value)} of type {type(value).__name__}", where)
+    return value  # type: ignore[return-value]  # it is text
+
+
 def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; raises `KeyError` with a name that is there twice, of which readers silently keep the last."""
     result = dict(pairs)
@@ -72,6 +92,25 @@ def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         raise KeyError(next(name for name in result if names.count(name) > 1))
     return result
+
+
+def reason_of(error: Exception) -> str:
+    """Why text is not JSON or YAML, in one line. Of very long integers Python says how to allow them: we do not."""
+    words = " ".join(str(error).split())
+    return (
+        "an integer of thousands of digits: integers have 64 bits" if "string conversion" in words else words
+    )
+
+
+def finite(value: object) -> float | None:
+    """The double nearest to a finite number, None for all else: text, booleans, NaN, and integers past every double."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def canonical_number(number: float) -> int | float:

@@ -11,6 +11,7 @@ from typing import Any
 
 from thatch.errors import EventError, shown
 from thatch.model.conjunctions import Conjunction
+from thatch.model.events import MAX_DEPTH
 from thatch.model.filters import Filter
 from thatch.model.lines import MISSING, WHOLE, Constraint, Literal, above, around, below, point, union
 from thatch.model.names import base_of, key_of
@@ -56,15 +57,17 @@ class EventBox:
             )
         self._attributes = dict(attributes)
         self._sides: dict[str, tuple[Constraint, tuple[Literal, ...]]] = {}
-        self._read(attributes, "")
+        self._read(attributes, "", 0)
 
-    def _read(self, attributes: Mapping[str, Any], prefix: str) -> None:
+    def _read(self, attributes: Mapping[str, Any], prefix: str, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise EventError(f"at most {MAX_DEPTH} nested objects", "a deeper or cyclic one", prefix[:80])
         for name, value in attributes.items():
             if not isinstance(name, str):
                 raise EventError("names as text", f"{shown(name)} of type {type(name).__name__}", prefix[:-1])
             path = prefix + check_text(name, "a name")
             if isinstance(value, Mapping):
-                self._read(value, path + ".")
+                self._read(value, path + ".", depth + 1)
                 continue
             key = key_of(path)
             if key in self._sides:

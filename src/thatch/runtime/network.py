@@ -13,6 +13,7 @@ from thatch.broker.stimuli import ClientConnected, Frame, FrameReceived, LinkDow
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 from thatch.model.topology import Topology
+from thatch.model.values import is_id
 from thatch.runtime.broker_task import BrokerTask, ClientConnection, LoopState
 from thatch.runtime.client import Client
 from thatch.runtime.routes import Route, explain_route
@@ -111,8 +112,8 @@ class Network:
             If there is no such broker, or the name of the client is taken.
         """
         task = self._task(broker)
-        if not isinstance(name, str) or not name:
-            raise ParameterError("a client's name: text that is not empty", shown(name))
+        if not is_id(name):
+            raise ParameterError("a client's name: text that is not empty and has no NUL", shown(name))
         if name in self._state.client_names:
             raise ParameterError(f"There is a client {shown(name)} already: choose another name")
         self._state.client_names.add(name)

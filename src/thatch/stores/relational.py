@@ -26,6 +26,7 @@ from thatch.model.events import Record
 from thatch.model.language import parse
 from thatch.model.matching import holds
 from thatch.model.schema import Schema
+from thatch.model.values import check_id
 from thatch.stores.boxes import (
     BoxQuery,
     StoredBox,
@@ -35,16 +36,15 @@ from thatch.stores.boxes import (
     escape,
     ranged_keys,
     unescape,
-)  # fmt: skip
+)
 from thatch.stores.connection import AXES, StoreConnection
 from thatch.tiering.problem import ClusterRecord, ColdTier, Found, Home, Match, StoredSubscription
 
 __all__ = ["RelationalStore"]
 
-_NO_AXIS = -1
+_NO_AXIS, _BATCH = -1, 1_000
 _MOST_DERIVED = 256
 _LONGEST_ID = 600  # characters; an index of PostgreSQL surely takes that many
-_BATCH = 1_000
 
 _COLUMNS = "id, subscriber, expires, filter, cluster, cold"
 
@@ -159,7 +159,7 @@ class RelationalStore(ColdTier, ABC):
 
     def _open(self) -> None:
         """Create the tables, or check that they are ours and upgrade them to this version."""
-        schema = "" if self.schema is None else repr(self.schema)
+        schema = "" if self.schema is None else repr(Schema(dict(sorted(self.schema.items()))))
         newest = 1 + len(self.upgrades)
         with self._changing() as change:
             if not self._has_tables(change):
@@ -172,7 +172,7 @@ class RelationalStore(ColdTier, ABC):
             version = found.get("version", "none")
             if version not in map(str, range(1, newest + 1)):
                 raise StoreError(f"tables of version {newest} or before", f"version {version}", self.name)
-            if found["schema"] != escape(schema):
+            if found["schema"] not in (escape(schema), escape(repr(self.schema))):  # before: as declared
                 expected = "the schema that the store was created with"
                 raise StoreError(expected, shown(schema or "no schema"), self.name)
             for statement in chain.from_iterable(self.upgrades[int(version) - 1 :]):
@@ -213,7 +213,7 @@ class RelationalStore(ColdTier, ABC):
     # --- changing --------------------------------------------------------------------------------------------------
 
     def check(self, identity: str) -> None:
-        if len(identity) > _LONGEST_ID:
+        if len(check_id(identity)) > _LONGEST_ID:
             raise SubscriptionError(f"an id of at most {_LONGEST_ID} characters", shown(identity))
 
     def put(self, many: Sequence[tuple[StoredSubscription, Home]], clusters: Sequence[ClusterRecord]) -> None:

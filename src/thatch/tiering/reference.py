@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from thatch.model.events import Record
 from thatch.model.matching import holds
+from thatch.model.values import check_id
 from thatch.tiering.problem import ClusterRecord, ColdTier, Found, Home, Match, StoredSubscription
 
 __all__ = ["PlainColdTier"]
@@ -31,7 +32,7 @@ class PlainColdTier(ColdTier):
         yield [each for each in self._found.values() if not each.home.is_cold]
 
     def check(self, identity: str) -> None:
-        """Any id can be kept."""
+        check_id(identity)
 
     def put(self, many: Sequence[tuple[StoredSubscription, Home]], clusters: Sequence[ClusterRecord]) -> None:
         self._found.update({each.identity: Found(each, home) for each, home in many})

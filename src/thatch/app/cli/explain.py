@@ -12,6 +12,7 @@ from thatch.app.cli.options import SchemaFile
 from thatch.app.cli.output import say
 from thatch.app.cli.sources import load_engine, load_schema
 from thatch.errors import shown
+from thatch.model.values import reason_of
 
 __all__ = ["explain"]
 
@@ -37,7 +38,7 @@ def explain(
     try:
         read = json.loads(event)
     except (ValueError, RecursionError) as error:
-        raise EventError("an event as JSON", f"{shown(event)} ({error})") from None
+        raise EventError("an event as JSON", f"{shown(event)} ({reason_of(error)})") from None
     declared = load_schema(schema)
     if subscriptions is None:
         found = parse(filter, declared)

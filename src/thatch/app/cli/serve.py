@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
@@ -98,7 +97,7 @@ class _Playground:
 
     def _subscribe(self, rest: str) -> None:
         client, text = self._at(rest, "a filter")
-        made = client.subscribe(_filter(text))
+        made = client.subscribe(text)
         self._subscriptions[made.id] = made
         self._net.settle()
         say(made.id)
@@ -111,7 +110,7 @@ class _Playground:
 
     def _advertise(self, rest: str) -> None:
         client, text = self._at(rest, "a filter")
-        made = client.advertise(_filter(text))
+        made = client.advertise(text)
         self._advertisements[made] = client
         self._net.settle()
         say(made)
@@ -142,11 +141,3 @@ class _Playground:
         if broker not in self._clients:
             self._clients[broker] = self._net.connect(broker, broker)
         return self._clients[broker], text.strip()
-
-
-def _filter(text: str) -> str | dict[str, object]:
-    """Filter text, or a JSON pattern."""
-    if not text.startswith("{"):
-        return text
-    pattern: dict[str, object] = json.loads(text)
-    return pattern

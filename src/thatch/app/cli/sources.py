@@ -20,6 +20,7 @@ from thatch.formats.events import read_events
 from thatch.formats.live import Live
 from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import is_loaded, read_loaded, read_subscriptions
+from thatch.model.values import reason_of
 
 if TYPE_CHECKING:
     from thatch.model.topology import Topology
@@ -51,7 +52,7 @@ def load_schema(path: Path | None) -> Schema | None:
         raise SchemaError(error.expected, error.got, where) from error
     except (OSError, ValueError, RecursionError) as error:
         expected = 'a schema such as {"qty": {"type": "Integer", "minimum": 0}}'
-        raise SchemaError(expected, str(error), str(path)) from error
+        raise SchemaError(expected, reason_of(error), str(path)) from error
 
 
 def load_engine(path: str, schema: Schema | None, reading: Reading | None = None) -> Engine:

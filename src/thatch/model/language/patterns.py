@@ -35,10 +35,10 @@ from thatch.model.expressions import (
 from thatch.model.language.text import MAX_LENGTH, MAX_NESTING
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of
-from thatch.model.values import is_text, read_scalar, unique_names
+from thatch.model.values import is_text, read_scalar, reason_of, unique_names
 from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
-__all__ = ["expression_of_pattern", "pattern_of_json"]
+__all__ = ["OPERATORS", "expression_of_pattern", "pattern_of_json"]
 
 _EXACT = 2**53
 _SHOWN_NAME = 80  # characters of each name that an error shows
@@ -58,8 +58,8 @@ def pattern_of_json(text: str) -> Any:
         raise
     except RecursionError:
         raise PatternError(f"The pattern has more than {MAX_NESTING} levels of nesting") from None
-    except ValueError as error:  # also integers of thousands of digits
-        raise PatternError("JSON", f"{shown(text)} ({error})") from None
+    except ValueError as error:
+        raise PatternError("JSON", f"{shown(text)} ({reason_of(error)})") from None
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -347,6 +347,7 @@ _ANYTHING_BUT: dict[str, _Matcher] = {
     "equals-ignore-case": lambda key, text, _: Distinct(derived_key(("lower",), key), fold(text)),
     "wildcard": lambda key, text, where: Unlike(key, wildcard(_like_pattern(text, where))),
 }
+OPERATORS = tuple(_MATCHERS)
 # Names that the engine keeps for itself inside `$or`.
 _RESERVED = frozenset(_MATCHERS).union(
     ("exactly", "regex", "not-wildcard", "not-equals-ignore-case", "=", "<", "<=", ">", ">="),

@@ -47,6 +47,11 @@ _STARTS_NUMBER = frozenset("0123456789.+-")
 _MOST_DIGITS = 40  # of an integer, leading zeros included: int() of a million would take long
 _EXACT = 2.0**53  # below this a double that is whole is the integer that was written
 
+_NAME = re.compile(
+    r"[^\W\d](?:[\w.:/@#$-]*\w)?"
+)  # what people write as a name; only plain ones need no quotes
+_LONGEST_NAME = 60  # of those that a hint shows
+
 _HINTS = {
     "==": "Write one equals sign: `=`.",
     "&&": "Write `and`.",
@@ -253,12 +258,15 @@ class Reader:
         if not hint and token.isalpha():
             near = get_close_matches(token.lower(), _OPERATORS, 1, 0.7)
             hint = f"Did you mean `{near[0]}`?" if near and near[0] != token.lower() else ""
-        raise FilterSyntaxError(expected, got, self.text, position_of(self.text, self.index), hint)
+        position = position_of(self.text, self.index)
+        raise FilterSyntaxError(
+            expected, got, self.text, position, hint or _quoting_hint(self.text, position)
+        )
 
     def refuse_left_side(self) -> NoReturn:
         following = self.tokens[self.index + 1] if self.tokens[self.index] else END
         hint = "The attribute stands on the left: `price > 5`." if following in COMPARISONS else ""
-        self.refuse("an attribute", hint)
+        self.refuse("an attribute", _quoting_hint(self.text, position_of(self.text, self.index)) or hint)
 
     def refuse_operator(self, key: str) -> NoReturn:
         hint = ""
@@ -275,3 +283,20 @@ class Reader:
         elif token[:1].isalpha() and token.lower() != "nan":
             hint = f"Two attributes cannot be compared; text stands in single quotes: '{shown(token)[1:-1]}'."
         self.refuse("a number, text in single quotes, `true`, `false` or `null`", hint)
+
+
+def _quoting_hint(text: str, position: int) -> str:
+    """What to do if a name that needs quotes stands at a position, or began before it; else nothing."""
+    start = position
+    while (
+        start > max(position - _LONGEST_NAME, 0)
+        and not text[start - 1].isspace()
+        and text[start - 1] not in "'\"(,"
+    ):
+        start -= 1
+    found = _NAME.match(text, start)
+    if found is None or not start <= position < found.end() or found.end() - start > _LONGEST_NAME:
+        return ""
+    name = found.group()
+    is_plain = key_of(name) == name or name.lower() in KEYWORDS
+    return "" if is_plain else f'An attribute called {name} stands in double quotes: "{name}".'

@@ -11,6 +11,7 @@ from thatch.errors import ParameterError, SchemaError, SubscriptionError, Unknow
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
+from thatch.model.values import check_id
 from thatch.reduction.forwarding import policies
 from thatch.reduction.forwarding.link_filters import LinkFilters
 from thatch.reduction.forwarding.policies import Policy
@@ -174,8 +175,7 @@ class ForwardingSet:
 
     def _read(self, subscription: str, filter: Filter | str | Mapping[str, Any]) -> Filter:
         """The filter of an id that can be added."""
-        if not isinstance(subscription, str):
-            raise SubscriptionError("text as id", shown(subscription))
+        check_id(subscription)
         if subscription in self._filters.rows or subscription in self._filters.merger_rows:
             raise SubscriptionError("an id that is free (remove the filter that has it)", shown(subscription))
         read = filter if isinstance(filter, Filter) else parse(filter, schema=self.schema)
