@@ -85,3 +85,18 @@ def test_a_folder_for_caches_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SparkError, match="a cache folder that can be written"):
         make_java_home(Java(Path("/bin/java"), 21), tmp_path / "file")
+
+
+def test_warnings_of_java_do_not_reach_the_screen(tmp_path):
+    program = tmp_path / "java"
+    lines = (
+        "WARNING: Using incubator modules",
+        "NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx1g",
+        "Warning: Java versions > Java 11 can only operate in restricted mode",
+        "an error",
+    )
+    program.write_text("#!/bin/sh\n" + "".join(f"echo '{line}' >&2\n" for line in lines) + 'echo "$1"\n')
+    program.chmod(0o755)
+    home = make_java_home(Java(program, 21), tmp_path / "caches")
+    done = subprocess.run([home / "bin" / "java", "-x"], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("-x\n", "an error\n")

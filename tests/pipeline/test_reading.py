@@ -11,6 +11,7 @@ from tests.pipeline.read_files import embedded, events_of, rejects_of, typed, wr
 from thatch import Enum, Integer, Number, Schema
 from thatch.errors import TableError
 from thatch.formats.reading import Reading
+from thatch.pipeline.adapter import translate_spark_errors
 from thatch.pipeline.sources import read_events
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
@@ -62,14 +63,30 @@ def test_other_encodings_are_read_as_the_embedded_reader_reads_them(spark, tmp_p
     )
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
-def test_a_line_over_the_limit_ends_in_the_sentence_of_the_embedded_reader(spark, tmp_path, ending):
-    path = written(tmp_path / f"a.{ending}", b'{"a": "' + b"x" * 5_000 + b'"}\n')
-    reading = Reading(max_line=5_000)
-    for read in (lambda: read_events(spark, path, reading=reading), lambda: embedded(path, max_line=5_000)):
-        with pytest.raises(TableError, match=r"^Expected lines of at most 5,000 bytes .*--max-line"):
-            read()
-    assert read_events(spark, path, reading=Reading(max_line=5_010)).count == 1
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "csv"])
+def test_a_line_over_the_limit_ends_in_the_sentence_of_the_embedded_reader(small_splits, tmp_path, ending):
+    path = written(
+        tmp_path / "x" / f"a.{ending}", b"\xef\xbb\xbf{}\n\n" * 100 + b"x" * 5_000 + b"\n{}\r\n" * 100
+    )
+    for content in (b"x" * 5_000, b"{}", b"x\n", b""):
+        written(tmp_path / "x" / f"{len(content)}.{ending}", content)
+    folder = str(tmp_path / "x")
+    reads = [
+        lambda limit: read_events(small_splits, folder, reading=Reading(max_line=limit)),
+        lambda limit: read_events(
+            small_splits, path, with_numbers=False, reading=Reading(max_line=limit)
+        ).table.count(),
+        lambda limit: embedded(path, max_line=limit),
+    ]
+    for read in reads:
+        with (
+            pytest.raises(TableError, match=r"^Expected lines of at most 4,999 bytes .*--max-line") as caught,
+            translate_spark_errors(),
+        ):
+            read(4_999)
+        assert str(tmp_path) in str(caught.value)
+        if ending != "csv":
+            read(5_000)
 
 
 def test_a_bomb_ends_in_a_sentence_on_spark_too(spark, tmp_path):

@@ -5,10 +5,14 @@ Spark Connect has no `SparkContext`; what it cannot do is refused by name.
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from tempfile import NamedTemporaryFile
 from threading import Event, Thread
+from traceback import format_exception
 from typing import Any
 from uuid import uuid4
 
@@ -17,11 +21,13 @@ from thatch.errors import SparkError
 from thatch.pipeline.columns import SparkSession
 
 __all__ = [
+    "DEBUG",
     "Progress",
     "file_system",
     "is_connect",
     "is_local",
     "parallelism",
+    "quiet_queries",
     "refuse_connect",
     "report_progress",
     "translate_spark_errors",
@@ -29,6 +35,7 @@ __all__ = [
 
 Progress = Callable[[int, int], None]  # tasks done, tasks known
 
+DEBUG = "THATCH_DEBUG"  # the variable that shows what errors come from
 _INTERVAL = 0.25  # seconds between two progress reports
 
 
@@ -69,19 +76,53 @@ def file_system(spark: SparkSession, path: str) -> tuple[Any, Callable[[str], An
 _OURS = re.compile(
     r"^thatch\.errors\.(\w+): (.*?)(?=\n\n|\n\tat |\n[A-Z]\w+ stacktrace:|\Z)", re.MULTILINE | re.DOTALL
 )
+_GONE = (
+    "Spark has ended, probably for lack of memory: give it more with spark.driver.memory, or smaller files"
+)
 _PARTS = re.compile(r"Expected (.*), got (.*)", re.DOTALL)
 
 
 @contextmanager
-def translate_spark_errors(doing: str = "") -> Iterator[None]:
-    """Raise what went wrong in a worker as an error of Thatch, and what Spark raises as a `SparkError` that says where."""
+def translate_spark_errors(doing: str = "", *, traced: bool = True) -> Iterator[None]:
+    """Raise what went wrong in a worker as an error of Thatch, and what Spark raises as a `SparkError` that says where.
+
+    If `traced`, a `SparkError` names a file with the whole trace, which is not shown.
+    """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except (PySparkException, Py4JError) as error:
-        raise _translate(str(error), doing) from error
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        is_gone = isinstance(error, ConnectionError) or "Answer from Java side is empty" in str(error)
+        translated = SparkError(_GONE, where=doing) if is_gone else _translate(str(error), doing)
+        if os.environ.get(DEBUG):
+            raise translated from error
+        if traced and isinstance(translated, SparkError):
+            translated = _with_trace(translated, error)
+        raise translated from None  # traces of Java help only those who work on Thatch or Spark
+
+
+def quiet_queries() -> None:
+    """Stop PySpark from printing each query that it refuses with its trace of Java: it raises an error as well."""
+    from pyspark.logger import PySparkLogger
+
+    if not os.environ.get(DEBUG):
+        for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+            PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _with_trace(error: SparkError, cause: BaseException) -> SparkError:
+    """The error with the name of a file that has the whole trace."""
+    try:
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="thatch-spark-", suffix=".log", delete=False
+        ) as log:
+            log.writelines(format_exception(cause))
+    except OSError:
+        return error
+    where = f"{error.where} " if error.where else ""
+    return SparkError(error.expected, error.got, f"{where}(the trace is in {log.name}; {DEBUG}=1 shows it)")
 
 
 def _translate(text: str, doing: str) -> errors.ThatchError:

@@ -30,7 +30,8 @@ _OLD = re.compile(r'version "1\.(\d+)')
 _PATIENCE = 30.0  # seconds for a Java to answer
 
 _WRAPPER = """#!/usr/bin/env bash
-# Drops a module that Spark does not need, that some Javas lack and others warn of.
+# Drops a module that Spark does not need, that some Javas lack and others warn of, and warnings of Java itself, which
+# nobody but its programs could heed.
 arguments=()
 for argument in "$@"; do
   case "$argument" in
@@ -38,7 +39,15 @@ for argument in "$@"; do
     *) arguments+=("$argument") ;;
   esac
 done
-exec {java} "${{arguments[@]}}"
+exec {java} "${{arguments[@]}}" 2> >(
+  trap '' INT
+  while IFS= read -r line || [ -n "$line" ]; do
+    case "$line" in
+      "WARNING: "*|"NOTE: Picked up "*|"Picked up "*_OPTIONS:*|"Warning: Java versions > "*) ;;
+      *) printf '%s\n' "$line" >&2 ;;
+    esac
+  done
+)
 """
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from thatch.errors import MissingPackageError, SparkError
-from thatch.pipeline.adapter import is_connect
+from thatch.pipeline.adapter import is_connect, quiet_queries
 from thatch.pipeline.columns import SparkSession
 from thatch.pipeline.java import cache_folder, find_java, make_java_home
 
@@ -109,6 +109,7 @@ def _start(builder: Any, settings: Mapping[str, str]) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    quiet_queries()
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:

@@ -198,10 +198,11 @@ def spark_job(
     schema : the file of declared types, which the folder will not replace
     """
     from thatch.pipeline import session
+    from thatch.pipeline.adapter import translate_spark_errors
 
     require_spark()
     spark = session(f"thatch {command}", master=master)
-    with tasks(doing) as report:
+    with tasks(doing) as report, translate_spark_errors(doing):
         yield spark, _job_output(out, overwrite=overwrite, schema=schema, progress=report)
 
 

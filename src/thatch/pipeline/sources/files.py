@@ -109,10 +109,10 @@ def plain_path(uri: str) -> str:
 def translate_read_errors(path: str) -> Iterator[None]:
     """Raise a `TableError` that names the file for what Spark raises when it reads it."""
     try:
-        with translate_spark_errors():
+        with translate_spark_errors(traced=False):
             yield
     except SparkError as error:
-        text = str(error.__cause__ or error)
+        text = str(error.__context__ or error)
         found = _FILE.search(text)
         causes = _CAUSE.findall(text)
         where = plain_path(found[1]) if found else path

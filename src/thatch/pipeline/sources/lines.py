@@ -6,8 +6,11 @@ reads files in splits: one pass counts the lines of each, and then a line is num
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote as quote_path
 
@@ -36,6 +39,7 @@ __all__ = [
 LINE = "line"
 FILE = "file"  # the number of a file among those that have lines
 _START = "start"
+_LONGEST = "mapreduce.input.linerecordreader.line.maxlength"
 _BLOCK = 1 << 20  # bytes that are cut into lines at once
 _PARTS = "spark.sql.files.minPartitionNum"
 _FEW = 8  # splits that a chain of comparisons tells apart; more are joined as a table
@@ -86,30 +90,32 @@ def read_numbered_lines(spark: SparkSession, files: Files, *, heads: bool = Fals
                 f.count_if(is_not_blank(f.col(LINE))).alias("filled"),
                 f.min("position").alias("position"),
                 (head if heads else f.lit(None).cast("string")).alias("head"),
+                *_measures(),
             )
             .collect()
         )
+        _check_lengths(spark, files, counted)
     counted.sort(key=lambda each: (plain_path(each[FILE]), each[_START]))
     splits, numbers = _number_splits(counted)
     return Lines(_add_numbers(spark, raw, numbers), splits)
 
 
 def read_plain_lines(spark: SparkSession, files: Files) -> DataFrame:
-    """Read lines as `row` and `line` in one pass; numbers are unique, but not those of the files."""
+    """Read lines as `row` and `line`; numbers are unique, but not those of the files."""
     with translate_read_errors(files.given):
         text = _read_text(spark, files)
+        if not files.is_whole and max(_file_sizes(spark, files).values()) > files.reading.max_line:
+            _check_lengths(spark, files, text.groupBy(FILE).agg(*_measures()).collect())
     return text.select(f.monotonically_increasing_id().alias(ROW), LINE)
 
 
 def _read_text(spark: SparkSession, files: Files) -> DataFrame:
     """Read lines as UTF-8 with their file and the byte where their split begins; Spark splits only plain UTF-8."""
     if not files.is_whole:
-        text = spark.read.option("lineSep", "\n").text(files.path)
-        line = f.col("value")
-        limit = files.reading.max_line
-        bounded = f.when(f.octet_length(line) > limit, f.raise_error(f.lit(_too_long(limit)))).otherwise(line)
+        longest = str(files.reading.max_line + 2)  # a line and its end must be shorter
+        text = spark.read.option("lineSep", "\n").option(_LONGEST, longest).text(files.path)
         file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
-        return text.select(bounded.alias(LINE), file.alias(FILE), start.alias(_START))
+        return text.select(f.col("value").alias(LINE), file.alias(FILE), start.alias(_START))
     kinds = f"{LINE} string, {FILE} string, {_START} bigint"
     if all(is_here(spark, name) for name in files.names):
         count = len(files.names)
@@ -120,10 +126,36 @@ def _read_text(spark: SparkSession, files: Files) -> DataFrame:
     return named.mapInArrow(partial(_unpack_files, files.reading), kinds)
 
 
-def _too_long(limit: int) -> str:
-    """The message of the embedded reader, as Spark passes on an error of ours."""
-    error = TableError(f"lines of at most {limit:,} bytes (`--max-line`, {PAGE})", "a longer one")
-    return f"\nthatch.errors.TableError: {error}\n\n"
+def _measures() -> tuple[Column, Column]:
+    """The bytes of lines with their ends, and those of the longest."""
+    length = f.octet_length(LINE)
+    return f.sum(length + f.lit(1)).alias("size"), f.max(length).alias("longest")
+
+
+def _check_lengths(spark: SparkSession, files: Files, counted: list[Any]) -> None:
+    """Refuse files with a line over the limit.
+
+    Spark cuts the last one of a split, and leaves out others without a word: then bytes are missing.
+    """
+    if files.is_whole:
+        return
+    limit = files.reading.max_line
+    sizes: Counter[str] = Counter()
+    for each in counted:
+        sizes[plain_path(each[FILE])] += each["size"]
+    too_long = {plain_path(each[FILE]) for each in counted if each["longest"] > limit}
+    for name, size in _file_sizes(spark, files).items():
+        if name in too_long or size - sizes[name] > len(BOM_UTF8):  # the mark is no part of a line
+            expected = f"lines of at most {limit:,} bytes (`--max-line`, {PAGE})"
+            raise TableError(expected, "a longer one", name)
+
+
+def _file_sizes(spark: SparkSession, files: Files) -> dict[str, int]:
+    if all(is_here(spark, name) for name in files.names):
+        return {name: Path(name).stat().st_size for name in files.names}
+    # This reader opens files only for their content.
+    listed = spark.read.format("binaryFile").load(files.path).select("_metadata.file_path", "length")
+    return {plain_path(path): size for path, size in listed.collect()}
 
 
 def _open_files(names: tuple[str, ...], reading: Reading, batches: Batches) -> Batches:
