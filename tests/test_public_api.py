@@ -125,7 +125,7 @@ def test_the_drawn_tree_of_errors_is_the_real_one():
 
 
 ARGUMENTS: dict[type, tuple[Any, ...]] = {
-    errors.MissingPackageError: ("plotly", "spark", "figures"),
+    errors.MissingPackageError: ("scipy", "placement", "flows"),
     errors.FilterSyntaxError: ("a number", "`x`", "a = 1 and\nb = x", 14, "Perhaps `'x'`."),
     errors.NeverMatchesError: ("the conditions on x exclude each other",),
     errors.FilterTooLargeError: ("alternatives", 2_000, 1_024, "x"),
@@ -133,7 +133,7 @@ ARGUMENTS: dict[type, tuple[Any, ...]] = {
     ThatchError: ("something",),
 }
 SENTENCES: dict[type, str] = {  # where there is no value worth showing
-    errors.MissingPackageError: r"The package plotly is needed for figures: pip install 'thatch\[spark\]'",
+    errors.MissingPackageError: r"The package scipy is needed for flows: pip install 'thatch\[placement\]'",
     errors.NeverMatchesError: r".*\bthe conditions on x exclude each other",
     errors.UnknownSubscriptionError: r".*'no-such-id'.*",
     ThatchError: "something",

@@ -111,7 +111,7 @@ def test_the_reports_open_in_a_browser_with_pictures_and_ask_nobody(matched, tim
         page = browser.open((written / "report.html").as_uri())
         assert page.problems == []
         assert page.hosts <= {""}
-        assert page.evaluate("document.querySelectorAll('.js-plotly-plot svg').length") > 0
+        assert page.evaluate("document.querySelectorAll('.plot svg.drawing').length") > 0
 
 
 @pytest.mark.parametrize(

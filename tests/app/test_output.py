@@ -110,11 +110,9 @@ def test_an_engine_is_saved_over_a_file_only_when_asked(folder):
     ("arguments", "missing", "extra"),
     [
         (("load", "subscriptions.csv", "--out", "x", "--spark"), "pyspark", "spark"),
-        (("load", "subscriptions.csv", "--out", "x"), "plotly", "spark"),
         (("match", "subscriptions.csv", "events.jsonl", "--spark", "--out", "x"), "pyspark", "spark"),
         (("demo", "--spark", "x"), "pyspark", "spark"),
         (("experiments", "run", "ouksel2006"), "pyspark", "spark"),
-        (("simulate", "line:2", "--out", "x.html"), "plotly", "spark"),
         ((*PLACE, "x"), "scipy", "placement"),
         ((*PLACE, "x", "--algorithm", "best"), "ortools", "placement"),
     ],

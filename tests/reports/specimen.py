@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from datetime import date, timedelta
 
+import numpy as np
 import pyarrow as pa
 
 from thatch.reports import PlotAxis, Report
 
-__all__ = ["HOSTILE", "full_report", "hostile_report"]
+__all__ = ["HOSTILE", "full_report", "hostile_placement", "hostile_report"]
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -150,7 +151,26 @@ def hostile_report() -> Report:
         HOSTILE, HOSTILE, [numbers] * 10, title=HOSTILE[5], x=HOSTILE[4], y=HOSTILE[3], value=HOSTILE[2]
     )
     report.triangles(dict.fromkeys(HOSTILE, numbers[:3]) | {"a": [1, 2, 3]}, HOSTILE[:3], title=HOSTILE[3])
+    report.places({text: [(0, 1)] for text in HOSTILE}, dict.fromkeys(HOSTILE, (1, 0)), title=HOSTILE[1])
     report.histogram(
         [-math.inf, 0, 1, 2, math.inf], [1, math.nan, math.inf, 2], title=HOSTILE[1], x=HOSTILE[2]
     )
     return report
+
+
+def hostile_placement() -> Report:
+    """The page of an infeasible placement whose brokers, subscribers and files have hostile names."""
+    from thatch import parse
+    from thatch.pipeline.jobs.place_report import place_report
+    from thatch.placement import BrokerTree, Homes, PlacementOptions, Sites, SubscriptionList, place
+
+    names = [text for text in HOSTILE[:9] if text.isprintable()] + ["long " * 500, "x" * 500, "\u202eabc"]
+    tree = BrokerTree.of(
+        np.array([-1] + [0] * (len(names) - 1)), np.arange(2.0 * len(names)).reshape(-1, 2), names
+    )
+    sites = Sites(tree=tree, capacities=np.ones(len(names) - 1), complexities=np.full(len(names), 3))
+    rows = [(name, parse(f"price < {number}")) for number, name in enumerate(names)]
+    homes = Homes(row_of={name: row for row, name in enumerate(names)}, points=np.full((len(names), 2), 9.0))
+    plan = place(SubscriptionList(rows), sites, homes, PlacementOptions(algorithm="gr_star", max_delay=0.0))
+    assert plan.certificate.broken
+    return place_report(plan, HOSTILE[0], HOSTILE[1], refused=[(1, HOSTILE[2])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.integration.browser import Browser, Page
-from tests.reports.specimen import HOSTILE, full_report, hostile_report
+from tests.reports.specimen import HOSTILE, full_report, hostile_placement, hostile_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
@@ -26,15 +26,22 @@ def hostile(tmp_path_factory) -> str:
     return path.as_uri()
 
 
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("reports") / "placed.html"
+    hostile_placement().write(path)
+    return path.as_uri()
+
+
 def assert_sound(page: Page, url: str) -> None:
     """No error, no request but the file, no wider than the window; every figure drawn, with a size."""
     assert page.problems == []
     assert [each for each in page.requests if not each.startswith("data:")] == [url]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     boxes = page.evaluate(
-        "[...document.querySelectorAll('.plot')].map(plot => [plot.querySelectorAll('svg.main-svg').length,"
-        " plot.querySelector('.main-svg')?.getBoundingClientRect().width,"
-        " plot.querySelector('.plot-container')?.getBoundingClientRect().height])"
+        "[...document.querySelectorAll('.plot')].map(plot => [plot.querySelectorAll('svg.drawing').length,"
+        " plot.querySelector('.drawing')?.getBoundingClientRect().width,"
+        " plot.querySelector('.drawing')?.getBoundingClientRect().height])"
     )
     assert len(boxes) > 0
     assert all(count > 0 and width > 200 and height > 100 for count, width, height in boxes)
@@ -45,10 +52,8 @@ def test_a_report_is_drawn_without_any_request(browser: Browser, full):
     assert_sound(page, full)
     assert page.hosts == set()
     assert page.evaluate("document.querySelectorAll('.plot').length") == FIGURES
-    assert (
-        page.evaluate("document.querySelectorAll('.plot .bars path, .plot .scatterlayer path').length") > 50
-    )
-    assert page.evaluate("document.querySelectorAll('.plot .heatmaplayer image').length") == 1
+    assert page.evaluate("document.querySelectorAll('.plot .bar rect, .plot .dot').length") > 300
+    assert page.evaluate("document.querySelectorAll('.plot .heat rect').length") == 30
     assert page.screenshot()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
@@ -108,7 +113,7 @@ def test_the_page_is_dark_for_those_who_prefer_it_and_follows_a_change(browser: 
         return int(colour.strip("rgb()").split(",")[0])
 
     def bar(page: Page) -> str:
-        return str(page.evaluate("document.querySelector('.plot .bars path').style.fill"))
+        return str(page.evaluate("getComputedStyle(document.querySelector('.plot .bar rect')).fill"))
 
     page = browser.open(full, dark=True)
     assert_sound(page, full)
@@ -124,7 +129,38 @@ def test_the_page_is_dark_for_those_who_prefer_it_and_follows_a_change(browser: 
 def test_a_report_fits_a_phone(browser: Browser, full):
     page = browser.open(full, width=390, height=844, touch=True)
     assert_sound(page, full)
-    assert page.evaluate("document.querySelectorAll('.modebar-btn').length") == 0
+
+
+def test_the_value_under_the_pointer_is_told_and_a_click_in_the_legend_hides(browser: Browser, full):
+    page = browser.open(full)
+    page.evaluate(
+        "(bar => { const box = bar.getBoundingClientRect(); bar.dispatchEvent(new PointerEvent('pointermove',"
+        " {bubbles: true, clientX: box.x + 5, clientY: box.y + 3})) })(document.querySelector('.bar rect'))"
+    )
+    assert page.evaluate("[...document.querySelector('.tip').children].map(each => each.textContent)") == [
+        "price",
+        "filters: 812,334",
+    ]
+    before = page.evaluate("document.querySelectorAll('.plot .line').length")
+    page.click(".legend button")
+    assert page.evaluate("document.querySelectorAll('.plot .line').length") == before - 1
+    assert page.problems == []
+
+
+def test_words_of_tiles_and_headings_are_not_broken_and_nothing_covers_a_figure(browser: Browser, placed):
+    for width in (1280, 390):
+        page = browser.open(placed, width=width)
+        assert_sound(page, placed)
+        tight = (
+            "[...document.querySelectorAll('.facts dt, .facts dd, th')]"
+            ".filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"
+        )
+        assert page.evaluate(tight) == []
+        covered = (
+            "[...document.querySelectorAll('.plot')].filter(plot => plot.querySelector('.legend')?.getBoundingClientRect().bottom"
+            " > plot.querySelector('.drawing').getBoundingClientRect().top).length"
+        )
+        assert page.evaluate(covered) == 0
 
 
 def test_the_command_is_copied_or_selected(browser: Browser, full):
@@ -146,10 +182,22 @@ def test_hostile_texts_are_shown_and_never_run(browser: Browser, hostile):
         == 0
     )
     ticks = page.evaluate(
-        "[...document.querySelectorAll('.plot')][0].querySelectorAll('.ytick text')[4].textContent"
+        "[...[...document.querySelectorAll('.plot')][0].querySelectorAll('.ytick')].map(each => each.textContent)"
     )
-    assert ticks == "<a href='https://example.co…"
+    assert "<a href='https://example.co…" in ticks
     assert page.evaluate("document.querySelectorAll('.plot a').length") == 0
+
+
+def test_hostile_names_of_brokers_and_subscribers_are_only_shown(browser: Browser, placed):
+    page = browser.open(placed)
+    assert page.evaluate("window.hacked") is None
+    assert (
+        page.evaluate("document.querySelectorAll('main img, main svg[onload], main a:not(nav a)').length")
+        == 0
+    )
+    assert HOSTILE[0][:20] in page.evaluate(
+        "[...document.querySelectorAll('.note')].map(each => each.textContent).join()"
+    )
 
 
 def test_a_script_that_slips_in_would_not_run(browser: Browser, full):

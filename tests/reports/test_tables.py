@@ -84,3 +84,22 @@ def test_a_caption_names_the_table_for_those_who_do_not_see_it():
     text = html([{"a": 1}], caption='A "quoted" <caption>')
     assert 'aria-label="A &quot;quoted&quot; &lt;caption&gt;"' in text
     assert '<caption>A "quoted" &lt;caption&gt;</caption>' in text
+
+
+def test_columns_of_a_wide_table_that_say_the_same_everywhere_are_a_line_above_it():
+    rows = [
+        {"name": f"b{number}", "n": number, "seed": 7, "note": "<b>", "none": None, "x": 0.5}
+        for number in (1, 2)
+    ]
+    text = html(rows, x="percent")
+    assert '<p class="same">In every row shown, seed: 7; note: &lt;b&gt;; none: –; x: 50 %.</p>' in text
+    assert cells(text) == ["b1", "1", "b2", "2"]
+
+
+def test_a_narrow_table_a_single_row_and_a_first_column_stay_whole():
+    narrow = [{"a": 1, "b": 1}, {"a": 1, "b": 1}]
+    assert len(cells(html(narrow))) == 4
+    single = [dict.fromkeys("abcdefgh", 1)]
+    assert len(cells(html(single))) == 8
+    same = [dict.fromkeys("abcdefgh", 1)] * 2
+    assert cells(html(same)) == ["1", "1"]

@@ -3,7 +3,8 @@
 ===================  ===========================================================================================
 `tree`               a row a broker, the publisher with them: its parent, location, share of the capacity, load, and the
                      share of events that its filter lets through: by volume, and counted in a log if there was one
-`assignment`         a row a subscriber: its broker, the length of the way, how much longer than the shortest that is
+`assignment`         a row a subscriber: its broker, the length of the way, how much longer than the shortest that is,
+                     and its location
 `filters`            a row a broker that lets something through: its name as `subscription`, and its filter as text; so
                      this is a table of subscriptions, which can be matched, loaded and reduced
 `boxes`              the same as boxes, an interval of shares of events for each axis
@@ -73,7 +74,15 @@ _SCHEMAS = {
             ("counted", _DOUBLE),
         ]
     ),
-    "assignment": pa.schema([("subscriber", _TEXT), ("broker", _TEXT), ("way", _DOUBLE), ("delay", _DOUBLE)]),
+    "assignment": pa.schema(
+        [
+            ("subscriber", _TEXT),
+            ("broker", _TEXT),
+            ("way", _DOUBLE),
+            ("delay", _DOUBLE),
+            ("location", pa.list_(_DOUBLE)),
+        ]
+    ),
     "filters": pa.schema([("subscription", _TEXT), ("filter", _TEXT)]),
     "boxes": pa.schema([("broker", _TEXT), ("lows", pa.list_(_DOUBLE)), ("highs", pa.list_(_DOUBLE))]),
     "axes": pa.schema([("attribute", _TEXT)]),
@@ -104,6 +113,7 @@ def plan_tables(plan: PlacementPlan) -> dict[str, pa.Table]:
             "broker": pa.array(names, _TEXT).take(pa.array(plan.assignment)),
             "way": plan.distances,
             "delay": plan.delays,
+            "location": plan.homes.tolist(),
         },
         "filters": {
             "subscription": [
@@ -212,6 +222,7 @@ def _plan(tables: Mapping[str, pa.Table], schema: Schema | None) -> PlacementPla
         complexities=np.array(nodes["most_boxes"]),
         subscribers=tuple(assignment.column("subscriber").to_pylist()),
         assignment=np.array([number[name] for name in assignment.column("broker").to_pylist()], np.int64),
+        homes=np.array(assignment.column("location").to_pylist(), np.float64),
         distances=assignment.column("way").to_numpy(),
         delays=assignment.column("delay").to_numpy(),
         axes=tuple(tables["axes"].column("attribute").to_pylist()),

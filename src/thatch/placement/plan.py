@@ -31,6 +31,7 @@ class PlacementPlan:
     complexities : most boxes in the filter of each node
     subscribers : by name
     assignment : the leaf of each subscriber, as a node of the tree
+    homes : the location of each subscriber
     distances, delays : how long the path to each subscriber is, and by what share longer than the shortest
     axes : the attributes that boxes are made of
     boxes : of each node, in shares of events: the low ends on all axes, then the high ends
@@ -48,6 +49,7 @@ class PlacementPlan:
     complexities: Ints
     subscribers: tuple[str, ...]
     assignment: Ints
+    homes: Floats
     distances: Floats
     delays: Floats
     axes: tuple[str, ...]
@@ -92,6 +94,7 @@ def plan_of(
         complexities=problem.complexities,
         subscribers=subscribers,
         assignment=placement.assignment,
+        homes=problem.locations,
         distances=distances,
         delays=problem.delays(distances),
         axes=tuple(axis.key for axis in space.axes),

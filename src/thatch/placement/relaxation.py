@@ -126,14 +126,14 @@ def _least(is_enough: Callable[[float], bool], given: float, top: float) -> tupl
         rounded = _rounded_down(high, digits)
         if rounded > low:
             low, high = (low, rounded) if is_enough(rounded) else (rounded, high)
-    return max(_rounded_down(low, _DIGITS), given), high
+    return max(_rounded_down(low, _DIGITS), given), -_rounded_down(-high, _DIGITS)
 
 
 def _rounded_down(value: float, digits: int) -> float:
     """To some significant digits."""
-    if value <= 0:
+    if not value:
         return 0.0
-    places = digits - 1 - floor(log10(value))
+    places = digits - 1 - floor(log10(abs(value)))
     return round(floor(value * 10.0**places) / 10.0**places, max(places, 0))
 
 

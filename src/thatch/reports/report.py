@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
@@ -99,26 +100,23 @@ class Report:
     heatmap = _adds(figures.heatmap)
     boxplot = _adds(figures.boxplot)
     triangles = _adds(figures.triangles)
+    places = _adds(figures.places)
 
-    def html(self) -> str:
-        """The text of the file.
-
-        Raises
-        ------
-        MissingPackageError
-            If the report has figures and plotly is not installed.
-        """
+    def html(self, *, made: datetime | None = None) -> str:
+        """The text of the file; it says when it was `made`, if that is given."""
         body = list(self._before)
         named = [(f"section-{number}", title) for number, (title, _) in enumerate(self._sections, start=1)]
         if len(named) > _FEW_SECTIONS:
             body.append(contents_markup(named))
         for (name, title), (_, parts) in zip(named, self._sections, strict=True):
             body.append(f'<section id="{name}">\n<h2>{heading(title)}</h2>\n{"".join(parts)}</section>\n')
-        return page(self._title, self._command, "".join(body), figures=self._has_figures)
+        return page(self._title, self._command, "".join(body), figures=self._has_figures, made=made)
 
-    def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def write(
+        self, path: str | os.PathLike[str], *, overwrite: bool = False, made: datetime | None = None
+    ) -> None:
         """Write the file, whole or not at all; raises `OutputError` if it may not be written, see `thatch.outputs`."""
-        data = self.html().encode()
+        data = self.html(made=made).encode()
         with new_file(path, overwrite=overwrite) as file:
             file.write(data)
 

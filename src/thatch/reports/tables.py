@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from thatch.reports.formatting import MISSING, Format, check_formats, format_value, number, simple
@@ -12,6 +12,8 @@ from thatch.reports.texts import attribute, heading, markup, shorten
 
 __all__ = ["ArrowTable", "TableRows", "cut_sentence", "read_rows", "table_markup"]
 
+_NARROW = 5  # columns that fit any page
+_LONGEST_HEADING = 60  # characters
 _SUMMARY = 120  # characters of a long text that are always visible
 _LONG_WORD = re.compile(r"\S{25}")  # may be broken anywhere
 _LONGEST = 4_000  # characters of one text that a page contains
@@ -60,8 +62,9 @@ def table_markup(
     row_word: str = "rows",
     sortable: bool = True,
 ) -> str:
-    """The table in a frame that scrolls."""
+    """The table in a frame that scrolls; of a wide one, columns that say the same in every row are a line above it."""
     check_formats(formats)
+    shown_rows, same = _fold(shown_rows, formats)
     forms = [formats.get(name) for name in shown_rows.names]
     right = [_is_numeric(shown_rows, place) for place in range(len(forms))]
     head = "".join(
@@ -73,9 +76,34 @@ def table_markup(
     label = attribute(shorten(caption, 200) or "Table")
     left_out = cut_sentence(len(shown_rows.rows), shown_rows.total, row_word)
     return (
-        f'<div class="table" tabindex="0" role="region" aria-label="{label}">'
+        f'{same}<div class="table" tabindex="0" role="region" aria-label="{label}">'
         f"<table>{title}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n{left_out}"
     )
+
+
+def _fold(table: TableRows, formats: Mapping[str, Format]) -> tuple[TableRows, str]:
+    """A table without its constant columns, if it is wide, and a line with what they say; the first column stays."""
+    if len(table.names) <= _NARROW or len(table.rows) < 2:
+        return table, ""
+    columns = [
+        [format_value(each, formats.get(name)) for each in column]
+        for name, column in zip(table.names, zip(*table.rows, strict=True), strict=True)
+    ]
+    constant = [
+        place > 0 and len(column[0]) <= _SUMMARY and len(set(column)) == 1
+        for place, column in enumerate(columns)
+    ]
+    if not any(constant):
+        return table, ""
+    said = "; ".join(
+        f"{markup(shorten(name, _SUMMARY))}: {markup(shorten(column[0], _SUMMARY)) or MISSING}"
+        for name, column, is_constant in zip(table.names, columns, constant, strict=True)
+        if is_constant
+    )
+    kept = [place for place, is_constant in enumerate(constant) if not is_constant]
+    rows = [[row[place] for place in kept] for row in table.rows]
+    names = [table.names[place] for place in kept]
+    return replace(table, names=names, rows=rows), f'<p class="same">In every row shown, {said}.</p>\n'
 
 
 def cut_sentence(count: int, total: int, what: str) -> str:
@@ -115,7 +143,8 @@ def _align(right: bool) -> str:  # noqa: FBT001 - the only option
 
 
 def _heading(name: str, *, sortable: bool) -> str:
-    return f'<button type="button">{markup(name)}</button>' if sortable else markup(name)
+    text = markup(shorten(name, _LONGEST_HEADING))
+    return f'<button type="button">{text}</button>' if sortable else text
 
 
 def _cell(value: object, form: Format | None, right: bool) -> str:  # noqa: FBT001 - mapped over columns

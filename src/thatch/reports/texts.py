@@ -42,8 +42,8 @@ def shorten(text: str, length: int) -> str:
 
 
 def plot_text(text: str, length: int = 60) -> str:
-    """The text for plotly, which interprets tags and entities in labels."""
-    return escape(shorten(plain(text), length), quote=False)
+    """The text as a label in a figure, one line that the page shows as it is."""
+    return shorten(plain(text), length)
 
 
 def json_block(value: object) -> str:

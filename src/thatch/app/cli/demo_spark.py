@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from thatch.app.cli.output import note, progress, say, tasks
+from thatch.app.cli.output import note, progress, say, tasks, this_moment
 from thatch.outputs import check_file, check_folder, new_file
 
 __all__ = ["check_demo", "log_on_spark"]
@@ -62,11 +62,15 @@ def log_on_spark(
     spark = session("thatch demo")
     with tasks("profiling") as report:
         command = f"thatch profile {log} {table} --out {folder / 'profile'}"
-        output = JobOutput(str(folder / "profile"), overwrite=overwrite, command=command, progress=report)
+        output = JobOutput(
+            str(folder / "profile"), overwrite=overwrite, command=command, made=this_moment(), progress=report
+        )
         profile = profile_files(spark, str(log), output, subscriptions=str(table))
     with tasks("matching") as report:
         command = f"thatch match {table} {log} --spark --give hours --time at --out {folder / 'matches'}"
-        output = JobOutput(str(folder / "matches"), overwrite=overwrite, command=command, progress=report)
+        output = JobOutput(
+            str(folder / "matches"), overwrite=overwrite, command=command, made=this_moment(), progress=report
+        )
         facts = match_files(spark, str(table), str(log), MatchOptions(give="hours", time="at"), output)
     matches = profile.matches
     assert matches is not None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thatch.app.cli.options import Master, Overwrite
-from thatch.app.cli.output import command_line, note, require, require_spark, say, tasks
+from thatch.app.cli.output import command_line, note, require, require_spark, say, tasks, this_moment
 from thatch.outputs import check_file
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ def report_experiments(
     from thatch.experiments.catalogue import PAPERS, choose
     from thatch.experiments.reporting import load_results, make_page
 
-    require("spark", "figures in reports", "plotly")
     wanted = choose(names or ["all"])
     for paper in {each.paper for each in wanted}:
         check_file(results / f"{paper}.html", overwrite=overwrite)
@@ -131,7 +130,7 @@ def report_experiments(
                 _print_comparisons(shown[-1])
         if shown:
             path = results / f"{paper}.html"
-            make_page(title, shown, command_line()).write(path, overwrite=overwrite)
+            make_page(title, shown, command_line()).write(path, overwrite=overwrite, made=this_moment())
             say(f"{path}: {len(shown)} experiments of {paper}")
 
 

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -48,6 +49,7 @@ __all__ = [
     "say_files",
     "spark_job",
     "tasks",
+    "this_moment",
 ]
 
 Progressed = Callable[[int, int], None]  # how much is done, and known
@@ -60,6 +62,11 @@ _MOST_HERE = 100_000_000  # bytes of input that jobs read without Spark
 def command_line() -> str:
     """The command that is running, as people type it."""
     return shlex.join(["thatch", *sys.argv[1:]])
+
+
+def this_moment() -> datetime:
+    """Now, for a page to say when it was made."""
+    return datetime.now(UTC)
 
 
 def say(text: str) -> None:
@@ -178,7 +185,6 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
 def require_spark() -> None:
     """Raise `MissingPackageError` if something that a job on Spark needs is not installed."""
     require("spark", "work on Spark", "pyspark", "pandas")
-    require("spark", "figures in reports", "plotly")
 
 
 @contextmanager
@@ -234,7 +240,6 @@ def chooses_spark(wanted: bool | None, master: str | None, inputs: Sequence[str]
 @contextmanager
 def local_job(doing: str, out: str, *, overwrite: bool, schema: Path | None = None) -> Iterator[JobOutput]:
     """Show the progress of a job in this process that writes a folder."""
-    require("spark", "figures in reports", "plotly")
     with tasks(doing) as report:
         yield _job_output(out, overwrite=overwrite, schema=schema, progress=report)
 
@@ -244,7 +249,13 @@ def _job_output(out: str, *, overwrite: bool, schema: Path | None, progress: Pro
 
     inputs = (str(schema),) if schema else ()
     return JobOutput(
-        out, overwrite=overwrite, inputs=inputs, command=command_line(), progress=progress, tell=note
+        out,
+        overwrite=overwrite,
+        inputs=inputs,
+        command=command_line(),
+        made=this_moment(),
+        progress=progress,
+        tell=note,
     )
 
 

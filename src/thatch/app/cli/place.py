@@ -19,6 +19,7 @@ from thatch.app.cli.output import (
     say,
     say_files,
     spark_job,
+    this_moment,
 )
 from thatch.app.cli.sources import load_filters, load_schema
 
@@ -128,7 +129,11 @@ def place(  # noqa: PLR0913 - an option each
     else:
         filters, refused = load_filters(subscriptions, inputs.schema)
         output = JobOutput(
-            out, inputs=(str(schema),) if schema else (), overwrite=overwrite, command=command_line()
+            out,
+            inputs=(str(schema),) if schema else (),
+            overwrite=overwrite,
+            command=command_line(),
+            made=this_moment(),
         )
         clock = time.perf_counter
         with progress("placing") as meter:
@@ -143,7 +148,7 @@ def _require(algorithm: str, tree: Path, *, on_spark: bool) -> None:
         require_spark()
     if tree.suffix in {".yaml", ".yml"}:
         require("brokers", "topologies in YAML", "yaml")
-    require("placement", "placement and its report", "scipy", "plotly")
+    require("placement", "placement", "scipy")
     if algorithm == "best" or algorithm.startswith("slp"):
         require("placement", "the linear program", "ortools")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thatch.app.cli.options import POLICIES, Overwrite, SchemaFile, TopologyArgument, Way
-from thatch.app.cli.output import command_line, note, note_rows, progress, require, say
+from thatch.app.cli.output import command_line, note, note_rows, progress, say, this_moment
 from thatch.app.cli.sources import load_engine, load_policy, load_schema, load_topology
 from thatch.errors import ParameterError, shown
 from thatch.outputs import check_file
@@ -72,7 +72,6 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     if out is not None and out.suffix != ".html":
         raise ParameterError("a file ending in .html", str(out), "--out")
     if out is not None:
-        require("spark", "figures in reports", "plotly")
         read = [topology, subscriptions, events, schema]
         check_file(out, inputs=[each for each in read if each and Path(each).exists()], overwrite=overwrite)
     policies = {name: load_policy(name) for name in policy or ["exact"]}
@@ -96,7 +95,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     if out is not None:
         from thatch.app.cli.simulate_page import make_page
 
-        make_page(found, command_line()).write(out, overwrite=overwrite)
+        make_page(found, command_line()).write(out, overwrite=overwrite, made=this_moment())
         note(f"Wrote the page {out}.")
 
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ class JobOutput:
     overwrite: bool = False  # whether to replace a folder that a job has written
     inputs: tuple[str, ...] = ()  # what else is read: files of schemas
     command: str = ""  # the command line, for the page and the manifest
+    made: datetime | None = None  # when, for the page
     progress: Progress | None = None  # is called with how much is done and known: Spark tasks, or rows
     tell: Tell | None = None  # is called with each remark on the files that are read
 
@@ -75,6 +77,7 @@ class RunningJob:
 
     folder: Folder
     command: str
+    made: datetime | None
     tell: Tell
 
     def put_parts(self, name: str, table: pa.Table) -> None:
@@ -103,7 +106,7 @@ class RunningJob:
         parameters : what the job was asked; a schema is written as its description
         rows : how many rows each table has
         """
-        self.folder.put(REPORT, page.html())
+        self.folder.put(REPORT, page.html(made=self.made))
         plain = {name: _plain(each) for name, each in parameters.items()}
         self.folder.put_manifest(kind, command=self.command, parameters=plain, rows=rows)
 
@@ -147,7 +150,7 @@ def run_here(output: JobOutput, inputs: Inputs) -> Iterator[RunningJob]:
     """Run a job that writes a folder in this process, without Spark; if it fails, the folder does not appear."""
     read = [*inputs, *output.inputs]
     with new_folder(output.folder, inputs=read, overwrite=output.overwrite) as hidden:
-        yield RunningJob(Folder(str(hidden)), output.command, output.tell or _warn)
+        yield RunningJob(Folder(str(hidden)), output.command, output.made, output.tell or _warn)
 
 
 @contextmanager
@@ -166,7 +169,7 @@ def run_job(spark: SparkSession, output: JobOutput, doing: str, inputs: Inputs) 
         report_progress(spark, output.progress),
         translate_spark_errors(doing),
     ):
-        yield SparkJob(folder, output.command, output.tell or _warn, spark)
+        yield SparkJob(folder, output.command, output.made, output.tell or _warn, spark)
 
 
 def _warn(remark: str) -> None:

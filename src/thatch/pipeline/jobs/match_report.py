@@ -132,11 +132,15 @@ def match_report(facts: MatchFacts, path: str, command: str) -> Report:
 
 
 def _add_most(report: Report, facts: MatchFacts) -> None:
-    report.section("Who gets most", f"The first {len(facts.most)} by number of events.")
-    names, counts = zip(*facts.most[:30], strict=True)
-    report.bars(names, counts, title="Events", label=facts.who, value="events")
+    report.section(
+        "Who gets most", f"The first {len(facts.most):,} of {facts.matched:,} by number of events."
+    )
+    names, counts = zip(*facts.most, strict=True)
+    report.bars(names, counts, title="Events", label=facts.who, value="events", most=30, total=facts.matched)
     rows = [{facts.who: name, "events": count, "of all": count / facts.events} for name, count in facts.most]
-    report.table(rows, caption=f"{facts.who.capitalize()}s", formats={"of all": "percent"})
+    report.table(
+        rows, caption=f"{facts.who.capitalize()}s", total=facts.matched, formats={"of all": "percent"}
+    )
     report.section("How matches are spread", f"How many {facts.who}s get how many events.")
     add_sizes(report, facts.sizes, title=f"Events a {facts.who}", x="events", y=f"{facts.who}s")
 

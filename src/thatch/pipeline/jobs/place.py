@@ -103,7 +103,7 @@ def place_here(
     write_plan(
         output.folder,
         found,
-        report=page.html(),
+        report=page.html(made=output.made),
         command=output.command,
         parameters=inputs.parameters(wanted),
         inputs=(*inputs.paths, *output.inputs),

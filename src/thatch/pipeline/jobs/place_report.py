@@ -9,14 +9,17 @@ import numpy as np
 
 from thatch.errors import ParameterError, shown
 from thatch.pipeline.jobs.job import add_first_rows
-from thatch.placement.arrays import Ints
+from thatch.placement.arrays import Floats, Ints
 from thatch.placement.plan import PlacementPlan, Statistics
 from thatch.reports import Report
 
 __all__ = ["choose_map", "place_report"]
 
 _MOST = 200  # brokers, in a table
+_BARS = 50  # brokers, in a figure
 _MAPPED = 40  # boxes, in a map
+_COLOURED = 7  # brokers whose subscribers have a colour of their own
+_MOST_COORDINATES = 3  # of a location that can be drawn
 _SAMPLED = 2_000  # subscribers, in a cloud
 _CORNERS = {  # of the triangle: statistics, and what they are called
     "bandwidth": "bandwidth",
@@ -62,13 +65,15 @@ def place_report(
             "shares of events": statistics["density"],
             "load factor": statistics["load_factor"],
             "largest delay": statistics["largest_delay"],
-            "limits broken": statistics["broken_limits"],
+            "brokers too full": sum(each.limit == "load" for each in plan.certificate.broken),
+            "paths too long": statistics["broken_limits"],
             "rows refused": len(refused),
         },
         formats={"largest delay": "percent"},
     )
     _add_broken(report, plan)
     _add_triangle(report, plan)
+    _add_places(report, plan)
     _add_loads(report, plan)
     _add_delays(report, plan)
     _add_map(report, plan, choose_map(attributes, plan.axes))
@@ -92,7 +97,7 @@ def _add_broken(report: Report, plan: PlacementPlan) -> None:
             "is": each.value,
             "at most": each.allowed,
             "too much": each.excess,
-            "worst": each.worst,
+            "worst": each.worst or None,
         }
         for each in certificate.broken
     ]
@@ -118,7 +123,7 @@ def _add_triangle(report: Report, plan: PlacementPlan) -> None:
             "status": each["status"],
             **{words: each[name] for name, words in _CORNERS.items()},
             "load factor": each["load_factor"],
-            "limits broken": each["broken_limits"],
+            "paths too long": each["broken_limits"],
         }
         for each in every
     ]
@@ -130,18 +135,54 @@ def _value(statistics: Statistics, name: str) -> float:
     return float(value) if isinstance(value, (int, float)) and np.isfinite(value) else 0.0
 
 
+def _add_places(report: Report, plan: PlacementPlan) -> None:
+    """A map, where locations have few coordinates; distances along links have one for each link."""
+    axes = plan.homes.shape[1]
+    if not 1 <= axes <= _MOST_COORDINATES:
+        return
+    report.section(
+        "Places",
+        "Who is served from where; lines are links between brokers."
+        + (" Only the first two coordinates are drawn." if axes > 2 else ""),
+    )
+    tree, some = plan.tree, _sample(plan)
+    points = _points(plan.homes)
+    colours = plan.tree.leaves[np.argsort(-plan.loads, kind="stable")][:_COLOURED].tolist()
+    groups: dict[str, list[tuple[float, float]]] = {tree.names[leaf]: [] for leaf in colours}
+    others = f"{len(tree.leaves) - len(colours):,} more of the brokers"
+    for number in some.tolist():
+        leaf = int(plan.assignment[number])
+        groups.setdefault(tree.names[leaf] if leaf in colours else others, []).append(points[number])
+    parents = enumerate(tree.parents.tolist())
+    report.places(
+        {name: each for name, each in groups.items() if each},
+        dict(zip(tree.names, _points(tree.locations), strict=True)),
+        [(tree.names[parent], tree.names[node]) for node, parent in parents if parent >= 0],
+        title="Subscribers by broker",
+        what="subscribers",
+        site="broker",
+        total=len(plan.subscribers),
+    )
+
+
+def _points(locations: Floats) -> list[tuple[float, float]]:
+    flat = np.column_stack([locations, np.zeros(len(locations))])
+    return [(x, y) for x, y in flat[:, :2].tolist()]
+
+
 def _add_loads(report: Report, plan: PlacementPlan) -> None:
     report.section("Loads", "How many subscribers each broker serves, and how many it should serve at most.")
     names = [plan.tree.names[leaf] for leaf in plan.tree.leaves.tolist()]
     beta = _value(plan.statistics, "beta")
     allowed = np.floor(beta * plan.shares * len(plan.subscribers) + 1e-9).astype(np.int64)
-    order = np.argsort(-plan.loads, kind="stable")[:50]
+    order = np.argsort(-plan.loads, kind="stable")
     report.bars(
         [names[each] for each in order],
-        {"serves": plan.loads[order].tolist(), "should at most": allowed[order].tolist()},
-        title="Subscribers by broker",
+        {"serves": plan.loads[order].tolist(), "should serve at most": allowed[order].tolist()},
+        title="Loads of brokers",
         label="broker",
         value="subscribers",
+        most=_BARS,
     )
 
 
@@ -180,18 +221,27 @@ def _add_map(report: Report, plan: PlacementPlan, attributes: tuple[str, ...]) -
     numbers = [plan.axes.index(each) for each in attributes]
     d = len(plan.axes)
     series: dict[str, tuple[list[float], list[float]]] = {}
+    drawn = 0
     for leaf in plan.tree.leaves[np.argsort(-plan.loads, kind="stable")].tolist():
+        if len(series) + len(plan.boxes[leaf]) > _MAPPED and series:
+            break
+        drawn += 1
         for number, box in enumerate(plan.boxes[leaf], start=1):
             left, right = (float(box[numbers[0] + shift]) for shift in (0, d))
             low, high = (
                 (float(box[numbers[-1] + shift]) for shift in (0, d)) if len(numbers) > 1 else (0.0, 1.0)
             )
-            if len(series) < _MAPPED:
-                corners = ([left, right, right, left, left], [low, low, high, high, low])
-                series[f"{plan.tree.names[leaf]}, box {number}"] = corners
+            corners = ([left, right, right, left, left], [low, low, high, high, low])
+            series[f"{plan.tree.names[leaf]}, box {number}"] = corners
     across = f"{attributes[0]}, share of events below" if attributes[0] else "events"
     up = f"{attributes[1]}, share of events below" if len(attributes) > 1 else ""
-    report.lines(series, title="Boxes of the brokers that serve most", x=across, y=up)
+    every = len(plan.tree.leaves)
+    which = (
+        f"all {every:,} brokers"
+        if drawn == every
+        else f"{drawn:,} of {every:,} brokers, those that serve most"
+    )
+    report.lines(series, title=f"Boxes of {which}", x=across, y=up)
 
 
 def _add_filters(report: Report, plan: PlacementPlan) -> None:

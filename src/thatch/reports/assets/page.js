@@ -2,37 +2,6 @@
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-  // Figures: plotly's specifications stand beside their places; colours come from the style sheet.
-  const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const theme = () => {
-    const axis = {gridcolor: style("--grid"), linecolor: style("--line"), zerolinecolor: style("--line"),
-      tickcolor: style("--line"), tickfont: {color: style("--dim")}, title: {font: {color: style("--dim"), size: 13}, standoff: 10}};
-    return {layout: {
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      colorway: style("--series").split(/,\s*/),
-      font: {color: style("--text"), family: "system-ui, sans-serif", size: 12},
-      hoverlabel: {bgcolor: style("--raised"), bordercolor: style("--line"), font: {color: style("--text")}, align: "left"},
-      coloraxis: {colorscale: [[0, style("--low")], [1, style("--high")]],
-        colorbar: {tickfont: {color: style("--dim")}, title: {font: {color: style("--dim")}}}},
-      legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom", xanchor: "left"},
-      modebar: {bgcolor: "rgba(0,0,0,0)", color: style("--dim"), activecolor: style("--accent")},
-      margin: {l: 16, r: 16, t: 32, b: 16},
-      xaxis: axis, yaxis: axis,
-    }};
-  };
-  // On a touch screen a finger on a figure scrolls the page.
-  const touch = matchMedia("(pointer: coarse)").matches;
-  const config = {responsive: true, displaylogo: false, showLink: false, showSendToCloud: false,
-    displayModeBar: !touch, modeBarButtons: [["toImage", "resetScale2d"]]};
-  const draw = () => all(".plot").forEach(plot => {
-    const spec = JSON.parse(plot.nextElementSibling.textContent);
-    Plotly.react(plot, spec.data, {...spec.layout, dragmode: touch ? false : "zoom", template: theme()}, config);
-  });
-  if (window.Plotly) {
-    draw();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  }
-
   // Tables: a click on a heading sorts; numbers before texts, what is missing always last.
   const collator = new Intl.Collator("en", {numeric: true});
   const key = cell => {

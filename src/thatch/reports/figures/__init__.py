@@ -1,7 +1,7 @@
-"""Figures of a report: columns in, plotly's JSON out, with a summary and the data as a table.
+"""Figures of a report: columns in, out come positions, texts and axes for the page's script, a summary, and the data as a table.
 
-A specification is plain dicts for plotly.js; plotly's Python objects are not needed. The page chooses colours, for the
-reader's light or dark mode.
+Ticks are chosen here, so that figures and tables write numbers in the same way. The script (`assets/figures.js`) knows only
+how wide the page is; colours come from its style sheet, for the reader's light or dark mode.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from thatch.reports.figures.bars import bars, histogram
 from thatch.reports.figures.boxplots import boxplot
 from thatch.reports.figures.figure import Figure, PlotAxis
 from thatch.reports.figures.heatmaps import heatmap
+from thatch.reports.figures.places import places
 from thatch.reports.figures.points import Series, lines, scatter
 from thatch.reports.figures.triangles import triangles
 
@@ -22,6 +23,7 @@ __all__ = [
     "heatmap",
     "histogram",
     "lines",
+    "places",
     "scatter",
     "triangles",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from thatch.reports.figures.figure import (
@@ -36,14 +36,21 @@ def bars(
     label: str = "",
     value: str | PlotAxis = "",
     most: int = 50,
+    total: int | None = None,
 ) -> Figure:
-    """A bar for each label, or for each label and group; horizontal if labels are many or long."""
+    """A bar for each label, or for each label and group; horizontal if labels are many or long.
+
+    Parameters
+    ----------
+    most : number of labels to draw; a line says how many are left out
+    total : number of all labels, if only the first ones are given
+    """
     axis, names = PlotAxis.of(value), [format_value(each, "text") for each in labels]
     groups = values if isinstance(values, Mapping) else {axis.title or "value": values}
     columns = {str(name): [simple(each) for each in column] for name, column in groups.items()}
     for name, column in columns.items():
         same_length(len(names), "labels", len(column), f"values of {name!r}")
-    total, names = len(names), names[:most]
+    total, names = max(len(names), total or 0), names[:most]
     columns = {name: column[:most] for name, column in columns.items()}
     horizontal = len(names) > _MOST_VERTICAL or max(map(len, names), default=0) > _LONGEST_VERTICAL
     data = [_bars(name, names, column, axis, horizontal=horizontal) for name, column in columns.items()]
@@ -57,7 +64,8 @@ def bars(
         title=title,
         summary=f"{plural(total, 'bar')}. {axis.extremes([who for who, _ in cells], [each for _, each in cells])}",
         data=data,
-        layout=_bar_layout(label, names, axis, horizontal=horizontal) | {"showlegend": len(columns) > 1},
+        layout=_bar_layout(label, names, axis, list(chain(*drawn)), horizontal=horizontal)
+        | {"legend": len(columns) > 1},
         rows=rows_of(
             [label or "label", *columns],
             [[who, *(column[place] for column in columns.values())] for place, who in enumerate(names)],
@@ -68,7 +76,7 @@ def bars(
         else HEIGHT,
         shown=len(names),
         total=total,
-        what="labels",
+        what="bars" if len(columns) == 1 else "labels",
         undrawn=sum(column.count(None) for column in drawn),
     )
 
@@ -86,7 +94,7 @@ def histogram(
     cuts, heights = [simple(edge) for edge in edges], [simple(count) for count in counts]
     same_length(max(len(cuts) - 1, 0), "gaps between edges", len(heights), "counts")
     at = across.edge_places(cuts)
-    drawn, kind = up.places(heights)
+    drawn, _ = up.places(heights)
     bins = [f"{across.text(low)} to {across.text(high)}" for low, high in pairwise(cuts)]
     names = ["from", "to", up.title or "count"]
     bar = {
@@ -94,8 +102,7 @@ def histogram(
         "x": [(low + high) / 2 for low, high in pairwise(at)],
         "width": [0.985 * (high - low) for low, high in pairwise(at)],
         "y": drawn,
-        "hovertext": [hover(each, {names[2]: up.text(n)}) for each, n in zip(bins, heights, strict=True)],
-        "hoverinfo": "text",
+        "texts": [hover(each, {names[2]: up.text(n)}) for each, n in zip(bins, heights, strict=True)],
     }
     step = max(1, math.ceil(len(cuts) / 10))
     ticks = {place: across.text(cut) for place, cut in list(zip(at, cuts, strict=True))[::step]}
@@ -104,10 +111,9 @@ def histogram(
         summary=f"Histogram of {plural(len(heights), 'bin')}. {up.extremes(bins, heights)}",
         data=[bar],
         layout={
-            "bargap": 0,
-            "showlegend": False,
-            "xaxis": tick_layout(across.title, ticks),
-            "yaxis": up.layout(kind),
+            "legend": False,
+            "x": tick_layout(across.title, ticks, ends=(at[0], at[-1]) if at else (0.0, 1.0)),
+            "y": up.layout(drawn, from_zero=True),
         },
         rows=rows_of(names, [[*pair, n] for pair, n in zip(pairwise(cuts), heights, strict=True)]),
         formats=across.formats(names[:2]) | up.formats(names[2:]),
@@ -124,14 +130,15 @@ def _bars(
     drawn, _ = axis.places(column)
     at = list(range(len(names)))
     texts = [hover(who, {name: axis.text(each)}) for who, each in zip(names, column, strict=True)]
-    ends = {"x": drawn, "y": at, "orientation": "h"} if horizontal else {"x": at, "y": drawn}
-    return {"type": "bar", "name": plot_text(name), "hovertext": texts, "hoverinfo": "text"} | ends
+    ends = {"x": drawn, "y": at, "lying": True} if horizontal else {"x": at, "y": drawn}
+    return {"type": "bar", "name": plot_text(name), "texts": texts} | ends
 
 
-def _bar_layout(label: str, names: list[str], axis: PlotAxis, *, horizontal: bool) -> dict[str, Any]:
-    of_labels, of_values = label_layout(label, names), axis.layout()
-    layout: dict[str, Any] = {"barmode": "group", "bargap": 0.25}
-    if horizontal:
-        of_labels["range"] = of_labels["range"][::-1]  # the first label on top
-        return layout | {"xaxis": of_values, "yaxis": of_labels}
-    return layout | {"xaxis": of_labels, "yaxis": of_values}
+def _bar_layout(
+    label: str, names: list[str], axis: PlotAxis, drawn: list[float | None], *, horizontal: bool
+) -> dict[str, Any]:
+    of_labels, of_values = (
+        label_layout(label, names, is_down=horizontal),
+        axis.layout(drawn, from_zero=not axis.log),
+    )
+    return {"x": of_values, "y": of_labels} if horizontal else {"x": of_labels, "y": of_values}

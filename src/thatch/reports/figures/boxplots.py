@@ -41,11 +41,10 @@ def boxplot(
         + _halves(names, fives, axis),
         data=[_trace(names, fives, axis)] if total else [],
         layout={
-            "showlegend": False,
-            "xaxis": label_layout(label, names),
-            "yaxis": axis.layout(),
-            "shapes": [_line(level) for level in lines.values()],
-            "annotations": [_name(name, level) for name, level in lines.items()],
+            "legend": False,
+            "x": label_layout(label, names),
+            "y": axis.layout([*(each for five in fives for each in five), *lines.values()]),
+            "levels": [[level, plot_text(name)] for name, level in lines.items()],
         },
         rows=rows_of(
             [label or "label", *_PARTS], [[who, *five] for who, five in zip(names, fives, strict=True)]
@@ -72,34 +71,16 @@ def _trace(names: list[str], fives: list[list[float | None]], axis: PlotAxis) ->
     return {
         "type": "box",
         "x": list(range(len(names))),
-        "lowerfence": least,
-        "q1": first,
-        "median": middle,
-        "q3": third,
-        "upperfence": most,
-        "hovertext": [
+        "least": least,
+        "quarter": first,
+        "half": middle,
+        "three": third,
+        "most": most,
+        "texts": [
             hover(who, {part: axis.text(each) for part, each in zip(_PARTS, five, strict=True)})
             for who, five in zip(names, fives, strict=True)
         ],
-        "hoverinfo": "text",
     }
-
-
-def _line(level: float) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": level,
-        "y1": level,
-        "line": {"dash": "dash", "width": 1},
-    }
-
-
-def _name(name: str, level: float) -> dict[str, Any]:
-    at = {"xref": "paper", "x": 1, "xanchor": "right", "y": level, "yanchor": "bottom"}
-    return at | {"text": plot_text(name), "showarrow": False}
 
 
 def _halves(names: list[str], fives: list[list[float | None]], axis: PlotAxis) -> str:

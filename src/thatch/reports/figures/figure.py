@@ -1,13 +1,14 @@
-"""Figures and their axes: what plotly draws, a summary in words, and the data as a table."""
+"""Figures and their axes: what the page draws, a summary in words, and the data as a table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
+from thatch.reports.figures.ticks import date_ticks, even_ticks, log_ticks
 from thatch.reports.formatting import Format, format_value, number, simple
 from thatch.reports.tables import TableRows
 from thatch.reports.texts import plot_text, shorten
@@ -25,13 +26,8 @@ __all__ = [
 ]
 
 _LABEL = 28  # characters of a label on an axis; the table below the figure has the whole text
-_MOST_LABELS = 30  # of more labels only some are drawn
-_LARGEST = 1e290  # plotly adds a margin, which must be a double too
-_TICKS: dict[Format | None, dict[str, Any]] = {
-    "percent": {"tickformat": ".3~%"},
-    "bytes": {"tickformat": ".3~s", "ticksuffix": "B"},
-    "seconds": {"tickformat": ".3~s", "ticksuffix": "s"},
-}
+_MOST_LABELS = 200  # of more labels only some are drawn, and the page leaves out those without room
+_LARGEST = 1e290  # with a margin it must be a double too
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +43,6 @@ class PlotAxis:
         """An axis from its title, or the axis itself."""
         return axis if isinstance(axis, PlotAxis) else cls(axis)
 
-    @property
-    def kind(self) -> str:
-        """Plotly's type of the axis, for numbers."""
-        return "log" if self.log else "linear"
-
     def text(self, value: object) -> str:
         """A value as text, in the format of the axis."""
         return format_value(value, self.format)
@@ -60,17 +51,17 @@ class PlotAxis:
         """The format of the axis for each of these columns."""
         return {} if self.format is None else dict.fromkeys(names, self.format)
 
-    def places(self, values: Iterable[object]) -> tuple[list[float | str | None], str]:
-        """The position of each value, None if it cannot be drawn; and plotly's type of the axis."""
+    def places(self, values: Iterable[object]) -> tuple[list[float | None], bool]:
+        """The position of each value, None if it cannot be drawn; and whether they are moments, in seconds since 1970."""
         found = [simple(value) for value in values]
         if any(isinstance(value, date) for value in found):
-            return [_moment(value) for value in found], "date"
-        return [self._finite(value) for value in found], self.kind
+            return [_moment(value) for value in found], True
+        return [self._finite(value) for value in found], False
 
     def edge_places(self, edges: Sequence[object]) -> list[float]:
         """The positions of the edges of a histogram; an infinite edge is drawn a bar's width beside its neighbour.
 
-        On a log axis, positions are logarithms, because plotly's bars have no widths there.
+        On a log axis, positions are logarithms, because bars have no widths there.
         """
         found = [self._finite(edge) for edge in edges]
         at = [math.log10(each) if each is not None and self.log else each for each in found]
@@ -90,16 +81,20 @@ class PlotAxis:
             return None
         return place
 
-    def layout(self, kind: str = "") -> dict[str, Any]:
-        """The layout of an axis of numbers or times."""
-        kind = kind or self.kind
-        layout = {"title": {"text": plot_text(self.title)}, "type": kind, "automargin": True}
-        if kind == "log" and self.format is None:
-            return layout | {"exponentformat": "power"}
-        ticks = (
-            {} if kind == "date" else _TICKS.get(self.format, {"tickformat": ",~r", "exponentformat": "e"})
-        )
-        return layout | ticks
+    def layout(
+        self, places: Iterable[float | None], *, are_moments: bool = False, from_zero: bool = False
+    ) -> dict[str, Any]:
+        """The axis that these positions need; `from_zero` for bars."""
+        write: Callable[[float], str] = self.text
+        if are_moments:
+            (ends, ticks), write = date_ticks(places)
+        elif self.log:
+            ends, ticks = log_ticks(places)
+        else:
+            ends, ticks = even_ticks(places, from_zero=from_zero)
+        named = [[each, plot_text(write(_whole(each)))] for each in ticks]
+        is_log = self.log and not are_moments
+        return {"title": plot_text(self.title), "log": is_log, "range": ends, "ticks": named, "grid": True}
 
     def extremes(self, names: Sequence[str], values: Sequence[object]) -> str:
         """A sentence with the least and the greatest value and their names."""
@@ -113,32 +108,34 @@ class PlotAxis:
         )
 
 
-def label_layout(title: str, labels: Sequence[str]) -> dict[str, Any]:
-    """The layout of an axis of labels at 0, 1, 2 …, so that equal or numeric labels stay separate."""
+def label_layout(title: str, labels: Sequence[str], *, is_down: bool = False) -> dict[str, Any]:
+    """An axis of labels at 0, 1, 2 …, so that equal or numeric labels stay separate; downwards, the first is on top."""
     step = max(1, math.ceil(len(labels) / _MOST_LABELS))
     ticks = range(0, len(labels), step)
-    ends = {"range": [-0.5, max(len(labels), 1) - 0.5]}
-    return tick_layout(title, {tick: labels[tick] for tick in ticks}, _LABEL) | ends
+    ends = [-0.5, max(len(labels), 1) - 0.5]
+    axis = tick_layout(title, {tick: labels[tick] for tick in ticks}, _LABEL)
+    return axis | {"range": ends[::-1] if is_down else ends, "labels": True}
 
 
-def tick_layout(title: str, ticks: Mapping[float, str], length: int = 60) -> dict[str, Any]:
-    """The layout of an axis with these ticks, whose texts are cut to a length."""
-    return {
-        "title": {"text": plot_text(title)},
-        "type": "linear",
-        "tickmode": "array",
-        "tickvals": list(ticks),
-        "ticktext": [plot_text(text, length) for text in ticks.values()],
-        "showgrid": False,
-        "zeroline": False,
-        "automargin": True,
-    }
+def tick_layout(
+    title: str, ticks: Mapping[float, str], length: int = 60, ends: Sequence[float] = (0.0, 1.0)
+) -> dict[str, Any]:
+    """An axis with these ticks, whose texts are cut to a length."""
+    named = [[tick, plot_text(text, length)] for tick, text in ticks.items()]
+    return {"title": plot_text(title), "log": False, "range": list(ends), "ticks": named, "grid": False}
 
 
-def _moment(value: object) -> str | None:
+def _whole(value: float) -> float | int:
+    return int(value) if value.is_integer() and abs(value) < 1e15 else value
+
+
+def _moment(value: object) -> float | None:
+    """Seconds since 1970; a moment without a zone is taken as it is written."""
     if isinstance(value, datetime):
-        return value.replace(tzinfo=None).isoformat(" ")
-    return value.isoformat() if isinstance(value, date) else None
+        return value.replace(tzinfo=UTC).timestamp()
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
+    return None
 
 
 HEIGHT = 360
@@ -152,7 +149,7 @@ class Figure:
     Attributes
     ----------
     summary : what is to be seen, in two sentences, for those who do not see it
-    data, layout : plotly's specification, without colours
+    data, layout : what the script of the page draws: lists of positions and texts, axes; without colours
     rows, formats : the figures as a table
     height : in pixels; the width is the page's
     shown, total, what : how many of what are drawn
@@ -179,12 +176,12 @@ def same_length(expected: int, of: str, got: int, what: str) -> None:
 
 
 def hover(heading: str, figures: Mapping[str, str]) -> str:
-    """The text for the point under the pointer."""
-    lines = [f"<b>{plot_text(heading)}</b>"] if heading else []
+    """The lines for the point under the pointer, the first of them in bold."""
+    lines = [plot_text(heading)]
     lines += [
         f"{plot_text(name)}: {plot_text(text)}" if name else plot_text(text) for name, text in figures.items()
     ]
-    return "<br>".join(lines)
+    return "\n".join(lines)
 
 
 def rows_of(names: Sequence[str], rows: Sequence[Sequence[object]]) -> TableRows:

@@ -16,7 +16,9 @@ from thatch.reports.figures.figure import (
     rows_of,
     same_length,
 )
+from thatch.reports.figures.ticks import even_ticks
 from thatch.reports.formatting import format_value, simple
+from thatch.reports.texts import plot_text
 
 __all__ = ["heatmap"]
 
@@ -51,16 +53,10 @@ def heatmap(
         hover(name, {axis.title: axis.text(each)}) for name, each in zip(named, flat, strict=True)
     ]
     width = max(len(across), 1)
-    vertical = label_layout(y, down)
-    vertical["range"] = vertical["range"][::-1]
     field = {
-        "type": "heatmap",
+        "type": "heat",
         "z": drawn,
-        "text": [texts_of_cells[start : start + width] for start in range(0, len(texts_of_cells), width)],
-        "hoverinfo": "text",
-        "coloraxis": "coloraxis",
-        "xgap": 1,
-        "ygap": 1,
+        "texts": [texts_of_cells[start : start + width] for start in range(0, len(texts_of_cells), width)],
     }
     return Figure(
         title=title,
@@ -68,10 +64,10 @@ def heatmap(
         + axis.extremes(named, flat),
         data=[field],
         layout={
-            "showlegend": False,
-            "xaxis": label_layout(x, across),
-            "yaxis": vertical,
-            "coloraxis": {"colorbar": _colour_bar(axis, drawn)},
+            "legend": False,
+            "x": label_layout(x, across),
+            "y": label_layout(y, down, is_down=True),
+            "colours": _colours_of(axis, drawn),
         },
         rows=rows_of([y or "row", *across], [[who, *row] for who, row in zip(down, cells, strict=True)]),
         formats=axis.formats(across),
@@ -84,17 +80,18 @@ def heatmap(
 
 
 def _colours(row: list[object], axis: PlotAxis) -> list[float | None]:
-    """Numbers for the colour scale: logarithms on a log axis, because plotly has no logarithmic scale."""
-    found = (each if isinstance(each, float) else None for each in axis.places(row)[0])
-    return [each if each is None or not axis.log else math.log10(each) for each in found]
+    """Numbers for the colour scale: logarithms on a log axis."""
+    return [each if each is None or not axis.log else math.log10(each) for each in axis.places(row)[0]]
 
 
-def _colour_bar(axis: PlotAxis, drawn: list[list[float | None]]) -> dict[str, Any]:
-    bar = axis.layout("linear")
-    look = {"title": {"text": bar["title"]["text"], "side": "right"}, "thickness": 12, "outlinewidth": 0}
-    if not axis.log:
-        return look | {key: each for key, each in bar.items() if key.startswith(("tick", "exponent"))}
+def _colours_of(axis: PlotAxis, drawn: list[list[float | None]]) -> dict[str, Any]:
+    """The scale of colours: its ends, and the texts of ticks at even distances from one end to the other."""
     found = [each for row in drawn for each in row if each is not None]
-    powers = range(math.floor(min(found, default=0)), math.ceil(max(found, default=0)) + 1)
-    texts = [axis.text(10**power if power >= 0 else 10.0**power) for power in powers]
-    return look | {"tickmode": "array", "tickvals": list(powers), "ticktext": texts}
+    if axis.log:
+        low, high = math.floor(min(found, default=0)), math.ceil(max(found, default=0))
+        ticks = [float(power) for power in range(low, max(high, low + 1) + 1)]
+        texts = [axis.text(10**power if power >= 0 else 10.0**power) for power in map(int, ticks)]
+    else:
+        _, ticks = even_ticks(found, is_tight=True)
+        texts = [axis.text(int(each) if each.is_integer() else each) for each in ticks]
+    return {"title": plot_text(axis.title), "range": [ticks[0], ticks[-1]], "ticks": texts}

@@ -25,9 +25,9 @@ def lines(series: Series, *, title: str = "", x: str | PlotAxis = "", y: str | P
     read = _read(series)
     data = []
     for place, (name, (xs, ys)) in enumerate(read.items()):
-        look: dict[str, Any] = {"line": {"dash": DASHES[place // 8 % 4], "width": 2}, "mode": "lines"}
+        look: dict[str, Any] = {"dash": DASHES[place // 8 % 4]}
         if len(xs) <= _MOST_MARKED:
-            look |= {"mode": "lines+markers", "marker": {"symbol": SYMBOLS[place % 8], "size": 7}}
+            look |= {"symbol": SYMBOLS[place % 8], "size": 3.5}
         data.append(_trace(name, xs, ys, PlotAxis.of(x), PlotAxis.of(y)) | look)
     total = sum(len(xs) for xs, _ in read.values())
     return _figure(read, data, title=title, x=PlotAxis.of(x), y=PlotAxis.of(y), kind="line", total=total)
@@ -41,11 +41,8 @@ def scatter(
     total = sum(len(xs) for xs, _ in read.values())
     step = max(1, math.ceil(total / most))
     read = {name: (xs[::step], ys[::step]) for name, (xs, ys) in read.items()}
-    look = {"mode": "markers"}
     data = [
-        _trace(name, xs, ys, PlotAxis.of(x), PlotAxis.of(y))
-        | look
-        | {"marker": {"symbol": SYMBOLS[place % 8], "size": 6, "opacity": 0.7}}
+        _trace(name, xs, ys, PlotAxis.of(x), PlotAxis.of(y)) | {"symbol": SYMBOLS[place % 8], "size": 3}
         for place, (name, (xs, ys)) in enumerate(read.items())
     ]
     return _figure(read, data, title=title, x=PlotAxis.of(x), y=PlotAxis.of(y), kind="cloud", total=total)
@@ -69,14 +66,7 @@ def _trace(name: str, xs: list[object], ys: list[object], x: PlotAxis, y: PlotAx
         for across, up in zip(xs, ys, strict=True)
     ]
     at_x, at_y = x.places(xs)[0], y.places(ys)[0]
-    return {
-        "type": "scatter",
-        "name": plot_text(name),
-        "x": at_x,
-        "y": at_y,
-        "hovertext": texts,
-        "hoverinfo": "text",
-    }
+    return {"type": "points", "name": plot_text(name), "x": at_x, "y": at_y, "texts": texts}
 
 
 def _figure(
@@ -85,10 +75,15 @@ def _figure(
     points = [
         (name, across, up) for name, (xs, ys) in read.items() for across, up in zip(xs, ys, strict=True)
     ]
-    kinds = x.places([across for _, across, _ in points])[1], y.places([up for _, _, up in points])[1]
-    names = [f"{name}, {x.text(across)}" if name else x.text(across) for name, across, _ in points]
+    (across, are_moments), (up, up_moments) = (
+        x.places([each for _, each, _ in points]),
+        y.places([each for *_, each in points]),
+    )
+    names = [f"{name}, {x.text(each)}" if name else x.text(each) for name, each, _ in points]
     undrawn = sum(
-        across is None or up is None for each in data for across, up in zip(each["x"], each["y"], strict=True)
+        first is None or second is None
+        for each in data
+        for first, second in zip(each["x"], each["y"], strict=True)
     )
     columns = ["series", x.title or "x", y.title or "y"]
     return Figure(
@@ -96,10 +91,9 @@ def _figure(
         summary=f"{plural(len(read), kind)}, {plural(total, 'point')}. {y.extremes(names, [up for *_, up in points])}",
         data=data,
         layout={
-            "showlegend": len(read) > 1,
-            "hovermode": "closest",
-            "xaxis": x.layout(kinds[0]),
-            "yaxis": y.layout(kinds[1]),
+            "legend": len(read) > 1,
+            "x": x.layout(across, are_moments=are_moments),
+            "y": y.layout(up, are_moments=up_moments),
         },
         rows=rows_of(columns, points),
         formats=x.formats(columns[1:2]) | y.formats(columns[2:]),

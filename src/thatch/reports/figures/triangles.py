@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from thatch.reports.figures.figure import Figure, PlotAxis, hover, plural, rows_of, same_length
+from thatch.reports.figures.figure import (
+    Figure,
+    PlotAxis,
+    hover,
+    plural,
+    rows_of,
+    same_length,
+    tick_layout,
+)
 from thatch.reports.figures.points import DASHES, SYMBOLS
 from thatch.reports.formatting import format_value, simple
 from thatch.reports.texts import plot_text
@@ -35,10 +43,7 @@ def triangles(
     largest = [max((row[at] for _, row in whole), default=0.0) for at in range(len(_SPOKES))]
     data = [
         _trace(name, row, largest, corners)
-        | {
-            "line": {"dash": DASHES[place // 8 % 4], "width": 2},
-            "marker": {"symbol": SYMBOLS[place % 8], "size": 7},
-        }
+        | {"dash": DASHES[place // 8 % 4], "symbol": SYMBOLS[place % 8], "size": 3.5}
         for place, (name, row) in enumerate(whole)
     ]
     return Figure(
@@ -49,12 +54,12 @@ def triangles(
         ),
         data=data,
         layout={
-            "showlegend": True,
-            "hovermode": "closest",
-            "xaxis": {"visible": False, "range": [-1.5, 1.5]},
-            "yaxis": {"visible": False, "range": [-0.8, 1.2], "scaleanchor": "x"},
-            "shapes": [_ring(reach) for reach in _RINGS],
-            "annotations": [_corner(*each) for each in zip(_SPOKES, corners, largest, strict=True)],
+            "legend": True,
+            "x": tick_layout("", {}, ends=(-1.5, 1.5)),
+            "y": tick_layout("", {}, ends=(-0.8, 1.25)),
+            "equal": True,
+            "rings": [[[x * reach, y * reach] for x, y in _SPOKES] for reach in _RINGS],
+            "notes": [_corner(*each) for each in zip(_SPOKES, corners, largest, strict=True)],
         },
         rows=rows_of([label or "name", *corners], [[name, *row] for name, row in read.items()]),
         height=_HEIGHT,
@@ -67,7 +72,7 @@ def triangles(
 
 def _costs(row: list[object]) -> list[float] | None:
     """The three values; None if one cannot be drawn: missing, infinite or negative."""
-    found = [each for each in PlotAxis().places(row)[0] if isinstance(each, float) and each >= 0]
+    found = [each for each in PlotAxis().places(row)[0] if each is not None and each >= 0]
     return found if len(found) == len(row) else None
 
 
@@ -76,29 +81,22 @@ def _trace(name: str, row: list[float], largest: list[float], corners: Sequence[
     ends = [(x * reach, y * reach) for (x, y), reach in zip(_SPOKES, reaches, strict=True)]
     text = hover(name, {corner: format_value(each) for corner, each in zip(corners, row, strict=True)})
     return {
-        "type": "scatter",
-        "mode": "lines+markers",
+        "type": "points",
         "name": plot_text(name),
         "x": [x for x, _ in [*ends, ends[0]]],
         "y": [y for _, y in [*ends, ends[0]]],
-        "hovertext": [text] * (len(ends) + 1),
-        "hoverinfo": "text",
-    }
-
-
-def _ring(reach: float) -> dict[str, Any]:
-    path = " L".join(f"{x * reach:.4f},{y * reach:.4f}" for x, y in _SPOKES)
-    return {
-        "type": "path",
-        "path": f"M{path} Z",
-        "layer": "below",
-        "line": {"dash": "dot", "width": 1, "color": "gray"},
+        "texts": [text] * (len(ends) + 1),
     }
 
 
 def _corner(spoke: tuple[float, float], corner: str, most: float) -> dict[str, Any]:
     """The name of a corner and the largest value there, outside the triangle."""
     x, y = spoke
-    side = "center" if abs(x) < 1e-9 else "right" if x < 0 else "left"
-    at = {"x": x, "y": y, "xanchor": side, "yanchor": "bottom" if y > 0 else "top"}
-    return at | {"text": f"{plot_text(corner)}<br>at most {format_value(most)}", "showarrow": False}
+    side = "middle" if abs(x) < 1e-9 else "end" if x < 0 else "start"
+    return {
+        "x": x,
+        "y": y,
+        "anchor": side,
+        "above": y > 0,
+        "text": f"{plot_text(corner)}\nat most {format_value(most)}",
+    }
