@@ -15,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=loadgrou
 export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/cache/numba
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/$(VENV)/cache/hypothesis
 
-.PHONY: help setup demo fast test deep check format bench lock clean
+.PHONY: help setup demo fast test deep mutate check format bench lock clean
 
 help: ## list these targets (the default)
 	@echo "Thatch: content-based publish/subscribe for Python. What make can do here:"
@@ -40,6 +40,10 @@ test: $(VENV)/.dev $(VENV)/.package ## run every test, the same way each time
 deep: $(VENV)/.dev $(VENV)/.package ## hunt for bugs with random seeds, for DEEP_MINUTES=15
 	@echo "Repeating the tests with random seeds and long histories, for $(DEEP_MINUTES) minutes or until one fails."
 	@$(BIN)/python scripts/deep --minutes $(DEEP_MINUTES) --workers $(WORKERS) $(ARGS)
+
+mutate: $(VENV)/.dev $(VENV)/.package ## break the source in small ways, and see whether tests notice
+	@echo "Making small changes to a copy of the source, one by one, and running the tests that must notice each."
+	@$(BIN)/python scripts/mutate $(ARGS)
 
 check: $(VENV)/.dev $(VENV)/.package ## check format, lint, types, import rules and the tree
 	@echo "Checking format, lint, types, import rules and the tree."
