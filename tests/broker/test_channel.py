@@ -268,6 +268,50 @@ def test_a_side_that_lost_its_memory_begins_anew_and_so_does_the_other() -> None
     assert pair.left.restarts == 0
 
 
+def test_an_acknowledgement_makes_resending_frequent_again() -> None:
+    pair = Pair()
+    left, right = pair.left, pair.right
+    left.send("a")
+    for _ in range(3):
+        left.frames.clear()
+        left.fire("resend")
+    left.send("b")
+    right.receive(left.frames[0])
+    right.fire("acknowledge")
+    left.receive(right.frames.pop())
+    left.fire("resend")
+    assert left.timers["resend"] == left.now + TIMING.resend
+
+
+def test_a_timer_sends_again_only_what_was_sent_before_it_was_set() -> None:
+    left = Pair().left
+    left.send("a")
+    left.send("b")
+    left.frames.clear()
+    left.fire("resend")
+    assert [frame.number for frame in left.frames] == [1]
+
+
+def test_what_was_meant_for_a_memory_that_is_lost_is_not_taken() -> None:
+    pair = Pair()
+    left, right = pair.left, pair.right
+    left.send("a")
+    pair.exchange()
+    right.send("z")
+    left.forget()
+    left.receive(right.frames.pop())
+    assert left.arrived == []
+
+
+def test_two_names_of_one_moment_are_no_new_session() -> None:
+    right = Pair().right
+    found = [
+        right.receive(Frame(session=name, number=0, received_session="", received=0, message=None))
+        for name in ("7.0#1", "7#1")
+    ]
+    assert found == ["new", "a frame of a session that ended"]
+
+
 class AdverseLink(RuleBasedStateMachine):
     """Frames are lost, doubled, late and replayed, sides crash: every message arrives once, in order."""
 

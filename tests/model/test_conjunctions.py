@@ -134,3 +134,9 @@ def test_the_filter_that_says_nothing_is_one_box_without_sides():
 def test_values_that_are_neighbours_on_a_declared_line_are_one_box():
     schema = Schema({"x": Integer(0, 9)})
     assert parse("x in (1, 2, 3)", schema).box_count() == 1
+
+
+def test_a_prefix_and_one_without_case_may_both_hold():
+    both = parse("x like 'AB%' and lower(x) like 'abc%'")
+    assert both.matches({"x": "ABCd"})
+    assert not both.matches({"x": "abcd"})

@@ -249,3 +249,8 @@ def test_a_name_that_is_no_text_is_refused_also_where_it_gives_no_value(event):
 )
 def test_a_refusal_tells_the_path(event, where):
     assert refusal(lambda: read_event(event)).where == where
+
+
+def test_an_element_of_a_list_may_lack_what_others_have():
+    points = read_event({"a": [{"x": 9}, {"y": 1}], "b": 2}).possible_points()
+    assert points == {"a.x": [BOTTOM, point(9)], "a.y": [BOTTOM, point(1)], "b": [point(2)]}

@@ -207,3 +207,8 @@ def test_tightening_keeps_every_value_of_the_declared_type(line, constraint, val
 def test_a_point_gives_its_value_back(value):
     assert lines.value_at(lines.point(value)) == value
     assert lines.is_single(*lines.around(lines.point(value)))
+
+
+def test_texts_with_a_prefix_end_before_the_next_one_that_is_text():
+    assert lines.prefix_interval("a\ud7ff") == (lines.below("a\ud7ff"), lines.below("a\ue000"))
+    assert lines.prefix_interval("a\U0010ffff") == (lines.below("a\U0010ffff"), lines.below("b"))

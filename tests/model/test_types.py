@@ -371,3 +371,12 @@ def test_other_objects_as_bounds_are_refused(bad):
         Schema.from_description({"x": {"type": "Number", "minimum": bad}})
     with pytest.raises(SchemaError):
         Schema.from_description({"x": {"type": "Enum", "values": [bad]}})
+
+
+@pytest.mark.parametrize("start", [4.5, 9.1, 17.3, 1e6])
+def test_no_gap_is_claimed_where_neighbouring_decimals_are_one_double(start):
+    line, value = Decimal(15), start
+    for _ in range(200):
+        following = nextafter(value, inf)
+        assert line.tighten(above(value)) <= below(following)
+        value = following

@@ -44,6 +44,15 @@ FAMILIES = {
         [f"x {op} {edge}" for edge in EDGES for op in ("=", "<", ">=")],
         [{"x": edge} for edge in EDGES],
     ),
+    "numbers written in two ways": (
+        [f"x {op} {number}" for number in ("5", "7.5", "0", "1e18", "9007199254740993") for op in ("=", "<=")],
+        [{"x": number} for number in (5.0, 5, 7.5, -0.0, 0, 1e18, 10**18, 2**53 + 1, 2.0**53)],
+    ),
+    "texts, booleans and numbers": (
+        [f"x {op}" for op in ("> 5", "< 'b'", ">= 'b'", "= true", "is null", "is missing", "is distinct from 5")]
+        + ["not (x > 5)", "not (x < 'b')"],
+        [{"x": value} for value in (6, 5, "a", "b", True, None, float("nan"))] + [{}],
+    ),
     "many attributes": (
         [
             " and ".join(f"{name} = {number}" for name, number in MANY.items()),

@@ -114,6 +114,43 @@ def test_a_database_that_is_away_refuses_nothing():
     assert engine.stats()["refused_clusters"] == 0
 
 
+def test_a_database_that_takes_no_changes_at_all_refuses_no_cluster():
+    class Locked(PlainColdTier):
+        is_locked = False
+
+        def move(self, record, members):
+            self.remove([])
+            super().move(record, members)
+
+        def remove(self, identities):
+            if self.is_locked:
+                raise StoreError("a lock", "none")
+            super().remove(identities)
+
+    cold = Locked()
+    engine = engine_of(cold)
+    engine.subscribe("a", "x >= 0")
+    cold.is_locked = True
+    with pytest.raises(StoreError, match="lock"):
+        engine._migration._move(next(iter(engine._clusters)))
+    assert engine.stats()["refused_clusters"] == 0
+
+
+def test_those_that_share_most_come_back_first_and_only_below_the_low_mark():
+    engine = engine_of(PlainColdTier())
+    for number in range(4):
+        engine.subscribe(f"shared{number}", "kind = 'a' and x >= 0 and y < 100")
+        engine.subscribe(f"apart{number}", f"z = 1 and x >= {number} and y < {100 + number}")
+    for cluster in list(engine._clusters):
+        engine._migration._move(cluster)
+    assert engine.stats()["fast"] == 0
+    engine.rebalance()
+    assert engine.nbytes() <= SMALL.low_mark
+    fast = engine.answer({"kind": "a", "z": 1, "x": 50, "y": 60}).fast
+    assert {"shared1", "shared2", "shared3"} <= set(fast)  # the first of each kind is a cluster of its own
+    assert "apart1" not in fast
+
+
 @pytest.mark.parametrize("is_done", [False, True])
 def test_clusters_whose_folding_failed_are_read_again(monkeypatch, is_done):
     monkeypatch.setattr(migration, "_SHARE", 1_000)  # there is room for one cold cluster
