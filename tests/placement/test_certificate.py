@@ -93,9 +93,11 @@ def test_figures_that_are_off_by_a_millionth_are_found(placement):
 
 def test_limits_that_are_broken_by_very_little_are_found(placement):
     problem, leaf = placement.problem, int(placement.assignment[0])
-    smaller = placement.filters[leaf].copy()
-    smaller[:, 0] += 1e-6
-    assert "lie outside the filter of" in verify(_with_filter(placement, leaf, smaller)).faults[0]
+    ends = placement.filters[leaf].shape[1]
+    for end in range(ends):
+        smaller = placement.filters[leaf].copy()
+        smaller[:, end] += 1e-7 if end < ends // 2 else -1e-7
+        assert "lie outside the filter of" in verify(_with_filter(placement, leaf, smaller)).faults[0]
     nearer = replace(problem, limits=problem.distances(placement.served_by) * (1 - 1e-6))
     late = verify(replace(placement, problem=nearer))
     assert late.status is Status.INFEASIBLE
