@@ -181,3 +181,10 @@ def test_filters_of_two_schemas_or_none_at_all_are_refused():
     schema = thatch.Schema({"n": thatch.Integer(1, 10)})
     with pytest.raises(SchemaError, match="filters with the same schema"):
         FilterSet({**QUOTES, "other": thatch.parse("n = 1", schema)})
+
+
+def test_predicates_of_one_member_must_hold_on_one_element_of_a_list():
+    wanted = FilterSet(filters_of("x.p = 1 and x.q = 1", "x.p = 1"))
+    apart, together = [{"p": 1, "q": 2}, {"p": 2, "q": 1}], [{"p": 1, "q": 1}]
+    assert wanted.match(plan(wanted.problem), {"x": apart}) == ["s1"]
+    assert sorted(wanted.match(plan(wanted.problem), {"x": together})) == ["s0", "s1"]

@@ -13,6 +13,7 @@ from thatch.planning import MatchingPlan, PlanningProblem, count, execute, plan,
 from thatch.planning.depth_first import depth_first
 from thatch.planning.dynamic_programme import best_strategy, gates_of, state_count
 from thatch.planning.factoring import factor, factor_greedily
+from thatch.planning.steps import PlanStep
 
 LINK_CLUSTER = PlanningProblem.of([[0, 1], [0, 2, 3]], [0.5, 0.2, 0.9, 0.3], answer="any")
 
@@ -200,3 +201,9 @@ def test_the_heuristic_is_near_the_best_strategy_on_small_sets():
             above.append(cost_of(found) / best_cost(problem))
     assert len(above) > 40
     assert np.mean(above) < 1.05
+
+
+def test_steps_whose_owners_are_satisfied_above_are_left_out():
+    problem = PlanningProblem.of([[0], [0, 1]], [0.5, 0.5], owners=[0, 0])
+    steps = PlanStep((0,), (0,), (PlanStep((1,), (1,), owners=(0,)),), owners=(0,))
+    assert depth_first(problem, steps) == PlanStep((0,), (0,))

@@ -81,3 +81,9 @@ def test_nested_clusters_know_what_is_around_them_and_overlapping_ones_are_told(
     assert nested is not None
     assert [(cluster.predicates, around) for cluster, around in nested] == [((0,), -1), ((1,), 0)]
     assert nested_clusters(PlanningProblem.of([[0, 1], [1, 2], [2, 0]], [0.5] * 3)) is None
+
+
+def test_what_implies_something_that_never_holds_never_holds():
+    problem = PlanningProblem.of([[0, 1]], [0.0, 0.0], implied=[[1], []])
+    assert problem.chance(0, [1]) == 0.0
+    assert problem.chance(0, []) == 0.0
