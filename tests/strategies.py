@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
 from math import inf, isinf, isnan, nan, nextafter
 from typing import Any
 
@@ -15,9 +14,9 @@ from hypothesis import strategies as st
 
 import thatch.model.expressions as tree
 import thatch.model.schema as declared
-from thatch.model.derived import address_of, ip_text, microseconds_of, moment_text
-from thatch.model.language.python import Attribute, attr, within
-from thatch.model.names import derived_key, key_of, name_of, split
+from thatch.model.derived import ip_text, microseconds_of
+from thatch.model.names import derived_key, key_of
+from thatch.model.regexes import regex
 from thatch.model.shapes import Circle, Polygon
 from thatch.model.wildcards import wildcard
 
@@ -167,6 +166,15 @@ schemas: st.SearchStrategy[declared.Schema | None] = st.one_of(
 
 # --- expressions -----------------------------------------------------------------------------------------------
 
+
+def is_regex(text: str) -> bool:
+    try:
+        regex(text)
+    except ValueError:
+        return False
+    return True
+
+
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 patterns = st.one_of(
     st.sampled_from(
@@ -174,6 +182,26 @@ patterns = st.one_of(
     ),
     st.text("ab%_A", max_size=5),
 ).map(wildcard)
+regexes = st.one_of(
+    st.sampled_from(
+        [
+            "a+b",
+            "^a",
+            "b$",
+            "^$",
+            "[abA]{2}",
+            "(?i)ab",
+            "a|^b",
+            "a.b",
+            r"(ab)*c",
+            r"\d+",
+            "a?b",
+            r"\x61b",
+            "é",
+        ]
+    ),
+    st.text("ab.|*", max_size=4).filter(is_regex),
+).map(regex)
 shapes = st.one_of(
     st.builds(
         Circle,
@@ -220,7 +248,7 @@ def conditions(
     constants = _texts_of.get(functions, constants)
     kinds = ["compare"] * 5 + ["in", "between", "null", "distinct", "exists"]
     if functions not in _texts_of and not is_plain:
-        kinds += ["like", "like", "unlike"]
+        kinds += ["like", "like", "unlike", "search"]
     if not functions and not is_plain:
         kinds += ["within"]
     kind = draw(st.sampled_from(kinds))
@@ -238,6 +266,8 @@ def conditions(
         return tree.Exists(key)
     if kind == "like":
         return tree.Matches(key, draw(patterns))
+    if kind == "search":
+        return tree.Matches(key, draw(regexes))
     if kind == "unlike":
         return tree.Unlike(key, draw(patterns))
     return tree.Within("lat", "lon", draw(shapes))
@@ -280,110 +310,6 @@ def type_name(value: Any) -> str:
     if isinstance(value, str):
         return "text"
     return "NaN" if isnan(value) else "number"
-
-
-# --- ways to write an expression -------------------------------------------------------------------------------
-
-
-def text_of(expression: tree.Expression) -> str:
-    """Filter text with brackets around all but single conditions."""
-    if isinstance(expression, tree.Constant):
-        return "true" if expression.value else "false"
-    if isinstance(expression, tree.Not):
-        return f"not {_bracketed(expression.child)}"
-    if isinstance(expression, tree.And | tree.Or):
-        word = " and " if isinstance(expression, tree.And) else " or "
-        return word.join(map(_bracketed, expression.children))
-    if isinstance(expression, tree.Within):
-        return f"within({expression.latitude}, {expression.longitude}, {expression.shape})"
-    key = expression.key
-    if isinstance(expression, tree.Compare):
-        return f"{key} {expression.operator} {literal_text(key, expression.value)}"
-    if isinstance(expression, tree.In):
-        return f"{key} in ({', '.join(literal_text(key, value) for value in expression.values)})"
-    if isinstance(expression, tree.IsNull):
-        return f"{key} is null"
-    if isinstance(expression, tree.Distinct):
-        return f"{key} is distinct from {literal_text(key, expression.value)}"
-    if isinstance(expression, tree.Exists):
-        return f"exists({key})"
-    if isinstance(expression, tree.Matches):
-        return f"{key} like {_quoted(expression.pattern.text)}"
-    assert isinstance(expression, tree.Unlike)
-    return f"{key} is unlike {_quoted(expression.pattern.text)}"
-
-
-def _bracketed(expression: tree.Expression) -> str:
-    return f"({text_of(expression)})" if isinstance(expression, tree.And | tree.Or) else text_of(expression)
-
-
-def literal_text(key: str, value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    value = shown_literal(key, value)
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinf(value):
-        return "infinity" if value > 0 else "-infinity"
-    return repr(value)
-
-
-def shown_literal(key: str, value: Any) -> Any:
-    """A literal as people write it: addresses and moments as their texts."""
-    functions = split(key)[0]
-    if functions == ("ip",):
-        return address_of(value)
-    return moment_text(value) if functions == ("time",) else value
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def python_of(expression: tree.Expression) -> tree.Expression:
-    """The same expression made by the Python API."""
-    if isinstance(expression, tree.Constant):
-        return expression
-    if isinstance(expression, tree.Not):
-        return ~python_of(expression.child)
-    if isinstance(expression, tree.And):
-        return reduce(lambda left, right: left & right, map(python_of, expression.children))
-    if isinstance(expression, tree.Or):
-        return reduce(lambda left, right: left | right, map(python_of, expression.children))
-    if isinstance(expression, tree.Within):
-        return within(name_of(expression.latitude), name_of(expression.longitude), expression.shape)
-    return _python_condition(expression, attribute_of(expression.key))
-
-
-def attribute_of(key: str) -> Attribute:
-    functions, base = split(key)
-    attribute = attr(name_of(base))
-    for function in reversed(functions):
-        attribute = getattr(attribute, function)()
-    return attribute
-
-
-def _python_condition(expression: Any, attribute: Attribute) -> tree.Expression:
-    if isinstance(expression, tree.IsNull):
-        return attribute.is_null()
-    if isinstance(expression, tree.Exists):
-        return attribute.exists()
-    if isinstance(expression, tree.Matches):
-        return attribute.like(expression.pattern.text)
-    if isinstance(expression, tree.Unlike):
-        return attribute.unlike(expression.pattern.text)
-    if isinstance(expression, tree.In):
-        return attribute.is_in([shown_literal(expression.key, value) for value in expression.values])
-    value = expression.value if expression.value is None else shown_literal(expression.key, expression.value)
-    if isinstance(expression, tree.Distinct):
-        return attribute.is_distinct_from(value)
-    operations: dict[str, Callable[[Any], Any]] = {
-        "=": attribute.__eq__, "!=": attribute.__ne__, "<": attribute.__lt__,
-        "<=": attribute.__le__, ">": attribute.__gt__, ">=": attribute.__ge__,
-    }  # fmt: skip
-    return operations[expression.operator](value)
 
 
 def exact(number: float) -> Fraction | float:

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests import strategies as make
+from tests.written import python_of, text_of
 from thatch.errors import FilterError, NeverMatchesError, SchemaError
 from thatch.model.expressions import And, Compare, Distinct, In, IsNull, Not, Or
 from thatch.model.filters import Filter
@@ -55,8 +56,8 @@ def test_a_pickled_filter_is_the_same_filter(expression, schema):
 @given(make.expressions, make.schemas)
 def test_text_python_and_raw_expressions_give_equal_filters(expression, schema):
     made = filter_of(expression, schema)
-    written = filter_of(expression_of_text(make.text_of(expression)), schema)
-    called = filter_of(make.python_of(expression), schema)
+    written = filter_of(expression_of_text(text_of(expression)), schema)
+    called = filter_of(python_of(expression), schema)
     if isinstance(made, FilterError):
         assert type(written) is type(called) is type(made)
     else:
@@ -64,7 +65,7 @@ def test_text_python_and_raw_expressions_give_equal_filters(expression, schema):
         assert hash(made) == hash(written) == hash(called)
 
 
-simple_texts = st.lists(make.conditions(keys=make.KEYS[:3]).map(make.text_of), min_size=1, max_size=4).map(
+simple_texts = st.lists(make.conditions(keys=make.KEYS[:3]).map(text_of), min_size=1, max_size=4).map(
     " and ".join
 )
 

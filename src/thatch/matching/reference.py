@@ -18,6 +18,7 @@ from thatch.errors import EventError, shown
 from thatch.model import expressions as ex
 from thatch.model.derived import fold, ip_text, microseconds_of
 from thatch.model.names import name_of, split
+from thatch.model.regexes import Pattern, Regex
 from thatch.model.schema import Schema
 from thatch.model.types import Decimal, Enum, Integer, Number, Text
 from thatch.model.values import check_text, read_scalar
@@ -151,6 +152,11 @@ def truth(expression: ex.Expression, flat: Flat) -> bool | None:
     return _truth_of_value(expression, _value(expression.key, flat))
 
 
+def _has_pattern(value: str, pattern: Pattern) -> bool:
+    """Whether a text has the form of a pattern; what a regular expression means is RE2's to say."""
+    return pattern.matches(value) if isinstance(pattern, Regex) else has_form(value, pattern.text)
+
+
 def _least(truths: list[bool | None]) -> bool | None:
     """False if one is, else unknown if one is, else true."""
     if False in truths:
@@ -169,9 +175,9 @@ def _truth_of_value(condition: _Condition, value: Value | _Missing) -> bool | No
     if isinstance(condition, ex.Distinct):
         return not _equal(value, condition.value)
     if isinstance(condition, ex.Unlike):
-        return not (isinstance(value, str) and has_form(value, condition.pattern.text))
+        return not (isinstance(value, str) and _has_pattern(value, condition.pattern))
     if isinstance(condition, ex.Matches):
-        return has_form(value, condition.pattern.text) if isinstance(value, str) else None
+        return _has_pattern(value, condition.pattern) if isinstance(value, str) else None
     if isinstance(condition, ex.In):
         if not any(_type(value) == _type(listed) for listed in condition.values):
             return None

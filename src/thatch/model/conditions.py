@@ -25,10 +25,10 @@ from thatch.model.lines import (
     union,
 )
 from thatch.model.names import derived_key, split
+from thatch.model.regexes import Pattern
 from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
-from thatch.model.wildcards import Wildcard
 from thatch.model.wording import Simple, condition_words
 
 __all__ = [
@@ -159,7 +159,7 @@ def values_of(condition: In, *, negated: bool) -> Constraint:
     return difference(segments.pop(), values)
 
 
-def _like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: Normalisation) -> list[Draft]:
+def _like(key: str, pattern: Pattern, negated: bool, within: Constraint, work: Normalisation) -> list[Draft]:
     """Text of a pattern's form, or (negated) what is `within` and not of that form."""
     if pattern.literal is not None:
         interval = only(pattern.literal)
@@ -180,7 +180,7 @@ def _like(key: str, pattern: Wildcard, negated: bool, within: Constraint, work: 
 
 
 def _residual_like(
-    key: str, pattern: Wildcard, negated: bool, within: Constraint, work: Normalisation
+    key: str, pattern: Pattern, negated: bool, within: Constraint, work: Normalisation
 ) -> list[Draft]:
     check = WildcardCheck(key, pattern, negated)
     constraints = {key: within if negated else prefix_interval(pattern.prefix)}

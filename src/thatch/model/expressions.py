@@ -28,8 +28,8 @@ from thatch.errors import FilterError, shown
 from thatch.model.derived import ip_text
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key
+from thatch.model.regexes import Pattern
 from thatch.model.shapes import Shape
-from thatch.model.wildcards import Wildcard
 
 __all__ = [
     "And",
@@ -105,11 +105,11 @@ class Distinct(Expression):
 @dataclass(frozen=True, slots=True)
 class _OnPattern(Expression):
     key: str
-    pattern: Wildcard
+    pattern: Pattern
 
 
 class Matches(_OnPattern):
-    """`key like pattern`."""
+    """`key like pattern`, or `key ~ pattern` for a regular expression."""
 
     __slots__ = ()
 

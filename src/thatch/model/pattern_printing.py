@@ -35,6 +35,7 @@ from thatch.model.printing import constraint_text, printed_conditions
 from thatch.model.residuals import WildcardCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
+from thatch.model.wildcards import Wildcard
 
 __all__ = ["pattern_of"]
 
@@ -62,7 +63,9 @@ def _object(conjunction: Conjunction, schema: Schema | None) -> dict[str, Any]:
     for residual, condition in unsaid.items():
         if residual is None:
             continue
-        if not isinstance(residual, WildcardCheck) or any(None in piece for piece in residual.pattern.pieces):
+        if not isinstance(residual, WildcardCheck) or not isinstance(residual.pattern, Wildcard):
+            _refuse(condition.text)
+        if any(None in piece for piece in residual.pattern.pieces):
             _refuse(condition.text)
         if split(residual.key)[0] or (residual.negated and "is unlike" not in condition.text):
             _refuse(condition.text)

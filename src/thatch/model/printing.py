@@ -34,6 +34,7 @@ from thatch.model.lines import (
 )
 from thatch.model.names import base_of
 from thatch.model.normalise import normalise
+from thatch.model.regexes import Regex
 from thatch.model.residuals import Residual, WildcardCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
@@ -45,6 +46,7 @@ __all__ = ["PrintedCondition", "can_be_said", "constraint_text", "filter_text", 
 _FALSE: Constraint = ((2,), (3,))
 _TRUE: Constraint = ((3,), (4,))
 _NAN: Constraint = ((4,), (5,))
+_LIKE = ("like", "not like", "is unlike")
 
 
 def filter_text(conjunctions: Sequence[Conjunction], schema: Schema | None) -> str:
@@ -122,9 +124,9 @@ def residual_text(residual: Residual, *, demands_text: bool) -> str:
     """A residual check as text; a negated pattern without a demand for text is `is unlike`."""
     if isinstance(residual, WildcardCheck):
         pattern = quote_text(residual.pattern.text)
-        if not residual.negated:
-            return f"{residual.key} like {pattern}"
-        return f"{residual.key} {'not like' if demands_text else 'is unlike'} {pattern}"
+        yes, no, unlike = ("~", "!~", "is unlike ~") if isinstance(residual.pattern, Regex) else _LIKE
+        verb = yes if not residual.negated else no if demands_text else unlike
+        return f"{residual.key} {verb} {pattern}"
     text = f"within({residual.latitude}, {residual.longitude}, {residual.shape})"
     return f"not {text}" if residual.negated else text
 

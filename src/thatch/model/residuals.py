@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thatch.model.lines import Cut
+from thatch.model.regexes import Pattern
 from thatch.model.shapes import Shape
-from thatch.model.wildcards import Wildcard
 
 __all__ = ["Residual", "WildcardCheck", "WithinCheck"]
 
@@ -22,7 +22,7 @@ class WildcardCheck:
     """The value is text of the pattern's form; with `negated`, it is not."""
 
     key: str
-    pattern: Wildcard
+    pattern: Pattern
     negated: bool = False
 
     @property

@@ -31,10 +31,10 @@ from thatch.model.lines import (
     value_at,
 )
 from thatch.model.names import base_of, name_of, split
+from thatch.model.regexes import Pattern, Regex
 from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import Circle
-from thatch.model.wildcards import Wildcard
 from thatch.reduction.simplest import is_of_type, simplest_points
 
 __all__ = ["Event", "Points", "Requirement", "event_at", "example", "find_points", "requirements"]
@@ -226,8 +226,11 @@ def _cases(text: str, functions: tuple[str, ...]) -> list[str]:
     return [text, text.upper(), text.capitalize()] if "lower" in functions else [text]
 
 
-def _shortest(pattern: Wildcard, *, after_first: bool = False) -> Iterator[str]:
+def _shortest(pattern: Pattern, *, after_first: bool = False) -> Iterator[str]:
     """Short texts that match a pattern, or the part after its first piece."""
+    if isinstance(pattern, Regex):
+        yield pattern.needed
+        return
     pieces = pattern.pieces[1:] if after_first else pattern.pieces
     for filler in ("a", "b"):
         yield "".join(part or filler for piece in pieces for part in piece)

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import strategies as make
+from tests.written import text_of
 from thatch.errors import FilterError
 from thatch.model.filters import Filter
 from thatch.model.language.quick import quick_conjunction
@@ -103,7 +104,7 @@ def test_the_quick_way_does_not_answer_or_agrees(text):
 
 
 expressions = st.lists(make.conditions(keys=make.KEYS[:4]), min_size=1, max_size=4).map(
-    lambda conditions: " and ".join(map(make.text_of, conditions))
+    lambda conditions: " and ".join(map(text_of, conditions))
 )
 
 

@@ -10,8 +10,9 @@ from thatch.matching.segments.records import NUMBER
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, Cut, intervals, is_single
+from thatch.model.regexes import Regex
 from thatch.model.residuals import WildcardCheck
-from thatch.model.wildcards import Piece
+from thatch.model.wildcards import Piece, escape_wildcard, wildcard
 
 __all__ = [
     "LONGEST",
@@ -81,6 +82,8 @@ def take_apart(filter: Filter, number: dict[str, int], keep_text: Keep) -> Parts
         for residual in conjunction.residuals:
             code = program(residual) if isinstance(residual, WildcardCheck) else None
             is_exact &= code is not None
+            if code is None and isinstance(residual, WildcardCheck):
+                code = _necessary_program(residual)
             if code is not None:
                 programs.append((residual.keys[0], code))
         for key, code in programs:
@@ -225,6 +228,8 @@ def program(check: WildcardCheck) -> bytes | None:
     The last piece comes early because it is as cheap to try as the first. After a `%` there is never a `_` (see
     `wildcard`), so a piece between two `%` is not empty and begins with a byte to search for.
     """
+    if isinstance(check.pattern, Regex):
+        return None
     pieces = check.pattern.pieces
     first, *rest = (_encoded(piece) for piece in pieces)
     ordered = [first, *rest[-1:], *rest[:-1]]
@@ -235,6 +240,13 @@ def program(check: WildcardCheck) -> bytes | None:
         return None
     header = struct.pack("<BHH", check.negated, least, len(ordered))
     return header + b"".join(struct.pack("<BH", _ONE in piece, len(piece)) + piece for piece in ordered)
+
+
+def _necessary_program(check: WildcardCheck) -> bytes | None:
+    """A program that holds wherever a regular expression does, by a text that it cannot do without; None if none is known."""
+    if check.negated or not isinstance(check.pattern, Regex) or not check.pattern.needed:
+        return None
+    return program(WildcardCheck(check.key, wildcard(f"%{escape_wildcard(check.pattern.needed)}%")))
 
 
 def _encoded(piece: Piece) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from thatch.model.expressions import (
 )
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of, split
+from thatch.model.regexes import Pattern, regex
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text, read_scalar
 from thatch.model.wildcards import escape_wildcard, wildcard
@@ -95,6 +96,10 @@ class Attribute:
         """Text that holds a part."""
         return self._matches("%" + escape_wildcard(_text(part)) + "%")
 
+    def search(self, pattern: str) -> Expression:
+        """Text in which a regular expression (RE2) is found; `^` and `$` tie it to the ends."""
+        return self._matches(_text(pattern), regex)
+
     def unlike(self, pattern: str) -> Expression:
         """Present, and not text of a form."""
         condition = self._matches(_text(pattern))
@@ -150,11 +155,13 @@ class Attribute:
             return IsNull(key) if operator == "=" else Not(IsNull(key))
         return Compare(key, operator, value)
 
-    def _matches(self, pattern: str) -> Matches:
+    def _matches(self, pattern: str, read: Callable[[str], Pattern] = wildcard) -> Matches:
         if split(self.key)[0][:1] in (("ip",), ("time",)):
             raise FilterError("an attribute or its lower()", shown(self.key))
         try:
-            return Matches(self.key, wildcard(pattern))
+            return Matches(self.key, read(pattern))
+        except FilterError:  # a ValueError too, but it already says what is wrong
+            raise
         except ValueError as error:
             raise FilterError(str(error), shown(pattern), self.key) from None
 

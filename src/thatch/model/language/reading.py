@@ -6,6 +6,7 @@ One `findall` gives all tokens. Positions are computed only when there is an err
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
 from enum import Enum
 from math import inf, isfinite, isinf, isnan, nan
@@ -15,8 +16,9 @@ from thatch.errors import FilterError, FilterSyntaxError, shown
 from thatch.model.derived import canonical_literal
 from thatch.model.lines import Literal
 from thatch.model.names import FUNCTIONS, KEYWORDS, derived_key, key_of, split
+from thatch.model.regexes import Pattern
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
-from thatch.model.wildcards import Wildcard, wildcard
+from thatch.model.wildcards import wildcard
 
 __all__ = ["COMPARISONS", "END", "UNREAD", "Reader", "plain_literal", "position_of", "tokens_of"]
 
@@ -35,7 +37,7 @@ _TOKEN = re.compile(
     | '[^']*(?:''[^']*)*'
     | "[^"]*(?:""[^"]*)*"
     | [+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?
-    | <>|[<>=!]=|&&|\|\||=~|[-+]infinity\b
+    | <>|[<>=!]=|!~|&&|\|\||=~|[-+]infinity\b
     | \S
     )""",
     re.VERBOSE | re.ASCII | re.IGNORECASE,
@@ -57,11 +59,10 @@ _HINTS = {
     "&&": "Write `and`.",
     "||": "Write `or`.",
     "!": "Write `not`, or `!=`.",
-    "=~": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "~": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "regexp": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "rlike": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
-    "matches": "Regular expressions are not supported; `like 'abc%'` tests the form of text.",
+    "=~": "Write `x ~ 'a+b'` to search for a regular expression.",
+    "regexp": "Write `x ~ 'a+b'` to search for a regular expression.",
+    "rlike": "Write `x ~ 'a+b'` to search for a regular expression.",
+    "matches": "Write `x ~ 'a+b'` to search for a regular expression.",
     "ilike": "Write `lower(x) like 'abc%'` to ignore case.",
     "contains": "Write `x like '%abc%'`.",
     "startswith": "Write `x like 'abc%'`.",
@@ -222,10 +223,12 @@ class Reader:
         self.index += 1
         return token[1:-1].replace("''", "'")
 
-    def pattern(self) -> Wildcard:
+    def pattern(self, read: Callable[[str], Pattern] = wildcard) -> Pattern:
         text = self.quoted_text("a pattern in single quotes")
         try:
-            return wildcard(text)
+            return read(text)
+        except FilterError:  # a ValueError too, but it already says what is wrong
+            raise
         except ValueError as error:
             self.index -= 1
             self.refuse(str(error))

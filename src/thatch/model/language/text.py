@@ -11,7 +11,8 @@
                 | ["not"] "between" literal "and" literal
                 | ["not"] "in" "(" literal {"," literal} ")"
                 | ["not"] "like" text
-                | "is" ["not"] ("null" | "missing" | "distinct" "from" literal | "unlike" text)
+                | ("~" | "!~") regular
+                | "is" ["not"] ("null" | "missing" | "distinct" "from" literal | "unlike" (text | "~" regular))
     attribute   = name | '"' any characters '"' | function "(" attribute ")"
     function    = "lower" | "reverse" | "ip" | "time"
     literal     = number | text | "true" | "false" | "null" | ["-"] "infinity" | "timestamp" text
@@ -20,7 +21,8 @@
     corner      = "(" number "," number ")"
 
 Key words are not case-sensitive. Text stands in single quotes, doubled inside. In `like`, `%` is any text, `_` any
-one character, and a backslash takes the next character literally.
+one character, and a backslash takes the next character literally. After `~` stands a regular expression in RE2's syntax, in
+single quotes, that is searched for: `x ~ '^a+b'`.
 """
 
 from __future__ import annotations
@@ -49,8 +51,10 @@ from thatch.model.language.reading import COMPARISONS, END, UNREAD, Reader, plai
 from thatch.model.lines import Literal
 from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
+from thatch.model.regexes import regex
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
+from thatch.model.wildcards import wildcard
 
 __all__ = ["MAX_LENGTH", "MAX_NESTING", "expression_of_text"]
 
@@ -174,6 +178,10 @@ class _Parser(Reader):
         if operator:
             self.index += 1
             return self._compared(key, operator)
+        if token in ("~", "!~"):
+            self.index += 1
+            found = Matches(self.textual(key, token), self.pattern(regex))
+            return found if token == "~" else Not(found)
         word = token.lower()
         if word == "is":
             self.index += 1
@@ -256,7 +264,9 @@ class _Parser(Reader):
             key, value = self.literal(key)
             condition = Distinct(key, value)
         elif word == "unlike":
-            condition = Unlike(self.textual(key, "is unlike"), self.pattern())
+            is_regex = self.tokens[self.index] == "~"
+            self.index += is_regex
+            condition = Unlike(self.textual(key, "is unlike"), self.pattern(regex if is_regex else wildcard))
         else:
             self.index -= 1
             self.refuse("`null`, `not null`, `missing`, `distinct from` or `unlike`")

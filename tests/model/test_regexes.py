@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+import thatch
+from thatch.model.regexes import Regex, regex
+from thatch.model.wildcards import Wildcard
+
+TEXTS = st.text("ab\nc(].1\\é", max_size=8)
+
+
+@given(st.text("ab.*+?|()[]^$\\d1{},x", max_size=10), TEXTS)
+@example("a|b", "c")
+@example(r"\x61b", "61b")
+@example(r"\pNab", "1ab")
+@example(r"a{,2}b", "a{,2}b")
+@example("[[:alpha:]]b", "ab")
+@example("[]a]b", "]b")
+@example(r"(\))b", ")b")
+def test_what_a_regular_expression_needs_is_part_of_all_that_match(pattern, text):
+    try:
+        found = regex(pattern)
+    except ValueError:
+        assume(False)
+    if isinstance(found, Regex) and found.matches(text):
+        assert found.needed in text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        ("foo[0-9]+barbar", "barbar"), ("abc?d", "ab"), ("a{2}bcd", "bcd"), ("a|b", ""), ("(a|b)cde", "cde"),
+        ("(?i)abc", ""), (r"a\.b\d", "a.b"), (r"\101bcd.", "bcd"), ("ab+c", "ab"), (r"\x{61}b.", "b"),
+    ],
+)  # fmt: skip
+def test_the_longest_text_that_is_needed_is_known(pattern, needed):
+    assert regex(pattern).needed == needed
+
+
+@given(st.text("ab^$\\.%_", max_size=6), TEXTS)
+def test_a_plain_expression_is_a_wildcard_that_says_the_same(pattern, text):
+    try:
+        found = regex(pattern)
+    except ValueError:
+        assume(False)
+    if isinstance(found, Wildcard):
+        python = pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern
+        assert found.matches(text) is bool(re.search(python, text))
+
+
+def test_the_time_grows_with_the_text_whatever_the_expression():
+    filter = thatch.parse("x ~ '^(a+)+$'")  # takes a backtracking search longer than the universe is old
+    assert not filter.matches({"x": "a" * 10_000 + "b"})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x ~ '(?=a)b'", "invalid perl operator"),
+        ("x ~ '((a{100}){100}){100}'", "RE2's syntax"),
+        ("ip(x) ~ 'a'", "before `~`"),
+        ("x ~ " + "'" + "a" * 20_000 + "'", "at most 10,000 characters of a regular expression"),
+    ],
+)
+def test_what_is_no_regular_expression_is_refused_in_a_sentence(text, words):
+    with pytest.raises(thatch.FilterError, match=re.escape(words)):
+        thatch.parse(text)
+
+
+def test_engines_find_events_by_the_text_that_an_expression_needs():
+    engine = thatch.Engine(background=False)
+    for number in range(400):
+        engine.subscribe(f"s{number}", f"x ~ 'word{number}[a-c]+'")
+    assert engine.match({"x": "word7abc word12c word13"}) == ["s7", "s12"]
+    engine.compact()
+    before = engine.stats()["verified"]
+    assert engine.match({"x": ["word399b", "word39"]}) == ["s399"]
+    assert engine.stats()["verified"] - before <= 12  # of those whose needed text is there
+
+
+def test_python_expressions_search_too():
+    assert thatch.parse(thatch.attr("x").search("a+b")) == thatch.parse("x ~ 'a+b'")
