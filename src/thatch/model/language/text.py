@@ -11,8 +11,8 @@
                 | ["not"] "between" literal "and" literal
                 | ["not"] "in" "(" literal {"," literal} ")"
                 | ["not"] "like" text
-                | ("~" | "!~") regular
-                | "is" ["not"] ("null" | "missing" | "distinct" "from" literal | "unlike" (text | "~" regular))
+                | ("~" | "!~") text
+                | "is" ["not"] ("null" | "missing" | "distinct" "from" literal | "unlike" ["~"] text)
     attribute   = name | '"' any characters '"' | function "(" attribute ")"
     function    = "lower" | "reverse" | "ip" | "time"
     literal     = number | text | "true" | "false" | "null" | ["-"] "infinity" | "timestamp" text
