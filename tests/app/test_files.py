@@ -69,6 +69,13 @@ def write(folder: Path, content: bytes, ending: str) -> str:
     return path.name
 
 
+def test_subscriptions_of_another_encoding_are_checked(run, tmp_path):
+    (tmp_path / "subs.csv").write_bytes("subscription,filter\na,x = 'é'\n".encode("cp1252"))
+    ran = run("check", "subs.csv")
+    assert (ran.returncode, "UTF-8" in ran.stdout) == (1, True)
+    assert run("check", "subs.csv", "--encoding", "cp1252").returncode == 0
+
+
 LINES = '{"price": 1}\nno event\n{"price": 2}\n{"price": 3}\n'
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import random
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +13,7 @@ import pytest
 
 from thatch.errors import TableError
 from thatch.formats.columns import infer_types, read_csv, read_parquet
+from thatch.formats.reading import Reading
 
 
 def read(reader, path):
@@ -214,3 +217,25 @@ def test_other_content_and_columns_given_twice_are_refused(write_bytes):
     for content in (b"a,b\n1,2\n", b"PAR1" * 10, parquet_bytes(twice)):
         with pytest.raises(TableError, match="Parquet"):
             read_parquet(write_bytes(content, "parquet"), pytest.fail)
+
+
+def test_a_parquet_file_that_unpacks_to_more_than_the_limit_is_refused(write_bytes):
+    table = pa.table({"same": pa.repeat(pa.scalar(1, pa.int64()), 1_000_000), "other": pa.nulls(1_000_000)})
+    path = write_bytes(parquet_bytes(table), "parquet")
+    assert read_parquet(path, pytest.fail, Reading(max_unpacked=16_000_000))[0].num_rows == 1_000_000
+    limit = Reading(max_unpacked=8_000_000)
+    assert read_parquet(path, pytest.fail, limit, ["same"])[0].num_rows == 1_000_000
+    with pytest.raises(TableError, match=r"at most 8,000,000 bytes when unpacked .*, got 16,000,000"):
+        read_parquet(path, pytest.fail, limit)
+
+
+def test_a_parquet_file_with_a_lying_footer_is_refused_or_read(write_bytes):
+    table = pa.table({"a": list(range(50)), "b": ["x"] * 50, "c": [[1.5]] * 50})
+    content = parquet_bytes(table)
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    rng = random.Random(7)
+    for _ in range(300):
+        damaged = bytearray(content)
+        damaged[rng.randrange(start, len(content) - 8)] = rng.randrange(256)
+        with suppress(TableError):
+            read_parquet(write_bytes(bytes(damaged), "parquet"), lambda *_: None)

@@ -90,7 +90,7 @@ def test_a_packed_file_that_unpacks_to_more_than_the_limit_is_refused(write_byte
 
 
 def test_by_default_a_file_may_unpack_to_a_hundred_times_its_size():
-    assert Reading().most_unpacked(1) == 4 << 30
+    assert Reading().most_unpacked(1) == 1 << 30
     assert Reading().most_unpacked(1 << 30) == 100 << 30
 
 

@@ -22,7 +22,7 @@ MISSING = ("NA", "N/A", "na", "n/a", "#N/A", "NULL", "null", "Null", "None", "no
 MAX_LINE = 16 << 20
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"0*([1-9][0-9]{0,14})([kmgt]?)(?:i?b)?")
-_LARGE = 4 << 30  # bytes that a file may have unpacked,
+_LARGE = 1 << 30  # bytes that a file may have unpacked,
 _RATIO = 100  # or this many times its size if that is more: logs shrink tenfold, bombs a thousandfold
 
 
@@ -73,7 +73,7 @@ class Reading:
     encoding : of files without a byte order mark; None for UTF-8
     schema : declared types of attributes, which decide for each cell of a CSV column
     max_line : the most bytes of a line, as UTF-8
-    max_unpacked : the most bytes of a file when unpacked; None for 4 GiB, or 100 times the size of the file if that is more
+    max_unpacked : the most bytes of a file when unpacked; None for 1 GiB, or 100 times the size of the file if that is more
     rejects : how many rows may be refused
     """
 

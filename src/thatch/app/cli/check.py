@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import typer
 
 from thatch import Filter, Schema, ThatchError, parse
-from thatch.app.cli.options import SchemaFile, SubscriptionsFile
+from thatch.app.cli.options import Encoding, Missing, SchemaFile, SubscriptionsFile
 from thatch.app.cli.output import note, progress, say
 from thatch.app.cli.sources import load_schema
 from thatch.engine.tables import text_column
+from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import SubscriptionFile, read_subscriptions
 
 __all__ = ["check"]
@@ -20,7 +21,12 @@ _MOST_COVERING = 5_000  # filters that are compared pair by pair
 Row = tuple[int, str, Filter]
 
 
-def check(subscriptions: SubscriptionsFile, schema: SchemaFile = None) -> None:
+def check(
+    subscriptions: SubscriptionsFile,
+    schema: SchemaFile = None,
+    missing: Missing = None,
+    encoding: Encoding = None,
+) -> None:
     """Check the filters of a file.
 
     Errors are filters that do not parse or can never match, and duplicate ids. Warnings are alternatives inside a
@@ -31,7 +37,8 @@ def check(subscriptions: SubscriptionsFile, schema: SchemaFile = None) -> None:
     Examples:
       $ thatch check subscriptions.csv
     """
-    loaded = read_subscriptions(subscriptions)
+    reading = Reading(missing=tuple(missing) if missing else None, encoding=encoding)
+    loaded = read_subscriptions(subscriptions, reading)
     accepted, errors = _parse_all(loaded, load_schema(schema))
     warnings = [*_inside(accepted), *_between(accepted)]
     for row, text in sorted(errors):

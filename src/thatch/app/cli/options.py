@@ -73,7 +73,7 @@ MaxLine = Annotated[str, typer.Option(help="The longest line of a text file.")]
 MaxUnpacked = Annotated[
     str | None,
     typer.Option(
-        help="The most that one file may unpack to. By default 4G, or 100 times the file if that is more."
+        help="The most that one file may unpack to. By default 1G, or 100 times the file if that is more."
     ),
 ]
 OutFolder = Annotated[str, typer.Option(help="Folder to write; it appears when it is complete.")]

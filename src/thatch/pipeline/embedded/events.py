@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -77,13 +77,18 @@ class LocalEvents:
     @cached_property
     def _columns(self) -> tuple[pa.Table, Rejects]:
         rejects = Rejects()
-        tables, rows = zip(*(read_table(name, rejects, self.reading) for name in self.names), strict=True)
+        tables: list[pa.Table] = []
+        numbers: list[int] = []
+        for name in self.names:
+            first = len(numbers) + len(rejects)
+            each, rows = read_table(name, rejects, self.reading)
+            tables.append(each)
+            numbers += [first + row for row in rows]
         table = pa.concat_tables(tables, promote_options="default")
         for remark in left_out(table):
             self.tell(f"{self.path}, {remark}")
         table = prune_table(table, None)
         if kind_of(self.names[0]) == "csv":
-            numbers = [*chain.from_iterable(rows)]
             table = infer_types(table, numbers, self.reading, path=self.path, tell=self.tell)
         return table, rejects
 
