@@ -1,21 +1,32 @@
-"""The three ways to write a filter: SQL-style text, JSON patterns, Python expressions; and the way back."""
+"""The ways to write a filter: SQL-style text, JSON patterns and Python expressions; and the languages of other systems.
+
+A language of another system is a module with a function `expression_of`, imported when it is first asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from thatch.errors import FilterError, SchemaError, shown
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
-from thatch.model.language.patterns import expression_of_pattern, pattern_of_json
+from thatch.model.language.patterns import expression_of_source
 from thatch.model.language.quick import quick_conjunction
 from thatch.model.language.quick_patterns import quick_pattern
 from thatch.model.language.text import MAX_LENGTH, expression_of_text
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
-__all__ = ["FilterSource", "expression_of", "parse"]
+__all__ = ["LANGUAGES", "FilterSource", "expression_of", "parse"]
+
+# The function that reads each, and what it reads.
+LANGUAGES: Mapping[str, tuple[str, str]] = {
+    "text": ("text.expression_of_text", "SQL-style text, as `str(filter)` gives it"),
+    "eventbridge": ("patterns.expression_of_source", "AWS EventBridge event patterns"),
+    "labels": ("labels.expression_of_labels", "Kubernetes label selectors"),
+}
 
 FilterSource = str | Mapping[str, Any] | Expression | Filter
 
@@ -23,11 +34,9 @@ FilterSource = str | Mapping[str, Any] | Expression | Filter
 def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
     """The expression of a filter text, a JSON pattern (an object, or its JSON text) or a Python expression."""
     if isinstance(source, str):
-        if source.lstrip()[:1] == "{":
-            return expression_of_pattern(pattern_of_json(source))
-        return expression_of_text(source)
+        return expression_of_source(source) if source.lstrip()[:1] == "{" else expression_of_text(source)
     if isinstance(source, Mapping):
-        return expression_of_pattern(source)
+        return expression_of_source(source)
     if isinstance(source, Expression):
         return source
     raise FilterError(
@@ -36,13 +45,23 @@ def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
     )
 
 
-def parse(source: FilterSource, schema: Schema | None = None) -> Filter:
+def _reader_of(language: str) -> Callable[[Any], Expression]:
+    """The function that reads a language."""
+    if language not in LANGUAGES:
+        raise FilterError(f"one of the languages {', '.join(LANGUAGES)}", shown(language), "language")
+    module, name = LANGUAGES[language][0].split(".")
+    found: Callable[[Any], Expression] = getattr(import_module(f"{__name__}.{module}"), name)
+    return found
+
+
+def parse(source: FilterSource, schema: Schema | None = None, *, language: str | None = None) -> Filter:
     """The filter of a text, a JSON pattern or a Python expression; a filter is returned as it is.
 
     Parameters
     ----------
     source : SQL-style text; an EventBridge-style pattern as an object or as JSON text; or a Python expression
     schema : declared types; a filter that already has another schema is refused
+    language : the language of the source, one of `LANGUAGES`; None for SQL-style text and patterns
 
     Raises
     ------
@@ -62,6 +81,8 @@ def parse(source: FilterSource, schema: Schema | None = None) -> Filter:
         if source.schema != schema:
             raise SchemaError(f"a filter with the schema {shown(schema)}", f"one with {shown(source.schema)}")
         return source
+    if language is not None and isinstance(source, (str, Mapping)):
+        return Filter.of(_reader_of(language)(source), schema)
     if schema is None and isinstance(source, str) and len(source) <= MAX_LENGTH and is_text(source):
         conjunction = quick_conjunction(source)
         if conjunction is not None:

@@ -66,6 +66,11 @@ def _no_constant(name: str) -> NoReturn:
     raise PatternError("a JSON number", name)
 
 
+def expression_of_source(source: str | Mapping[str, Any]) -> Expression:
+    """The expression of a pattern, given as an object or as JSON text."""
+    return expression_of_pattern(pattern_of_json(source) if isinstance(source, str) else source)
+
+
 def expression_of_pattern(pattern: Mapping[str, Any]) -> Expression:
     """The expression that a pattern stands for.
 
