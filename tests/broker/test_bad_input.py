@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -33,7 +34,10 @@ from thatch.broker.stimuli import (
     ClientDisconnected,
     Frame,
     FrameReceived,
+    LinkDown,
+    LinkUp,
     MessageReceived,
+    RoutingSwitched,
     TimerFired,
 )
 from thatch.errors import ParameterError
@@ -223,3 +227,95 @@ def test_a_neighbour_that_sends_the_number_of_a_merger_is_ignored() -> None:
     net.do("a", FrameReceived(now=net.now, neighbour="b", frame=frame))
     assert a.count_ignored() == {"an id that is reserved for mergers": 1}
     net.check()
+
+
+ODD: list[Any] = [
+    np.array([1, 2]),
+    np.array([]),
+    np.float64("nan"),
+    np.bool_(True),
+    10**400,
+    -(10**400),
+    float("inf"),
+    float("nan"),
+    2**64,
+    b"bytes",
+    "\ud800",
+    "\0",
+    [],
+    {},
+    set(),
+    {"a": [{}]},
+    object(),
+    Ellipsis,
+    int,
+    0.5,
+    True,
+    "a",
+    "b",
+    "c",
+    "s",
+]
+odd = st.sampled_from(ODD)
+odd_messages = st.one_of(
+    odd,
+    st.builds(Subscribe, subscription=odd, filter=odd | st.just(X), expires=odd | st.none()),
+    st.builds(Advertise, advertisement=odd, filter=odd | st.just(X), closed=odd, expires=odd | st.none()),
+    st.builds(Unsubscribe, odd, odd),
+    st.builds(Unsubscribed, odd),
+    st.builds(Unadvertise, odd),
+    st.builds(Publish, odd, odd | st.dictionaries(st.sampled_from("xy"), odd, max_size=2)),
+    st.builds(Joined, odd | st.just("0.0#1"), odd | st.tuples(odd | st.tuples(odd, odd, odd))),
+    st.builds(Linked, odd | st.tuples(odd | st.tuples(odd, st.just("9.0#9"), odd | st.tuples(odd)))),
+    st.builds(Complete, odd, odd),
+    st.builds(Digest, odd | st.tuples(odd | st.tuples(odd, odd)), odd),
+    st.builds(BucketRequest, odd | st.tuples(odd), odd),
+    st.builds(
+        Entries,
+        odd | st.builds(BucketRequest, odd | st.tuples(odd), st.just(())),
+        odd | st.tuples(odd),
+        odd | st.tuples(st.builds(Advertise, advertisement=odd, filter=odd, closed=odd)),
+    ),
+)
+odd_frames = st.one_of(
+    odd,
+    st.builds(Frame, session=odd, number=odd, received_session=odd, received=odd, message=odd_messages),
+)
+odd_stimuli = st.one_of(
+    st.builds(FrameReceived, now=odd | st.just(1), neighbour=odd, frame=odd_frames),
+    st.builds(FrameReceived, now=st.just(1), neighbour=st.just("b"), frame=odd_frames),
+    st.builds(MessageReceived, now=odd | st.just(1), client=odd, message=odd_messages),
+    st.builds(MessageReceived, now=st.just(1), client=st.just("c"), message=odd_messages),
+    st.builds(ClientConnected, now=odd, client=odd),
+    st.builds(ClientDisconnected, now=odd, client=odd, for_good=odd),
+    st.builds(LinkUp, now=odd, neighbour=odd),
+    st.builds(LinkDown, now=odd | st.just(1), neighbour=odd, for_good=odd),
+    st.builds(TimerFired, now=odd | st.just(1), timer=odd),
+    st.builds(RoutingSwitched, now=odd | st.just(1), routing=odd),
+)
+
+
+@given(st.lists(odd_stimuli, max_size=5))
+def test_whatever_a_stimulus_holds_it_is_used_refused_or_a_mistake_of_the_driver(stimuli: list[Any]) -> None:
+    net = Pump("a-b", Routing(way="subscriptions"))
+    net.subscribe("b", "s", "x = 1")
+    net.say("a", "c", Subscribe(subscription="mine", filter=X))
+    for stimulus in stimuli:
+        before = seen(net.brokers["a"])
+        try:
+            effects = net.do("a", stimulus)
+        except ParameterError:
+            effects = []
+        if all(isinstance(each, Refuse | Ignored) for each in effects):
+            assert seen(net.brokers["a"]) == before
+    for about in ("s", "mine", "a"):
+        net.brokers["a"].explain(about)
+    net.check()
+
+
+def test_flags_that_are_none_are_refused() -> None:
+    net = Pump("a-b")
+    message = Advertise(advertisement="a", filter=X, closed=np.array([1, 2]))  # type: ignore[arg-type] # on purpose
+    (refused,) = net.say("a", "c", message)
+    assert isinstance(refused, Refuse)
+    assert refused.reason == "a flag that is neither true nor false"

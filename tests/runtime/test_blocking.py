@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 
 import pytest
@@ -86,3 +87,31 @@ def test_an_error_of_the_body_is_passed_on():
 def test_an_error_on_the_way_in_is_raised_there():
     with pytest.raises(AttributeError), BlockingNetwork("no topology"):  # type: ignore[arg-type]
         pass
+
+
+def test_an_event_that_comes_as_its_reader_gives_up_waits_for_the_next_one():
+    with BlockingNetwork(Topology.line(1), routing=EVERYWHERE) as net, net.connect("b1", "desk") as desk:
+        events = desk.subscribe("x >= 0")
+        got = []
+        for number in range(200):
+            publishing = threading.Thread(target=desk.publish, args=({"x": number},))
+            publishing.start()
+            try:
+                got.append(events.next(timeout=0.0005))
+            except TimeoutError:
+                got.append(events.next(timeout=30))
+            publishing.join()
+        assert got == [{"x": number} for number in range(200)]
+
+
+def test_ctrl_c_while_reading_takes_no_event_along():
+    with BlockingNetwork(Topology.line(1), routing=EVERYWHERE) as net, net.connect("b1", "desk") as desk:
+        events = desk.subscribe("x >= 0")
+        for number in range(5):
+            timer = threading.Timer(0.02, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                events.next(timeout=30)
+            timer.join()
+            desk.publish({"x": number})
+            assert events.next(timeout=30) == {"x": number}

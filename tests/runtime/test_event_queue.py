@@ -88,3 +88,22 @@ def test_an_error_comes_after_what_waits():
 def test_a_limit_is_a_whole_number_above_zero(limit):
     with pytest.raises(ParameterError, match="limit"):
         EventQueue(limit)
+
+
+def test_what_is_put_back_comes_next_and_what_is_read_is_the_readers_own():
+    async def main():
+        stream = EventQueue(2)
+        shared = {"x": {"y": [1]}, "z": (1, [2])}
+        stream.put(shared)
+        got = await stream.get()
+        got["x"]["y"].append(5)
+        got["z"][1].append(5)
+        stream.put({"x": 2})
+        stream.put({"x": 3})
+        stream.put_back({"x": 1})
+        stream.put({"x": 4})
+        return shared, stream.dropped, [await stream.get() for _ in range(len(stream))]
+
+    shared, dropped, rest = asyncio.run(main())
+    assert shared == {"x": {"y": [1]}, "z": (1, [2])}
+    assert (dropped, rest) == (1, [{"x": 2}, {"x": 3}, {"x": 4}])

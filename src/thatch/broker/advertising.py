@@ -24,6 +24,7 @@ _FEW = 64  # advertisements that are checked before all subscriptions are
 def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Advertise) -> None:
     """Add an advertisement; from a neighbour it draws the subscriptions that it overlaps."""
     reason = tables.reason_to_refuse(hop, message.advertisement, message.filter, message.expires, step.now)
+    reason = reason or _reason_to_refuse_flag(message)
     known = None if reason else tables.advertisements.get(message.advertisement)
     is_client = isinstance(hop, LocalClient)
     if known is not None:
@@ -48,7 +49,7 @@ def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Adv
         message.filter,
         hop,
         tables.next_order(),
-        closed=bool(message.closed),
+        closed=message.closed,
         expires=message.expires if is_client else None,  # only the broker of the client ends it
     )
     drawn = _drawn_by(tables, hop, made) if isinstance(hop, BrokerLink) else []
@@ -66,12 +67,15 @@ def on_advertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Adv
 
 def _is_same(known: KnownAdvertisement, message: Advertise) -> bool:
     """Whether an advertisement says what is known; closed ones also by the names that they give."""
-    is_closed = bool(message.closed)
     return (
         known.filter == message.filter
-        and known.closed == is_closed
-        and (not is_closed or known.filter.also_named == message.filter.also_named)
+        and known.closed == message.closed
+        and (not message.closed or known.filter.also_named == message.filter.also_named)
     )
+
+
+def _reason_to_refuse_flag(message: Advertise) -> str:
+    return "" if isinstance(message.closed, bool) else "a flag that is neither true nor false"
 
 
 def on_unadvertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Unadvertise) -> None:

@@ -18,7 +18,7 @@ from thatch.broker.resync import ask_again, on_bucket_request, on_digest, on_ent
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.snapshot import Items, load, resume
 from thatch.broker.step import BrokerStep
-from thatch.broker.stimuli import Stimulus
+from thatch.broker.stimuli import Stimulus, check_stimulus
 from thatch.broker.subscribing import (
     end_all_of,
     end_subscription,
@@ -122,9 +122,12 @@ class Broker:
         return self.tables.routing
 
     def handle(self, stimulus: Stimulus) -> list[Effect]:
-        """Handle a stimulus; returns what to do, in order. Never raises for what others send."""
-        if not isinstance(stimulus, Stimulus):
-            raise TypeError(f"Expected a stimulus, got {shown(stimulus)}")
+        """Handle a stimulus; returns what to do, in order.
+
+        Never raises for what others send. A mistake of the driver, such as a time that is no number, is a TypeError or
+        a ParameterError, and nothing has happened.
+        """
+        check_stimulus(stimulus)
         self._cause += 1
         step = BrokerStep(self._cause, stimulus.now)
         if self._must_resume:

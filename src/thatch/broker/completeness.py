@@ -30,9 +30,12 @@ def switch(tables: RoutingTables, step: BrokerStep, routing: Routing) -> None:
 
 def on_complete(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message: Complete) -> None:
     """Note whether a neighbour sends all subscriptions and advertisements of its side."""
+    if not (isinstance(message.subscriptions, bool) and isinstance(message.advertisements, bool)):
+        tables.ignore(step, link.name, "malformed completeness")
+        return
     was_guided = link.gives_advertisements
-    link.gives_subscriptions = bool(message.subscriptions)
-    link.gives_advertisements = bool(message.advertisements)
+    link.gives_subscriptions = message.subscriptions
+    link.gives_advertisements = message.advertisements
     persist_link(step, link)
     revoke(tables, step)
     if link.gives_advertisements != was_guided:

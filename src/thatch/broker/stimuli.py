@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from thatch.broker.messages import Message
 from thatch.broker.settings import Routing
+from thatch.errors import ParameterError, shown
 
 __all__ = [
     "ClientConnected",
@@ -18,7 +21,11 @@ __all__ = [
     "RoutingSwitched",
     "Stimulus",
     "TimerFired",
+    "check_stimulus",
 ]
+
+
+_LATEST = 1e300  # beyond any time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +104,40 @@ class RoutingSwitched(Stimulus):
     """The broker is to route in another way from now on."""
 
     routing: Routing
+
+
+_NAMES: Mapping[type, str] = {
+    FrameReceived: "neighbour",
+    LinkUp: "neighbour",
+    LinkDown: "neighbour",
+    MessageReceived: "client",
+    ClientConnected: "client",
+    ClientDisconnected: "client",
+    TimerFired: "timer",
+}
+
+
+def check_stimulus(stimulus: Any) -> None:
+    """Refuse a mistake of the driver; what others sent is not looked at.
+
+    Raises
+    ------
+    TypeError
+        If it is no stimulus.
+    ParameterError
+        If its time, name, flag or routing is none.
+    """
+    if not isinstance(stimulus, Stimulus):
+        raise TypeError(f"Expected a stimulus, got {shown(stimulus)}")
+    now = stimulus.now
+    if isinstance(now, bool) or not isinstance(now, (int, float)) or not -_LATEST < now < _LATEST:
+        raise ParameterError("a time in seconds", shown(now), "now")
+    where = _NAMES.get(type(stimulus))
+    if where is not None:
+        name = getattr(stimulus, where)
+        if not isinstance(name, str) or not name:
+            raise ParameterError("a name that is text and not empty", shown(name), where)
+    if isinstance(stimulus, (LinkDown, ClientDisconnected)) and not isinstance(stimulus.for_good, bool):
+        raise ParameterError("true or false", shown(stimulus.for_good), "for_good")
+    if isinstance(stimulus, RoutingSwitched) and not isinstance(stimulus.routing, Routing):
+        raise ParameterError("a routing", shown(stimulus.routing), "routing")

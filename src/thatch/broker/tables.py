@@ -37,6 +37,8 @@ __all__ = [
     "SubscriptionMatcher",
 ]
 
+_LATEST = 2**63  # of an expiry that is an integer, so that drivers can add it to their clocks
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class KnownSubscription:
@@ -304,15 +306,15 @@ class RoutingTables:
 
         There are few reasons, so that they can be counted; `detail` explains one to a client.
         """
+        name = about if isinstance(about, str) else shown(about)
         if isinstance(hop, LocalClient):
             self.ignored[reason] += 1
             text = f"{reason}: {detail}" if detail else reason
-            name = about if isinstance(about, str) else shown(about)
             step.effects.append(Refuse(cause=step.cause, client=hop.name, about=name, reason=text))
-            self.facts.append((step.cause, about, "refused", hop.name, text))
+            self.facts.append((step.cause, name, "refused", hop.name, text))
         else:
             self.ignore(step, hop.name, reason)
-            self.facts.append((step.cause, about, "ignored", hop.name, reason))
+            self.facts.append((step.cause, name, "ignored", hop.name, reason))
 
     def reason_to_refuse(self, hop: Hop, about: Any, filter: Any, expires: Any, now: float) -> str:
         """Why a subscription or an advertisement cannot be accepted, empty if it can."""
@@ -330,7 +332,8 @@ class RoutingTables:
         if not filter.conjunctions:
             return "a filter that never matches"
         if expires is not None:
-            if isinstance(expires, bool) or not isinstance(expires, (int, float)) or expires != expires:
+            is_time = isinstance(expires, (int, float)) and not isinstance(expires, bool)
+            if not is_time or expires != expires or (isinstance(expires, int) and expires > _LATEST):
                 return "an expiry that is not a number"
             if expires <= now:
                 return "an expiry in the past"

@@ -149,6 +149,9 @@ class BlockingNetwork:
             if asked.cancel():
                 raise
             return asked.result()  # it came just now
+        except BaseException:  # such as Ctrl-C: nobody waits any more
+            asked.cancel()
+            raise
 
     def _entered(self) -> Network:
         if self._network is None:
@@ -230,8 +233,35 @@ class BlockingSubscription(_Blocking[Subscription]):
 
     def next(self, timeout: float | None = None) -> Mapping[str, Any]:
         """Wait for the next event; `TimeoutError` after `timeout` seconds, `StopAsyncIteration` at the end."""
-        event: Mapping[str, Any] = self._run(self._asynchronous.next(), timeout)
+        handover, subscription = _Handover(), self._asynchronous
+
+        async def take() -> None:
+            event = await subscription.next()
+            if not handover.give(event):
+                subscription.put_back(event)
+
+        try:
+            self._run(take(), timeout)
+        except TimeoutError:
+            event = handover.stop()
+            if event is None:
+                raise
+            return event
+        except BaseException:  # such as Ctrl-C, just as an event came: it waits for the next reader
+            taken = handover.stop()
+            if taken is not None:
+                self._put_back(taken)
+            raise
+        event = handover.stop()
+        assert event is not None, "an event, since nothing was raised"
         return event
+
+    def _put_back(self, event: Mapping[str, Any]) -> None:
+        async def put_back() -> None:
+            self._asynchronous.put_back(event)
+
+        with suppress(ParameterError):  # the network has ended
+            self._run(put_back(), None)
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         while True:
@@ -240,6 +270,28 @@ class BlockingSubscription(_Blocking[Subscription]):
             except StopAsyncIteration:
                 return
             yield event
+
+
+class _Handover:
+    """Hands one event from the loop to a thread that may have stopped waiting for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._event: Mapping[str, Any] | None = None
+        self._is_over = False
+
+    def give(self, event: Mapping[str, Any]) -> bool:
+        """Hand over an event; False if nobody waits any more."""
+        with self._lock:
+            if not self._is_over:
+                self._event = event
+            return not self._is_over
+
+    def stop(self) -> Mapping[str, Any] | None:
+        """Stop waiting; returns the event that has come."""
+        with self._lock:
+            self._is_over = True
+            return self._event
 
 
 def _not_running() -> ParameterError:

@@ -253,10 +253,13 @@ class ClientConnection:
             if queue is not None:
                 queue.put(delivered.event)
 
-    def abandon(self, subscription: str) -> None:
+    def abandon(self, subscription: str, queue: EventQueue) -> None:
         """Unsubscribe because nobody holds the subscription any more; any thread may call this."""
         loop = self._task.state.loop
-        if self.queues.pop(subscription, None) is not None and loop is not None:
+        if self.queues.get(subscription) is not queue:  # it has ended, and another one may have its id
+            return
+        del self.queues[subscription]
+        if loop is not None:
             with suppress(RuntimeError):  # the loop was closed meanwhile
                 loop.call_soon_threadsafe(self._unsubscribe, subscription)
 
@@ -270,9 +273,10 @@ class ClientConnection:
         self.end()
         state = self._task.state
         if state.loop is not None:
-            await self._task.ask(ClientDisconnected(now=state.now(), client=self._client, for_good=True))
+            left = self._task.ask(ClientDisconnected(now=state.now(), client=self._client, for_good=True))
             self._task.connections.pop(self._client, None)
             state.client_names.discard(self._client)
+            await left
 
     def end(self) -> None:
         """Close all queues: the network has ended, or the client leaves."""

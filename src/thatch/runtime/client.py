@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections.abc import Generator, Mapping
-from copy import deepcopy
 from typing import Any, Self
 
 from thatch.broker.messages import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
@@ -14,7 +13,7 @@ from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.runtime.broker_task import ClientConnection
-from thatch.runtime.event_queue import EventQueue
+from thatch.runtime.event_queue import EventQueue, copy_event
 
 __all__ = ["QUEUE_LIMIT", "Client", "Subscription"]
 
@@ -70,7 +69,8 @@ class Client:
         def close_if_refused(done: Future[None]) -> None:
             error = None if done.cancelled() else done.exception()
             if error is not None or done.cancelled():
-                queues.pop(identity, None)
+                if queues.get(identity) is queue:
+                    del queues[identity]
                 queue.close(error if isinstance(error, ThatchError) else None)
 
         accepted.add_done_callback(close_if_refused)
@@ -93,9 +93,9 @@ class Client:
         """
         self._check_open()
         identity = self._new_id() if publication is None else publication
+        own = copy_event(event)  # the caller may change it from now on
         await self._connection.wait_for_capacity()
-        # A copy, because the caller may change the event afterwards.
-        await self._connection.submit(Publish(identity, deepcopy(event)))
+        await self._connection.submit(Publish(identity, own))
         return identity
 
     async def advertise(
@@ -157,7 +157,7 @@ class Subscription:
     `await` it to know that the broker has accepted it; iterate over it with `async for`, which ends when the
     subscription does. It ends with its `async with`, by `close`, or when nobody refers to it any more.
 
-    An event is shared by all who receive it: do not change it.
+    What is read belongs to the reader: changing it changes nothing for others.
     """
 
     def __init__(
@@ -191,10 +191,18 @@ class Subscription:
         """Wait for the next event; raises `StopAsyncIteration` if the subscription has ended."""
         return await self._queue.get()
 
+    def put_back(self, event: Mapping[str, Any]) -> None:
+        """Make an event the next one again, for another reader."""
+        self._queue.put_back(event)
+
     async def close(self) -> None:
         """Unsubscribe; events that wait can still be read."""
-        if not self._is_closed:
-            self._is_closed = True
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if (
+            self._connection.queues.get(self.id, self._queue) is self._queue
+        ):  # else another one has its id now
             await self._client.unsubscribe(self.id)
 
     def __await__(self) -> Generator[Any, None, Self]:
@@ -215,7 +223,7 @@ class Subscription:
 
     def __del__(self) -> None:
         if not getattr(self, "_is_closed", True):
-            self._connection.abandon(self.id)
+            self._connection.abandon(self.id, self._queue)
 
     def __repr__(self) -> str:
         return f"<Subscription {self.id!r}: {self.filter}>"

@@ -9,7 +9,15 @@ from typing import Any, Self
 
 from thatch.broker.broker import Broker
 from thatch.broker.settings import Routing, Timing
-from thatch.broker.stimuli import ClientConnected, Frame, FrameReceived, LinkDown, LinkUp, RoutingSwitched
+from thatch.broker.stimuli import (
+    ClientConnected,
+    ClientDisconnected,
+    Frame,
+    FrameReceived,
+    LinkDown,
+    LinkUp,
+    RoutingSwitched,
+)
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 from thatch.model.topology import Topology
@@ -118,7 +126,16 @@ class Network:
             raise ParameterError(f"There is a client {shown(name)} already: choose another name")
         self._state.client_names.add(name)
         connection = task.connections[name] = ClientConnection(task, name)
-        await task.ask(ClientConnected(now=self._state.now(), client=name))
+        connected = task.ask(ClientConnected(now=self._state.now(), client=name))
+        try:
+            await asyncio.shield(connected)
+        except BaseException:
+            # Whoever asked is gone: the name is free again.
+            task.connections.pop(name, None)
+            self._state.client_names.discard(name)
+            if self._state.loop is not None:
+                task.put(ClientDisconnected(now=self._state.now(), client=name, for_good=True))
+            raise
         return Client(name, broker, self.schema, connection)
 
     async def settle(self) -> None:

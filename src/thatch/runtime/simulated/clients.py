@@ -11,6 +11,7 @@ from thatch.errors import ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
+from thatch.runtime.event_queue import copy_event
 from thatch.runtime.simulated.oracle import DeliveryOracle
 
 __all__ = ["ClientHost", "Received", "SimulatedClient"]
@@ -110,7 +111,7 @@ class SimulatedClient:
     def publish(self, event: Mapping[str, Any], publication: str | None = None) -> str:
         """Publish an event; returns the id of the publication."""
         identity = self._new_id() if publication is None else publication
-        self._send(Publish(identity, event))
+        self._send(Publish(identity, copy_event(event)))
         return identity
 
     def disconnect(self, *, for_good: bool = False) -> None:

@@ -28,6 +28,7 @@ from thatch.broker.stimuli import (
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 from thatch.model.topology import Link
+from thatch.runtime.event_queue import copy_event
 from thatch.runtime.simulated.clients import Received, SimulatedClient
 from thatch.runtime.simulated.oracle import DeliveryOracle
 from thatch.runtime.simulated.records import Delivery, Records
@@ -164,7 +165,9 @@ class Driver:
         if client is None or not client.is_connected:
             return
         now = self.now
-        client.received.append(Received(effect.publication, effect.event, effect.subscriptions, now))
+        client.received.append(
+            Received(effect.publication, copy_event(effect.event), effect.subscriptions, now)
+        )
         delay = now - self.published.get(effect.publication, now)
         self.records.deliveries.append(Delivery(effect.publication, client.name, now, delay))
 
