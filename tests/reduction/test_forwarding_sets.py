@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import weakref
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,6 +37,8 @@ from thatch.reduction import (
     Policy,
 )
 from thatch.reduction.forwarding import forwarding_set
+from thatch.reduction.forwarding.judges import ProbabilisticJudge
+from thatch.reduction.probabilistic import rspc
 
 POLICIES = {
     "flooding": Flooding(),
@@ -298,3 +302,17 @@ def test_ids_that_are_none_are_refused(bad):
     with pytest.raises(SubscriptionError, match="not empty and has no NUL"):
         link.add(bad, "x = 1")
     assert not list(link.active)
+
+
+@pytest.mark.parametrize("may_be_capped", [False, True])
+def test_a_box_that_needs_more_random_points_than_allowed_is_covered_only_for_who_takes_the_risk(
+    may_be_capped: bool,
+) -> None:
+    decide = partial(rspc, delta=1e-6, rng=np.random.default_rng(0), cap=1)
+    judge = ProbabilisticJudge(decide, may_be_capped=may_be_capped)
+    axes = np.array([0], np.int32)
+    for number, ends in enumerate(((0, 6), (5, 10))):
+        judge.add(number, axes, *(np.array([end]) for end in ends))
+    verdict = judge.decide(axes, np.array([0]), np.array([10]))
+    assert verdict.decided_by == "rspc capped"
+    assert verdict.covered is (True if may_be_capped else None)

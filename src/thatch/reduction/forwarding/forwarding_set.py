@@ -311,7 +311,7 @@ def make_rows(policy: Policy, filters: LinkFilters) -> LinkRows:
         case policies.NegativeSpace():
             from thatch.reduction.negative_space import ExactSpace
 
-            return SpaceRows(ExactSpace(), filters)
+            return SpaceRows(ExactSpace(budget=policy.budget), filters)
         case policies.ApproximateNegativeSpace():
             from thatch.reduction.negative_space import ApproximateSpace
 
@@ -354,5 +354,6 @@ def _judge_maker(
             from thatch.reduction.probabilistic import rspc
 
             rng = default_rng(policy.seed)  # one stream for all decisions of the link
-            decide = partial(rspc, delta=policy.delta, rng=rng, literal=policy.literal, cap=policy.cap)
-            return partial(judges.ProbabilisticJudge, decide)
+            cap = judges.MOST_POINTS if policy.cap is None else policy.cap
+            decide = partial(rspc, delta=policy.delta, rng=rng, literal=policy.literal, cap=cap)
+            return partial(judges.ProbabilisticJudge, decide, may_be_capped=policy.cap is not None)

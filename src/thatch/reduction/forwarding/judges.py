@@ -19,10 +19,12 @@ from thatch.reduction.problem import Verdict
 if TYPE_CHECKING:
     from thatch.reduction.diagrams import DiagramJudge
 
-__all__ = ["ExactJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]
+__all__ = ["MOST_POINTS", "ExactJudge", "Judge", "PairwiseJudge", "ProbabilisticJudge"]
 
 Axes = npt.NDArray[np.int32]
 Answer = Verdict[SparsePoint]
+
+MOST_POINTS = 1_000_000  # for one decision, if nobody says
 
 _EMPTY: Answer = Verdict(covered=False, certain=True, decided_by="empty")
 
@@ -97,8 +99,9 @@ class ExactJudge(IndexJudge):
 class ProbabilisticJudge(IndexJudge):
     """Covered unless random points say otherwise (ouksel2006): may be wrong, and then loses deliveries."""
 
-    def __init__(self, decide: BoxDecider) -> None:
+    def __init__(self, decide: BoxDecider, *, may_be_capped: bool = True) -> None:
         super().__init__()
+        self._may_be_capped = may_be_capped
         self._decide_box = decide
 
     def _decide(self, index: BoxIndex, axes: Axes, lows: Ints, highs: Ints) -> Answer:
@@ -110,8 +113,9 @@ class ProbabilisticJudge(IndexJudge):
         local = np.union1d(axes, rows.axes).astype(np.int32)
         (low,), (high,) = Boxes.join([(axes, lows, highs)]).dense(local)
         verdict = decide_in_cells(self._decide_box, low, high, *rows.dense(local))
+        is_enough = self._may_be_capped or verdict.decided_by != "rspc capped"
         return Verdict(
-            covered=verdict.covered,
+            covered=verdict.covered if is_enough else None,
             certain=verdict.certain,
             decided_by=verdict.decided_by,
             witness=None if verdict.witness is None else (local, verdict.witness),

@@ -38,6 +38,9 @@ __all__ = [
 ]
 
 
+SPACE_BUDGET = 4_000_000  # sides: some hundred megabytes with room to grow
+
+
 @dataclass(frozen=True, slots=True)
 class Flooding:
     """Forward everything: the baseline of all others."""
@@ -139,7 +142,8 @@ class Probabilistic:
     delta : the accepted probability of error, between 0 and 1
     seed : of the random points
     literal : use the paper's estimate of a witness's probability, which is no lower bound: errors exceed `delta`
-    cap : most points for one decision; a decision that needs more is less certain than `delta`
+    cap : most points for one decision; a decision that needs more is less certain than `delta`. Without it a million, and
+        a filter whose decision needs more is forwarded, and counted as `unproved`
     demote : also withdraw what became covered later
     """
 
@@ -158,7 +162,18 @@ class Probabilistic:
 
 @dataclass(frozen=True, slots=True)
 class NegativeSpace:
-    """Leave out what lies outside the space that is not covered yet (jafarpour2008, section 3)."""
+    """Leave out what lies outside the space that is not covered yet (jafarpour2008, section 3).
+
+    Parameters
+    ----------
+    budget : most sides of boxes (16 bytes each) to hold, and a few times as many to look at in one change; what
+        needs more is taken as uncovered, so that more is forwarded, and counted as `unproved`
+    """
+
+    budget: int = SPACE_BUDGET
+
+    def __post_init__(self) -> None:
+        _check_space_budget(self.budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +187,7 @@ class ApproximateNegativeSpace:
     dynamic : add to the limit what earlier subscriptions left over
     literal : count as the paper's figure 8 does, which lets the last split exceed the limit
     unsubscribe : "hand back" (figure 9) or "reassign" what a removed filter covered
+    budget : as of `NegativeSpace`
     """
 
     k: int = 50
@@ -179,6 +195,15 @@ class ApproximateNegativeSpace:
     dynamic: bool = False
     literal: bool = False
     unsubscribe: Literal["hand back", "reassign"] = "reassign"
+    budget: int = SPACE_BUDGET
+
+    def __post_init__(self) -> None:
+        _check_space_budget(self.budget)
+
+
+def _check_space_budget(budget: int) -> None:
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise ParameterError("a budget of at least 1 side", shown(budget), "budget")
 
 
 Policy: TypeAlias = (

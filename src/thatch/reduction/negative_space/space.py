@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -18,10 +19,11 @@ from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, Ints, check_box, chec
 from thatch.reduction.negative_space.regions import ColumnBox, OwnedRegions, Regions
 from thatch.reduction.problem import NOTHING, Moves
 
-__all__ = ["MOST_COLUMNS", "Domain", "Space"]
+__all__ = ["MOST_COLUMNS", "Domain", "Space", "growth"]
 
 # A box takes 16 bytes for each axis, and one with as many sides as axes leaves twice as many boxes: half a gigabyte.
 MOST_COLUMNS = 4_096
+_CHANGE = 16  # how often one change may look at as many sides as the budget allows
 
 Domain = tuple[Ints, Ints]  # the low and the high end of every axis
 
@@ -30,9 +32,18 @@ class Space(ABC):
     """Rows on one link, and the space that they leave uncovered.
 
     Boxes are clipped to the domain, the ends of all axes; without one, axes are whole, and added as rows use them.
+
+    Boxes multiply: a dozen rows on axes of their own can leave millions. `budget` limits how many sides (boxes times
+    axes) are held, and looked at in one change, None for no limit. What exceeds it stays in R, so that R is larger than
+    need be: then more rows become active, which is always safe.
     """
 
-    def __init__(self, domain: Domain | None = None) -> None:
+    def __init__(self, domain: Domain | None = None, budget: int | None = None) -> None:
+        if budget is not None and not budget >= 1:
+            raise ParameterError("a budget of at least 1", shown(budget), "budget")
+        self._budget = inf if budget is None else budget
+        self._work = 0  # sides looked at in this change
+        self._unproved = 0
         self._domain = None if domain is None else check_box(*domain, where="domain")
         n_axes = 0 if self._domain is None else len(self._domain[0])
         self._columns = {axis: axis for axis in range(n_axes)}  # by axis, in order of arrival
@@ -85,6 +96,7 @@ class Space(ABC):
             "passive": len(self._boxes) - len(self._active),
             "boxes": self._negative.count,
             "pieces": self._pieces,
+            "unproved": self._unproved,
         }
 
     # --- changes ---------------------------------------------------------------------------------------------------
@@ -96,6 +108,7 @@ class Space(ABC):
         if row in self._boxes:
             raise SubscriptionError("a row that is not in the set", shown(row))
         self._check(boxes)
+        self._work = 0
         self._add_axes(boxes)
         self._boxes[row] = boxes
         return Moves(forward=(row,)) if self._subscribe(row) else NOTHING
@@ -108,6 +121,7 @@ class Space(ABC):
             del self._boxes[row]
             self._remove_passive({row})
             return NOTHING
+        self._work = 0
         self._active.discard(row)
         self._active_boxes.take(np.array([row]))
         freed = self._give_back(row)
@@ -125,6 +139,7 @@ class Space(ABC):
         if order not in ("arrival", "volume"):
             raise ParameterError("'arrival' or 'volume'", shown(order), "order")
         before = set(self._active)
+        self._work = 0
         self._clear()
         for row in self._sort_by_volume(self._boxes) if order == "volume" else self._boxes:
             self._subscribe(row)
@@ -153,8 +168,8 @@ class Space(ABC):
     # --- what the two forms do differently ---------------------------------------------------------------------------
 
     @abstractmethod
-    def _subtract(self, row: int, boxes: list[ColumnBox]) -> None:
-        """Subtract the boxes of a new active row from R."""
+    def _subtract(self, row: int, boxes: list[ColumnBox]) -> list[ColumnBox]:
+        """Subtract the boxes of a new active row from R; returns those for which the budget was enough."""
 
     @abstractmethod
     def _give_back(self, row: int) -> Regions:
@@ -172,7 +187,9 @@ class Space(ABC):
     def _subscribe(self, row: int) -> bool:
         """Make a row active or passive (figures 6 and 8); returns whether it is active."""
         boxes = list(self._clip(self._boxes[row]))
-        covering = self._find_covering_rows(boxes)
+        is_spent = self._work > _CHANGE * self._budget
+        self._work += self._held()
+        covering = None if is_spent else self._find_covering_rows(boxes)
         if covering is not None:
             for box in boxes:
                 self._passive_boxes.put(row, *self._dense(box))
@@ -182,10 +199,31 @@ class Space(ABC):
                 self._covered_rows.setdefault(coverer, set()).add(row)
             return False
         self._active.add(row)
-        for box in boxes:
+        # What is not subtracted from R does not cover anything.
+        taken = [] if is_spent else self._subtract(row, boxes)
+        for box in taken:
             self._active_boxes.put(row, *self._dense(box))
-        self._subtract(row, boxes)
+        self._unproved += len(taken) < len(boxes)
         return True
+
+    def _held(self) -> int:
+        """How many sides are held."""
+        return len(self._columns) * sum(each.count for each in self._regions())
+
+    def _has_room(self, boxes: int) -> bool:
+        """Whether the budget allows so many boxes more; counts the work of making them."""
+        held = self._held() + boxes * len(self._columns)
+        self._work += held
+        return held <= self._budget and self._work <= _CHANGE * self._budget
+
+    def _return(self, freed: Regions) -> None:
+        """Add freed space to R; if that is too much, R becomes the whole domain, which holds it."""
+        if self._held() + freed.count * len(self._columns) <= self._budget:
+            self._negative.extend(*freed.boxes())
+        else:
+            self._unproved += 1
+            self._negative = Regions(len(self._columns))
+            self._negative.extend(self._low[:, None], self._high[:, None])
 
     def _remove_covered(self, freed: Regions, shares: OwnedRegions | None = None) -> None:
         """Subtract the boxes of active rows from freed space; with `shares`, each row keeps what it takes over."""
@@ -194,6 +232,9 @@ class Space(ABC):
         for slot in self._active_boxes.find_meeting(self._column_box(*freed.hull())):
             box = self._column_box(self._active_boxes.lows[:, slot], self._active_boxes.highs[:, slot])
             slots = freed.find_meeting(box)
+            if not self._has_room(freed.count + growth(slots, box)):
+                self._unproved += 1
+                return
             if shares is not None:
                 shares.put(int(self._active_boxes.owners[slot]), *freed.overlaps(slots, box))
             freed.cut(slots, box)
@@ -260,3 +301,8 @@ class Space(ABC):
         """A box with ends on every axis, without the axes that it spans."""
         columns = np.flatnonzero((low > self._low) | (high < self._high))
         return ColumnBox(columns, low[columns], high[columns])
+
+
+def growth(slots: Ints, box: ColumnBox) -> int:
+    """At most how many boxes more there are after a box was subtracted from those in some slots."""
+    return len(slots) * max(0, 2 * len(box.columns) - 1)

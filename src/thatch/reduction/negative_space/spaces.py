@@ -34,7 +34,7 @@ from thatch.reduction.boxes import Ints, check_box, check_boxes
 from thatch.reduction.negative_space import kernels
 from thatch.reduction.negative_space.kernels import BENEFIT, COST, RATIO, choose
 from thatch.reduction.negative_space.regions import ColumnBox, OwnedRegions, Regions
-from thatch.reduction.negative_space.space import Domain, Space
+from thatch.reduction.negative_space.space import Domain, Space, growth
 
 __all__ = ["METRICS", "ApproximateSpace", "ExactSpace", "Metric", "StreamCounts", "Unsubscription", "stream"]
 
@@ -58,19 +58,25 @@ class ExactSpace(Space):
     def _find_covering_rows(self, boxes: list[ColumnBox]) -> set[int] | None:
         return None if any(self._negative.meets(box) for box in boxes) else set()
 
-    def _subtract(self, row: int, boxes: list[ColumnBox]) -> None:  # noqa: ARG002 - R does not know who removed what
+    def _subtract(self, row: int, boxes: list[ColumnBox]) -> list[ColumnBox]:  # noqa: ARG002 - R does not know who removed what
+        taken = []
         for box in boxes:
             slots = self._negative.find_meeting(box)
-            self._pieces += len(slots) + self._negative.cut(slots, box)
+            if self._has_room(growth(slots, box)):
+                self._pieces += len(slots) + self._negative.cut(slots, box)
+                taken.append(box)
+        return taken
 
     def _give_back(self, row: int) -> Regions:
         freed = Regions(len(self._columns))
         for box in self._clip(self._boxes[row]):
             # The boxes of a row may overlap: cut out what an earlier one added, and add it again.
-            freed.cut(freed.find_meeting(box), box)
+            slots = freed.find_meeting(box)
+            if self._has_room(freed.count + growth(slots, box)):
+                freed.cut(slots, box)
             freed.extend(*self._dense(box))
         self._remove_covered(freed)
-        self._negative.extend(*freed.boxes())
+        self._return(freed)
         return freed
 
 
@@ -99,6 +105,7 @@ class ApproximateSpace(Space):
         unsubscribe: Unsubscription = "hand back",
         pairwise: bool = True,
         domain: Domain | None = None,
+        budget: int | None = None,
     ) -> None:
         _check_options(k, metric)
         if unsubscribe not in get_args(Unsubscription):
@@ -109,7 +116,7 @@ class ApproximateSpace(Space):
         self._literal = literal
         self._reassigns = unsubscribe == "reassign"
         self._pairwise = pairwise
-        super().__init__(domain)
+        super().__init__(domain, budget)
 
     def _clear(self) -> None:
         super()._clear()
@@ -144,7 +151,9 @@ class ApproximateSpace(Space):
         low, high = self._dense(box)
         return self._active_boxes.find_container(low[:, 0], high[:, 0])
 
-    def _subtract(self, row: int, boxes: list[ColumnBox]) -> None:
+    def _subtract(self, row: int, boxes: list[ColumnBox]) -> list[ColumnBox]:
+        if not self._has_room(self._k + max((2 * len(box.columns) for box in boxes), default=0)):
+            return []
         made = 0
         allowed = self._k * len(self._active) - self._negative.count if self._dynamic else self._k
         for box in boxes:
@@ -157,13 +166,14 @@ class ApproximateSpace(Space):
             chosen = chosen[:n_chosen]
             self._shares.put(row, *self._negative.overlaps(chosen, box))
             self._pieces += n_chosen + self._negative.cut(chosen, box)
+        return boxes
 
     def _give_back(self, row: int) -> Regions:
         freed = Regions(len(self._columns))
         freed.extend(*self._shares.take(np.array([row])))
         if self._reassigns:
             self._remove_covered(freed, self._shares)
-        self._negative.extend(*freed.boxes())
+        self._return(freed)
         return freed
 
 
