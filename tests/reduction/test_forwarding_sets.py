@@ -316,3 +316,16 @@ def test_a_box_that_needs_more_random_points_than_allowed_is_covered_only_for_wh
     verdict = judge.decide(axes, np.array([0]), np.array([10]))
     assert verdict.decided_by == "rspc capped"
     assert verdict.covered is (True if may_be_capped else None)
+
+
+@pytest.mark.parametrize("policy", [Pairwise(demote=True), Exact(demote=True)], ids=["pairwise", "exact"])
+def test_a_proof_that_leans_on_a_covered_filter_ends_with_active_ones_and_outlives_it(policy: Policy) -> None:
+    link = thatch.ForwardingSet(policy)
+    link.add("medium", "x between 2 and 8")
+    link.add("small", "x between 4 and 5")
+    link.add("large", "x between 0 and 9")
+    assert set(link.active) == {"large"}
+    assert link.proof("small") == ("large",)
+    link.remove("medium")
+    assert link.proof("small") == ("large",)
+    assert [each for each, _ in link.remove("large").forward] == ["small"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reduction.references.negative_space import points
-from tests.reduction.test_negative_space import domain, each_step, histories
+from tests.reduction.test_negative_space import boxes, domain, each_step, histories
 from thatch.errors import ParameterError
 from thatch.reduction import ApproximateNegativeSpace, ForwardingSet, NegativeSpace
 from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
@@ -52,3 +52,18 @@ def test_a_budget_is_a_number():
             NegativeSpace(budget=wrong)
     with pytest.raises(ParameterError, match="budget"):
         ExactSpace(budget=0)
+
+
+@pytest.mark.parametrize("form", ["exact", "hand back", "reassign"])
+def test_a_row_that_leans_on_no_single_other_is_forwarded_when_one_of_them_goes(form):
+    space = (
+        ExactSpace(domain(1, 10))
+        if form == "exact"
+        else ApproximateSpace(50, unsubscribe=form, domain=domain(1, 10))
+    )
+    for row, ends in enumerate(((0, 4), (5, 9), (3, 6))):
+        space.add(row, boxes([ends]))
+    assert space.passive == (2,)
+    assert space.stats().get("leaning", 0) == 0
+    moves = space.remove(0)
+    assert (moves.forward, moves.withdraw) == ((2,), (0,))
