@@ -75,7 +75,9 @@ def _is_same(known: KnownAdvertisement, message: Advertise) -> bool:
 
 
 def _reason_to_refuse_flag(message: Advertise) -> str:
-    return "" if isinstance(message.closed, bool) else "a flag that is neither true nor false"
+    if isinstance(message.closed, bool):
+        return ""
+    return "a flag that is neither true nor false"
 
 
 def on_unadvertise(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Unadvertise) -> None:
