@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numba
@@ -93,3 +97,78 @@ def test_indexes_and_searches_are_right_without_private_names_of_numba(tests: tu
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert " passed" in run.stdout
+
+
+# --- where nothing can be written ------------------------------------------------------------------------------------
+
+FEW_KERNELS = """
+import numpy as np
+from tests.compiled.kernels import length_of
+assert length_of(np.array([1, 2]), 0) == 3
+"""
+AN_ENGINE = """
+import thatch
+engine = thatch.Engine()
+for number in range(300):
+    engine.subscribe(f"s{number}", f"x = {number % 3} and name like '%a_{number}b%' or y > {number}")
+assert len(engine) == engine.count({"y": 1_000}) == len(engine.subscriptions()) == 300
+"""
+
+
+@pytest.fixture
+def read_only_copy() -> Iterator[Path]:
+    """Thatch and its tests in a folder that whoever runs them may only read."""
+    folder = Path(tempfile.mkdtemp())
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("src/thatch", "tests/compiled"):
+        shutil.copytree(ROOT / name, folder / name.removeprefix("src/"), ignore=ignored)
+    folders = [folder, *(each for each in folder.rglob("*") if each.is_dir())]
+    for each in folders:
+        each.chmod(0o555)
+    yield folder
+    for each in folders:
+        each.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def _obey_permissions() -> None:
+    """Root may write everywhere; let it be as everyone else after the next exec (Linux only)."""
+    if sys.platform == "linux" and os.geteuid() == 0:
+        drop_capability, override, search = 24, 1, 2
+        for capability in (override, search):
+            ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("program", "plain"),
+    [
+        pytest.param(FEW_KERNELS, "0", id="kernels"),
+        pytest.param(FEW_KERNELS, "1", id="kernels of plain numba"),
+        pytest.param(AN_ENGINE, "0", id="engine", marks=pytest.mark.slow),
+        pytest.param(AN_ENGINE, "1", id="engine with plain numba", marks=pytest.mark.deep),
+    ],
+)
+def test_kernels_run_without_a_cache_where_nothing_can_be_written(
+    program: str, plain: str, read_only_copy: Path
+) -> None:
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))
+    }
+    environment |= {
+        "HOME": str(read_only_copy / "home"),
+        "PYTHONPATH": str(read_only_copy),
+        "THATCH_PLAIN_NUMBA": plain,
+    }
+    run = subprocess.run(
+        [sys.executable, "-B", "-W", "error", "-c", program],
+        env={name: value for name, value in environment.items() if not name.startswith("COVERAGE")},
+        cwd=read_only_copy,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        preexec_fn=_obey_permissions,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count("NUMBA_CACHE_DIR") == 1  # said once
+    assert len(run.stderr.splitlines()) == 1

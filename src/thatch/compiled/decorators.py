@@ -2,12 +2,15 @@
 
 `kernel` and `short_kernel` are for what Python calls; `subkernel` and `inline` for what only kernels call;
 `thatch.compiled.on_demand` for rare parts of a kernel that are compiled only when they are needed.
+
+Where no folder for the cache can be written, kernels are compiled anew in every process, and a log line says so once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -21,6 +24,7 @@ from numba import config, njit
 
 __all__ = [
     "CACHE", "COMPILER_LOCK", "JIT", "PLAIN", "TESTED_NUMBA", "address_of", "inline", "kernel", "short_kernel", "subkernel",
+    "tell_no_cache",
 ]  # fmt: skip
 
 TESTED_NUMBA = ("0.68",)  # versions with which all tests were run, with private names and without
@@ -60,14 +64,14 @@ def inline(function: Any) -> Any:
 
 def _for_python(function: Any, *, nogil: bool) -> Any:
     if PLAIN:
-        return njit(nogil=nogil, cache=CACHE)(_stamp(function))
+        return njit(nogil=nogil, cache=_is_cached(function))(_stamp(function))
     return _cache_on_disk(internals.compile_kernel(function, nogil=nogil), function)
 
 
 def address_of(function: Any, signature: Any) -> int:
     """Compile a function that kernels call by address, and return its address; cached on disk."""
     if PLAIN:
-        compiled = numba.cfunc(signature, cache=CACHE)(_stamp(function))
+        compiled = numba.cfunc(signature, cache=_is_cached(function))(_stamp(function))
     else:
         compiled = _cache_on_disk(internals.compile_for_address(function, signature), function)
         compiled.compile()
@@ -79,16 +83,60 @@ _KEPT: list[Any] = []
 
 
 def _cache_on_disk(compiled: Any, function: Any) -> Any:
-    if CACHE and JIT:
-        return internals.cache_on_disk(compiled, function, _fingerprint(inspect.getfile(function)))
+    if _is_cached(function):
+        return internals.cache_on_disk(
+            compiled, function, _fingerprint(inspect.getfile(function)), tell_no_cache
+        )
     return compiled
 
 
 def _stamp(function: Any) -> Any:
     """Put the fingerprint into the name under which Numba caches a function, so that stale code is never loaded."""
-    if CACHE and JIT:
+    if _is_cached(function):
         function.__qualname__ += f"_{_fingerprint(inspect.getfile(function))[:16]}"
     return function
+
+
+# --- where there is no room for a cache ------------------------------------------------------------------------------
+
+_log = logging.getLogger("thatch")
+_told = False
+
+
+def _is_cached(function: Any) -> bool:
+    """Whether the kernels of a function's file are cached on disk."""
+    return CACHE and JIT and _has_folder(inspect.getfile(function), function)
+
+
+_folders: dict[str, bool] = {}
+
+
+def _has_folder(path: str, function: Any) -> bool:
+    """Whether there is a folder where the kernels of a file can be cached: Numba looks for one before it compiles."""
+    if path not in _folders:
+        try:
+            _fingerprint(path)
+            njit(cache=True)(function)
+            _folders[path] = True
+        except (
+            RuntimeError,
+            OSError,
+        ) as error:  # a read-only installation without a home, or a package in an archive
+            _folders[path] = False
+            tell_no_cache(error)
+    return _folders[path]
+
+
+def tell_no_cache(error: BaseException) -> None:
+    """Say once that kernels are not cached, and how to change that. No warning: those may be errors."""
+    global _told  # noqa: PLW0603 - once per process
+    if not _told:
+        _told = True
+        _log.warning(
+            "Thatch compiles its kernels anew in every process, because no folder to keep them in can be written (%s). "
+            "Set NUMBA_CACHE_DIR to a folder that can, or THATCH_KERNEL_CACHE=0 to do without and not be told.",
+            error,
+        )
 
 
 # --- what a kernel depends on ----------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ the installed version of Numba lacks one of the names.
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,8 +51,9 @@ _INNER = {
 class _KernelCache(FunctionCache):
     """A cached kernel is stale when any source file that it depends on has changed."""
 
-    def __init__(self, function: Any, fingerprint: str) -> None:
+    def __init__(self, function: Any, fingerprint: str, tell: Callable[[OSError], None]) -> None:
         super().__init__(function)
+        self._tell = tell
         self._cache_file._source_stamp = (self._cache_file._source_stamp, fingerprint)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -61,10 +63,17 @@ class _KernelCache(FunctionCache):
             found = self._load_overload(sig, target_context)
         return found if found is not None else super().load_overload(sig, target_context)
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save as Numba does; a disk that is full or read-only by now is told of, and the kernel works."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            self._tell(error)
 
-def cache_on_disk(compiled: Any, function: Any, fingerprint: str) -> Any:
-    """Cache a compiled function on disk."""
-    compiled._cache = _KernelCache(function, fingerprint)
+
+def cache_on_disk(compiled: Any, function: Any, fingerprint: str, tell: Callable[[OSError], None]) -> Any:
+    """Cache a compiled function on disk; `tell` is called with what keeps it from being written."""
+    compiled._cache = _KernelCache(function, fingerprint, tell)
     return compiled
 
 
