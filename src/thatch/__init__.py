@@ -26,6 +26,7 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than the r
 if TYPE_CHECKING:
     from thatch.broker.settings import Routing, Timing
     from thatch.engine import Engine
+    from thatch.engine.warming import warm
     from thatch.model.filters import Filter
     from thatch.model.language import parse
     from thatch.model.language.python import attr, circle, polygon, within
@@ -90,12 +91,14 @@ __all__ = [
     "covered_by",
     "parse",
     "polygon",
+    "warm",
     "within",
 ]
 
 _MODULES = {
     "thatch.broker.settings": ("Routing", "Timing"),
     "thatch.engine": ("Engine",),
+    "thatch.engine.warming": ("warm",),
     "thatch.model.filters": ("Filter",),
     "thatch.model.language": ("parse",),
     "thatch.model.language.python": ("attr", "circle", "polygon", "within"),

@@ -49,6 +49,24 @@ def test_match_by_subscriber_names_each_once(run, folder):
     assert objects(ran.stdout) == [{"event": 0, "matches": ["desk-7", "desk-3"]}]
 
 
+def test_match_leaves_out_what_has_expired_by_the_clock_or_by_the_moment_given(run, folder):
+    rows = ["subscription,filter,expires", "old,price > 0,1e9", "later,price > 0,1e12"]
+    (folder / "expiring.csv").write_text("\n".join(rows) + "\n")
+    (folder / "one.jsonl").write_text('{"price": 5}\n')
+    for now, matched in (
+        ((), ["later"]),
+        (("--now", "999999999"), ["old", "later"]),
+        (("--now", "2001-09-09T01:46:40Z"), ["later"]),
+        (("--now", "2001-09-09T01:46:39+00:00"), ["old", "later"]),
+    ):
+        ran = run("match", "expiring.csv", "one.jsonl", *now)
+        assert objects(ran.stdout) == [{"event": 0, "matches": matched}], ran.stderr
+    for bad in ("soon", "2001-09-09T01:46:40"):
+        ran = run("match", "expiring.csv", "one.jsonl", "--now", bad)
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert "--now" in ran.stderr
+
+
 def test_match_reads_events_from_standard_input(run, folder):
     ran = run("match", "subscriptions.csv", "-", stdin=(folder / "events.jsonl").read_text())
     assert objects(ran.stdout) == MATCHES

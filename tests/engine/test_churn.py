@@ -48,7 +48,7 @@ def wanted(held: Held, event: dict[str, Any], now: int | None = None) -> list[st
     return [
         name
         for name, (expression, _, expires) in held.items()
-        if (now is None or expires is None or expires > now) and reference.matches(expression, event)
+        if (expires is None or (now is not None and expires > now)) and reference.matches(expression, event)
     ]
 
 
@@ -110,7 +110,7 @@ class SteppedMerges(HeldSubscriptions):
     @precondition(lambda self: self.job is None and self.index is not None and len(self.held) > 0)
     @rule()
     def start_to_merge_everything(self) -> None:
-        self.job = self.index.whole_job()
+        self.job = self.index._job = self.index._whole_job()
         self.engine._state._publish()
 
     @precondition(lambda self: self.job is not None and self.built is None)

@@ -27,9 +27,9 @@ def test_a_saved_engine_opens_with_everything_it_had(saved: Path) -> None:
     engine = thatch.Engine.open(saved)
     assert list(engine) == ["a", "b"]
     assert engine.schema == thatch.Schema({"qty": thatch.Integer(0, 10), "side": thatch.Enum("buy", "sell")})
-    assert engine.match({"qty": 6, "name": "axb"}) == ["a", "b"]
+    assert engine.match({"qty": 6, "name": "axb"}, now=6) == ["a", "b"]
     assert engine.match({"qty": 6}, now=7) == []
-    assert engine.match({"qty": 6}, by="subscriber") == ["s"]
+    assert engine.match({"qty": 6}, by="subscriber", now=6) == ["s"]
 
 
 def test_mode_r_refuses_changes_and_mode_a_saves_them_back(saved: Path, tmp_path: Path) -> None:

@@ -312,3 +312,16 @@ def test_pieces_count_as_their_events_do(segments: pytest.MonkeyPatch) -> None:
                 told = dict(zip(names, engine.tallies()["matches"].to_pylist(), strict=True))
                 counts = engine.count_batch(table)
                 assert told == dict(zip(engine.ids().to_pylist(), counts.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_pieces_know_what_is_removed_only_after_they_were_asked_for(way: str, ordered: bool) -> None:
+    engine = engine_of(boxes(100, 6))
+    table = large_table(600, 7)
+    before = engine.match_batch(table, ordered=ordered)
+    assert before.num_rows > 1_000
+    pieces = engine.match_pieces(table)
+    for name in list(engine)[::2]:
+        engine.unsubscribe(name)
+    assert sum(piece.num_rows for piece in pieces) == before.num_rows
+    assert engine.match_batch(table).num_rows < before.num_rows

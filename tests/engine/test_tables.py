@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import thatch
+from thatch.matching import growing
 
 
 def pairs(table: pa.Table) -> list[tuple[int, str]]:
@@ -125,12 +126,61 @@ def test_accepted_arrow_types(values: pa.Array, filter_text: str, rows: list[int
         pa.array([[(1, "a")]], pa.map_(pa.int64(), pa.string())),
         pa.array([{"y": b"x"}]),
         pa.array([[b"x"]]),
+        pa.array([[{"y": b"x"}]]),
     ],
     ids=lambda values: str(values.type),
 )
 def test_refused_arrow_types_name_the_column(values: pa.Array) -> None:
-    with pytest.raises(thatch.TableError, match="column `x`"):
-        wanted("x = 1", values)
+    with pytest.raises(thatch.TableError, match="column `x"):
+        wanted("x = 1 or x.y = 1", values)
+
+
+UNREADABLE = {
+    "bytes": pa.array([b"\xff", None]),
+    "clock": pa.array([time(1, 2)] * 2),
+    "map": pa.array([[(1, "a")], []], pa.map_(pa.int64(), pa.string())),
+    "nested": pa.array([{"blob": b"x"}, None]),
+    "list": pa.array([[b"x"], []]),
+}
+
+
+def test_columns_that_no_filter_names_may_have_any_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = pa.array([{"price": 5, "blob": b"x"}, {"price": 7, "blob": None}])
+    table = pa.table({"x": [1, 2], "part": part, **UNREADABLE})
+    for few in (256, 1):
+        monkeypatch.setattr(growing, "FEW", few)
+        engine = thatch.Engine(background=False)
+        assert engine.match_batch(table).num_rows == 0
+        engine.subscribe("a", "x = 1 and part.price = 5")
+        engine.subscribe("b", "y is missing and lower(name) is missing")
+        assert engine.match_batch(table, ordered=True).column("event").to_pylist() == [0, 0, 1]
+        assert engine.count_batch(table).tolist() == [1, 2]
+        assert sum(piece.num_rows for piece in engine.match_pieces(table)) == 3
+        for name in ("bytes", "clock", "list", "map.key", "nested.blob", "part.blob"):
+            engine = thatch.Engine(background=False)
+            engine.subscribe("c", f"exists({name})")
+            with pytest.raises(thatch.TableError, match=f"column `{name.partition('.')[0]}"):
+                engine.match_batch(table)
+
+
+@pytest.mark.parametrize("few", [256, 1])
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, 2**53, -(2**53)])
+def test_integers_that_doubles_cannot_tell_apart_are_told_apart(
+    few: int, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing, "FEW", few)
+    engine = thatch.Engine(background=False)
+    near = [number - 1, number, number + 1]
+    for each in near:
+        engine.subscribe(f"is {each}", f"x = {each}")
+    found = engine.match_batch(pa.table({"x": [number]})).column("subscription").to_pylist()
+    assert found == [f"is {number}"]
+
+
+def test_a_map_is_a_nested_object_where_a_filter_names_it() -> None:
+    labels = pa.array([[("env", "prod"), ("zone", "a")], None, []], pa.map_(pa.string(), pa.string()))
+    assert wanted("x.env = 'prod' and x.zone like 'a%'", labels) == [0]
+    assert wanted("x.env is missing", labels) == [1, 2]
 
 
 def test_a_bad_value_names_its_row() -> None:
@@ -154,4 +204,4 @@ def test_expired_subscriptions_are_left_out_of_batches() -> None:
     engine = thatch.Engine()
     engine.subscribe("s", "x = 1", expires=datetime(2026, 1, 1, tzinfo=UTC))
     assert engine.match_batch(pa.table({"x": [1]}), now=datetime(2026, 1, 1, tzinfo=UTC)).num_rows == 0
-    assert engine.match_batch(pa.table({"x": [1]})).num_rows == 1
+    assert engine.match_batch(pa.table({"x": [1]}), now=datetime(2025, 12, 31, tzinfo=UTC)).num_rows == 1

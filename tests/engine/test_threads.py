@@ -268,7 +268,7 @@ def test_a_reader_finds_all_subscriptions_while_a_bulk_addition_moves_them_to_se
 
 def test_a_reader_may_ask_for_expiry_while_the_ids_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = thatch.Engine()
-    engine.subscribe("00", "x = 5", expires=9)
+    engine.subscribe("00", "x = 5", expires=1e12)
     engine.tally(on=False)  # segments from now on
     visits = Visits(engine)
     reach = Ids._reach

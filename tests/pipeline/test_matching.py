@@ -201,6 +201,7 @@ def test_what_has_expired_is_left_out(spark):
     )
     events = spark.createDataFrame([(1, 5)], "id int, x int")
     assert as_pairs(match(events, queries, event="id", now=20.0).toArrow()) == [(1, "new")]
+    assert as_pairs(match(events, queries, event="id").toArrow()) == []  # by the clock
 
 
 def test_events_without_names_are_numbered(spark, mapped):

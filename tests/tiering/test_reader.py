@@ -106,7 +106,7 @@ def test_subscriptions_are_listed_in_order_and_a_replaced_one_keeps_its_place(tm
             ]
             assert engine.subscribers().to_pylist() == ["desk", "ops", "desk"]
             rows = pa.table({"x": [1, 9, None], "y": ["c", None, "c"]})
-            assert pairs(engine.match_batch(rows, ordered=True)) == [
+            assert pairs(engine.match_batch(rows, ordered=True, now=9)) == [
                 (0, "a"), (0, "b"), (0, "c"), (1, "b"), (2, "c"),
             ]  # fmt: skip
             assert sorted(pairs(engine.match_batch(rows, now=9.5))) == [(0, "a"), (0, "b"), (1, "b")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,7 +15,7 @@ from thatch.engine.files import pack_engine, read_engine, unpack_engine, write_e
 from thatch.engine.hints import chosen_hints
 from thatch.engine.ids import Ids
 from thatch.engine.reader import EngineReader
-from thatch.engine.subscriptions import REJECTS, Moment, read_subscription, read_subscriptions, seconds
+from thatch.engine.subscriptions import REJECTS, Clock, Moment, read_subscription, read_subscriptions
 from thatch.errors import IndexFileError, ReadOnlyError, SchemaError, SubscriptionError, shown
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.problem import AccessHints
@@ -28,7 +29,7 @@ __all__ = ["Engine"]
 class Engine(EngineReader):
     """A set of subscriptions that finds, for every event, those that match it.
 
-    Safe to use from several threads. A call that raises has changed nothing.
+    Safe to use from several threads. A call that raises, whatever the reason, has changed nothing.
 
     Parameters
     ----------
@@ -36,6 +37,7 @@ class Engine(EngineReader):
     background : merge in a thread; otherwise every change does its share of merging
     profile : what events look like; it makes matching quicker and changes no answer
     hints : from `thatch.planning.access_hints`, instead of a profile
+    clock : gives the moment by which expiry is judged, in seconds since 1970; the time of the machine if not given
 
     Examples
     --------
@@ -54,22 +56,25 @@ class Engine(EngineReader):
         background: bool = True,
         profile: Profile | None = None,
         hints: AccessHints | None = None,
+        clock: Clock | None = None,
     ) -> None:
         if schema is not None and not isinstance(schema, Schema):
             raise SchemaError("a thatch.Schema", shown(schema))
         hints = chosen_hints(profile, hints)
-        self._set_up(GrowingIndex(background=background, schema=schema, hints=hints), Ids(), schema)
+        self._set_up(GrowingIndex(background=background, schema=schema, hints=hints), Ids(), schema, clock)
 
-    def _set_up(self, index: GrowingIndex, ids: Ids, schema: Schema | None) -> None:
-        super().__init__(index, ids, schema)
+    def _set_up(
+        self, index: GrowingIndex, ids: Ids, schema: Schema | None, clock: Clock | None = None
+    ) -> None:
+        super().__init__(index, ids, schema, clock)
         self._path: Path | None = None
         self._is_read_only = False
 
     @classmethod
-    def _of(cls, index: GrowingIndex, ids: Ids, schema: Schema | None) -> Self:
+    def _of(cls, index: GrowingIndex, ids: Ids, schema: Schema | None, clock: Clock | None = None) -> Self:
         """An engine of these parts."""
         engine = cls.__new__(cls)
-        engine._set_up(index, ids, schema)  # noqa: SLF001 - its own kind
+        engine._set_up(index, ids, schema, clock)  # noqa: SLF001 - its own kind
         return engine
 
     # --- changing the set ----------------------------------------------------------------------------------------
@@ -81,6 +86,8 @@ class Engine(EngineReader):
         *,
         subscriber: str | None = None,
         expires: Moment | None = None,
+        payload: Any = None,
+        tags: Iterable[str] | None = None,
     ) -> None:
         """Add a subscription, or replace the one with its id, which keeps its position in answers.
 
@@ -89,10 +96,14 @@ class Engine(EngineReader):
         subscription : its id
         filter : text, a JSON pattern, a Python expression or a `thatch.Filter`
         subscriber : who wants the events; answers by subscriber use the id where none is given
-        expires : from this moment on it matches nothing (seconds since 1970, or a datetime)
+        expires : from this moment on it matches nothing (seconds since 1970, or a datetime with a time zone)
+        payload : JSON-like; `match(event, by="payload")` and `subscription` give it back
+        tags : texts by which `subscriptions` finds it
         """
         self._check_writable()
-        checked = read_subscription(subscription, filter, subscriber, expires, self.schema)
+        checked = read_subscription(
+            subscription, filter, subscriber, expires, self.schema, payload=payload, tags=tags
+        )
         with self._state.writing:
             self._state.put(checked)
 
@@ -101,7 +112,8 @@ class Engine(EngineReader):
 
         Parameters
         ----------
-        table : columns `subscription` and `filter`, optionally `subscriber` and `expires`
+        table : columns `subscription` and `filter`, optionally `subscriber`, `expires`, `payload` (JSON text), `tags`
+            (lists of texts) and `enabled`
 
         Returns
         -------
@@ -114,7 +126,7 @@ class Engine(EngineReader):
         return pa.Table.from_pylist(checked.rejects, schema=REJECTS)
 
     @classmethod
-    def from_table(cls, table: Any, *, schema: Schema | None = None) -> Engine:
+    def from_table(cls, table: Any, *, schema: Schema | None = None, clock: Clock | None = None) -> Engine:
         """An engine with the subscriptions of a table, all of them or none.
 
         Parameters
@@ -126,7 +138,7 @@ class Engine(EngineReader):
         SubscriptionError
             If a row is refused; the message names the first and counts them.
         """
-        engine = cls(schema)
+        engine = cls(schema, clock=clock)
         rejects = engine.subscribe_many(table)
         if rejects.num_rows:
             first = rejects.slice(0, 1).to_pylist()[0]
@@ -174,10 +186,26 @@ class Engine(EngineReader):
         with self._state.writing:
             self._state.drop([self._slot(subscription)])
 
-    def expire(self, now: Moment) -> list[str]:
-        """Remove what has expired by `now`; return the ids in order."""
+    def disable(self, subscription: str) -> None:
+        """Let a subscription match nothing until `enable`; all else about it stays, also in files."""
         self._check_writable()
-        when = seconds(now, "now")
+        with self._state.writing:
+            slot = self._slot(subscription)
+            if self._state.ids.detail(slot).parked is None:
+                self._state.disable(slot)
+
+    def enable(self, subscription: str) -> None:
+        """Let a subscription match again that was disabled."""
+        self._check_writable()
+        with self._state.writing:
+            slot = self._slot(subscription)
+            if self._state.ids.detail(slot).parked is not None:
+                self._state.enable(slot, self._filter_at(slot))
+
+    def expire(self, now: Moment | None = None) -> list[str]:
+        """Remove what has expired, by the clock or by `now`; return the ids in order."""
+        self._check_writable()
+        when = self._moment(now)
         with self._state.writing:
             ids = self._state.ids
             slots = ids.taken()
@@ -185,6 +213,7 @@ class Engine(EngineReader):
             names = ids.names(gone)
             if names:
                 self._state.drop(gone.tolist())
+                ids.look_for_soonest()
             return names
 
     def compact(self) -> None:
@@ -217,7 +246,13 @@ class Engine(EngineReader):
             write_engine(target, self._state.index, self._state.ids, self.schema, overwrite=overwrite)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], mode: Literal["r", "a"] = "r") -> Engine:
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        mode: Literal["r", "a"] = "r",
+        *,
+        clock: Clock | None = None,
+    ) -> Engine:
         """Open a saved engine. Its file is mapped into memory, which processes that open it share.
 
         Parameters
@@ -227,7 +262,7 @@ class Engine(EngineReader):
         if mode not in ("r", "a"):
             raise IndexFileError('mode "r" or "a"', shown(mode))
         where = Path(path)
-        engine = cls._of(*read_engine(where, writable=mode == "a", background=True))
+        engine = cls._of(*read_engine(where, writable=mode == "a", background=True), clock)
         engine._path, engine._is_read_only = where, mode == "r"  # noqa: SLF001 - its own kind
         return engine
 

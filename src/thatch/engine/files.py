@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.engine import container
+from thatch.engine.details import PLAIN, pack_details, unpack_details
 from thatch.engine.ids import Ids, arrays_under
 from thatch.errors import IndexFileError, SubscriptionError, ThatchError
 from thatch.matching.arrays import starts_of
@@ -81,7 +82,12 @@ def _texts_of(index: GrowingIndex, ids: Ids) -> Arrays:
     subscribers = ids.subscribers(slots)
     return {
         **_text_arrays("ids", ids.names(slots)),
-        **_text_arrays("filters", [str(index.current.filter(slot)) for slot in slots.tolist()]),
+        **_text_arrays(
+            "filters", [ids.detail(slot).parked or str(index.current.filter(slot)) for slot in slots.tolist()]
+        ),
+        **pack_details(
+            {row: ids.detail(slot) for row, slot in enumerate(slots.tolist()) if slot in ids.details}
+        ),
         **_text_arrays("subscribers", [name or "" for name in subscribers]),
         "has_subscriber": np.array([name is not None for name in subscribers], np.bool_),
         "expires": ids.expiry(slots),
@@ -98,11 +104,15 @@ def _from_texts(index: GrowingIndex, arrays: Arrays, schema: Schema | None) -> I
         arrays["expires"].tolist(),
         strict=True,
     )
-    for identity, text, subscriber, has_subscriber, expires in rows:
+    details = unpack_details(arrays)
+    for row, (identity, text, subscriber, has_subscriber, expires) in enumerate(rows):
         if ids.find(identity) >= 0:
             raise SubscriptionError("each id once", f"{identity!r} again")
         filter = parse(text, schema)
-        index.add(ids.add(identity, subscriber if has_subscriber else None, expires), filter)
+        slot = ids.add(identity, subscriber if has_subscriber else None, expires)
+        ids.describe(slot, details.get(row, PLAIN))
+        if ids.detail(slot).parked is None:
+            index.add(slot, filter)
     return ids
 
 

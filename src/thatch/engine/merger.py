@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Condition, RLock, Thread, current_thread
+from typing import TYPE_CHECKING
 
 from thatch.matching.growing import GrowingIndex
+
+if TYPE_CHECKING:
+    from thatch.matching.segments import SegmentIndex
 
 __all__ = ["BackgroundMerger"]
 
@@ -18,13 +22,15 @@ _MOST_WAITING = 4  # full deltas; more would slow every match, so whoever adds t
 class BackgroundMerger:
     """The merges of one engine.
 
-    `index` returns the index of the moment. `publish` is called after it has changed, with the lock held.
+    `index` returns the index of the moment. `change` changes it whole or not at all, with the lock held.
     """
 
-    def __init__(self, lock: RLock, index: Callable[[], GrowingIndex], publish: Callable[[], None]) -> None:
+    def __init__(
+        self, lock: RLock, index: Callable[[], GrowingIndex], change: Callable[[Callable[[], None]], None]
+    ) -> None:
         self._lock = lock
         self._changed = Condition(lock)
-        self._index, self._publish = index, publish
+        self._index, self._change = index, change
         self._thread: Thread | None = None
 
     def poke(self) -> None:
@@ -36,8 +42,12 @@ class BackgroundMerger:
         self._thread = thread
         try:
             thread.start()
-        except RuntimeError:  # no thread to be had now; what waits is searched all the same
+        except BaseException as error:
             self._thread = None
+            if not isinstance(
+                error, RuntimeError
+            ):  # no thread to be had now; what waits is searched all the same
+                raise
 
     def wait_for_room(self) -> None:
         """Wait while too many deltas wait to be merged; the caller holds the lock, which is free meanwhile."""
@@ -63,19 +73,22 @@ class BackgroundMerger:
         """Do one job; whether there was one."""
         with self._lock:
             segments = self._index().grow()  # it has grown already: a small index has no work
+        try:
+            return self._merge(segments)
+        except BaseException:
+            with self._lock:
+                segments.abandon()
+            raise
+
+    def _merge(self, segments: SegmentIndex) -> bool:
+        with self._lock:
             job = segments.next_job()
             if job is None:
                 self._thread = None
                 self._changed.notify_all()
                 return False
-        try:
-            built = job.build()
-        except BaseException:
-            with self._lock:
-                segments.abandon()
-            raise
+        built = job.build()
         with self._lock:
-            segments.finish(job, built)
-            self._publish()
+            self._change(lambda: segments.finish(job, built))
             self._changed.notify_all()
         return True

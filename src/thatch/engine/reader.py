@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,35 +11,70 @@ import pyarrow as pa
 
 from thatch.engine import forks
 from thatch.engine.batches import Batch, Pieces, count_matches, matches_table
-from thatch.engine.ids import Ids
+from thatch.engine.details import SubscriptionDetails
+from thatch.engine.ids import NEVER, Ids
+from thatch.engine.pruning import prune_table
 from thatch.engine.state import EngineState, Snapshot
-from thatch.engine.subscriptions import Moment, seconds, subscriptions_table, tallies_table
-from thatch.engine.tables import Reject, arrow_table
+from thatch.engine.subscriptions import (
+    SYSTEM_CLOCK,
+    Clock,
+    Moment,
+    seconds,
+    subscriptions_table,
+    tallies_table,
+)
+from thatch.engine.tables import Reject, arrow_table, is_event_type
 from thatch.errors import SubscriptionError, UnknownSubscriptionError, shown
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.problem import Slots
 from thatch.model.events import Record, read_event
 from thatch.model.explanation import Explanation
 from thatch.model.filters import Filter
+from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
 __all__ = ["EngineReader"]
 
-By = Literal["subscription", "subscriber"]
+By = Literal["subscription", "subscriber", "payload"]
 Nulls = Literal["missing", "null"]
 
 
 class EngineReader:
     """A set of subscriptions that finds, for every event, those that match it; see `Engine`."""
 
-    def __init__(self, index: GrowingIndex, ids: Ids, schema: Schema | None) -> None:
+    def __init__(
+        self, index: GrowingIndex, ids: Ids, schema: Schema | None, clock: Clock | None = None
+    ) -> None:
+        if clock is not None and not callable(clock):
+            raise SubscriptionError("a function that returns seconds since 1970", shown(clock), "clock")
         self.schema = schema
+        self._clock = SYSTEM_CLOCK if clock is None else clock
         self._misfits = 0
         self._state = EngineState(index, ids)
         forks.watch(self._state)
 
     # --- one event -----------------------------------------------------------------------------------------------
+
+    @overload
+    def match(
+        self,
+        event: Mapping[str, Any],
+        *,
+        by: Literal["subscription", "subscriber"] = "subscription",
+        limit: int | None = None,
+        now: Moment | None = None,
+    ) -> list[str]: ...
+
+    @overload
+    def match(
+        self,
+        event: Mapping[str, Any],
+        *,
+        by: Literal["payload"],
+        limit: int | None = None,
+        now: Moment | None = None,
+    ) -> list[tuple[str, Any]]: ...
 
     def match(
         self,
@@ -48,43 +83,45 @@ class EngineReader:
         by: By = "subscription",
         limit: int | None = None,
         now: Moment | None = None,
-    ) -> list[str]:
+    ) -> list[Any]:
         """The ids of all subscriptions that match an event, in subscription order.
 
         Parameters
         ----------
-        by : "subscriber" gives each subscriber once, in the order of its first match
+        by : "subscriber" gives each subscriber once, in the order of its first match; "payload" gives pairs of an id and
+            its payload, None where there is none
         limit : at most this many
-        now : leave out what has expired by this moment
+        now : judge expiry by this moment instead of the clock
         """
         view, ids = self._state.published
-        is_plain = by == "subscription" and now is None
+        never = now is None and ids.soonest == NEVER  # the usual case: nothing expires
+        is_plain = by == "subscription" and (never or self._is_all_live(ids, now))
         if is_plain and limit is None and self.schema is None and type(event) is dict:
             quick = view.match_plain(event, ids.names)
             if quick is not None:
                 return quick
-        if by not in ("subscription", "subscriber"):
-            raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
+        if not isinstance(by, str) or by not in _NAMES:
+            raise SubscriptionError("by='subscription', by='subscriber' or by='payload'", shown(by))
         if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
             raise SubscriptionError("a limit of 0 or more", shown(limit))
-        when = None if now is None else seconds(now, "now")
         record = self._read(event)
         if is_plain:
             names = ids.names(view.match(record))
         else:
-            names = self._state.answer(record, when, _subscribers if by == "subscriber" else Ids.names)
+            names = self._state.answer(record, self._moment(now), _NAMES[by])
         return names if limit is None else names[:limit]
 
     def any(self, event: Mapping[str, Any], *, now: Moment | None = None) -> bool:
         """Whether some subscription matches an event."""
-        return self._count(event, stop=True) > 0 if now is None else self.count(event, now=now) > 0
+        if self._is_all_live(self._state.published[1], now):
+            return self._count(event, stop=True) > 0
+        return self.count(event, now=now) > 0
 
     def count(self, event: Mapping[str, Any], *, now: Moment | None = None) -> int:
         """How many subscriptions match an event."""
-        if now is None:
+        if self._is_all_live(self._state.published[1], now):
             return self._count(event, stop=False)
-        when = seconds(now, "now")
-        return self._state.answer(self._read(event), when, lambda _, slots: len(slots))
+        return self._state.answer(self._read(event), self._moment(now), lambda _, slots: len(slots))
 
     def _count(self, event: Mapping[str, Any], *, stop: bool) -> int:
         """How many subscriptions match, expired ones too; with `stop`, some if any does."""
@@ -115,7 +152,7 @@ class EngineReader:
         ordered : give the matches of one event in subscription order
         nulls : whether null in a column means that the attribute is missing, or null
         json : the name of a column that holds each event as JSON text, which keeps null and missing apart
-        now : leave out what has expired by this moment
+        now : judge expiry by this moment instead of the clock
 
         Returns
         -------
@@ -182,19 +219,50 @@ class EngineReader:
         with self._state.writing:
             return self._state.ids.subscriber_column()
 
-    def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
+    def explain(
+        self, subscription: str, event: Mapping[str, Any], *, now: Moment | None = None
+    ) -> Explanation:
         """Why a subscription does or does not match an event; print the answer."""
-        return self.filter(subscription).explain(event)
+        when = self._moment(now)
+        with self._state.writing:
+            ids, slot = self._state.ids, self._slot(subscription)
+            has_expired = ids.expiry(np.array([slot]))[0] <= when
+            is_disabled = ids.detail(slot).parked is not None
+            found = self._filter_at(slot)
+        explained = found.explain(event)
+        if is_disabled:
+            return explained.overruled("it is disabled")
+        return explained.overruled("it has expired") if has_expired else explained
 
     def filter(self, subscription: str) -> Filter:
         """The filter of a subscription."""
         with self._state.writing:
-            return self._state.index.current.filter(self._slot(subscription))
+            return self._filter_at(self._slot(subscription))
 
-    def subscriptions(self) -> pa.Table:
-        """All subscriptions in order: `subscription`, `subscriber`, `filter` (canonical text), `expires`."""
+    def subscription(self, subscription: str) -> SubscriptionDetails:
+        """All that is known of a subscription."""
         with self._state.writing:
-            return subscriptions_table(self._state.index, self._state.ids)
+            ids, slot = self._state.ids, self._slot(subscription)
+            row = np.array([slot])
+            detail, until = ids.detail(slot), float(ids.expiry(row)[0])
+            return SubscriptionDetails(
+                subscription=subscription,
+                filter=self._filter_at(slot),
+                subscriber=ids.subscribers(row)[0],
+                expires=None if until == NEVER else until,
+                payload=detail.value(),
+                tags=detail.tags,
+                is_enabled=detail.parked is None,
+            )
+
+    def subscriptions(self, *, subscriber: str | None = None, tag: str | None = None) -> pa.Table:
+        """The subscriptions in order, all or those of a subscriber or with a tag.
+
+        Columns: `subscription`, `subscriber`, `filter` (canonical text), `expires`; and `payload` (JSON text), `tags` and
+        `enabled`, if some subscription has a payload or tags or is disabled.
+        """
+        with self._state.writing:
+            return subscriptions_table(self._state.index, self._state.ids, subscriber, tag)
 
     def attributes(self) -> frozenset[str]:
         """The names of the attributes that subscriptions read, and perhaps of some that removed ones read."""
@@ -206,6 +274,7 @@ class EngineReader:
         with self._state.writing:
             return {
                 "subscriptions": len(self),
+                "disabled": sum(each.parked is not None for each in self._state.ids.details.values()),
                 "misfits": self._misfits,
                 **self._state.index.stats(),
                 **{f"bytes_{part}": size for part, size in self._state.ids.sizes().items()},
@@ -249,8 +318,23 @@ class EngineReader:
     ) -> tuple[Batch, Snapshot]:
         """A table of events, and the subscriptions to match them against."""
         source = arrow_table(table, "events")
+        if json is None and not all(is_event_type(field.type) for field in source.schema):
+            source = prune_table(source, self.attributes())
         batch = Batch(source, nulls=nulls, json=json, schema=self.schema, reject=reject)
-        return batch, self._state.snapshot(None if now is None else seconds(now, "now"), source.num_rows)
+        return batch, self._state.snapshot(self._moment(now), source.num_rows)
+
+    def _filter_at(self, slot: int) -> Filter:
+        """The filter of a subscription, which the index does not have while it is disabled."""
+        parked = self._state.ids.detail(slot).parked
+        return self._state.index.current.filter(slot) if parked is None else parse(parked, self.schema)
+
+    def _moment(self, now: Moment | None) -> float:
+        """The moment by which expiry is judged."""
+        return self._clock() if now is None else seconds(now, "now")
+
+    def _is_all_live(self, ids: Ids, now: Moment | None) -> bool:
+        """Whether nothing has expired by a moment, without asking for the time if nothing ever expires."""
+        return (ids.soonest == NEVER and now is None) or self._moment(now) < ids.soonest
 
     def _slot(self, subscription: object) -> int:
         if subscription not in self:
@@ -263,3 +347,16 @@ def _subscribers(ids: Ids, slots: Slots) -> list[str]:
     """Each subscriber once, in the order of its first match; the id where there is none."""
     pairs = zip(ids.subscribers(slots), ids.names(slots), strict=True)
     return list(dict.fromkeys(name if subscriber is None else subscriber for subscriber, name in pairs))
+
+
+def _payloads(ids: Ids, slots: Slots) -> list[tuple[str, Any]]:
+    """Each id with its payload."""
+    pairs = zip(ids.names(slots), slots.tolist(), strict=True)
+    return [(name, ids.detail(slot).value()) for name, slot in pairs]
+
+
+_NAMES: dict[str, Callable[[Ids, Slots], list[Any]]] = {
+    "subscription": Ids.names,
+    "subscriber": _subscribers,
+    "payload": _payloads,
+}

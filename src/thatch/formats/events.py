@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from thatch.engine.pruning import left_out, prune_table
 from thatch.engine.tables import event_rows
 from thatch.errors import TableError
 from thatch.formats.columns import Tell, read_table
 from thatch.formats.files import Reject, kind_of, read_lines
 from thatch.formats.live import Live
-from thatch.formats.pruning import left_out, prune_table
 from thatch.formats.reading import Reading
 
 __all__ = ["read_events"]

@@ -102,6 +102,11 @@ class GrowingIndex:
             return self._segments(view.filters()).view
         return view
 
+    def revert(self, current: NecessaryIndex | SegmentIndex, view: IndexView) -> None:
+        """Go back to the index of a moment before, and to its view that readers have."""
+        current.revert(view)  # type: ignore[arg-type]  # each kind of index has its own kind of view
+        self.current = current
+
     def renumber(self, new_slot: npt.NDArray[np.int64]) -> GrowingIndex:
         """An index of the same filters at other slots, in the same order."""
         other = GrowingIndex(background=self.background, schema=self._schema, hints=self._hints)

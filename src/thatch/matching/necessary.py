@@ -270,6 +270,10 @@ class NecessaryIndex:
         other.view = self.view.change(filters, {int(new_slot[slot]): each for slot, each in filters.items()})
         return other
 
+    def revert(self, view: NecessaryView) -> None:
+        """Go back to the view that readers have."""
+        self.view = view
+
     def abandon(self) -> None:
         """Give up merging: there is none."""
 

@@ -50,12 +50,20 @@ class Explanation:
 
     matches: bool
     alternatives: tuple[Alternative, ...]
+    reason: str = ""  # why it does not match, whatever its filter says
 
     def __bool__(self) -> bool:
         return self.matches
 
+    def overruled(self, reason: str) -> Explanation:
+        """The explanation of a subscription that for some reason matches nothing."""
+        return Explanation(matches=False, alternatives=self.alternatives, reason=reason)
+
     def __str__(self) -> str:
-        lines = ["matches" if self.matches else "does not match"]
+        told = (
+            f"does not match, because {self.reason}; its filter alone:" if self.reason else "does not match"
+        )
+        lines = ["matches" if self.matches else told]
         if len(self.alternatives) == 1:
             return "\n".join(lines + _drawn(self.alternatives[0], ""))
         count = sum(alternative.holds for alternative in self.alternatives)

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from thatch.engine.subscriptions import REJECTS, Moment, read_subscription, read_subscriptions, seconds
+from thatch.engine.subscriptions import REJECTS, Clock, Moment, read_subscription, read_subscriptions
 from thatch.engine.tables import arrow_table
 from thatch.errors import StoreError, SubscriptionError, UnknownSubscriptionError
 from thatch.model.language import FilterSource
@@ -51,6 +51,7 @@ class TieredEngine(TieredReader):
     schema : declared types of attributes
     selectivity : what is known of events; clusters are formed by it
     moved : called with every cluster that moves; `is_cold` says where to
+    clock : gives the moment by which expiry is judged, in seconds since 1970; the time of the machine if not given
 
     Raises
     ------
@@ -78,6 +79,7 @@ class TieredEngine(TieredReader):
         schema: Schema | None = None,
         selectivity: Selectivity | None = None,
         moved: Callable[[ClusterRecord], None] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         allocate_large_apart()
         budget = budget if isinstance(budget, Budget) else Budget(size=budget)
@@ -86,7 +88,7 @@ class TieredEngine(TieredReader):
         self._keys = AccessKeys(max(256, budget.size // _COUNTED), selectivity)
         room = budget.deduct(cold.nbytes() + memory.nbytes())
         migration = Migration(memory, cold, clusters, self._keys, room, moved)
-        super().__init__(cold, memory, clusters, migration, budget, schema)
+        super().__init__(cold, memory, clusters, migration, budget, schema, clock)
         self._load()
 
     def _load(self) -> None:
@@ -168,13 +170,13 @@ class TieredEngine(TieredReader):
         if not is_id or not self._drop([subscription]):
             raise UnknownSubscriptionError(subscription)
 
-    def expire(self, now: Moment) -> list[str]:
-        """Remove what has expired by `now`; return the ids.
+    def expire(self, now: Moment | None = None) -> list[str]:
+        """Remove what has expired, by the clock or by `now`; return the ids.
 
         If the database fails after some were removed, those are returned, and the next call returns the others.
         """
         with self._cold.lock():
-            gone = self._cold.find_expired(seconds(now, "now"))
+            gone = self._cold.find_expired(self._moment(now))
             for start in range(0, len(gone), _BATCH):
                 try:
                     self._drop(gone[start : start + _BATCH])

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from thatch.engine.batches import MATCHES
-from thatch.engine.subscriptions import SUBSCRIPTIONS, Moment, seconds
+from thatch.engine.subscriptions import SUBSCRIPTIONS, SYSTEM_CLOCK, Clock, Moment, seconds
 from thatch.engine.tables import arrow_table, event_rows
 from thatch.errors import EventError, SubscriptionError, TableError, UnknownSubscriptionError, shown
 from thatch.model.events import read_event
@@ -38,8 +38,10 @@ class TieredReader:
         migration: Migration,
         budget: Budget,
         schema: Schema | None,
+        clock: Clock | None = None,
     ) -> None:
         self.schema, self.budget = schema, budget
+        self._clock = SYSTEM_CLOCK if clock is None else clock
         self._cold, self._fast, self._clusters, self._migration = cold, fast, clusters, migration
         # Nobody knows whether these are stored: the database must be asked.
         self._uncertain: frozenset[str] = frozenset()
@@ -54,11 +56,11 @@ class TieredReader:
         Parameters
         ----------
         by : "subscriber" gives each subscriber once
-        now : leave out what has expired by this moment
+        now : judge expiry by this moment instead of the clock
         """
         if by not in ("subscription", "subscriber"):
             raise SubscriptionError("by='subscription' or by='subscriber'", shown(by))
-        when = None if now is None else seconds(now, "now")
+        when = self._moment(now)
         arrivals = self._migration.arrivals
 
         def ask() -> list[str]:
@@ -119,7 +121,7 @@ class TieredReader:
 
         Changes made meanwhile count for the rows that follow. An event that cannot be read raises `TableError`.
         """
-        when = None if now is None else seconds(now, "now")
+        when = self._moment(now)
         place = {identity: place for place, identity in enumerate(self)} if ordered else {}
         events: list[int] = []
         names: list[str] = []
@@ -159,9 +161,16 @@ class TieredReader:
         """The subscriber of each subscription, in their order, as a dictionary array; null where there is none."""
         return self.subscriptions().column("subscriber").combine_chunks().dictionary_encode()
 
-    def explain(self, subscription: str, event: Mapping[str, Any]) -> Explanation:
+    def explain(
+        self, subscription: str, event: Mapping[str, Any], *, now: Moment | None = None
+    ) -> Explanation:
         """Why a subscription does or does not match an event; print the answer."""
-        return self.filter(subscription).explain(event)
+        found = self._find(subscription)
+        if found is None:
+            raise UnknownSubscriptionError(subscription)
+        explained = found.subscription.filter.explain(event)
+        has_expired = found.subscription.expires <= self._moment(now)
+        return explained.overruled("it has expired") if has_expired else explained
 
     def clusters(self) -> list[ClusterRecord]:
         """All clusters that have members, with their tier, node count and predicates."""
@@ -202,6 +211,10 @@ class TieredReader:
         return f"<thatch.TieredEngine with {len(self):,} subscriptions, {len(self._fast):,} in memory>"
 
     # --- inside ----------------------------------------------------------------------------------------------------------
+
+    def _moment(self, now: Moment | None) -> float:
+        """The moment by which expiry is judged, in both tiers."""
+        return self._clock() if now is None else seconds(now, "now")
 
     def _find(self, subscription: object) -> Found | None:
         """A subscription with its home; None for what is no id of one."""

@@ -17,11 +17,13 @@ from thatch.app.cli.options import (
     MaxRejects,
     MaxUnpacked,
     Missing,
+    Now,
     Nulls,
     Overwrite,
     SchemaFile,
     Strict,
     SubscriptionsFile,
+    moment_of,
     reading_of,
 )
 from thatch.app.cli.output import SHOWN, flush, note, note_rows, progress, say, say_files, spark_job
@@ -49,6 +51,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     ] = "subscription",
     nulls: Nulls = "missing",
     schema: SchemaFile = None,
+    now: Now = None,
     spark: Annotated[bool, typer.Option("--spark", help="Match on Spark; files, folders or globs.")] = False,
     give: Annotated[
         Literal["pairs", "counts", "hours"],
@@ -82,7 +85,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     Prints a JSON line for every event that matches: its row in the file, and the ids in the order of the subscriptions;
     at once if events come one by one, as from `tail -f`. Rows that are not events and invalid subscriptions are skipped
     and reported on standard error; --strict and --max-rejects say when they are an error. docs/reference/files.md tells
-    how CSV columns, missing values, encodings and limits are handled.
+    how CSV columns, missing values, encodings and limits are handled. Subscriptions whose `expires` has passed match nothing.
 
     \b
     Examples:
@@ -94,6 +97,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch match loaded events.jsonl --spark --give hours --time time --out deliveries
     """
     declared = load_schema(schema)
+    when = moment_of(now)
     reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     if spark:
         from thatch.pipeline.jobs.match import MatchOptions, match_files
@@ -105,7 +109,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         if by != "subscription":
             raise TableError("--by subscriber does not work with --spark: use --give hours")
         options = MatchOptions(
-            give=give, time=time, nulls=nulls, strategy=strategy, schema=declared, reading=reading
+            give=give, time=time, now=when, nulls=nulls, strategy=strategy, schema=declared, reading=reading
         )
         with spark_job("match", "matching", str(out), master=master, overwrite=overwrite, schema=schema) as (
             session,
@@ -126,7 +130,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
             progress("events", beside_results=out is None) as meter,
             matches_to(out, by, with_event=with_event, overwrite=overwrite) as sink,
         ):
-            match_one, live = partial(engine.match, by=by), Live(flush, follow=follow)
+            match_one, live = partial(engine.match, by=by, now=when), Live(flush, follow=follow)
             names = None if with_event else engine.attributes()
             for row, (event, found) in read_valid_events(
                 events, rejects, lambda event: (event, match_one(event)), nulls, reading, live, names

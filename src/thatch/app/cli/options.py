@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from thatch.errors import SubscriptionError, shown
 from thatch.formats.reading import Reading, RejectLimit, bytes_of_size
 from thatch.model.schema import Schema
 
@@ -19,6 +21,7 @@ __all__ = [
     "MaxRejects",
     "MaxUnpacked",
     "Missing",
+    "Now",
     "Nulls",
     "OutFolder",
     "Overwrite",
@@ -28,6 +31,7 @@ __all__ = [
     "SubscriptionsFile",
     "TopologyArgument",
     "Way",
+    "moment_of",
     "reading_of",
 ]
 
@@ -50,6 +54,13 @@ Way = Annotated[
 SchemaFile = Annotated[Path | None, typer.Option(help="JSON file that declares types of attributes.")]
 Nulls = Annotated[
     Literal["missing", "null"], typer.Option(help="How to read empty fields of .csv and .parquet.")
+]
+Now = Annotated[
+    str | None,
+    typer.Option(
+        help="Judge by this moment what has expired, to replay a log: seconds since 1970, or a time such as "
+        "2026-01-31T12:00:00Z. By default, by the clock."
+    ),
 ]
 Missing = Annotated[
     list[str] | None,
@@ -95,6 +106,23 @@ SparkChoice = Annotated[
         "--spark/--no-spark", help="Run on Spark, or in this process; by default by the size of the input."
     ),
 ]
+
+
+def moment_of(text: str | None) -> float | None:
+    """The seconds since 1970 of what --now gives."""
+    from thatch.engine.subscriptions import seconds
+
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise SubscriptionError("seconds since 1970 or an ISO 8601 time", shown(text), "--now") from None
+    return seconds(when, "--now")
 
 
 def reading_of(

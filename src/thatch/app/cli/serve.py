@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import thatch
 from thatch.app.cli.options import POLICIES, TopologyArgument, Way
 from thatch.app.cli.output import json_line, note, say
 from thatch.app.cli.sources import load_policy, load_topology
@@ -15,6 +16,7 @@ from thatch.errors import ParameterError, ThatchError, shown
 from thatch.formats.files import object_of
 
 if TYPE_CHECKING:
+    from thatch.broker.settings import Routing
     from thatch.runtime.blocking import BlockingClient, BlockingNetwork, BlockingSubscription
 
 __all__ = ["serve"]
@@ -38,6 +40,10 @@ def serve(
     ] = False,
     policy: Annotated[str, typer.Option(help=f"Reduction on links: {POLICIES}.")] = "exact",
     way: Way = "subscriptions",
+    warm: Annotated[
+        bool,
+        typer.Option("--warm", help="Load or compile all kernels first, so that no command waits for them."),
+    ] = False,
 ) -> None:
     """Run a network of brokers that reads commands from standard input: subscribe, publish, explain; `help` lists all.
 
@@ -54,6 +60,9 @@ def serve(
     if not in_process:
         raise ParameterError("Networks of several processes are not available yet: add --in-process")
     routing = Routing(way=way, policy=load_policy(policy))
+    if warm:
+        warm_brokers(routing)
+        note("all kernels are loaded")
     with BlockingNetwork(load_topology(topology), routing=routing) as net:
         note(
             f"{len(net.brokers):,} brokers: {', '.join(net.brokers[:8])}{' ...' if len(net.brokers) > 8 else ''}"
@@ -65,6 +74,17 @@ def serve(
             except (ThatchError, ValueError) as error:
                 note(f"thatch: {error}")
             sys.stdout.flush()
+
+
+def warm_brokers(routing: Routing) -> None:
+    """Load the kernels of engines, and those that decide what links forward."""
+    thatch.warm()
+    link = thatch.ForwardingSet(routing.policy)
+    for number, text in enumerate(
+        ("x < 5", "x >= 4 and y < 3", "x >= 4 and y >= 3", "x < 9", "name like '%a'")
+    ):
+        link.add(str(number), thatch.parse(text))
+    link.remove("0")
 
 
 class _Playground:

@@ -11,7 +11,7 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, short_kernel, subkernel
 
-__all__ = ["drop_text", "fill_buckets", "find_text"]
+__all__ = ["drop_text", "fill_buckets", "find_text", "restore_text"]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -94,6 +94,29 @@ def drop_text(blob, offsets, buckets, seed, number):
             return True
         place = (place + 1) & mask
     return False
+
+
+@short_kernel
+def restore_text(blob, offsets, buckets, seed, number):
+    """Give text `number` a bucket again: its own, if it still has one, else the first that is deleted or empty."""
+    start, end = np.int64(offsets[number]), np.int64(offsets[number + 1])
+    if not 0 <= start <= end <= len(blob):
+        return False
+    mask = len(buckets) - 1
+    first = np.int64(_hashed(blob, start, end, seed) & np.uint64(mask))
+    free = np.int64(-1)
+    for step in range(len(buckets)):
+        place = (first + step) & mask
+        bucket = buckets[place]
+        if bucket == number + 1:
+            return True
+        if bucket <= 0 and free < 0:
+            free = place
+        if bucket == 0:
+            break
+    if free >= 0:
+        buckets[free] = number + 1
+    return free >= 0
 
 
 @kernel

@@ -151,6 +151,26 @@ class TextTable:
             if recent.numbers.get(text) == number:
                 del recent.numbers[text]
 
+    def restore(self, number: int) -> None:
+        """Let `find` know a text again that was removed."""
+        recent = self._recent
+        if number < recent.start:
+            _kernels().restore_text(self._base.blob, self._base.offsets, self._buckets, self._seed, number)
+        else:
+            recent.numbers[recent.texts[number - recent.start]] = number
+
+    def settle(self) -> None:
+        """Undo half of a fold, after a call that was interrupted; otherwise nothing changes."""
+        base, recent = self._base, self._recent
+        if self._buckets.flags.writeable:
+            self._buckets[self._buckets > base.count] = 0
+        self._base = Base(base.blob, base.offsets, self._buckets)
+        if base.count > recent.start:
+            rest = _Recent(base.count)
+            rest.texts = recent.texts[base.count - recent.start :]
+            rest.numbers = {text: at for text, at in recent.numbers.items() if at >= base.count}
+            self._recent = rest
+
     def text(self, number: int) -> str:
         """The text of a number, removed or not."""
         return self._read(np.array([number]))[0]

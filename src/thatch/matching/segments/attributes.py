@@ -39,13 +39,13 @@ class Attributes:
             if key[-1] != ")":
                 self.by_name[name] = 8 * self.number[key]
             else:
-                known = self.derived_by_name.get(name, ())
+                known = tuple(each for each in self.derived_by_name.get(name, ()) if each[0] != key)
                 self.reversed_by_name.pop(name, None)
                 if not known and split(key)[0] == ("reverse",):
                     self.reversed_by_name[name] = 8 * self.number[key] + 6
                 self.derived_by_name[name] = (*known, (key, self.number[key]))
-            self.keys.append(key)
             self._learn_texts(name)
+            self.keys.append(key)  # last: a call that is interrupted before this is done again
 
     def _learn_texts(self, name: str) -> None:
         own, backwards = self.by_name.get(name, -8), self.reversed_by_name.get(name)

@@ -53,6 +53,7 @@ class Delta:
         self._attributes: set[int] = set()
         self._owner_of: dict[int, int] = {}
         self._is_plain: list[bool] = []
+        self._before = (0, 0, 0, 0, 0, 0)  # what was used before the last call of `add`
         self.record = DeltaRecord(
             lanes=np.zeros(blocks * 2 * 192, np.uint16),
             sides=self._sides,
@@ -91,6 +92,9 @@ class Delta:
         """Add a filter; False if there is no room for it."""
         if self.count == self.capacity:
             return False
+        self._before = (
+            self.boxes, self.count, self._used_sides, self._used_text, self._used_checks, self._used_programs,
+        )  # fmt: skip
         texts: list[str] = []
 
         def keep(text: str) -> int:
@@ -205,6 +209,24 @@ class Delta:
         del self._owner_of[self.slot_of(owner)]
         self.owners[2 * owner + 1] = moment
         self.dead += 1
+
+    def revert(self, boxes: int) -> None:
+        """Undo the last call of `add`, whole or not, if there were so many boxes before it."""
+        if self._before[0] != boxes:
+            return  # no call since
+        _, count, self._used_sides, self._used_text, self._used_checks, self._used_programs = self._before
+        self.boxes = self.record.n_boxes = boxes
+        self.count = count
+        del self.filters[count:], self._is_plain[count:]
+        self._text_at = {text: at for text, at in self._text_at.items() if at < self._used_text}
+
+    def revive(self, moment: int) -> None:
+        """Undo the removals of changes after this one, of which no reader knows."""
+        died = self.owners[1 : 2 * self.count : 2]
+        died[died > moment] = ALIVE
+        alive = np.flatnonzero(died == ALIVE).tolist()
+        self.dead = self.count - len(alive)
+        self._owner_of = {self.slot_of(owner): owner for owner in alive}
 
     def to_ranked(self) -> Ranked:
         """The boxes of all living owners, for a segment."""

@@ -181,24 +181,24 @@ class SegmentIndex:
 
     def merge(self) -> None:
         """Merge all that is due, now."""
-        while (job := self.next_job()) is not None:
-            self._do(job)
-
-    def _do(self, job: MergeJob) -> None:
-        try:
+        while (job := self._due()) is not None:
             self.finish(job, job.build())
-        finally:
-            self._job = None
 
     def next_job(self) -> MergeJob | None:
-        """The next merge that is due, None if there is none or one is under way."""
-        if self._job is None:
-            self._job = next_job(self._segments, self._deltas)
-            self._is_thin &= self._job is not None
-            if self._job is not None:
-                self._job.spreads = self._spreads()
-            return self._job
-        return None
+        """The next merge that is due, which is under way from now on; None if there is none or another is."""
+        job = self._due()
+        if job is not None:
+            self._job = job
+        return job
+
+    def _due(self) -> MergeJob | None:
+        if self._job is not None:
+            return None
+        job = next_job(self._segments, self._deltas)
+        self._is_thin &= job is not None
+        if job is not None:
+            job.spreads = self._spreads()
+        return job
 
     @property
     def has_work(self) -> bool:
@@ -224,15 +224,14 @@ class SegmentIndex:
         """How many full deltas wait for a merge."""
         return len(self._deltas)
 
-    def whole_job(self) -> MergeJob:
+    def _whole_job(self) -> MergeJob:
         """A job that merges everything into one segment; no other job may be under way."""
         assert self._job is None
         if len(self._newest):
             self._deltas.append(self._newest)
             self._newest = Delta(self._newest.capacity)
             self._reshape()
-        self._job = MergeJob([*self._segments, *self._deltas], spreads=self._spreads())
-        return self._job
+        return MergeJob([*self._segments, *self._deltas], spreads=self._spreads())
 
     def _spreads(self) -> Spreads | None:
         """Where events lie, by the number of an attribute."""
@@ -260,12 +259,29 @@ class SegmentIndex:
         """Drop the job that is under way; its sources stay."""
         self._job = None
 
+    def revert(self, view: View) -> None:
+        """Go back to the view that readers have, after a change that ended half-way; may be called again."""
+        shape = view.shape
+        self._segments, self._deltas = list(shape.segments), list(shape.deltas[:-1])
+        self._newest = shape.deltas[-1]
+        if view.boxes:
+            self._newest.revert(view.boxes)
+        else:
+            self._newest = Delta(self._newest.capacity)  # it may have been making room for a large filter
+        self._shape, self._moment, self.view = shape, view.moment, view
+        for source in self._sources():
+            source.revive(view.moment)
+        if self._job is not None:
+            self._job.deaths[:] = [each for each in self._job.deaths if each[1] <= view.moment]
+        self._is_thin = True  # perhaps; whoever merges next looks
+
     def renumber(self, new_slot: Int64s) -> SegmentIndex:
         """An index of the same filters with new numbers for slots, in the same order, and for attributes.
 
         Attributes that no filter uses any more are dropped. Everything is merged first.
         """
-        self._do(self.whole_job())
+        job = self._whole_job()
+        self.finish(job, job.build())
         keys = self._attributes.keys
         numbered = [segment.tables.attributes for segment in self._segments]
         used = np.unique(np.concatenate([np.zeros(0, np.int32), *numbered]))
@@ -307,9 +323,9 @@ class SegmentIndex:
 
     def tally(self, *, on: bool) -> None:
         """Start to count candidates and matches of every slot, or stop and drop the counts."""
-        self._pool.flags = TALLY if on else 0
         for room in self._pool.every:
             room.tallies[:] = 0
+        self._pool.flags = TALLY if on else 0
 
     def tallies(self) -> Int64s:
         """Candidates and matches of every slot, as far as they were counted."""

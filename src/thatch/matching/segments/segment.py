@@ -150,6 +150,11 @@ class Segment:
         self.deaths[0] += 1
         self.died[owner] = moment
 
+    def revive(self, moment: int) -> None:
+        """Undo the removals of changes after this one, of which no reader knows."""
+        self.died[self.died > moment] = ALIVE
+        self.deaths[0] = np.count_nonzero(self.is_dead())
+
     def is_dead(self) -> npt.NDArray[np.bool_]:
         """Which owners are dead by now."""
         is_dead: npt.NDArray[np.bool_] = self.died != ALIVE

@@ -11,9 +11,9 @@ from itertools import islice
 import numpy as np
 import pyarrow as pa
 
+from thatch.engine.pruning import left_out, prune_table
 from thatch.formats.columns import Tell, infer_types, read_table
 from thatch.formats.files import Rejects, kind_of, open_text
-from thatch.formats.pruning import left_out, prune_table
 from thatch.formats.reading import Reading
 from thatch.pipeline.embedded.files import find_local_files, size_of
 from thatch.pipeline.embedded.work import ROWS_AT_ONCE

@@ -48,6 +48,7 @@ class MatchOptions:
 
     give: Literal["pairs", "counts", "hours"] = "pairs"
     time: str | None = None
+    now: float | None = None
     nulls: Literal["missing", "null"] = "missing"
     strategy: Strategy = "auto"
     schema: Schema | None = None
@@ -174,6 +175,7 @@ def _write_matches(job: SparkJob, log: EventSource, queries: _Queries, options: 
         json=log.json,
         nulls=options.nulls,
         time=options.time,
+        now=options.now,
         schema=options.schema,
         strategy=queries.strategy,
         bad="skip",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from thatch.engine import Engine
-from thatch.engine.subscriptions import Moment, seconds
+from thatch.engine.subscriptions import SYSTEM_CLOCK, Moment, seconds
 from thatch.errors import SparkError, shown
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import DataFrame
@@ -58,7 +58,7 @@ def match(  # noqa: PLR0913 - all options of a match
     json : the column that holds each event as JSON text, which keeps null and missing apart
     nulls : whether null in a column means that the attribute is missing, or null
     time : for "hours", the column (or with `json` the dotted path) of the time of an event
-    now : leave out what has expired by this moment
+    now : judge expiry by this moment; by the time of this call if not given, on every worker
     schema : declared types, for a table of subscriptions
     strategy : "mapped" builds one index that every worker maps; "partitioned" splits the subscriptions too, for sets that
         do not fit on one machine; "auto" chooses by their number
@@ -80,7 +80,7 @@ def match(  # noqa: PLR0913 - all options of a match
             raise SparkError(f"one of {', '.join(get_args(choices))}", shown(value))
     if (give == "hours") != (time is not None):
         raise SparkError("`time` with give='hours', and only there", f"time={time!r} with give={give!r}")
-    when = None if now is None else seconds(now, "now")
+    when = SYSTEM_CLOCK() if now is None else seconds(now, "now")
     reader = EventReader(json=json, nulls=nulls, skips=bad == "skip", now=when, skipped=skipped)
     if isinstance(subscriptions, (Engine, SharedIndex, str, Path)):
         if strategy == "partitioned":

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from thatch.engine.tables import is_event_type
-from thatch.errors import TableError
+from thatch.errors import TableError, shown
 from thatch.model.names import holds_named
 
 __all__ = ["left_out", "prune_table"]
@@ -22,6 +21,8 @@ def prune_table(table: pa.Table, names: Names) -> pa.Table:
 
     Without `names` everything of such a type is left out; with them it is refused where it is named.
     """
+    if len(set(table.column_names)) < len(table.column_names):
+        raise TableError("each column once", shown(table.column_names))
     kept = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         pruned = _pruned(column, name, names)
@@ -45,6 +46,8 @@ def _pruned(column: pa.ChunkedArray, name: str, names: Names) -> pa.ChunkedArray
     if is_event_type(column.type):
         return column
     if pt.is_struct(column.type):
+        import pyarrow.compute as pc  # takes longer to import than most tables to match
+
         fields = [
             (field.name, _pruned(pc.struct_field(column, [at]), f"{name}.{field.name}", names))
             for at, field in enumerate(column.type)
