@@ -68,3 +68,7 @@ def test_a_shortened_text_is_no_longer_than_asked(text, length):
 
 def test_what_has_no_picture_is_spelled_out():
     assert plain("a\x00b\x1bc\ud800d\r\ne\tf") == "a\\x00b\\x1bc\\ud800d\ne\tf"
+
+
+def test_marks_that_turn_the_direction_of_writing_are_spelled_out():
+    assert plain("fdp.\u202eexe \u2066a\u2069 עברית") == "fdp.\\u202eexe \\u2066a\\u2069 עברית"

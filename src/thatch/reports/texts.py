@@ -8,15 +8,16 @@ from html import escape
 
 __all__ = ["attribute", "heading", "json_block", "markup", "plain", "plot_text", "shorten"]
 
-# Control characters have no picture, and HTML forbids most of them; tab and newline are white space.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Control characters have no picture, and HTML forbids most of them; tab and newline are white space. Marks that turn the
+# direction of writing would turn the text behind a name too.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LONGEST_HEADING = 300
 
 
 def plain(text: str) -> str:
-    """The text with lone surrogates, which cannot be encoded, and control characters as escapes."""
+    """The text with lone surrogates, control characters and marks of direction as escapes."""
     text = text.replace("\r\n", "\n").encode("utf-8", "backslashreplace").decode("utf-8")
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def markup(text: str) -> str:
