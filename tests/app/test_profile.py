@@ -86,7 +86,7 @@ def test_the_report_shows_pictures_and_asks_nobody(profiled, browser):  # noqa: 
     page = browser.open((profiled[0] / "profile" / "report.html").as_uri())
     assert not page.problems
     assert page.hosts == set()
-    assert page.evaluate("document.querySelectorAll('.main-svg').length") > 5
+    assert page.evaluate("document.querySelectorAll('.plot svg.drawing').length") > 5
     for title in ("Attributes", "Values", "Attributes that occur together", "Predicates", "Matches"):
         assert title in page.evaluate("document.body.innerText")
 
