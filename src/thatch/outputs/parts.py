@@ -33,44 +33,46 @@ class Part:
 @contextmanager
 def own_part(whole: Path, *, is_folder: bool) -> Iterator[Part]:
     """A part of the output `whole`, empty; what is left of it when the block ends is removed."""
-    part = _take_first(whole, is_folder=is_folder)
+    taken: list[Part] = []
     try:
-        yield part
+        _take_first(whole, taken, is_folder=is_folder)
+        yield taken[0]
     finally:
-        if _is_at(part.handle, part.path):  # a file that has got its name is no longer here
-            _remove(part.path)
-        os.close(part.handle)
+        for part in taken:
+            _give_up(part)
 
 
-def _take_first(whole: Path, *, is_folder: bool) -> Part:
+def _give_up(part: Part) -> None:
+    if _is_at(part.handle, part.path):  # a file that has got its name is no longer here
+        _remove(part.path)
+    os.close(part.handle)
+
+
+def _take_first(whole: Path, taken: list[Part], *, is_folder: bool) -> None:
+    """Take the first part that is free; it is in `taken` as soon as it exists, since a signal may come at any moment."""
     parts = (whole.with_name(f".{whole.name[:40]}.{number}.thatch-part") for number in count())
-    taken = next(
-        Part(path, handle)
-        for path in parts
-        if (handle := _take(path, whole, is_folder=is_folder)) is not None
-    )
+    next(path for path in parts if _take(path, whole, taken, is_folder=is_folder))
     for path in parts:  # left by processes that wrote at the same time
         if not os.path.lexists(path):
             break
         _remove_abandoned(path, whole)
-    return taken
 
 
-def _take(path: Path, whole: Path, *, is_folder: bool) -> int | None:
-    """Make a part and lock it; None if another process has it."""
+def _take(path: Path, whole: Path, taken: list[Part], *, is_folder: bool) -> bool:
+    """Make a part and lock it, unless another process has it."""
     while True:
         try:
-            handle = _make(path, is_folder=is_folder)
+            taken.append(Part(path, _make(path, is_folder=is_folder)))
         except FileExistsError:
             if not _remove_abandoned(path, whole):
-                return None
+                return False
         except FileNotFoundError:
             if not path.parent.is_dir():
                 raise
         else:
-            if _lock(handle, if_unknown=True) and _is_at(handle, path):
-                return handle
-            os.close(handle)  # whoever cleans up was quicker
+            if _lock(taken[0].handle, if_unknown=True) and _is_at(taken[0].handle, path):
+                return True
+            os.close(taken.pop().handle)  # whoever cleans up was quicker
 
 
 def _make(path: Path, *, is_folder: bool) -> int:

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+from thatch.app.cli.ending import end_java_first
 from thatch.app.cli.output import note, progress, say, tasks, this_moment
 from thatch.outputs import check_file, check_folder, new_file
 
@@ -59,7 +60,8 @@ def log_on_spark(
     _write_alerts(table, islice(alerts, subscriptions), overwrite=overwrite)
     _write_quotes(log, islice(quotes, events), events, overwrite=overwrite)
     note("Starting Spark (about ten seconds).")
-    spark = session("thatch demo")
+    with end_java_first(str(folder)):
+        spark = session("thatch demo")
     with tasks("profiling") as report:
         command = f"thatch profile {log} {table} --out {folder / 'profile'}"
         output = JobOutput(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from thatch.app.cli.ending import end_java_first
 from thatch.app.cli.options import Master, Overwrite
 from thatch.app.cli.output import command_line, note, require, require_spark, say, tasks, this_moment
 from thatch.outputs import check_file
@@ -86,7 +87,8 @@ def run_experiments(
         require_spark()
         from thatch.pipeline import session
 
-        spark = session("thatch experiments", master=master)
+        with end_java_first(str(results)):
+            spark = session("thatch experiments", master=master)
     failed = 0
     for each in wanted:
         start = time.monotonic()

@@ -24,6 +24,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from thatch.app.cli.ending import end_java_first
 from thatch.errors import MissingPackageError
 
 if TYPE_CHECKING:
@@ -207,7 +208,8 @@ def spark_job(
     from thatch.pipeline.adapter import translate_spark_errors
 
     require_spark()
-    spark = session(f"thatch {command}", master=master)
+    with end_java_first(out):
+        spark = session(f"thatch {command}", master=master)
     with tasks(doing) as report, translate_spark_errors(doing):
         yield spark, _job_output(out, overwrite=overwrite, schema=schema, progress=report)
 

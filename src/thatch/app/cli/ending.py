@@ -1,0 +1,76 @@
+"""What Ctrl-C and SIGTERM end first when a command runs on Spark."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from thatch.app.cli import before_ending
+
+__all__ = ["end_java_first"]
+
+
+@contextmanager
+def end_java_first(out: str) -> Iterator[None]:
+    """While Spark starts: keep our handling of Ctrl-C, and let it end Java before the output folder is removed.
+
+    Otherwise tasks would still write there, and calls to Java that were cut off would leave tracebacks, or hang. On other
+    file systems only Java can remove the folder, so there Spark's own handling cancels the jobs.
+    """
+    if re.match(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:", out):
+        yield
+        return
+    folders: list[str] = []
+    before_ending.append(partial(_end_java, folders))
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if handler is not None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, handler)
+    folders += _folders_of_java()
+
+
+def _end_java(folders: list[str]) -> None:
+    """Kill Java, which would complain in many lines if it were asked, and remove its temporary folders."""
+    logging.disable(logging.CRITICAL)  # of py4j, on calls that are cut off
+    for number in _children():
+        with suppress(OSError):
+            os.kill(number, signal.SIGKILL)
+            os.waitpid(number, 0)
+    for each in folders:
+        shutil.rmtree(each, ignore_errors=True)
+
+
+def _children() -> list[int]:
+    """The processes that this one has started; where the system does not list them, Java, once it has answered."""
+    found = [each.read_text().split() for each in Path("/proc/self/task").glob("*/children")]
+    if found:
+        return [int(number) for numbers in found for number in numbers]
+    from pyspark import SparkContext
+
+    process: Any = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
+    return [] if process is None else [process.pid]
+
+
+def _folders_of_java() -> list[str]:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext, SparkFiles
+
+    context = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way
+    if context is None or context._jvm is None:  # noqa: SLF001
+        return []  # Spark Connect
+    with suppress(Py4JError):
+        environment = context._jvm.org.apache.spark.SparkEnv.get()  # noqa: SLF001
+        blocks = environment.blockManager().diskBlockManager().localDirs()
+        found = [Path(SparkFiles.getRootDirectory()).parent, *(Path(each.toString()) for each in blocks)]
+        return [str(each) for each in found if each.name.startswith(("spark-", "blockmgr-"))]
+    return []
