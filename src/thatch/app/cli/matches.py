@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from thatch.app.cli.output import say
+from thatch.app.cli.output import json_text, say
 from thatch.errors import TableError
 from thatch.outputs import check_file, new_file, refuse_inputs
 from thatch.outputs.places import Inputs
@@ -60,7 +59,7 @@ class LineSink:
         """Write the matches of one event."""
         self.count += len(names)
         found: dict[str, Any] = {"event": row, "matches": names}
-        line = _json({**found, "content": event} if self._with_event else found)
+        line = json_text({**found, "content": event} if self._with_event else found)
         if self._file is None:
             say(line)
         else:
@@ -83,7 +82,7 @@ class _ParquetSink(LineSink):
         values: list[list[Any]] = [
             [row] * len(names),
             names,
-            [_json(event)] * len(names) if self._with_event else [],
+            [json_text(event)] * len(names) if self._with_event else [],
         ]
         for column, more in zip(self._columns, values, strict=False):
             column += more
@@ -98,7 +97,3 @@ class _ParquetSink(LineSink):
         """Write what is left."""
         self._writer.write_table(pa.table(list(self._columns), schema=self._schema))
         self._columns = [[] for _ in self._schema]
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)  # timestamps of Parquet have no JSON

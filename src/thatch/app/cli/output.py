@@ -40,6 +40,7 @@ __all__ = [
     "fail",
     "flush",
     "json_line",
+    "json_text",
     "local_job",
     "note",
     "note_rows",
@@ -73,14 +74,28 @@ def this_moment() -> datetime:
 def say(text: str) -> None:
     """Print a line of the result."""
     try:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write((text if text.isprintable() else _visible(text)) + "\n")
     except BrokenPipeError:
         _end_unread()
 
 
 def json_line(value: Any) -> None:
     """Print a line of the result as JSON."""
-    say(json.dumps(value, ensure_ascii=False))
+    say(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON in which nothing is invisible; what JSON does not know is text."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if text.isprintable() else json.dumps(value, default=str)
+
+
+def _visible(text: str) -> str:
+    """Text in which names from outside cannot steer a terminal or turn the direction of writing."""
+    return "".join(
+        each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode()
+        for each in text
+    )
 
 
 def flush() -> None:
@@ -111,7 +126,7 @@ def require(extra: str, what: str, *packages: str) -> None:
 
 def note(text: str) -> None:
     """Print a remark about the result."""
-    _console.print(text, markup=False, emoji=False, soft_wrap=True)
+    _console.print(_visible(text), markup=False, emoji=False, soft_wrap=True)
 
 
 def say_files(folder: str, files: Mapping[str, str]) -> None:
