@@ -25,7 +25,7 @@ def run(folder: Path) -> partial[CompletedProcess[str]]:
 
 def test_explain_reports_which_condition_failed_and_the_value_seen(run):
     ran = run("explain", "symbol = 'IBM' and price < 150", '{"symbol": "IBM", "price": 180}')
-    assert ran.returncode == 0
+    assert ran.returncode == 1
     assert ran.stdout.splitlines()[0] == "does not match"
     assert "no  price < 150     saw 180" in ran.stdout
     assert "yes symbol = 'IBM'  saw 'IBM'" in ran.stdout
