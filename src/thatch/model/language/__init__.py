@@ -26,6 +26,7 @@ LANGUAGES: Mapping[str, tuple[str, str]] = {
     "text": ("text.expression_of_text", "SQL-style text, as `str(filter)` gives it"),
     "eventbridge": ("patterns.expression_of_source", "AWS EventBridge event patterns"),
     "labels": ("labels.expression_of_labels", "Kubernetes label selectors"),
+    "jms": ("jms.expression_of_selector", "JMS selectors and AMQP SQL filters"),
 }
 
 FilterSource = str | Mapping[str, Any] | Expression | Filter
