@@ -329,3 +329,14 @@ def test_a_proof_that_leans_on_a_covered_filter_ends_with_active_ones_and_outliv
     link.remove("medium")
     assert link.proof("small") == ("large",)
     assert [each for each, _ in link.remove("large").forward] == ["small"]
+
+
+def test_the_proof_of_a_passive_filter_names_active_ones_whatever_lies_between():
+    link = thatch.ForwardingSet(Pairwise(demote=True))
+    for number in range(3, 10, 2):  # each makes the one before it passive
+        link.add(f"below {number}", f"x < {number}")
+    assert link.proof("below 3") == link.proof("below 7") == ("below 9",)
+    link.remove("below 7")
+    assert link.proof("below 3") == link.proof("below 5") == ("below 9",)
+    link.remove("below 5")
+    assert link.proof("below 3") == ("below 9",)
