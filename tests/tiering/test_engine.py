@@ -201,7 +201,7 @@ def test_a_replaced_subscription_is_in_one_tier_only():
 
 
 def test_subscribers_expiry_and_questions_of_both_tiers():
-    engine = engine_of()
+    engine = engine_of(clock=lambda: 0.0)
     fill(engine, 12)
     engine.subscribe("fast", "lonely = 1", subscriber="desk", expires=5.0)
     engine.subscribe("slow", "kind = 'u' and x >= 0 and y < 99", subscriber="desk", expires=5.0)
