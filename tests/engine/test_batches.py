@@ -27,6 +27,7 @@ from tests.engine.event_tables import (
     tables,
 )
 from tests.strategies import expressions, plain_expressions
+from thatch.engine.batches import join_parts
 from thatch.matching import growing, reference
 from thatch.matching.segments import batches as batch
 
@@ -149,6 +150,17 @@ def test_masks_and_searches_agree_on_large_batches(
     assert engine.stats()["segments"] == 2
     assert engine.stats()["masked_segments"] == (1 if masks == "masked" else 0)
     assert sorted(pairs(engine.match_batch(table, nulls=nulls))) == sorted(expected)
+
+
+def test_parts_that_come_out_of_order_are_laid_out_event_by_event() -> None:
+    parts = [
+        (2, np.array([1, 2]), np.array([20, 30, 31], np.int32)),
+        (0, np.array([2, 0]), np.array([0, 1], np.int32)),
+        (1, np.array([1, 1]), np.array([10, 21], np.int32)),
+    ]
+    counts, slots = join_parts(5, parts)
+    assert counts.tolist() == [2, 1, 2, 2, 0]
+    assert slots.tolist() == [0, 1, 10, 20, 21, 30, 31]
 
 
 def test_room_for_matches_runs_out_and_matching_goes_on(segments: pytest.MonkeyPatch) -> None:

@@ -208,6 +208,21 @@ def test_tallies_stay_with_their_subscription_when_places_are_numbered_anew(segm
     assert before["s3"][1] == 1
 
 
+def test_subscribers_and_expiries_stay_with_their_subscription_when_places_are_numbered_anew() -> None:
+    engine = thatch.Engine(background=False)
+    engine.subscribe("gone", "x = 1", subscriber="zoe", expires=5)
+    engine.subscribe("a", "x = 1", subscriber="ann", expires=10)
+    engine.subscribe("b", "x = 1")
+    engine.subscribe("c", "x = 1", subscriber="bob")
+    engine.unsubscribe("gone")
+    engine.compact()
+    assert engine.match({"x": 1}, by="subscriber", now=9) == ["ann", "b", "bob"]
+    assert engine.match({"x": 1}, now=10) == ["b", "c"]
+    rows = engine.subscriptions().to_pylist()
+    assert [row["subscriber"] for row in rows] == ["ann", None, "bob"]
+    assert engine.expire(10) == ["a"]
+
+
 def test_tallies_count_the_events_of_a_batch(segmented: thatch.Engine) -> None:
     segmented.tally()
     segmented.match_batch(pa.table({"x": [3, 9], "a0": [1, 1]}))

@@ -168,3 +168,11 @@ def test_a_good_order_makes_fewer_diagrams() -> None:
 
     assert diagrams(order_from_filters(filters)) == 2
     assert diagrams(("b", "c", "a")) == 40
+
+
+def test_what_no_interval_says_is_checked_on_flat_events_too() -> None:
+    index = DiagramIndex()
+    index.add(0, thatch.parse("x = 1 and y like '%a%b%'"))
+    index.add(1, thatch.parse("y like '%a%b%'"))
+    assert index.match(read_event({"x": 1, "y": "-a-b-"})) == [0, 1]
+    assert index.match(read_event({"x": 1, "y": "-b-a-"})) == []

@@ -210,6 +210,23 @@ def test_parameters_out_of_range_are_refused(options, where):
     assert caught.value.where == where
 
 
+def test_the_conjunctions_of_a_filter_share_the_error_that_is_accepted():
+    def trials(filter, delta):
+        verdict = covered_by(filter, rows, algorithm="rspc", delta=delta, rng=np.random.default_rng(1))
+        assert (verdict.covered, verdict.decided_by) == (True, "rspc")
+        return verdict.work.trials
+
+    sides = [((0, 6), (0, 5)), ((5, 9), (0, 6)), ((3, 9), (5, 9)), ((0, 5), (4, 9))]  # around the middle
+    rows = [
+        f"{x} between {a} and {b} and {y} between {c} and {d}"
+        for x, y in ("xy", "uv")
+        for (a, b), (c, d) in sides
+    ]
+    one, other = (f"{x} between 0 and 9 and {y} between 0 and 9" for x, y in ("xy", "uv"))
+    assert trials(f"{one} or {other}", 0.01) == trials(one, 0.005) + trials(other, 0.005)
+    assert trials(one, 0.005) > trials(one, 0.01)
+
+
 @pytest.mark.parametrize("others", ["a = 1", parse("a = 1"), {"a": [1]}, 5, None])
 def test_others_must_be_several(others):
     with pytest.raises(ParameterError, match="a sequence of filters"):
