@@ -176,7 +176,7 @@ def flat_event(event: dict) -> object:
 
 REFUSED = {
     "binary": pa.array([b"x"]),
-    "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
+    "map": pa.array([[(1, "a")]], pa.map_(pa.int64(), pa.string())),
     "inside of a list": pa.array([[{"y": b"x"}]]),
     "time": pa.array([1], pa.time64("us")),
     "half": pa.array([1.0], pa.float16()),
@@ -188,9 +188,9 @@ def test_columns_that_events_cannot_have_are_refused_before_anything_runs(spark,
     path = str(tmp_path / "a.parquet")
     pq.write_table(pa.table({"good": [1], "bad": REFUSED[name]}), path)
     with pytest.raises(TableError) as caught:
-        read_events(spark, path)
+        read_events(spark, path, names={"bad", "bad.y"})
     if name in ("binary", "map", "inside of a list"):
-        assert "column `bad`" in caught.value.where
+        assert "column `bad" in caught.value.where
 
 
 # --- files that cannot be read ---------------------------------------------------------------------------------
