@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> list[dict[str, Any]]:
     )
     parser.add_argument("--quick", action="store_true", help="few filters, to see that all runs")
     given = parser.parse_args(arguments)
-    count = 500 if given.quick else max(1, given.count)
+    count = 50 if given.quick else max(1, given.count)
     rows = _measured(count)
     print(machine())
     for row in rows:

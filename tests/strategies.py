@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache, partial
 from math import inf, isinf, isnan, nan, nextafter
 from typing import Any
 
@@ -231,6 +232,10 @@ _texts_of: dict[tuple[str, ...], st.SearchStrategy[Any]] = {
     ("ip",): st.sampled_from(ADDRESSES).map(ip_text),
     ("time",): st.sampled_from(MOMENTS).map(microseconds_of),
 }
+# Made once: a strategy that is new has to be examined at its first draw, which takes longer than the draw.
+_one_of = cache(st.sampled_from)
+_few_of = cache(partial(st.lists, min_size=1, max_size=4))
+_one_or_none_of = cache(lambda constants: st.one_of(constants, st.none()))
 _DERIVATIONS = ((), (), (), (), ("lower",), ("reverse",), ("reverse", "lower"), ("ip",), ("time",))
 
 
@@ -243,25 +248,25 @@ def conditions(
     constants: st.SearchStrategy[Any] = plain_literals,
 ) -> tree.Expression:
     """One condition; a plain one has no derived attribute and no residual."""
-    functions = () if is_plain else draw(st.sampled_from(_DERIVATIONS))
-    key = derived_key(functions, draw(st.sampled_from(keys)))
+    functions = () if is_plain else draw(_one_of(_DERIVATIONS))
+    key = derived_key(functions, draw(_one_of(keys)))
     constants = _texts_of.get(functions, constants)
-    kinds = ["compare"] * 5 + ["in", "between", "null", "distinct", "exists"]
+    kinds = ("compare",) * 5 + ("in", "between", "null", "distinct", "exists")
     if functions not in _texts_of and not is_plain:
-        kinds += ["like", "like", "unlike", "search"]
+        kinds += ("like", "like", "unlike", "search")
     if not functions and not is_plain:
-        kinds += ["within"]
-    kind = draw(st.sampled_from(kinds))
+        kinds += ("within",)
+    kind = draw(_one_of(kinds))
     if kind == "compare":
-        return tree.Compare(key, draw(st.sampled_from(OPERATORS)), draw(constants))
+        return tree.Compare(key, draw(_one_of(OPERATORS)), draw(constants))
     if kind == "between":
         return tree.And((tree.Compare(key, ">=", draw(constants)), tree.Compare(key, "<=", draw(constants))))
     if kind == "in":
-        return tree.In(key, tuple(draw(st.lists(constants, min_size=1, max_size=4))))
+        return tree.In(key, tuple(draw(_few_of(constants))))
     if kind == "null":
         return tree.IsNull(key)
     if kind == "distinct":
-        return tree.Distinct(key, draw(st.one_of(constants, st.none())))
+        return tree.Distinct(key, draw(_one_or_none_of(constants)))
     if kind == "exists":
         return tree.Exists(key)
     if kind == "like":

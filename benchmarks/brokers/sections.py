@@ -134,7 +134,7 @@ def _subscribed(policy: Policy, filters: list[thatch.Filter]) -> Neighbourhood:
 
 def memory_rows(bench: Bench) -> list[Row]:
     """What is kept: an empty set of a link, links that are idle, and entries of a table."""
-    links, entries = 200 if bench.is_quick else 2_000, bench.size(10_000)
+    links, entries = 50 if bench.is_quick else 2_000, bench.size(10_000)
     note(f"memory: {links:,} links, {entries:,} entries")
     _subscribed(Exact(), filters_of(np.random.default_rng(0), 100))  # loads and compiles what is needed
     rows = []

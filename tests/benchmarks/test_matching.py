@@ -19,7 +19,11 @@ OWN_PROCESSES = ("opening", "memory", "first")  # these compile or load kernels 
     "name",
     [pytest.param(name, marks=pytest.mark.slow) if name in OWN_PROCESSES else name for name in SECTIONS],
 )
-def test_every_section_runs(name):
+def test_every_section_runs(name, monkeypatch):
+    if name == "first":
+        monkeypatch.setenv(
+            "NUMBA_OPT", "0"
+        )  # it compiles into a cache of its own; so it takes a third of the time
     rows = SECTIONS[name](Session(TINY))
     assert rows
     for row in rows:

@@ -33,7 +33,8 @@ def test_an_unknown_name_is_told_before_anything_runs():
 
 
 @pytest.mark.slow
-def test_parsing_is_measured_printed_and_kept(tmp_path, capsys):
+def test_parsing_is_measured_printed_and_kept(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(parsing, "REPEATS", 1)
     rows = parsing.main(["--quick"])
     assert "parse W1" in capsys.readouterr().out
     assert [row["what"] for row in json.loads((tmp_path / "parsing-part.json").read_text())["rows"]] == [

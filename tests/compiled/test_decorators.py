@@ -84,8 +84,16 @@ MORE = ("matching/test_prefilter.py", "matching/test_layers.py", "placement/test
 @pytest.mark.parametrize(
     "tests", [MATCHING, pytest.param(MORE, marks=pytest.mark.deep)], ids=["some", "more"]
 )
-def test_indexes_and_searches_are_right_without_private_names_of_numba(tests: tuple[str, ...]) -> None:
-    environment = {**os.environ, "THATCH_PLAIN_NUMBA": "1", "THATCH_HYPOTHESIS_PROFILE": "fast"}
+def test_indexes_and_searches_are_right_without_private_names_of_numba(
+    tests: tuple[str, ...], tmp_path: Path
+) -> None:
+    environment = {
+        **os.environ,
+        "THATCH_PLAIN_NUMBA": "1",
+        "THATCH_HYPOTHESIS_PROFILE": "fast",
+        "NUMBA_OPT": "0",  # compiles in a third of the time; kernels that others load from the cache are not made so
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:xdist", "-m", "not slow"]
     run = subprocess.run(
         [*command, *(f"tests/{each}" for each in tests)],

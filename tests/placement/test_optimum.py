@@ -38,7 +38,7 @@ tiny = st.builds(drawn, st.integers(0, 10_000), subscribers=st.integers(1, 6), l
 
 
 @given(tiny)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_neither_answers_within_limits_undercut_the_optimum_nor_does_it_undercut_the_bound(problem):
     optimum = least_bandwidth(problem, problem.beta_max)
     if optimum is not None:
@@ -54,13 +54,13 @@ def test_neither_answers_within_limits_undercut_the_optimum_nor_does_it_undercut
 
 def test_best_is_near_the_optimum():
     ratios = []
-    for seed in range(25):
+    for seed in range(15):
         problem = drawn(seed, subscribers=7, leaves=3, max_delay=1.0)
         optimum = least_bandwidth(problem, problem.beta)
         placement = best(problem)
         if optimum is not None and placement.status is Status.FEASIBLE:
             ratios.append(placement.bandwidth / optimum)
-    assert len(ratios) > 15
+    assert len(ratios) > 8
     assert np.mean(ratios) < 1.1
     assert np.median(ratios) == pytest.approx(1.0)
 
