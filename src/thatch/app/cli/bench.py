@@ -61,6 +61,8 @@ def match(
     note(f"Matching {len(taken):,} events, {rounds} rounds.")
     rate = len(engine) / seconds if seconds else 0.0
     sizes = {name: size for name, size in engine.stats().items() if name.startswith("bytes_")}
+    with progress("measuring"):
+        single, batch = _single(engine, taken, rounds), _batch(engine, taken, rounds, matches)
     figures: Figures = {
         "loading": {
             "subscriptions": len(engine),
@@ -71,8 +73,8 @@ def match(
         "events": len(taken),
         "skipped": skipped,
         "matches_per_event": matches / len(taken),
-        "single": _single(engine, taken, rounds),
-        "batch": _batch(engine, taken, rounds, matches),
+        "single": single,
+        "batch": batch,
         "bytes": {name.removeprefix("bytes_"): size for name, size in sizes.items()},
     }
     if as_json:

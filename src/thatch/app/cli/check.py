@@ -38,7 +38,8 @@ def check(
       $ thatch check subscriptions.csv
     """
     reading = Reading(missing=tuple(missing) if missing else None, encoding=encoding)
-    loaded = read_subscriptions(subscriptions, reading)
+    with progress(f"reading {subscriptions}"):
+        loaded = read_subscriptions(subscriptions, reading)
     accepted, errors = _parse_all(loaded, load_schema(schema))
     warnings = [*_inside(accepted), *_between(accepted)]
     for row, text in sorted(errors):

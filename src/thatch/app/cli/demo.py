@@ -57,7 +57,8 @@ def demo(
     names = [f"S{number:03d}" for number in range(_SYMBOLS)]
     prices = rng.uniform(5, 500, _SYMBOLS).round(2)
     engine = Engine()
-    _prepare()
+    with progress("compiling or loading kernels"):
+        _prepare()
     note(f"Subscribing {subscriptions:,} alerts such as:")
     started = time.perf_counter()
     with progress("subscribing", subscriptions) as meter:

@@ -39,7 +39,8 @@ def alerts_at_brokers(
     subscriptions : number of alerts at any time
     seconds : how long to publish
     """
-    _prepare()
+    with progress("compiling or loading kernels"):
+        _prepare()
     asyncio.run(_run(alerts, quotes, venues, subscriptions, seconds))
 
 

@@ -59,8 +59,7 @@ def log_on_spark(
     note(f"\nWriting {events:,} quotes of {_DAYS} days to {log}, and {subscriptions:,} alerts to {table}.")
     _write_alerts(table, islice(alerts, subscriptions), overwrite=overwrite)
     _write_quotes(log, islice(quotes, events), events, overwrite=overwrite)
-    note("Starting Spark (about ten seconds).")
-    with end_java_first(str(folder)):
+    with end_java_first(str(folder)), progress("starting Spark"):
         spark = session("thatch demo")
     with tasks("profiling") as report:
         command = f"thatch profile {log} {table} --out {folder / 'profile'}"

@@ -10,7 +10,7 @@ import typer
 
 from thatch.app.cli.ending import end_java_first
 from thatch.app.cli.options import Master, Overwrite
-from thatch.app.cli.output import command_line, note, require, require_spark, say, tasks, this_moment
+from thatch.app.cli.output import command_line, note, progress, require, require_spark, say, tasks, this_moment
 from thatch.outputs import check_file
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def run_experiments(
         require_spark()
         from thatch.pipeline import session
 
-        with end_java_first(str(results)):
+        with end_java_first(str(results)), progress("starting Spark"):
             spark = session("thatch experiments", master=master)
     failed = 0
     for each in wanted:

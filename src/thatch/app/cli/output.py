@@ -14,17 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-
 from thatch.app.cli.ending import end_java_first
+from thatch.app.cli.progress import Meter, console, progress, tasks
 from thatch.errors import MissingPackageError
 
 if TYPE_CHECKING:
@@ -56,7 +47,6 @@ __all__ = [
 
 Progressed = Callable[[int, int], None]  # how much is done, and known
 
-_console = Console(stderr=True, highlight=False)
 SHOWN = 5  # rows that a remark lists
 _MOST_HERE = 100_000_000  # bytes of input that jobs read without Spark
 
@@ -126,7 +116,7 @@ def require(extra: str, what: str, *packages: str) -> None:
 
 def note(text: str) -> None:
     """Print a remark about the result."""
-    _console.print(_visible(text), markup=False, emoji=False, soft_wrap=True)
+    console.print(_visible(text), markup=False, emoji=False, soft_wrap=True)
 
 
 def say_files(folder: str, files: Mapping[str, str]) -> None:
@@ -160,44 +150,6 @@ def fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-class Meter:
-    """The progress of a long task."""
-
-    def __init__(self, bar: Progress | None, task: Any) -> None:
-        self._bar = bar
-        self._task = task
-        self._pending = 0
-
-    def step(self, count: int = 1) -> None:
-        """Count finished work. The bar is redrawn only now and then, so calls are cheap."""
-        self._pending += count
-        if self._bar is not None and self._pending >= 256:
-            self._bar.advance(self._task, self._pending)
-            self._pending = 0
-
-    def describe(self, what: str) -> None:
-        """Show what is being done now."""
-        if self._bar is not None:
-            self._bar.update(self._task, description=what)
-
-
-@contextmanager
-def progress(what: str, total: int | None = None, *, beside_results: bool = False) -> Iterator[Meter]:
-    """Show a progress bar if this is a terminal.
-
-    Parameters
-    ----------
-    what : what is counted
-    total : how many there are, if known
-    beside_results : results are printed meanwhile; if they go to a terminal, no bar is shown
-    """
-    if not _console.is_terminal or (beside_results and sys.stdout.isatty()):
-        yield Meter(None, None)
-        return
-    with _bar() as bar:
-        yield Meter(bar, bar.add_task(what, total=total))
-
-
 def require_spark() -> None:
     """Raise `MissingPackageError` if something that a job on Spark needs is not installed."""
     require("spark", "work on Spark", "pyspark", "pandas")
@@ -223,10 +175,12 @@ def spark_job(
     from thatch.pipeline.adapter import translate_spark_errors
 
     require_spark()
-    with end_java_first(out):
-        spark = session(f"thatch {command}", master=master)
-    with tasks(doing) as report, translate_spark_errors(doing):
-        yield spark, _job_output(out, overwrite=overwrite, schema=schema, progress=report)
+    with progress("starting Spark") as meter:
+        with end_java_first(out):
+            spark = session(f"thatch {command}", master=master)
+        meter.describe(doing)
+        with translate_spark_errors(doing):
+            yield spark, _job_output(out, overwrite=overwrite, schema=schema, report=meter.report)
 
 
 def chooses_spark(wanted: bool | None, master: str | None, inputs: Sequence[str]) -> bool:
@@ -258,10 +212,10 @@ def chooses_spark(wanted: bool | None, master: str | None, inputs: Sequence[str]
 def local_job(doing: str, out: str, *, overwrite: bool, schema: Path | None = None) -> Iterator[JobOutput]:
     """Show the progress of a job in this process that writes a folder."""
     with tasks(doing) as report:
-        yield _job_output(out, overwrite=overwrite, schema=schema, progress=report)
+        yield _job_output(out, overwrite=overwrite, schema=schema, report=report)
 
 
-def _job_output(out: str, *, overwrite: bool, schema: Path | None, progress: Progressed | None) -> JobOutput:
+def _job_output(out: str, *, overwrite: bool, schema: Path | None, report: Progressed) -> JobOutput:
     from thatch.pipeline.jobs.job import JobOutput
 
     inputs = (str(schema),) if schema else ()
@@ -271,24 +225,6 @@ def _job_output(out: str, *, overwrite: bool, schema: Path | None, progress: Pro
         inputs=inputs,
         command=command_line(),
         made=this_moment(),
-        progress=progress,
+        progress=report,
         tell=note,
     )
-
-
-@contextmanager
-def tasks(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a progress bar if this is a terminal; gives the function to call with finished and known tasks, or None."""
-    if not _console.is_terminal:
-        yield None
-        return
-    with _bar() as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, known: bar.update(task, completed=done, total=known)
-
-
-def _bar() -> Progress:
-    text = TextColumn("{task.description}")
-    columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    # Without this, rich would redirect results from standard output to its console on standard error.
-    return Progress(*columns, console=_console, transient=True, redirect_stdout=False)

@@ -85,8 +85,9 @@ def explain(
     filters = {each: engine.filter(each) for each in engine}
     if not filters:
         raise TableError(f"{subscriptions} has no valid subscriptions")
-    wanted = FilterSet(filters, known, answer=answer)
-    found = planned(wanted.problem, budget=BUDGET if budget is None else budget)
+    with progress("planning"):
+        wanted = FilterSet(filters, known, answer=answer)
+        found = planned(wanted.problem, budget=BUDGET if budget is None else budget)
     say(f"topology       {topology_line(found)}")
     say(f"planned by     {algorithm_line(found)}")
     source = "uniform over domains" if profile is None else f"from the profile {profile}"

@@ -112,11 +112,12 @@ def _interests(source: str, workload: str, seed: int, schema: Schema | None) -> 
     from thatch import parse
     from thatch.workloads import generate
 
-    texts = generate(workload, subscriptions=count, events=0, seed=seed).filter_texts()
-    return [
-        Interest(f"s{number}", f"c{number}", parse(text, schema=schema))
-        for number, text in enumerate(texts, start=1)
-    ]
+    with progress("generating subscriptions"):
+        texts = generate(workload, subscriptions=count, events=0, seed=seed).filter_texts()
+        return [
+            Interest(f"s{number}", f"c{number}", parse(text, schema=schema))
+            for number, text in enumerate(texts, start=1)
+        ]
 
 
 def _events(source: str, workload: str, seed: int) -> Sequence[Mapping[str, Any]]:
@@ -124,11 +125,13 @@ def _events(source: str, workload: str, seed: int) -> Sequence[Mapping[str, Any]
     if count is not None:
         from thatch.workloads import generate
 
-        return generate(workload, subscriptions=0, events=count, seed=seed).events()
+        with progress("generating events"):
+            return generate(workload, subscriptions=0, events=count, seed=seed).events()
     from thatch.formats.events import read_events
 
     rejects: list[tuple[int, str]] = []
-    read = [event for _, event in read_events(source, lambda *each: rejects.append(each))]
+    with progress(f"reading {source}"):
+        read = [event for _, event in read_events(source, lambda *each: rejects.append(each))]
     note_rows(f"rows of {source} are not events and were skipped", rejects)
     return read
 

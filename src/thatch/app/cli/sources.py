@@ -68,7 +68,8 @@ def fill_engine(
     path: str, schema: Schema | None, reading: Reading | None = None
 ) -> tuple[Engine, list[tuple[int, str]], float]:
     """An engine with the valid subscriptions of a file, the other rows with reasons, and the seconds to subscribe."""
-    loaded = read_subscriptions(path, reading)
+    with progress(f"reading {path}"):
+        loaded = read_subscriptions(path, reading)
     engine, spent = Engine(schema), 0.0
     rejects = list(loaded.rejects)
     seen: set[str | None] = set()
@@ -137,7 +138,8 @@ def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filt
     The file may also be a folder written by `thatch load`. A subscription without a subscriber is its own subscriber. Of
     several rows with one id the first valid one is accepted.
     """
-    loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path)
+    with progress(f"reading {path}"):
+        loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path)
     accepted: list[tuple[str, Filter]] = []
     rejects = list(loaded.rejects)
     seen: set[str] = set()
