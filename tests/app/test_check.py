@@ -78,3 +78,33 @@ def test_check_reports_every_refused_filter_and_exits_with_status_1(run, folder)
         "row 7: error: f: Expected",
     ):
         assert words in ran.stdout
+
+
+def test_check_finds_covered_filters_among_very_many(run, folder):
+    rows = [f"s{number},x between {number} and {number + 4} and y = {number % 3}" for number in range(6_000)]
+    rows += [
+        "in,x between 10 and 11 and y = 1",
+        "parts,(x = 10 and y = 1) or (x = 500 and y = 2)",
+        "out,x = 3 and z = 1",
+    ]
+    (folder / "many.csv").write_text("subscription,filter\n" + "\n".join(rows) + "\n")
+    ran = run("check", "many.csv")
+    assert ran.returncode == 0
+    *warnings, last = ran.stdout.splitlines()
+    assert last == "6,003 filters accepted, 0 refused, 2 warnings"
+    assert warnings[0].startswith("row 6000: warning: in: covered by s")
+    assert warnings[1].startswith("row 6001: warning: parts: covered by s")
+    assert warnings[1].endswith(" together")
+
+
+def test_check_says_what_the_budget_left_unchecked(run, folder):
+    (folder / "few.csv").write_text("subscription,filter\na,x < 9\nb,x < 5\nc,x < 3\n")
+    ran = run("check", "few.csv", "--budget", "2")
+    assert ran.stdout.splitlines() == [
+        "row 1: warning: b: covered by a",
+        "3 filters accepted, 0 refused, 1 warnings",
+    ]
+    assert ran.stderr.splitlines()[:2] == [
+        "1 filters were not checked for being covered (see --budget):",
+        "  row 2: c",
+    ]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
 from thatch import Filter, Schema, ThatchError, parse
 from thatch.app.cli.options import Encoding, Missing, SchemaFile, SubscriptionsFile
-from thatch.app.cli.output import note, progress, say
+from thatch.app.cli.output import note_rows, progress, say
 from thatch.app.cli.sources import load_schema
 from thatch.engine.tables import text_column
 from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import SubscriptionFile, read_subscriptions
+from thatch.pipeline.embedded.covering import find_covered
 
 __all__ = ["check"]
 
-_MOST_COVERING = 5_000  # filters that are compared pair by pair
+_SHOWN = 5  # filters that together cover one
 
 Row = tuple[int, str, Filter]
 
@@ -24,24 +26,35 @@ Row = tuple[int, str, Filter]
 def check(
     subscriptions: SubscriptionsFile,
     schema: SchemaFile = None,
+    budget: Annotated[
+        int,
+        typer.Option(
+            help="Most steps of the search for covered filters, one for each box of a filter; the rest is not checked.",
+            min=0,
+        ),
+    ] = 10_000_000,
     missing: Missing = None,
     encoding: Encoding = None,
 ) -> None:
     """Check the filters of a file.
 
     Errors are filters that do not parse or can never match, and duplicate ids. Warnings are alternatives inside a
-    filter that can never hold or add nothing, and filters that are equal to, or covered by, another one of the file.
-    Exits with status 1 if there are errors.
+    filter that can never hold or add nothing, and filters that are equal to, or covered by, others of the file.
+
+    Exits with 0 if there are no errors, with 1 if there are, and with 2 if the file cannot be read; warnings do not
+    count. docs/reference/command-line.md has the exit codes of all commands.
 
     \b
     Examples:
       $ thatch check subscriptions.csv
+      $ thatch check subscriptions.csv --schema schema.json --budget 100000
     """
     reading = Reading(missing=tuple(missing) if missing else None, encoding=encoding)
     with progress(f"reading {subscriptions}"):
         loaded = read_subscriptions(subscriptions, reading)
-    accepted, errors = _parse_all(loaded, load_schema(schema))
-    warnings = [*_inside(accepted), *_between(accepted)]
+    declared = load_schema(schema)
+    accepted, errors = _parse_all(loaded, declared)
+    warnings = [*_inside(accepted), *_between(accepted, declared, budget)]
     for row, text in sorted(errors):
         say(f"row {row}: error: {text}")
     for row, text in sorted(warnings):
@@ -84,7 +97,7 @@ def _inside(accepted: list[Row]) -> Iterator[tuple[int, str]]:
             yield row, f"{identity}: {what}: {remark.reason}"
 
 
-def _between(accepted: list[Row]) -> Iterator[tuple[int, str]]:
+def _between(accepted: list[Row], schema: Schema | None, budget: int) -> Iterator[tuple[int, str]]:
     """Warnings about filters that are equal to, or covered by, another one."""
     first: dict[Filter, str] = {}
     distinct: list[Row] = []
@@ -94,14 +107,15 @@ def _between(accepted: list[Row]) -> Iterator[tuple[int, str]]:
         else:
             first[parsed] = identity
             distinct.append((row, identity, parsed))
-    if len(distinct) > _MOST_COVERING:
-        note(f"Did not search for covered filters: there are more than {_MOST_COVERING:,} distinct ones.")
-        return
-    with progress("covered filters", len(distinct)) as meter:
-        for row, identity, parsed in distinct:
-            meter.step()
-            outer = next(
-                (other for _, other, wide in distinct if wide is not parsed and wide.covers(parsed)), None
-            )
-            if outer is not None:
-                yield row, f"{identity}: covered by {outer}"
+    with progress("looking for covered filters", len(distinct)) as meter:
+        filters = [parsed for _, _, parsed in distinct]
+        found = find_covered(filters, schema, budget=budget, step=meter.step)
+    for number, others in found.by.items():
+        row, identity, _ = distinct[number]
+        names = [distinct[other][1] for other in others]
+        together = " together" if len(names) > 1 else ""
+        more = f" and {len(names) - _SHOWN:,} others" if len(names) > _SHOWN else ""
+        yield row, f"{identity}: covered by {', '.join(names[:_SHOWN])}{more}{together}"
+    if found.unchecked:
+        unchecked = [(distinct[number][0], distinct[number][1]) for number in found.unchecked]
+        note_rows("filters were not checked for being covered (see --budget)", unchecked)
