@@ -47,7 +47,7 @@ def check(
     \b
     Examples:
       $ thatch check subscriptions.csv
-      $ thatch check subscriptions.csv --schema schema.json --budget 100000
+      $ thatch check subscriptions.csv --budget 100000
     """
     reading = Reading(missing=tuple(missing) if missing else None, encoding=encoding)
     with progress(f"reading {subscriptions}"):
@@ -107,7 +107,7 @@ def _between(accepted: list[Row], schema: Schema | None, budget: int) -> Iterato
         else:
             first[parsed] = identity
             distinct.append((row, identity, parsed))
-    with progress("looking for covered filters", len(distinct)) as meter:
+    with progress("looking for covered filters", 2 * len(distinct)) as meter:
         filters = [parsed for _, _, parsed in distinct]
         found = find_covered(filters, schema, budget=budget, step=meter.step)
     for number, others in found.by.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -14,9 +14,11 @@ from thatch.model.schema import Schema
 from thatch.pipeline.columns import ROW, SUBSCRIPTION
 from thatch.pipeline.embedded.work import ROWS_AT_ONCE
 from thatch.pipeline.forms import FORM, write_form
+from thatch.pipeline.transforms.reducing.arranging import Arranged
 from thatch.pipeline.transforms.reducing.deciding import Decider
 from thatch.pipeline.transforms.reducing.pieces import INPUT, make_local_gather
 from thatch.pipeline.transforms.reducing.reduce import arrange_rows
+from thatch.reduction.boxes import Ints
 
 __all__ = ["CoveredFilters", "find_covered"]
 
@@ -51,30 +53,45 @@ def find_covered(
     budget : the most steps; one looks for what covers one box of a filter
     step : is called with the number of filters done
     """
-    from thatch.reduction.index import BoxIndex
-
     named = [
         {ROW: number, SUBSCRIPTION: str(number), FORM: write_form(each)}
         for number, each in enumerate(filters)
     ]
     rows = pa.Table.from_pylist(named, INPUT)
-    # The largest first: what covers a filter comes before it.
     found = arrange_rows(make_local_gather(lambda: iter(rows.to_batches(ROWS_AT_ONCE))), "volume", schema)
-    index, owners = BoxIndex.of(found.rows.boxes), found.rows.owners()
     position = found.names.column(ROW).to_numpy()
-    decider = Decider("pairwise", inf)
+    checked = int(np.searchsorted(found.questions.starts[1:], budget, side="right"))
     by: dict[int, tuple[int, ...]] = {}
-    steps = found.questions.starts[1:]
-    done = int(np.searchsorted(steps, budget, side="right"))
-    for start in range(0, done, _AT_ONCE):
-        turns = np.arange(start, min(start + _AT_ONCE, done))
-        part = found.questions.take(turns)
-        before = np.repeat(found.rows.starts[turns], part.counts())
-        decisions = decider.decide(index, owners, part, before)
-        for turn in np.flatnonzero(decisions.codes == 1).tolist():
-            proof = decisions.proofs.items[decisions.proofs.starts[turn] : decisions.proofs.starts[turn + 1]]
-            by[int(position[turns[turn]])] = tuple(sorted(position[proof].tolist()))
-        step(len(turns))
-    is_large = found.questions.counts()[:done] == 0
-    unchecked = np.concatenate((position[:done][is_large], position[done:]))
+    by_several: dict[int, tuple[int, ...]] = {}
+    # The largest first, since they cover most; then by those that come after, which is rare.
+    every = np.arange(len(position))
+    for order in (every, every[::-1]):
+        asked = np.flatnonzero((order < checked) & ~np.isin(position[order], list(by)))
+        for number, others in _find_in_order(found, order, asked, position, step):
+            (by if len(others) == 1 and by.get(others[0]) != (number,) else by_several)[number] = others
+    for number, others in by_several.items():
+        # Of filters that cover each other, one is needed.
+        if not any(number in by.get(other, ()) for other in others):
+            by.setdefault(number, others)
+    is_large = found.questions.counts()[:checked] == 0
+    unchecked = np.concatenate((position[:checked][is_large], position[checked:]))
     return CoveredFilters(by, tuple(sorted(unchecked.tolist())))
+
+
+def _find_in_order(
+    found: Arranged, order: Ints, asked: Ints, position: Ints, step: Callable[[int], object]
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Find what covers filters among those before them in an order, of which the places `asked` are asked for."""
+    from thatch.reduction.index import BoxIndex
+
+    rows = found.rows.take(order)
+    index, owners = BoxIndex.of(rows.boxes), position[order][rows.owners()]
+    for start in range(0, len(asked), _AT_ONCE):
+        places = asked[start : start + _AT_ONCE]
+        part = found.questions.take(order[places])
+        before = np.repeat(rows.starts[places], part.counts())
+        decisions = Decider("pairwise", inf).decide(index, owners, part, before)
+        for each in np.flatnonzero(decisions.codes == 1).tolist():
+            proof = decisions.proofs.items[decisions.proofs.starts[each] : decisions.proofs.starts[each + 1]]
+            yield int(position[order[places[each]]]), tuple(sorted(proof.tolist()))
+        step(len(places))
