@@ -104,7 +104,5 @@ def test_check_says_what_the_budget_left_unchecked(run, folder):
         "row 1: warning: b: covered by a",
         "3 filters accepted, 0 refused, 1 warnings",
     ]
-    assert ran.stderr.splitlines()[:2] == [
-        "1 filters were not checked for being covered (see --budget):",
-        "  row 2: c",
-    ]
+    unchecked = "1 filters were not checked for being covered (see --budget):\n  row 2: c\n"
+    assert unchecked in ran.stderr

@@ -15,7 +15,7 @@ __all__ = ["Meter", "console", "progress", "tasks"]
 console = Console(stderr=True, highlight=False)
 
 _REDRAW = 0.1  # seconds between two looks of a bar
-_LINE = 10.0  # seconds between two lines where there is no terminal
+_LINE = 30.0  # seconds between two lines where there is no terminal
 _ALMOST = 0.99  # the most that is shown of work that may still grow
 
 Show = Callable[[str, float | None, str], None]  # what is done, the finished share if known, and figures

@@ -70,9 +70,12 @@ def find_covered(
         for number, others in _find_in_order(found, order, asked, position, step):
             (by if len(others) == 1 and by.get(others[0]) != (number,) else by_several)[number] = others
     for number, others in by_several.items():
+        alone = [other for other in others if filters[other].covers(filters[number])]
+        by_several[number] = tuple(alone[:1]) or others
+    for number in sorted(by_several, key=lambda each: len(by_several[each])):
         # Of filters that cover each other, one is needed.
-        if not any(number in by.get(other, ()) for other in others):
-            by.setdefault(number, others)
+        if not any(number in by.get(other, ()) for other in by_several[number]):
+            by.setdefault(number, by_several[number])
     is_large = found.questions.counts()[:checked] == 0
     unchecked = np.concatenate((position[:checked][is_large], position[checked:]))
     return CoveredFilters(by, tuple(sorted(unchecked.tolist())))
