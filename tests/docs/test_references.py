@@ -33,6 +33,52 @@ def test_every_link_and_every_python_file_that_a_page_names_exists(page: Path) -
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_to_a_heading_finds_it(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text)
+    targets = [
+        ((page.parent / name).resolve() if name else page, anchor)
+        for name, anchor in links
+        if "://" not in name
+    ]
+    assert [(target.name, anchor) for target, anchor in targets if anchor not in _anchors(target)] == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """The names that a page's headings get when it is shown."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).strip().replace(" ", "-") for each in headings}
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    seen: set[Path] = set()
+    found = [ROOT / "README.md"]
+    while found:
+        page = found.pop()
+        if page in seen or page.suffix != ".md":
+            continue
+        seen.add(page)
+        links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+        found += [
+            (page.parent / link).resolve()
+            for link in links
+            if "://" not in link and (page.parent / link).is_file()
+        ]
+    pages = [page for page in PAGES if page.is_relative_to(ROOT / "docs") and page.parent.name != "decisions"]
+    assert [page.relative_to(ROOT).as_posix() for page in pages if page not in seen] == []
+
+
+def test_every_page_that_the_help_or_an_error_names_exists() -> None:
+    named = {
+        name
+        for file in (ROOT / "src").rglob("*.py")
+        for name in re.findall(r"docs/[\w/.-]+\.md", file.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert sorted(name for name in named if not (ROOT / name).is_file()) == []
+
+
 def _missing_files(line: str, here: Path) -> list[str]:
     """Python files named with their folder: from the root, the package or the page. A bare name stands beside the file
     before it on the line; without one it is a kind of file (`problem.py`)."""
