@@ -61,6 +61,13 @@ def thatch(
       $ thatch check subscriptions.csv
 
     \b
+    Pages, in the source's folder docs:
+      docs/reference/semantics.md     the languages of filters, and what matches
+      docs/reference/files.md         files: columns, missing values, encodings, limits
+      docs/reference/command-line.md  exit status, output, progress, environment variables
+      docs/glossary.md                the words
+
+    \b
     Exit status:
       0    done; for explain: the event matches
       1    done, and the answer is no: explain, the event does not match; check, there are errors; place, no plan within

@@ -10,7 +10,16 @@ import typer
 
 from thatch.app.cli.ending import end_java_first
 from thatch.app.cli.options import Master, Overwrite
-from thatch.app.cli.output import command_line, note, progress, require, require_spark, say, tasks, this_moment
+from thatch.app.cli.output import (
+    command_line,
+    note,
+    progress,
+    require,
+    require_spark,
+    say,
+    tasks,
+    this_moment,
+)
 from thatch.outputs import check_file
 
 if TYPE_CHECKING:
