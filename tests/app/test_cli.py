@@ -103,7 +103,7 @@ BAD_INPUT = {
     "a missing schema": (["match", "subscriptions.csv", "events.jsonl", "--schema", "no.json"], "No such file"),
     "a deep schema": (["check", "subscriptions.csv", "--schema", "deep.json"], "a schema such as"),
     "a wrong schema": (["check", "subscriptions.csv", "--schema", "wrong.json"], "minimum <= maximum, got 5 > 1"),
-    "a filter that does not parse": (["explain", "price ~ 3", "{}"], "line 1, column 7"),
+    "a filter that does not parse": (["explain", "price ~ 3", "{}"], "line 1, column 9"),
     "a wrong pattern": (["explain", '{"price": [{"near": 5}]}', "{}"], "the match type 'near' - at price"),
     "a filter that never matches": (["explain", "x = 1 and x = 2", "{}"], "No event can match"),
     "an event that is not JSON": (["explain", "price < 3", "{"], "an event as JSON"),
