@@ -27,6 +27,11 @@ LANGUAGES: Mapping[str, tuple[str, str]] = {
     "eventbridge": ("patterns.expression_of_source", "AWS EventBridge event patterns"),
     "labels": ("labels.expression_of_labels", "Kubernetes label selectors"),
     "jms": ("jms.expression_of_selector", "JMS selectors and AMQP SQL filters"),
+    "kql": ("kql.expression_of_kql", "the query language of Kibana"),
+    "elasticsearch": (
+        "elasticsearch.expression_of_query",
+        "queries of Elasticsearch, as an object or as JSON text",
+    ),
 }
 
 FilterSource = str | Mapping[str, Any] | Expression | Filter

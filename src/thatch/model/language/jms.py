@@ -24,10 +24,10 @@ from math import isfinite
 from typing import NoReturn, TypeVar
 
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
-from thatch.model.expressions import Constant, Exists, Expression, IsNull, Matches, Not, Or
+from thatch.model.expressions import Constant, Expression, Matches, Not
 from thatch.model.language.jms_operands import Operand, Term, combined, compared, is_one_of, signed
 from thatch.model.language.text import MAX_LENGTH
-from thatch.model.language.truths import Truth
+from thatch.model.language.truths import Truth, only_present
 from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.values import MAX_INTEGER, is_text
@@ -180,8 +180,8 @@ class _MessageSelector:
         self._at += is_negated
         self._take("NULL")
         key = self._plain(subject, start)
-        found = Truth(Or((Not(Exists(key)), IsNull(key))), Not(IsNull(key)))
-        return found.negated() if is_negated else found
+        found = only_present(key)
+        return found if is_negated else found.negated()
 
     def _like(self, subject: Operand, start: int) -> Truth:
         key = self._plain(subject, start)
@@ -256,7 +256,7 @@ class _MessageSelector:
             self._at += 2
             key = self._name().key
             self._take(")")
-            return Truth(Not(IsNull(key)), Or((Not(Exists(key)), IsNull(key))))
+            return only_present(key)
         return self._name()
 
     def _name(self) -> Term:

@@ -34,6 +34,7 @@ __all__ = [
     "is_ordered",
     "is_value",
     "not_ordered",
+    "only_present",
     "or_missing",
     "order_or_missing",
 ]
@@ -95,6 +96,11 @@ def not_ordered(key: str, operator: str, value: Literal) -> Expression:
 def or_missing(key: str, truth: Truth) -> Truth:
     """The same, but false if the attribute is missing."""
     return Truth(truth.yes, _or((Not(Exists(key)), truth.no)))
+
+
+def only_present(key: str) -> Truth:
+    """The attribute has a value that is not null."""
+    return Truth(Not(IsNull(key)), _or((Not(Exists(key)), IsNull(key))))
 
 
 def order_or_missing(key: str, operator: str, value: Literal) -> Truth:
