@@ -83,11 +83,11 @@ def test_unions_and_wildcards_match_single_values_and_lists(
     many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layout, "_MANY", many)
-    workload = generate("W5", 2_000, 60, 3)
+    workload = generate("W5", 1_200, 30, 3)
     filters = workload.filters()
     index = SegmentIndex(capacity=500)
-    index.extend(dict(enumerate(filters[:1_500])))
-    for slot in range(1_500, 2_000):  # the delta has them
+    index.extend(dict(enumerate(filters[:900])))
+    for slot in range(900, 1_200):  # the delta has them
         index.add(slot, filters[slot])
     for event in workload.events():
         wanted = [slot for slot, each in enumerate(filters) if each.matches(event)]
