@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -17,7 +18,14 @@ from thatch.model.conjunctions import Conjunction
 from thatch.model.types import Integer
 from thatch.pipeline.transforms.partitioned.routing import choose_replicas
 from thatch.pipeline.transforms.partitioned.shards import SHARD, build_router
-from thatch.pipeline.transforms.partitioned.splitting import Branch, Leaf, Summary, filter_of, grow_splitting
+from thatch.pipeline.transforms.partitioned.splitting import (
+    Branch,
+    Leaf,
+    Splitting,
+    Summary,
+    filter_of,
+    grow_splitting,
+)
 
 
 def shards_of(filters, splitting):
@@ -88,6 +96,25 @@ def test_an_event_with_one_symbol_visits_one_shard():
     visits = [engine.match({"symbol": f"S{number:04}", "price": 0}) for number in range(400)]
     assert [len(each) for each in visits] == [1] * 400
     assert engine.match({"symbol": "S9999", "price": 0}) == engine.match({"price": 0}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("x < 5", "below"),
+        ("x < 4", "below"),
+        ("x >= 5", "above"),
+        ("x = 5", "above"),
+        ("x <= 5", "across"),
+        ("x between 4 and 6", "across"),
+        ("y = 5", "across"),
+    ],
+)
+def test_only_what_lies_on_one_side_of_a_cut_goes_to_that_side(text, side):
+    (((_, below),),) = [each.constraints for each in parse("x < 5").conjunctions]
+    leaves = {name: Leaf(number, 1) for number, name in enumerate(("below", "above", "across"))}
+    splitting = Splitting(Branch("x", below[-1], **leaves), 3)
+    assert splitting.leaf(parse(text).conjunctions[0]) is leaves[side]
 
 
 def test_shards_are_about_as_large_as_each_other():

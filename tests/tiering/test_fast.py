@@ -36,7 +36,7 @@ def test_it_answers_as_filters_do_whatever_is_replaced_and_removed(tier, count):
     del kept["s0"]
     assert len(tier) == count - 1
     for event in ({"x": 4, "y": 2}, {"x": 0}, {"x": [3, 0], "y": ["acb", 1]}, {}):
-        found = tier.match(event)
+        found = tier.match(event, now=0.0)
         assert sorted(found) == sorted(name for name, each in kept.items() if each.filter.matches(event))
     assert "s2" not in tier.match({"y": 2}, now=5.0)
     assert "desk" in tier.match({"y": 2}, "subscriber", now=4.0)
