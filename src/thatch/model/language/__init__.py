@@ -32,6 +32,7 @@ LANGUAGES: Mapping[str, tuple[str, str]] = {
         "elasticsearch.expression_of_query",
         "queries of Elasticsearch, as an object or as JSON text",
     ),
+    "mqtt": ("mqtt.expression_of_topics", "MQTT topic filters"),
 }
 
 FilterSource = str | Mapping[str, Any] | Expression | Filter
