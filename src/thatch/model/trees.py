@@ -16,11 +16,11 @@ from thatch.model.lines import Constraint
 from thatch.model.regexes import Pattern
 from thatch.model.residuals import WithinCheck
 
-__all__ = ["AllOf", "AnyOf", "Leaf", "Tree"]
+__all__ = ["AllOf", "AnyOf", "Tree", "ValueTest"]
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class ValueTest:
     """What one attribute must be.
 
     The value lies in `constraint` or is text of the form of one of the `patterns`; with `negated`, it lies in
@@ -48,4 +48,4 @@ class AnyOf:
     children: tuple[Tree, ...]
 
 
-Tree = Leaf | WithinCheck | AllOf | AnyOf
+Tree = ValueTest | WithinCheck | AllOf | AnyOf
