@@ -131,10 +131,11 @@ def test_bad_files_are_reported_as_match_reports_them(run, folder, arguments):
 
 
 def test_a_file_without_events_is_refused(run, folder):
-    (folder / "none.jsonl").write_text("\nno JSON\n")
-    ran = run("bench", "match", "subscriptions.csv", "none.jsonl")
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "none.jsonl has no events (1 rows were skipped)" in ran.stderr
+    for content, reason in (("\n\n", "none.jsonl has no events"), ("\nno JSON\n", "All 1 rows were refused")):
+        (folder / "none.jsonl").write_text(content)
+        ran = run("bench", "match", "subscriptions.csv", "none.jsonl")
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert reason in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.app.here import run_here
-from tests.formats.test_pruning import TABLE
+from tests.engine.test_pruning import TABLE
 
 PRICES = "symbol,price\nIBM,3\nIBM,n/a\nIBM,7\nIBM,4.5\n"
 

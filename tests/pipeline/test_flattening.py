@@ -44,7 +44,7 @@ def tallied(table: pa.Table, reader: EventReader, schema: thatch.Schema | None =
 def expected_tally(events: list[dict[str, Any]]) -> dict[str, Any]:
     from thatch.model.profile.counting import count_events
 
-    count = count_events(events, None)
+    count, records = count_events(events, None)
     values: Counter[Any] = Counter()
     for key, places in count.tallies.items():
         for place in places:
@@ -53,7 +53,7 @@ def expected_tally(events: list[dict[str, Any]]) -> dict[str, Any]:
                 near = float(value)
                 value = value if type(value) is int and near != value else near
             values[key, place[0], value] += 1
-    totals = Counter({EVENTS: len(count.records)})
+    totals = Counter({EVENTS: len(records)})
     if count.rejected:
         totals[REJECTED] = count.rejected.total()
     return {"values": values, "events": count.present, "sets": count.sets, "totals": totals}

@@ -316,7 +316,9 @@ def index_here(path: Path, filters: list[str]) -> SharedIndex:
     for number, text in enumerate(filters):
         engine.subscribe(str(number), text)
     engine.save(path)
-    return SharedIndex(SharedFile(path.name, str(path), thatch.Engine.open), len(filters))
+    return SharedIndex(
+        SharedFile(path.name, str(path), thatch.Engine.open), len(filters), engine.attributes()
+    )
 
 
 def test_events_that_nobody_wants_are_counted_where_they_first_lie_in_a_closed_gap(tmp_path):

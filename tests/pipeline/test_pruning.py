@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow.parquet as pq
 import pytest
 
-from tests.formats.test_pruning import TABLE
+from tests.engine.test_pruning import TABLE
 from thatch.errors import TableError
 from thatch.pipeline import match
 from thatch.pipeline.sources import read_events

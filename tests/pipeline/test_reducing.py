@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -14,6 +15,7 @@ import thatch
 from thatch.errors import ParameterError, SubscriptionError, TableError
 from thatch.model.covering import covers
 from thatch.pipeline import reduce
+from thatch.pipeline.tasks import run_parts_here
 from thatch.pipeline.transforms.reducing import deciding
 from thatch.pipeline.transforms.reducing.arranging import NumberLists
 from thatch.pipeline.transforms.reducing.deciding import Decider
@@ -120,7 +122,7 @@ def reduced(filters: list[str], schema=None, policy="exact", budget=inf, order="
     )
     halves = [batch.slice(count // 2), batch.slice(0, count // 2)]
     found = arrange_rows(lambda task: combine_pieces(task(iter(halves))), order, schema)
-    verdicts = decide_rows(found, Decider(policy, budget), spark=None)  # too few to need one
+    verdicts = decide_rows(found, Decider(policy, budget), partial(run_parts_here, lambda: None), at_once=1)
     ids = found.names.column("subscription").to_pylist()
     active = [ids[place] for place in np.flatnonzero(verdicts.is_active)]
     proofs = {

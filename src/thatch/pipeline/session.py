@@ -13,6 +13,7 @@ from thatch.errors import MissingPackageError, SparkError
 from thatch.pipeline.adapter import is_connect, quiet_queries
 from thatch.pipeline.columns import SparkSession
 from thatch.pipeline.java import cache_folder, find_java, make_java_home
+from thatch.pipeline.tasks import scratch_folder
 
 __all__ = ["session"]
 
@@ -74,9 +75,9 @@ def session(
     master = master or os.environ.get("MASTER") or "local[*]"
     is_local = master.startswith("local")
     chosen = {**_SETTINGS, **(_LOCAL if is_local else {}), **_executor_environment(), **given}
-    quiet = f"-Dlog4j2.configurationFile={_QUIET.as_uri()}"
+    own = f'-Dlog4j2.configurationFile={_QUIET.as_uri()} "-Djava.io.tmpdir={scratch_folder()}"'
     options = "spark.driver.extraJavaOptions"
-    chosen[options] = " ".join(filter(None, [quiet, chosen.get(options)]))
+    chosen[options] = " ".join(filter(None, [own, chosen.get(options)]))
     with _environment(_launch_environment(is_local=is_local)):
         return _start(builder.master(master), chosen)
 

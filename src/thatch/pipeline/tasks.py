@@ -36,6 +36,7 @@ __all__ = [
     "run_parts",
     "run_parts_here",
     "scratch_file",
+    "scratch_folder",
     "share_arrays",
     "share_file",
     "unpickle_all",
@@ -49,11 +50,12 @@ RunParts = Callable[..., list[pa.Buffer]]  # as `run_parts` from its second para
 
 def scratch_file(ending: str) -> Path:
     """Name a new file in a folder that is removed when this process ends."""
-    return _scratch_folder() / f"{uuid4().hex}{ending}"
+    return scratch_folder() / f"{uuid4().hex}{ending}"
 
 
 @cache
-def _scratch_folder() -> Path:
+def scratch_folder() -> Path:
+    """The folder for temporary files of this process and of its Java, removed when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="thatch-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -9,7 +9,6 @@ import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,26 +27,25 @@ def end_java_first(out: str) -> Iterator[None]:
     if re.match(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:", out):
         yield
         return
-    folders: list[str] = []
-    before_ending.append(partial(_end_java, folders))
+    before_ending.append(_end_java)
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield
     finally:
         if handler is not None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, handler)
-    folders += _folders_of_java()
 
 
-def _end_java(folders: list[str]) -> None:
-    """Kill Java, which would complain in many lines if it were asked, and remove its temporary folders."""
+def _end_java() -> None:
+    """Kill Java, which would complain in many lines if it were asked, and remove its temporary files."""
+    from thatch.pipeline.tasks import scratch_folder
+
     logging.disable(logging.CRITICAL)  # of py4j, on calls that are cut off
     for number in _children():
         with suppress(OSError):
             os.kill(number, signal.SIGKILL)
             os.waitpid(number, 0)
-    for each in folders:
-        shutil.rmtree(each, ignore_errors=True)
+    shutil.rmtree(scratch_folder(), ignore_errors=True)
 
 
 def _children() -> list[int]:
@@ -59,18 +57,3 @@ def _children() -> list[int]:
 
     process: Any = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
     return [] if process is None else [process.pid]
-
-
-def _folders_of_java() -> list[str]:
-    from py4j.protocol import Py4JError
-    from pyspark import SparkContext, SparkFiles
-
-    context = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way
-    if context is None or context._jvm is None:  # noqa: SLF001
-        return []  # Spark Connect
-    with suppress(Py4JError):
-        environment = context._jvm.org.apache.spark.SparkEnv.get()  # noqa: SLF001
-        blocks = environment.blockManager().diskBlockManager().localDirs()
-        found = [Path(SparkFiles.getRootDirectory()).parent, *(Path(each.toString()) for each in blocks)]
-        return [str(each) for each in found if each.name.startswith(("spark-", "blockmgr-"))]
-    return []
