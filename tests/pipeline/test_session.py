@@ -10,7 +10,7 @@ import pytest
 from thatch.errors import MissingPackageError, SparkError
 from thatch.pipeline import session
 from thatch.pipeline.adapter import is_connect, is_local, parallelism, report_progress
-from thatch.pipeline.tasks import SharedFile, share_file
+from thatch.pipeline.tasks import SharedFile, scratch_folder, share_file
 
 
 @pytest.fixture
@@ -39,6 +39,11 @@ class TestRunning:
     def test_a_session_elsewhere_is_refused_as_long_as_one_is_active(self, spark):
         with pytest.raises(SparkError, match=r"A session on local\[\d\] is active: .* one on local\[7\]"):
             session(master="local[7]")
+
+    def test_java_keeps_its_temporary_files_where_those_of_this_process_are(self, spark):
+        folder = spark.sparkContext._jvm.java.lang.System.getProperty("java.io.tmpdir")
+        assert Path(folder) == scratch_folder()
+        assert list(scratch_folder().glob("blockmgr-*"))
 
     def test_workers_start_warm_and_from_this_python(self, spark):
         def seen(batches):

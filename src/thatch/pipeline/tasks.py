@@ -98,7 +98,7 @@ def share_file(spark: SparkSession, path: Path, load: Callable[[Path], Content])
     status = path.stat()
     stamp = f"{path.resolve()} {status.st_mtime_ns} {status.st_size}"
     name = f"{hashlib.sha256(stamp.encode()).hexdigest()[:16]}-{path.name}"
-    named = _scratch_folder() / name
+    named = scratch_folder() / name
     if not named.exists():
         try:
             os.link(path, named)
