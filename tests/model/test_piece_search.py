@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from thatch.model.piece_search import finder, first_by_transform
@@ -23,6 +23,7 @@ def stands_at(piece, text, place):
 
 
 @given(pieces, st.text(characters, max_size=40), st.integers(0, 6))
+@example(("\0",), "\0", 0)  # the transform had no digits to look at
 def test_a_piece_is_found_where_it_first_stands(piece, text, place):
     places = [at for at in range(place, len(text)) if stands_at(piece, text, at)]
     expected = places[0] + len(piece) if places else -1

@@ -15,6 +15,7 @@ from thatch.model.filters import Filter
 from thatch.model.lines import BOTTOM, Constraint, Cut
 from thatch.model.names import base_of
 from thatch.model.residuals import Residual
+from thatch.model.trees import AllOf, AnyOf, Leaf, Tree
 
 __all__ = ["allows", "names_of", "overlaps"]
 
@@ -23,28 +24,30 @@ _MAX_TIED = 10_000  # combinations of list values of several attributes that one
 
 def names_of(filter: Filter) -> frozenset[str]:
     """The attributes that a filter names, also those that its normal form does not need."""
-    return filter.also_named.union(*(each.attributes() for each in filter.conjunctions))
+    return filter.also_named | filter.attributes()
 
 
 def overlaps(advertised: Filter, wanted: Filter, *, closed: bool = False) -> bool:
     """Whether some advertised flat event may be wanted. False is a proof that none is."""
     if closed:
         names = names_of(advertised)
-        possible = tuple(each for each in wanted.conjunctions if _allows_missing(each, names))
+        possible = tuple(each for each in wanted.outer_conjunctions if _allows_missing(each, names))
         if not possible:
             return False
-        if len(possible) < len(wanted.conjunctions):
+        if len(possible) < len(wanted.outer_conjunctions):
             wanted = Filter(possible, wanted.schema, ())
     return advertised.intersects(wanted)
 
 
 def allows(advertised: Filter, record: Record, *, closed: bool = False) -> bool:
-    """Whether one conjunction contains every flat event of an event; linear in the elements of its lists.
+    """Whether one alternative contains every flat event of an event; linear in the elements of its lists.
 
     It must contain all of them: one that was not advertised might match a subscription that was not sent this way.
     """
     if closed and not {base_of(key) for key in record.keys()} <= names_of(advertised):  # noqa: SIM118 - of a record
         return False
+    if not advertised.has_conjunctions:
+        return _tree_contains(advertised.tree, record)
     return any(_contains(each, record) for each in advertised.conjunctions)
 
 
@@ -55,6 +58,15 @@ def _allows_missing(conjunction: Conjunction, names: frozenset[str]) -> bool:
     )
 
 
+def _tree_contains(tree: Tree, record: Record) -> bool:
+    """Whether every flat event satisfies the same alternative wherever a tree has some."""
+    if isinstance(tree, AllOf):
+        return all(_tree_contains(each, record) for each in tree.children)
+    if isinstance(tree, AnyOf):
+        return any(_tree_contains(each, record) for each in tree.children)
+    return _passes(tree, record)
+
+
 def _contains(conjunction: Conjunction, record: Record) -> bool:
     return all(
         all(_holds(constraint, cut) for cut in _cuts(record, key))
@@ -62,7 +74,7 @@ def _contains(conjunction: Conjunction, record: Record) -> bool:
     ) and all(_passes(residual, record) for residual in conjunction.residuals)
 
 
-def _passes(residual: Residual, record: Record) -> bool:
+def _passes(residual: Residual | Leaf, record: Record) -> bool:
     """Whether a check holds for all combinations of values of its attributes."""
     cuts = [_cuts(record, key) for key in residual.keys]
     count = 1

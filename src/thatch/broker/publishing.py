@@ -17,7 +17,6 @@ from thatch.broker.step import BrokerStep
 from thatch.broker.tables import BrokerLink, Hop, LocalClient, RoutingTables
 from thatch.errors import EventError
 from thatch.model.events import MAX_DEPTH, Record, read_event
-from thatch.model.matching import holds
 from thatch.model.values import is_id
 
 __all__ = ["on_publish", "wanting_clients", "wanting_links"]
@@ -133,11 +132,7 @@ def _is_expected(link: BrokerLink, record: Record) -> bool:
     The advertisement that allowed it may have been covered by several others together, each of which holds some of its
     flat events: so it is enough that one of them holds one.
     """
-    return any(
-        holds(conjunction, record)
-        for each in link.advertisements.values()
-        for conjunction in each.filter.conjunctions
-    )
+    return any(each.filter.holds(record) for each in link.advertisements.values())
 
 
 def _remember(tables: RoutingTables, step: BrokerStep, publication: str) -> None:

@@ -329,7 +329,7 @@ class RoutingTables:
             return "a filter that cannot be read"
         if filter.schema != self.schema:
             return "a filter with another schema"
-        if not filter.conjunctions:
+        if not filter.alternatives:
             return "a filter that never matches"
         if expires is not None:
             is_time = isinstance(expires, (int, float)) and not isinstance(expires, bool)

@@ -141,6 +141,4 @@ class GrowingIndex:
 
 def _keys_of(filters: Iterable[Filter]) -> Iterator[str]:
     for filter in filters:
-        for conjunction in filter.conjunctions:
-            yield from (key for key, _ in conjunction.constraints)
-            yield from (key for check in conjunction.residuals for key in check.keys)
+        yield from filter.attributes()

@@ -1,5 +1,7 @@
 """An index by one necessary predicate per conjunction: find the few that can match, then verify each.
 
+A filter with many alternatives is filed once, under what all of them have in common.
+
 A conjunction is filed under the values of the attribute on which it allows the fewest, if they are finitely many;
 else under an attribute that must be present; else it is a candidate for every event. An event looks only under its
 own values and attributes. Simple and exact; cost grows with the conjunctions that share a value or an attribute.
@@ -29,10 +31,12 @@ from thatch.model.schema import Schema, line_of
 
 __all__ = ["NecessaryIndex", "NecessaryView"]
 
+_MOST_ALTERNATIVES = 16  # of one filter that are filed each on its own
 _MAX_VALUES = 64  # a conjunction that allows more values of every attribute is filed under presence
 
 Entry = tuple[int, int]  # a slot, and the number of the conjunction in its filter
-Bucket = dict[Entry, Conjunction]
+Decider = Conjunction | Filter  # a filter with many alternatives is decided as a whole
+Bucket = dict[Entry, Decider]
 Access = tuple[str | None, list[Cut] | None]  # what a conjunction is filed under: an attribute, values of it
 K = TypeVar("K")
 
@@ -65,22 +69,27 @@ class NecessaryView:
         return view
 
     def _file(self, slot: int, filter: Filter) -> None:
-        accesses = [self._access(conjunction, filter.schema) for conjunction in filter.conjunctions]
+        deciders: list[Decider]
+        if filter.alternatives > _MOST_ALTERNATIVES:
+            accesses, deciders = [self._access(filter.hull(), filter.schema)], [filter]
+        else:
+            accesses = [self._access(each, filter.schema) for each in filter.conjunctions]
+            deciders = [self._ordered(each) for each in filter.conjunctions]
         self._filed[slot] = (filter, accesses)
         for number, (key, values) in enumerate(accesses):
-            conjunction, entry = self._ordered(filter.conjunctions[number]), (slot, number)
+            decider, entry = deciders[number], (slot, number)
             if key is None:
-                self._everywhere[entry] = conjunction
+                self._everywhere[entry] = decider
                 continue
             if key[-1] == ")":
                 base = base_of(key)
                 self._derived = {**self._derived, base: self._derived.get(base, frozenset()) | {key}}
             if values is None:
-                self._by_presence[key] = {**self._by_presence.get(key, {}), entry: conjunction}
+                self._by_presence[key] = {**self._by_presence.get(key, {}), entry: decider}
             else:
                 buckets = self._by_value[key] = self._by_value.get(key, {}).copy()
                 for value in values:
-                    buckets[value] = {**buckets.get(value, {}), entry: conjunction}
+                    buckets[value] = {**buckets.get(value, {}), entry: decider}
 
     def _unfile(self, slot: int) -> None:
         for number, (key, values) in enumerate(self._filed.pop(slot)[1]):
@@ -145,10 +154,10 @@ class NecessaryView:
         found: set[int] = set()
         tested: set[Entry] = set()
         for bucket in self._buckets(record):
-            for entry, conjunction in bucket.items():
+            for entry, decider in bucket.items():
                 if entry[0] not in found and entry not in tested:
                     tested.add(entry)
-                    if holds(conjunction, record):
+                    if _holds(decider, record):
                         found.add(entry[0])
         self._count(len(tested), len(found))
         return sorted(found)
@@ -157,9 +166,9 @@ class NecessaryView:
         """The slot of one filter that matches, if any does."""
         tested = 0
         for bucket in self._buckets(record):
-            for entry, conjunction in bucket.items():
+            for entry, decider in bucket.items():
                 tested += 1
-                if holds(conjunction, record):
+                if _holds(decider, record):
                     self._count(tested, 1)
                     return np.array(entry[:1], np.int64)
         self._count(tested, 0)
@@ -292,6 +301,10 @@ class NecessaryIndex:
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
         return self.view.stats()
+
+
+def _holds(decider: Decider, record: Record) -> bool:
+    return decider.holds(record) if isinstance(decider, Filter) else holds(decider, record)
 
 
 def _drop(buckets: dict[K, Bucket], name: K, entry: Entry) -> None:

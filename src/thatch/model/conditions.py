@@ -37,6 +37,7 @@ __all__ = [
     "Draft",
     "Normalisation",
     "Remark",
+    "constraint_of",
     "only",
     "parts_of_condition",
     "values_of",
@@ -121,7 +122,7 @@ def parts_of_condition(condition: Condition, negated: bool, work: Normalisation)
             return _like(condition.key, condition.pattern, not negated, PRESENT, work)
         case Within():
             return _within(condition, negated, work)
-    constraint = tighten(_constraint_of(condition, negated), line_of(condition.key, work.schema))
+    constraint = tighten(constraint_of(condition, negated), line_of(condition.key, work.schema))
     if not constraint:
         words = condition_words(condition, negated=negated)
         work.remark("dead", f"no value of {condition.key} satisfies `{words}`")
@@ -129,7 +130,8 @@ def parts_of_condition(condition: Condition, negated: bool, work: Normalisation)
     return [Draft({condition.key: constraint})]
 
 
-def _constraint_of(condition: Simple, negated: bool) -> Constraint:
+def constraint_of(condition: Simple, negated: bool) -> Constraint:
+    """The values that satisfy a condition without a pattern, or its negation."""
     match condition:
         case Compare():
             constraint = COMPARE[condition.operator](condition.value)

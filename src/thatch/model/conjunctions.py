@@ -47,6 +47,7 @@ __all__ = [
     "count_tests",
     "implied_constraint",
     "implies_residual",
+    "in_image",
     "points_of",
 ]
 
@@ -129,7 +130,7 @@ def _close_attribute(
 ) -> None:
     """Make the conditions on one attribute, on what is derived from it, and the checks of its values agree."""
     for key in derived:
-        constraints[key] = _in_image(key, constraints[key])
+        constraints[key] = in_image(key, constraints[key])
         _require(key, constraints[key], "it never gives such text; write it case-folded")
     line = line_of(base, schema)
     own = constraints.get(base, WHOLE)
@@ -220,8 +221,10 @@ def points_of(constraint: Constraint, line: Line | None) -> list[Cut] | None:
     return result
 
 
-def _in_image(key: str, constraint: Constraint) -> Constraint:
+def in_image(key: str, constraint: Constraint) -> Constraint:
     """Without the texts that `lower` never gives: single values and prefixes that are not folded."""
+    if "lower(" not in key:
+        return constraint
     functions, _ = split(key)
     if "lower" not in functions:
         return constraint

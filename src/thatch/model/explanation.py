@@ -10,17 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Choice, Record
 from thatch.model.lines import Cut, value_at
 from thatch.model.matching import holds
 from thatch.model.names import base_of
-from thatch.model.printing import PrintedCondition, printed_conditions
+from thatch.model.printing import printed_conditions
+from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
+from thatch.model.tree_matching import holds_on_tree
+from thatch.model.tree_printing import tree_text
+from thatch.model.trees import AllOf, AnyOf, Tree, bases_of
 from thatch.model.wording import literal_text
 
-__all__ = ["Alternative", "Explanation", "Finding", "explain"]
+__all__ = ["Alternative", "Explanation", "Finding", "explain", "explain_tree"]
+
+_LONGEST = 200  # characters of a group of alternatives that are shown
 
 _MAX_WAYS = 100_000  # to choose from lists that one condition ties together
 _NUMBERS = {0: "none", 1: "one"}
@@ -95,15 +102,65 @@ def explain(conjunctions: Sequence[Conjunction], schema: Schema | None, record: 
     return Explanation(any(each.holds for each in alternatives), alternatives)
 
 
+def explain_tree(tree: Tree, schema: Schema | None, record: Record) -> Explanation:
+    """Explain a factored filter on an event: a group of alternatives inside it is one condition."""
+    parts = sorted(tree.children, key=str) if isinstance(tree, AnyOf) else [tree]
+    alternatives = []
+    for part in parts:
+        conditions = sorted(part.children, key=str) if isinstance(part, AllOf) else [part]
+        printed = [_TreeCondition(_shortened(tree_text(each, schema)), each) for each in conditions]
+        alternatives.append(_explained(printed, record, is_so=holds_on_tree(part, record)))
+    return Explanation(any(each.holds for each in alternatives), tuple(alternatives))
+
+
+class _Condition(Protocol):
+    """What is found to hold or not."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def keys(self) -> list[str]: ...
+
+    @property
+    def residual(self) -> Residual | None: ...
+
+    def holds(self, flat: Record) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _TreeCondition:
+    """A part of a tree as one condition on all attributes that it is about."""
+
+    text: str
+    tree: Tree
+    residual: None = None
+
+    @property
+    def keys(self) -> list[str]:
+        return sorted(bases_of(self.tree))
+
+    def holds(self, flat: Record) -> bool:
+        """Whether an event without lists satisfies it."""
+        return holds_on_tree(self.tree, flat)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
 def _alternative(conjunction: Conjunction, record: Record, schema: Schema | None) -> Alternative:
-    conditions = printed_conditions(conjunction, schema)
+    return _explained(printed_conditions(conjunction, schema), record, is_so=holds(conjunction, record))
+
+
+def _explained(conditions: Sequence[_Condition], record: Record, *, is_so: bool) -> Alternative:
     points, chosen = _best(conditions, record, {})
     flat = Record(points)
     findings = [Finding(each.text, each.holds(flat), _seen(each, flat)) for each in conditions]
-    return Alternative(tuple(findings), tuple(chosen), holds(conjunction, record))
+    return Alternative(tuple(findings), tuple(chosen), is_so)
 
 
-def _attributes(conditions: Sequence[PrintedCondition]) -> frozenset[str]:
+def _attributes(conditions: Sequence[_Condition]) -> frozenset[str]:
     """The attributes of events that conditions look at."""
     return frozenset(base_of(key) for condition in conditions for key in condition.keys)
 
@@ -113,7 +170,7 @@ def _attributes(conditions: Sequence[PrintedCondition]) -> frozenset[str]:
 _Way = tuple[dict[str, Cut], list[str]]  # what a choice of elements gives, and the elements by name
 
 
-def _best(conditions: Sequence[PrintedCondition], record: Record, known: dict[str, Cut]) -> _Way:
+def _best(conditions: Sequence[_Condition], record: Record, known: dict[str, Cut]) -> _Way:
     """What a record gives in the flat event that meets most conditions; `known` is given around the record."""
     found, chosen = dict(record.points), []
     known = {**known, **found}
@@ -128,12 +185,12 @@ def _best(conditions: Sequence[PrintedCondition], record: Record, known: dict[st
     return found, chosen
 
 
-def _met(conditions: Sequence[PrintedCondition], points: dict[str, Cut]) -> int:
+def _met(conditions: Sequence[_Condition], points: dict[str, Cut]) -> int:
     flat = Record(points)
     return sum(condition.holds(flat) for condition in conditions)
 
 
-def _tied(conditions: Sequence[PrintedCondition], choices: Sequence[Choice]) -> list[list[Choice]]:
+def _tied(conditions: Sequence[_Condition], choices: Sequence[Choice]) -> list[list[Choice]]:
     """The lists that some condition looks at, those together that one condition looks at together."""
     if not choices:
         return []
@@ -149,7 +206,7 @@ def _tied(conditions: Sequence[PrintedCondition], choices: Sequence[Choice]) -> 
 
 
 def _ways(
-    conditions: Sequence[PrintedCondition], choices: Sequence[Choice], known: dict[str, Cut]
+    conditions: Sequence[_Condition], choices: Sequence[Choice], known: dict[str, Cut]
 ) -> Iterator[_Way]:
     """The ways to choose from one list, each element at its best; or all ways to choose from tied lists."""
     if len(choices) > 1:
@@ -184,7 +241,7 @@ def _named(choice: Choice, index: int) -> str:
     return f"element {index} of {choice.where} ({count} element{'s' if count > 1 else ''})"
 
 
-def _seen(condition: PrintedCondition, flat: Record) -> str:
+def _seen(condition: _Condition, flat: Record) -> str:
     """The values that a condition looks at; for a derived attribute, what it was derived from."""
     residual = condition.residual
     keys = condition.keys if residual is None else residual.keys

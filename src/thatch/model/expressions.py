@@ -27,7 +27,7 @@ from ipaddress import ip_network
 from thatch.errors import FilterError, shown
 from thatch.model.derived import ip_text
 from thatch.model.lines import Literal
-from thatch.model.names import derived_key
+from thatch.model.names import base_of, derived_key
 from thatch.model.regexes import Pattern
 from thatch.model.shapes import Shape
 
@@ -46,6 +46,7 @@ __all__ = [
     "Or",
     "Unlike",
     "Within",
+    "bases_written",
     "geofence",
     "membership",
     "network",
@@ -171,6 +172,23 @@ class Or(_Joined):
 
 
 Condition = Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within
+
+
+def bases_written(expression: Expression) -> frozenset[str]:
+    """The keys of all attributes that are written in an expression, without functions of them."""
+    found: set[str] = set()
+    pending = [expression]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, _Joined):
+            pending.extend(each.children)
+        elif isinstance(each, Not):
+            pending.append(each.child)
+        elif isinstance(each, Within):
+            found.update((each.latitude, each.longitude))
+        elif not isinstance(each, Constant):
+            found.add(base_of(each.key))  # type: ignore[attr-defined]  # all other kinds have one
+    return frozenset(found)
 
 
 def membership(key: str, values: list[Literal]) -> Expression:

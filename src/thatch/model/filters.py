@@ -5,30 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from thatch.errors import SchemaError, shown
+from thatch.errors import FilterTooLargeError, SchemaError, shown
 from thatch.model.conditions import Remark
 from thatch.model.conjunctions import Box, Conjunction, boxes_of
 from thatch.model.covering import covers, intersects
-from thatch.model.events import read_event
-from thatch.model.explanation import Explanation, explain
-from thatch.model.expressions import Expression
+from thatch.model.events import Record, read_event
+from thatch.model.explanation import Explanation, explain, explain_tree
+from thatch.model.expressions import Expression, bases_written
+from thatch.model.factoring import factor, tree_of
 from thatch.model.matching import holds
-from thatch.model.normalise import normalise
+from thatch.model.normalise import MAX_CONJUNCTIONS, NormalForm, may_hold, normalise, plain_conjunction
 from thatch.model.pattern_printing import pattern_of
 from thatch.model.printing import filter_text
 from thatch.model.schema import Schema
+from thatch.model.tree_covering import tree_covers
+from thatch.model.tree_matching import holds_on_tree
+from thatch.model.tree_printing import tree_text
+from thatch.model.trees import (
+    NEVER,
+    Tree,
+    bases_of,
+    count_alternatives,
+    has_derived,
+    has_one_pair_each,
+    hull_of,
+    is_entangled,
+)
 
 __all__ = ["Filter"]
 
+_MOST_MULTIPLIED = 4 * MAX_CONJUNCTIONS  # alternatives before what lies in others is left out
+_MOST_ALTERNATIVES = 64  # multiplied out, of a filter that is printed by its conjunctions
+
 
 class Filter:
-    """A Boolean condition over an event's attributes, normalised.
+    """A Boolean condition over an event's attributes.
 
-    Made by `thatch.parse`. Two filters are equal when their normal forms and schemas are. `str` gives canonical
-    text that parses back to an equal filter.
+    Made by `thatch.parse`. It has two forms: a `tree` of tests, which grows with what was written, and `conjunctions`,
+    which are the tree multiplied out when somebody asks. Two filters are equal when their conjunctions and schemas are,
+    or, of filters with more alternatives than people write one by one, their trees. `str` gives canonical text that
+    parses back to an equal filter.
 
-    `also_named` are attributes that were written and that the normal form does not need, as `y` in
-    `x = 1 or x = 1 and y = 2`; two filters may be equal and differ in them.
+    `also_named` has for example `y` in `x = 1 or x = 1 and y = 2`; two filters may be equal and differ in it.
 
     Examples
     --------
@@ -40,39 +58,152 @@ class Filter:
     True
     """
 
-    __slots__ = ("_hash", "also_named", "conjunctions", "remarks", "schema")
+    __slots__ = ("_count", "_expression", "_form", "_hash", "_tree", "schema")
 
-    conjunctions: tuple[Conjunction, ...]
-    remarks: tuple[Remark, ...]
     schema: Schema | None
 
     def __init__(
         self,
         conjunctions: tuple[Conjunction, ...],
         schema: Schema | None,
-        remarks: tuple[Remark, ...],
+        remarks: tuple[Remark, ...] = (),
         also_named: frozenset[str] = frozenset(),
     ) -> None:
-        self.conjunctions = conjunctions
         self.schema = schema
-        self.remarks = remarks
-        self.also_named = also_named
+        self._form: NormalForm | FilterTooLargeError | None = NormalForm(conjunctions, remarks, also_named)
+        self._tree: Tree | None = None
+        self._expression: Expression | None = None
         self._hash: int | None = None
+        self._count: int | None = None
 
     @classmethod
     def of(cls, expression: Expression, schema: Schema | None = None) -> Filter:
         """The filter of an expression."""
-        form = normalise(expression, schema)
-        return cls(form.conjunctions, schema, form.remarks, form.also_named)
+        plain = plain_conjunction(expression) if schema is None else None
+        if plain is not None:
+            return cls((plain,), None)
+        tree = factor(expression, schema)
+        if not has_one_pair_each(tree):
+            normalise(expression, schema)  # refuses an attribute in two pairs of one alternative
+        is_open = is_entangled(tree) or (schema is not None and has_derived(tree))
+        if tree == NEVER or (is_open and not may_hold(expression, schema)):
+            normalise(expression, schema)  # says why
+        made = cls((), schema)
+        made._form, made._tree, made._expression = None, tree, expression
+        return made
+
+    # --- its two forms ---------------------------------------------------------------------------------------------
+
+    @property
+    def tree(self) -> Tree:
+        """The filter as tests of single attributes joined by `AllOf` and `AnyOf`."""
+        if self._tree is None:
+            self._tree = tree_of(self.conjunctions, self.schema)
+        return self._tree
+
+    @property
+    def alternatives(self) -> int:
+        """How many conjunctions it may have, without making them; its tree may say one where there are a few."""
+        if self._expression is None:
+            return len(self.conjunctions)
+        if self._count is None:
+            self._count = count_alternatives(self.tree)
+        return self._count
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether it has so many alternatives, multiplied out, that it is printed as its tree.
+
+        Few conjunctions that are printed and read again are a tree with few alternatives, so they stay few.
+        """
+        if self._expression is None:
+            return False
+        if self.alternatives > 2 * _MOST_ALTERNATIVES or not self.has_conjunctions:
+            return True
+        return len(self.conjunctions) > _MOST_ALTERNATIVES
+
+    @property
+    def conjunctions(self) -> tuple[Conjunction, ...]:
+        """The alternatives, multiplied out.
+
+        Raises
+        ------
+        FilterTooLargeError
+            If there are too many of them.
+        """
+        return self._normal().conjunctions
+
+    @property
+    def outer_conjunctions(self) -> tuple[Conjunction, ...]:
+        """The conjunctions or, if there are too many, one that holds wherever the filter does."""
+        if self.has_conjunctions:
+            return self.conjunctions
+        return (self.hull(),)
+
+    def hull(self) -> Conjunction:
+        """Where each attribute must lie on its own: a conjunction that holds wherever the filter does."""
+        return Conjunction(tuple(sorted(hull_of(self.tree).items())))
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What its writer may want to know; nothing of a filter that is too large to be multiplied out."""
+        return self._normal().remarks if self.has_conjunctions else ()
+
+    @property
+    def also_named(self) -> frozenset[str]:
+        """Attributes that were written and that the normal form does not need."""
+        if self.has_conjunctions:
+            return self._normal().also_named
+        return bases_written(self._expression) - bases_of(self.tree)  # type: ignore[arg-type]  # it came from one
+
+    @property
+    def has_conjunctions(self) -> bool:
+        """Whether it can be multiplied out."""
+        try:
+            self._normal()
+        except FilterTooLargeError:
+            return False
+        return True
+
+    def attributes(self) -> set[str]:
+        """The keys of the attributes that it is about, without functions of them."""
+        if self._expression is None:
+            return {key for each in self.conjunctions for key in each.attributes()}
+        return bases_of(self.tree)
+
+    def _normal(self) -> NormalForm:
+        if self._form is None:
+            try:
+                self._form = self._multiply_out()
+            except FilterTooLargeError as error:
+                self._form = error
+        if isinstance(self._form, FilterTooLargeError):
+            raise self._form.with_traceback(None)
+        return self._form
+
+    def _multiply_out(self) -> NormalForm:
+        if self.alternatives > _MOST_MULTIPLIED:
+            raise FilterTooLargeError("alternatives after normalisation", self.alternatives, MAX_CONJUNCTIONS)
+        return normalise(self._expression, self.schema)  # type: ignore[arg-type]  # a filter without a form has one
+
+    # --- asking ----------------------------------------------------------------------------------------------------
 
     def matches(self, event: Mapping[str, Any]) -> bool:
         """Whether an event, or for an event with lists one of its flat events, satisfies the filter."""
-        record = read_event(event, self.schema)
+        return self.holds(read_event(event, self.schema))
+
+    def holds(self, record: Record) -> bool:
+        """The same for an event that was read."""
+        if self._expression is not None:
+            return holds_on_tree(self.tree, record)
         return any(holds(conjunction, record) for conjunction in self.conjunctions)
 
     def explain(self, event: Mapping[str, Any]) -> Explanation:
         """Which conditions hold on an event and which do not, with the values seen; print it."""
-        return explain(self.conjunctions, self.schema, read_event(event, self.schema))
+        record = read_event(event, self.schema)
+        if self.is_factored:
+            return explain_tree(self.tree, self.schema, record)
+        return explain(self.conjunctions, self.schema, record)
 
     def boxes(self) -> Iterator[Box]:
         """The filter as boxes with one interval per attribute, made one by one as they are asked for."""
@@ -80,18 +211,22 @@ class Filter:
             yield from boxes_of(conjunction)
 
     def box_count(self) -> int:
-        """How many boxes `boxes` gives, without making them."""
+        """How many boxes `boxes` gives, without making them; at most that many if there are too many to count."""
+        if not self.has_conjunctions:
+            return max(self.alternatives, MAX_CONJUNCTIONS)
         return sum(conjunction.box_count() for conjunction in self.conjunctions)
 
     def covers(self, other: Filter) -> bool:
         """Whether every event that matches `other` is proved to match this filter. False = not proved."""
         self._check_schema(other)
-        return covers(self.conjunctions, other.conjunctions, self.schema)
+        if (self.is_factored or other.is_factored) and tree_covers(self.tree, other.tree):
+            return True
+        return self.has_conjunctions and covers(self.conjunctions, other.outer_conjunctions, self.schema)
 
     def intersects(self, other: Filter) -> bool:
         """Whether some flat event may match both filters. False = proved that none does."""
         self._check_schema(other)
-        return intersects(self.conjunctions, other.conjunctions, self.schema)
+        return intersects(self.outer_conjunctions, other.outer_conjunctions, self.schema)
 
     def to_pattern(self) -> dict[str, Any]:
         """The JSON pattern that parses to an equal filter.
@@ -120,14 +255,21 @@ class Filter:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Filter):
             return NotImplemented
-        return self.conjunctions == other.conjunctions and self.schema == other.schema
+        if self.schema != other.schema:
+            return False
+        if self._expression is not None and other._expression is not None and self.tree == other.tree:
+            return True
+        is_small = not self.is_factored and not other.is_factored
+        return is_small and self.conjunctions == other.conjunctions
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash((self.conjunctions, self.schema))
+            self._hash = hash((self.tree if self.is_factored else self.conjunctions, self.schema))
         return self._hash
 
     def __str__(self) -> str:
+        if self.is_factored:
+            return tree_text(self.tree, self.schema)
         return filter_text(self.conjunctions, self.schema)
 
     def __repr__(self) -> str:
@@ -135,4 +277,6 @@ class Filter:
         return f"thatch.parse({str(self)!r}{schema})"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._expression is not None:
+            return (Filter.of, (self._expression, self.schema))
         return (Filter, (self.conjunctions, self.schema, self.remarks, self.also_named))

@@ -18,7 +18,7 @@ from thatch.model.lines import Constraint, Cut
 from thatch.model.names import base_of
 from thatch.model.residuals import Residual
 
-__all__ = ["holds"]
+__all__ = ["holds", "holds_on_lists"]
 
 _MAX_PAIRS = 100_000
 
@@ -28,7 +28,7 @@ Constraints = Sequence[tuple[str, Constraint]]
 def holds(conjunction: Conjunction, record: Record) -> bool:
     """Whether some flat event of the record satisfies the conjunction. Linear in the elements of lists."""
     if record.choices:
-        return _holds_on_lists(conjunction.constraints, conjunction.residuals, record)
+        return holds_on_lists(conjunction.constraints, conjunction.residuals, record)
     return _holds_flat(conjunction.constraints, conjunction.residuals, record)
 
 
@@ -42,7 +42,8 @@ def _holds_flat(constraints: Constraints, residuals: Sequence[Residual], record:
     )
 
 
-def _holds_on_lists(constraints: Constraints, residuals: Sequence[Residual], record: Record) -> bool:
+def holds_on_lists(constraints: Constraints, residuals: Sequence[Residual], record: Record) -> bool:
+    """Whether some way to choose from the lists of a record satisfies constraints and checks, all of them at once."""
     if any(_owners(residual, record) > 1 for residual in residuals):
         return _holds_on_tied_lists(constraints, residuals, record)
     given = {key for choice in record.choices for key in choice.keys}
@@ -60,7 +61,7 @@ def _holds_on_choice(constraints: Constraints, residuals: Sequence[Residual], ch
     if not inside and not checks:
         return True
     return any(
-        _holds_on_lists(inside, checks, element) if element.choices else _holds_flat(inside, checks, element)
+        holds_on_lists(inside, checks, element) if element.choices else _holds_flat(inside, checks, element)
         for element in choice.elements
     )
 
@@ -96,7 +97,7 @@ def _holds_on_tied_lists(constraints: Constraints, residuals: Sequence[Residual]
         points = dict(record.points)
         for each in chosen:
             points.update(each)
-        if _holds_on_lists(constraints, residuals, Record(points, free)):
+        if holds_on_lists(constraints, residuals, Record(points, free)):
             return True
     return False
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from thatch.errors import FilterError, FilterTooLargeError, NeverMatchesError
 from thatch.model.conditions import (
@@ -31,7 +32,14 @@ from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
 from thatch.model.simplification import simplify
 
-__all__ = ["MAX_CONDITIONS", "MAX_CONJUNCTIONS", "NormalForm", "normalise"]
+__all__ = [
+    "MAX_CONDITIONS",
+    "MAX_CONJUNCTIONS",
+    "NormalForm",
+    "may_hold",
+    "normalise",
+    "plain_conjunction",
+]
 
 MAX_CONJUNCTIONS = 1_024
 _MAX_PRODUCT = 4 * MAX_CONJUNCTIONS  # conjunctions written out before simplifying
@@ -39,9 +47,14 @@ _MAX_STEPS = 100 * _MAX_PRODUCT  # pairs of conjunctions looked at while multipl
 _MAX_TESTS = 1_000_000
 _MAX_CUTS = 5_000_000  # ends of intervals in all conjunctions while multiplying out
 _MAX_DEPTH = 200
+_MAX_TRIED = 32 * MAX_CONJUNCTIONS  # conditions looked at to see that a filter can hold
 _FEW = 1_000
 _MAX_COMPARED = 20  # alternatives of one `or` that are looked at two by two
 MAX_CONDITIONS = MAX_INTERVALS  # joined by one `and` or `or`
+
+_Waiting = (
+    tuple[tuple[Expression, bool], Any] | None
+)  # what must hold too, negated or not: the next one, and the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +76,9 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
     FilterTooLargeError
         If a limit is passed; the message says the count.
     """
-    plain = _plain_conjunction(expression) if schema is None else None
+    plain = plain_conjunction(expression) if schema is None else None
     if plain is not None:
-        return NormalForm((close(plain, (), None),))
+        return NormalForm((plain,))
     work = Normalisation(schema)
     parts = _normal(expression, False, work, 0)
     if len(parts) > _MAX_PRODUCT:
@@ -107,8 +120,8 @@ def _closed(parts: list[Draft], schema: Schema | None) -> tuple[list[Conjunction
     return conjunctions, reasons
 
 
-def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
-    """The constraints of a few comparisons joined by `and`, which most filters are; None for anything else."""
+def plain_conjunction(expression: Expression) -> Conjunction | None:
+    """A few comparisons joined by `and`, which most filters are; None for anything else."""
     constraints: dict[str, Constraint] = {}
     pending = [expression]
     seen = 0
@@ -133,7 +146,7 @@ def _plain_conjunction(expression: Expression) -> dict[str, Constraint] | None:
         if not constraint or key[-1] == ")" or seen + len(pending) > _FEW:
             return None  # the long way also tells why, and knows derived attributes and limits
         constraints[key] = constraint
-    return constraints
+    return close(constraints, (), None)
 
 
 def _check_intervals(conjunction: Conjunction) -> None:
@@ -151,6 +164,56 @@ def _check_pairs(conjunction: Conjunction) -> None:
                 if partner.setdefault(key, residual.keys) != residual.keys:
                     expected = "an attribute in one pair of coordinates"
                     raise FilterError(expected, f"{key} in two, {partner[key]} and {residual.keys}")
+
+
+def may_hold(expression: Expression, schema: Schema | None) -> bool:
+    """Whether some alternative can hold, as far as a bounded number of steps tells; stops at the first that can."""
+    work = Normalisation(schema)
+    start: _Waiting = ((expression, False), None)
+    alternatives = [(start, Draft({}))]
+    while alternatives:
+        waiting, draft = alternatives.pop()
+        if _can_go_on(waiting, draft, alternatives, work):
+            return True
+    return False
+
+
+def _can_go_on(
+    waiting: _Waiting, draft: Draft, alternatives: list[tuple[_Waiting, Draft]], work: Normalisation
+) -> bool:
+    """Whether a draft and the first alternatives of what waits can hold together; the others are left for later."""
+    while waiting is not None:
+        work.steps += 1 + (_size([draft]) >> 6)
+        if work.steps > _MAX_TRIED:
+            return True  # as far as is known
+        (each, negated), waiting = waiting
+        if isinstance(each, Not):
+            waiting = ((each.child, not negated), waiting)
+        elif isinstance(each, (And, Or)):
+            if isinstance(each, And) == negated:
+                alternatives += [(((child, negated), waiting), draft) for child in each.children[1:]]
+                waiting = ((each.children[0], negated), waiting)
+                continue
+            for child in each.children:
+                waiting = ((child, negated), waiting)
+        elif isinstance(each, Constant):
+            if each.value == negated:
+                return False
+        else:
+            parts = parts_of_condition(each, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions
+            both = _both(draft, parts[0]) if parts else ""
+            if isinstance(both, str):
+                return False
+            draft = both
+    return not _is_dead(draft, work.schema)
+
+
+def _is_dead(draft: Draft, schema: Schema | None) -> bool:
+    try:
+        close(draft.constraints, draft.residuals, schema)
+    except Dead:
+        return True
+    return False
 
 
 # --- negation, and, or -----------------------------------------------------------------------------------------

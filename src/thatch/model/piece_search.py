@@ -88,7 +88,7 @@ def first_by_transform(piece: Piece, text: str, place: int) -> int:
     wanted = np.array([part is not None for part in piece])
     codes, own = _codes(text[place:]), _codes("".join(part or "\0" for part in piece))
     digits = range(
-        0, max(int(codes.max()), int(own.max())).bit_length(), 8
+        0, max(int(codes.max()), int(own.max()), 1).bit_length(), 8
     )  # eight bits at a time stay exact
     spectra = [_spectrum(np.where(wanted, _digit(own, at), 0), width).conj() for at in digits]
     any_spectrum = _spectrum(wanted, width).conj()

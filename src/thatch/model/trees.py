@@ -1,22 +1,28 @@
-"""Filters as factored trees: `and` and `or` as they were written, without multiplying them out.
+"""Factored filters: a tree of tests, each on one attribute, joined by `AllOf` and `AnyOf`.
 
-A leaf is all that is asked of one attribute in one place: intervals and patterns together, or what lies in intervals
-and has the form of no pattern. So alternatives on one attribute are one leaf, however many there are, and only those
-over several attributes are an `AnyOf`. Negation has been pushed to the leaves. A tree holds on a flat event; an event
-with lists matches if one of its flat events satisfies the tree.
+What a filter says of one attribute is one test, however many values and patterns it lists; alternatives that are about
+several attributes are an `AnyOf`. Negation has been pushed to the leaves. A tree holds on a flat event; an event with
+lists matches if one of its flat events satisfies the tree.
 
-The conjunctions of a filter are its tree multiplied out.
+The conjunctions of a filter are its tree multiplied out. Children are sets: two trees that list them in another order
+are equal. `ALWAYS` and `NEVER` are `AllOf` and `AnyOf` without children; neither stands inside another tree.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from thatch.model.lines import Constraint
-from thatch.model.regexes import Pattern
+from thatch.model.lines import TEXTS, Constraint, Cut, contains, intersect, union
+from thatch.model.names import base_of
+from thatch.model.regexes import Pattern, Regex
 from thatch.model.residuals import WithinCheck
 
-__all__ = ["AllOf", "AnyOf", "Tree", "ValueTest"]
+__all__ = [
+    "ALWAYS", "NEVER", "AllOf", "AnyOf", "Leaf", "Tree", "ValueTest", "bases_of", "count_alternatives", "has_derived",
+    "has_one_pair_each", "hull_of", "is_entangled", "leaves_of",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +30,8 @@ class ValueTest:
     """What one attribute must be.
 
     The value lies in `constraint` or is text of the form of one of the `patterns`; with `negated`, it lies in
-    `constraint` and is not text of the form of any of them. `key` is an attribute or `lower(x)`, `ip(x)`; the end of a
-    text is a pattern here, not an interval of `reverse(x)`.
+    `constraint` and is not text of the form of any of them. `key` is an attribute or a function of one. A pattern that
+    says only how a text begins is an interval; one that says how it ends is a pattern, not an interval of `reverse(x)`.
     """
 
     key: str
@@ -33,19 +39,106 @@ class ValueTest:
     patterns: frozenset[Pattern] = frozenset()
     negated: bool = False
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key,)
+
+    def holds(self, places: Sequence[Cut]) -> bool:
+        """Whether a value at this point of the line passes."""
+        place = places[0]
+        if contains(self.constraint, place) != self.negated:
+            return not self.negated
+        return (place[0] == 6 and any(pattern.matches(place[1]) for pattern in self.patterns)) != self.negated
+
+    def hull(self) -> Constraint:
+        """The values that may pass."""
+        return self.constraint if self.negated or not self.patterns else union((self.constraint, TEXTS))
+
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Every child holds; without children, always."""
+    """Every child holds."""
 
-    children: tuple[Tree, ...]
+    children: frozenset[Tree]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     """At least one child holds."""
 
-    children: tuple[Tree, ...]
+    children: frozenset[Tree]
 
 
-Tree = ValueTest | WithinCheck | AllOf | AnyOf
+Leaf = ValueTest | WithinCheck
+Tree = Leaf | AllOf | AnyOf
+
+ALWAYS = AllOf(frozenset())
+NEVER = AnyOf(frozenset())
+
+
+def leaves_of(tree: Tree) -> Iterator[Leaf]:
+    """All tests of a tree."""
+    if isinstance(tree, (AllOf, AnyOf)):
+        for child in tree.children:
+            yield from leaves_of(child)
+    else:
+        yield tree
+
+
+def bases_of(tree: Tree) -> set[str]:
+    """The keys of the attributes that a tree is about, without functions of them."""
+    return {base_of(key) for leaf in leaves_of(tree) for key in leaf.keys}
+
+
+def has_derived(tree: Tree) -> bool:
+    """Whether a test is about a function of an attribute."""
+    return any(key[-1] == ")" for leaf in leaves_of(tree) for key in leaf.keys)
+
+
+def has_one_pair_each(tree: Tree) -> bool:
+    """Whether an attribute takes part in one coordinate pair only."""
+    partner: dict[str, tuple[str, ...]] = {}
+    pairs = {leaf.keys for leaf in leaves_of(tree) if len(leaf.keys) == 2}
+    return all(partner.setdefault(key, pair) == pair for pair in pairs for key in pair)
+
+
+def hull_of(tree: Tree) -> dict[str, Constraint]:
+    """Where attributes must lie, each on its own, for a tree to hold."""
+    if isinstance(tree, ValueTest):
+        return {tree.key: tree.hull()}
+    if isinstance(tree, AllOf):
+        found: dict[str, Constraint] = {}
+        for child in tree.children:
+            for key, constraint in hull_of(child).items():
+                found[key] = intersect(found[key], constraint) if key in found else constraint
+        return found
+    if not isinstance(tree, AnyOf) or not tree.children:
+        return {}
+    hulls = [hull_of(child) for child in tree.children]
+    keys = set(hulls[0]).intersection(*hulls[1:])
+    return {key: union(each[key] for each in hulls) for key in keys}
+
+
+def count_alternatives(tree: Tree) -> int:
+    """At most how many conjunctions a tree is, multiplied out."""
+    if isinstance(tree, AllOf):
+        return prod(map(count_alternatives, tree.children))
+    if isinstance(tree, AnyOf):
+        return sum(map(count_alternatives, tree.children))
+    if not isinstance(tree, ValueTest) or tree.negated or not tree.patterns:
+        return 1
+    # Ends of text are intervals of the reversed text, so that they are one conjunction together.
+    ends = sum(not isinstance(each, Regex) and each.is_suffix for each in tree.patterns)
+    return len(tree.patterns) - ends + (ends > 0) + (len(tree.constraint) > 0)
+
+
+def is_entangled(tree: Tree) -> bool:
+    """Whether conditions that must hold together are about the same attribute, so that they may exclude each other."""
+    if isinstance(tree, AllOf) and len(tree.children) > 1:
+        seen: set[str] = set()
+        for child in tree.children:
+            bases = bases_of(child)
+            if not seen.isdisjoint(bases):
+                return True
+            seen |= bases
+    return isinstance(tree, (AllOf, AnyOf)) and any(map(is_entangled, tree.children))

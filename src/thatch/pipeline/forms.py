@@ -17,11 +17,13 @@ __all__ = ["FORM", "read_form", "write_form"]
 
 FORM = "thatch form"  # the column; with a blank, so that a filter can name such a column only in quotes
 
-_PLAIN, _CHECKED = b"m", b"p"
+_PLAIN, _CHECKED, _FACTORED = b"m", b"p", b"f"
 
 
 def write_form(filter: Filter) -> bytes:
-    """Write the normal form of a filter."""
+    """Write the normal form of a filter, or all of one that has too many alternatives for it."""
+    if filter.is_factored:
+        return _FACTORED + pickle.dumps(filter)
     if any(each.residuals for each in filter.conjunctions):
         return _CHECKED + pickle.dumps(filter.conjunctions)
     return _PLAIN + marshal.dumps([each.constraints for each in filter.conjunctions])
@@ -29,6 +31,9 @@ def write_form(filter: Filter) -> bytes:
 
 def read_form(form: bytes, schema: Schema | None) -> Filter:
     """The filter of a normal form, without the remarks of its parser."""
+    if form[:1] == _FACTORED:
+        found: Filter = pickle.loads(form[1:])  # noqa: S301 - a task of ours wrote it
+        return found
     if form[:1] == _CHECKED:
         return Filter(pickle.loads(form[1:]), schema, ())  # noqa: S301 - a task of ours wrote it
     return Filter(tuple(map(Conjunction, marshal.loads(form[1:]))), schema, ())  # noqa: S302 - likewise

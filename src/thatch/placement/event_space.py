@@ -142,7 +142,7 @@ def sides_of(filter: Filter) -> list[dict[str, Interval]]:
         return [{key: (low, high) for key, low, high in box.intervals} for box in filter.boxes()]
     return [
         {key: (constraint[0], constraint[-1]) for key, constraint in each.constraints}
-        for each in filter.conjunctions
+        for each in filter.outer_conjunctions
     ]
 
 

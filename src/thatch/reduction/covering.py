@@ -219,8 +219,9 @@ def _check_by_points(options: Mapping[str, Any], delta: float, near: NearbyRows,
 
 def _decide_pairwise(target: Target, known: Others) -> Verdict[Event]:
     """Decide whether a single one contains it. If none does, that proves nothing, unless none matches some event of it."""
+    conjunctions = target.conjunctions(()) if target.has_conjunctions else ()
     event = next(
-        (found for each in target.conjunctions(()) if (found := example(each, known.schema)) is not None),
+        (found for each in conjunctions if (found := example(each, known.schema)) is not None),
         None,
     )
     tried = 0

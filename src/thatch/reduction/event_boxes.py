@@ -14,7 +14,7 @@ from thatch.model.conjunctions import Conjunction
 from thatch.model.events import MAX_DEPTH
 from thatch.model.filters import Filter
 from thatch.model.lines import MISSING, WHOLE, Constraint, Literal, above, around, below, point, union
-from thatch.model.names import base_of, key_of
+from thatch.model.names import key_of
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
 from thatch.model.values import canonical_number, check_text, read_scalar
@@ -83,19 +83,10 @@ class EventBox:
 
     def filter(self, other: Filter) -> Filter:
         """The events as a filter over the attributes of another filter."""
-        return Filter((self.conjunction(_bases_of(other), other.schema),), other.schema, ())
+        return Filter((self.conjunction(other.attributes(), other.schema),), other.schema, ())
 
     def __repr__(self) -> str:
         return f"EventBox({self._attributes!r})"
-
-
-def _bases_of(filter: Filter) -> set[str]:
-    """The attributes that a filter mentions."""
-    return {
-        base_of(key)
-        for each in filter.conjunctions
-        for key in (*dict(each.constraints), *(key for check in each.residuals for key in check.keys))
-    }
 
 
 def _side(value: Any, where: str) -> tuple[Constraint, tuple[Literal, ...]]:

@@ -57,6 +57,7 @@ class FilterTarget:
 
     def __init__(self, filter: Filter) -> None:
         self._filter = filter
+        self.has_conjunctions = filter.has_conjunctions
 
     def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:  # noqa: ARG002 - needed for event boxes only
         """Its conjunctions with regard to these attributes; their number never changes."""
@@ -69,6 +70,8 @@ class FilterTarget:
 
 class EventBoxTarget:
     """An event box to be covered; attributes that it does not name are missing."""
+
+    has_conjunctions = True
 
     def __init__(self, box: EventBox, schema: Schema | None) -> None:
         self._box = box
@@ -98,7 +101,7 @@ class ListedFilters:
         """Some that match an event; none only if none does."""
         record = read_event(event, self.schema)
         for number, each in enumerate(self._filters):
-            if any(holds(conjunction, record) for conjunction in each.conjunctions):
+            if each.holds(record):
                 yield number, each
 
 
@@ -167,6 +170,8 @@ class Refinement:
 
     def verdict(self) -> Verdict[Event]:
         """Decide about all conjunctions; an uncovered event ends the search."""
+        if not self._target.has_conjunctions:
+            return self._unproved("budget")
         proof = _Proof()
         for number in range(len(self._target.conjunctions(()))):
             answer = None

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from thatch.model.conjunctions import Conjunction
+from thatch.model.conjunctions import Conjunction, close
 from thatch.model.events import Record
 from thatch.model.filters import Filter
-from thatch.model.lines import contains, intervals
+from thatch.model.lines import WHOLE, Constraint, contains, intersect, intervals
 from thatch.model.matching import holds
+from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema
+from thatch.model.tree_matching import holds_on_tree
+from thatch.model.trees import AllOf, AnyOf
 from thatch.reduction.boxes import HIGHEST, LOWEST, Boxes, BoxSides, Ints
 from thatch.reduction.coordinates import Coordinates
 from thatch.reduction.problem import BoxVerdict, Verdict
@@ -80,7 +83,7 @@ class NamedRows:
 
     def add_box_around(self, name: Hashable, filter: Filter, record: Record) -> None:
         """Add the one box of a filter that holds an event."""
-        conjunction = next(each for each in filter.conjunctions if holds(each, record))
+        conjunction = _alternative_at(filter, record)
         sides = []
         for key, constraint in conjunction.constraints:
             point = record.point(key)
@@ -119,3 +122,31 @@ class NamedRows:
     def _on_relabel(self, axis: int, old: Ints, new: Ints) -> None:
         self._boxes = [boxes.with_labels(axis, old, new) for boxes in self._boxes]
         self._joined = None
+
+
+def _alternative_at(filter: Filter, record: Record) -> Conjunction:
+    """An alternative of a filter that holds on a flat event, without multiplying all of them out."""
+    if filter.has_conjunctions:
+        return next(each for each in filter.conjunctions if holds(each, record))
+    constraints: dict[str, Constraint] = {}
+    residuals: set[Residual] = set()
+    pending = [filter.tree]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, AllOf):
+            pending.extend(each.children)
+        elif isinstance(each, AnyOf):
+            pending.append(next(child for child in each.children if holds_on_tree(child, record)))
+        elif isinstance(each, WithinCheck):
+            residuals.add(each)
+        elif each.negated or contains(each.constraint, record.point(each.key)):
+            constraints[each.key] = intersect(constraints.get(each.key, WHOLE), each.constraint)
+            residuals.update(
+                WildcardCheck(each.key, pattern, negated=True) for pattern in each.patterns if each.negated
+            )
+        else:
+            text = record.point(each.key)[1]
+            residuals.add(
+                WildcardCheck(each.key, next(pattern for pattern in each.patterns if pattern.matches(text)))
+            )
+    return close(constraints, residuals, filter.schema)

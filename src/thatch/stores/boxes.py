@@ -118,7 +118,7 @@ def box_rows(
     derived : derived attributes that may be access keys
     """
     rows = []
-    for conjunction in filter.conjunctions:
+    for conjunction in filter.outer_conjunctions:
         sides = {
             axes[key]: (number_at(constraint[0]), number_at(constraint[-1]))
             for key, constraint in conjunction.constraints
@@ -133,7 +133,7 @@ def ranged_keys(filter: Filter) -> Iterator[tuple[str, bool]]:
 
     Those with very long names are left out: databases index no such text, and verification decides on them.
     """
-    for conjunction in filter.conjunctions:
+    for conjunction in filter.outer_conjunctions:
         for key, constraint in conjunction.constraints:
             if len(key) > _LONGEST_NAME:
                 continue

@@ -24,7 +24,6 @@ from typing import Any, ClassVar
 from thatch.errors import StoreError, SubscriptionError, shown
 from thatch.model.events import Record
 from thatch.model.language import parse
-from thatch.model.matching import holds
 from thatch.model.schema import Schema
 from thatch.model.values import check_id
 from thatch.stores.boxes import (
@@ -355,7 +354,7 @@ class RelationalStore(ColdTier, ABC):
             if slot in matched or (now is not None and expires is not None and expires <= now):
                 continue
             filter = parse(unescape(text), self.schema)
-            if any(holds(conjunction, record) for conjunction in filter.conjunctions):
+            if filter.holds(record):
                 matched[slot] = Match(
                     unescape(identity), None if subscriber is None else unescape(subscriber)
                 )

@@ -43,7 +43,7 @@ class AccessKeys:
                 held.append((share, f"{key} = {value_at(first_point(constraint[0]))!r}"))
         if held:
             return min(held)[1][:_LONGEST]
-        keys = {key for each in filter.conjunctions for key, _ in each.constraints}
+        keys = {key for each in filter.outer_conjunctions for key, _ in each.constraints}
         return ", ".join(sorted(keys))[:_LONGEST]
 
     def nbytes(self) -> int:
@@ -68,7 +68,7 @@ def wider_keys(key: str) -> list[str]:
 
 def _equalities(filter: Filter) -> list[tuple[str, Constraint]]:
     """The predicates that require one value, and that all conjunctions of the filter have."""
-    first, *others = filter.conjunctions
+    first, *others = filter.outer_conjunctions
     return [
         (key, constraint)
         for key, constraint in first.constraints

@@ -26,7 +26,7 @@ def predicates_of(filter: Filter) -> list[int]:
     """A number for each predicate of a filter, equal for equal ones."""
     return [
         hash(predicate)
-        for conjunction in filter.conjunctions
+        for conjunction in filter.outer_conjunctions
         for predicate in (*conjunction.constraints, *conjunction.residuals)
     ]
 

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from thatch.model.events import Record
-from thatch.model.matching import holds
 from thatch.model.values import check_id
 from thatch.tiering.problem import ClusterRecord, ColdTier, Found, Home, Match, StoredSubscription
 
@@ -68,9 +67,7 @@ class PlainColdTier(ColdTier):
         return [
             Match(each.identity, each.subscriber)
             for each, home in self._found.values()
-            if home.is_cold
-            and (now is None or each.expires > now)
-            and any(holds(conjunction, record) for conjunction in each.filter.conjunctions)
+            if home.is_cold and (now is None or each.expires > now) and each.filter.holds(record)
         ]
 
     def find_expired(self, now: float) -> list[str]:

@@ -30,7 +30,7 @@ def order_from_filters(filters: Iterable[Filter]) -> tuple[str, ...]:
     uses: dict[str, Counter[object]] = {}
     together: Counter[tuple[str, str]] = Counter()
     for each in filters:
-        for conjunction in each.conjunctions:
+        for conjunction in each.outer_conjunctions:
             for key, constraint in conjunction.constraints:
                 uses.setdefault(key, Counter())[constraint] += 1
             together.update(combinations([key for key, _ in conjunction.constraints], 2))

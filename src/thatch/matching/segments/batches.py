@@ -28,7 +28,7 @@ from thatch.matching.segments.kernels.batches import (
 )
 from thatch.matching.segments.records import TALLY, UNORDERED
 from thatch.matching.segments.segment import Segment
-from thatch.matching.segments.view import View, holds_any
+from thatch.matching.segments.view import View
 from thatch.matching.segments.workspace import SearchWorkspace
 
 __all__ = ["Part", "match_parts"]
@@ -155,7 +155,7 @@ class _Matching:
                 slot = shape.source(sources[source]).slot_of(owner)
                 if slot in sure or slot in more:
                     continue
-                if holds_any(shape.filter(sources[source], owner), record):
+                if shape.filter(sources[source], owner).holds(record):
                     more.add(slot)
             if more:
                 self._room.counts.matches += len(more)

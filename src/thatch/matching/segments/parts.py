@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 MOST_ATTRIBUTES = 60_000  # of one segment, which numbers them in sixteen bits
+MOST_ALTERNATIVES = (
+    1_024  # of one filter that become boxes; of more there is one box around all, to be verified
+)
 MOST_SIDES = 1_000  # of one box; the rest is verified
 MOST_SPREAD = 1_000  # sides in all, where each value of a list becomes a box
 LONGEST = 4_096  # of a program, which bounds what a hostile pattern costs on a long text
@@ -73,7 +76,9 @@ def take_apart(filter: Filter, number: dict[str, int], keep_text: Keep) -> Parts
         parts.sides, parts.sizes = sides, [len(sides) // 4]
         return parts
     parts.is_plain = False
-    for conjunction in filter.conjunctions:
+    is_large = filter.alternatives > MOST_ALTERNATIVES
+    parts.verify = is_large
+    for conjunction in (filter.hull(),) if is_large else filter.conjunctions:
         first = len(parts.sizes)
         constraints, spread, is_exact = _indexed(conjunction)
         for box in _boxes(constraints, spread):
@@ -112,7 +117,7 @@ def _number_of(key: str, number: dict[str, int]) -> int:
 
 def plain_sides(filter: Filter, number: dict[str, int], keep_text: Keep) -> list[float] | None:
     """The sides of a filter that is exactly one box, as most are; None if it is not."""
-    if len(filter.conjunctions) > 1:
+    if filter.alternatives > MOST_ALTERNATIVES or len(filter.conjunctions) > 1:
         return None
     conjunction = filter.conjunctions[0]
     if conjunction.residuals or len(conjunction.constraints) > MOST_SIDES:

@@ -13,8 +13,6 @@ from thatch.matching.segments.records import NUMERIC, STOP, TALLY
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import SearchWorkspace
 from thatch.model.events import Record, read_event
-from thatch.model.filters import Filter
-from thatch.model.matching import holds
 
 __all__ = ["Pool", "View"]
 
@@ -125,14 +123,9 @@ class View:
         for pending in room.pending[:waiting].tolist():
             source, owner = pending >> 32, pending & _SURE
             slot = self.shape.source(source).slot_of(owner)
-            if slot not in more and holds_any(self.shape.filter(source, owner), record):
+            if slot not in more and self.shape.filter(source, owner).holds(record):
                 more.add(slot)
         room.counts.matches += len(more)
         if not more:
             return found
         return np.union1d(found, np.fromiter(more, np.int64, len(more)))
-
-
-def holds_any(filter: Filter, record: Record) -> bool:
-    """Whether some conjunction of the filter holds."""
-    return any(holds(conjunction, record) for conjunction in filter.conjunctions)

@@ -17,7 +17,6 @@ from thatch.model.events import Record, read_event
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.lines import BOTTOM, RANK_NUMBER, RANK_TEXT, Cut
-from thatch.model.matching import holds
 from thatch.model.printing import printed_conditions
 from thatch.model.profile.records import (
     STEPS,
@@ -66,7 +65,7 @@ def predicates_of(filter: Filter) -> Iterator[tuple[Predicates, list[tuple[str, 
     A predicate is canonical text. It holds one attribute's constraint, or a check that is no interval, such as a general
     wildcard or a geofence; a pair is ordered by text.
     """
-    for conjunction in filter.conjunctions:
+    for conjunction in filter.outer_conjunctions:
         found = _of_conjunction(conjunction, filter.schema)
         texts = sorted(text for text, _ in found)
         yield found, list(combinations(texts[:_MOST_PAIRED], 2))
@@ -218,7 +217,7 @@ def measure_subscriptions(records: list[Record], subscriptions: Mapping[str, Fil
             pair_uses.update(pairs)
 
     def events(filter: Filter) -> int:
-        return sum(any(holds(each, record) for each in filter.conjunctions) for record in records)
+        return sum(filter.holds(record) for record in records)
 
     wanted = _most_common({identity: events(each) for identity, each in subscriptions.items()})
     return {

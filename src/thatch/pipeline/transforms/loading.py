@@ -235,7 +235,7 @@ _ENDS = {NUMBERS[0], NUMBERS[1], TEXTS[0], TEXTS[1]}
 def list_conditions(filter: Filter) -> list[str]:
     """List the conditions of a filter in normal form: for each its kind, a blank, and its attribute."""
     found = []
-    for conjunction in filter.conjunctions:
+    for conjunction in filter.outer_conjunctions:
         found += [f"{_kind(constraint)} {key}" for key, constraint in conjunction.constraints]
         for check in conjunction.residuals:
             kind = "wildcard" if isinstance(check, WildcardCheck) else "within"

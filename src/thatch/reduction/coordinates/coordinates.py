@@ -108,7 +108,7 @@ class Coordinates:
         None, and nothing is kept, if there would be too many boxes.
         """
         conjunctions = self._conjunctions(filter)
-        if sum(each.box_count() for each in conjunctions) > most:
+        if conjunctions is None or sum(each.box_count() for each in conjunctions) > most:
             return None
         while True:
             sides = [found for each in conjunctions if (found := self._row_sides(each)) is not None]
@@ -166,9 +166,12 @@ class Coordinates:
         No label is added: rows have no cut inside a cell, so a cell is covered if any part of it is, and axes that no
         row constrains do not matter. None if there would be too many boxes.
         """
+        conjunctions = self._conjunctions(filter)
+        if conjunctions is None:
+            return None
         found: list[Sides] = []
         count = 0
-        for each in self._conjunctions(filter):
+        for each in conjunctions:
             sides = self._question_sides(each, most)
             count += 0 if sides is None else _product_size(sides)
             if sides is None or count > most:
@@ -195,14 +198,15 @@ class Coordinates:
                 return None
         return {number: each for number, each in sides.items() if each != [_WHOLE]}
 
-    def _conjunctions(self, filter: Filter | Conjunction) -> Sequence[Conjunction]:
+    def _conjunctions(self, filter: Filter | Conjunction) -> Sequence[Conjunction] | None:
+        """None if there are too many."""
         if isinstance(filter, Conjunction):
             return (filter,)
         if filter.schema != self.schema:
             raise SchemaError(
                 f"a filter with the schema {shown(self.schema)}", f"one with {shown(filter.schema)}"
             )
-        return filter.conjunctions
+        return filter.conjunctions if filter.has_conjunctions else None
 
 
 def _plain(residual: Residual) -> Residual:

@@ -330,7 +330,7 @@ def _make_merging_rows(policy: policies.Merging, filters: LinkFilters) -> LinkRo
     from thatch.reduction.merging import ExpectedTraffic
 
     density = Selectivity(policy.profile, filters.schema)
-    advertised = [part for each in policy.advertisements for part in each.conjunctions]
+    advertised = [part for each in policy.advertisements for part in each.outer_conjunctions]
     return MergingRows(filters, ExpectedTraffic(density, advertised), policy)
 
 

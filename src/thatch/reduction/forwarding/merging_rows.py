@@ -122,10 +122,10 @@ class MergingRows(CoveringRows):
 
     def _take(self, row: int, net: Net) -> None:
         """Add a row; whether it is covered need not be decided if a partner holds it."""
-        conjunctions = self._filters.filter(row).conjunctions
-        for each in conjunctions:
+        filter = self._filters.filter(row)
+        for each in filter.outer_conjunctions:
             self._traffic.selectivity.observe(each)
-        holder = self._partners.holder(conjunctions)
+        holder = self._partners.holder(filter)
         if holder is None:
             self._apply(super().add(row), net)
         else:
@@ -248,7 +248,7 @@ class MergingRows(CoveringRows):
 
     def _enter(self, row: int) -> None:
         self._waiting[row] = None
-        outputs = self._partners.enter(row, self._filters.filter(row).conjunctions)
+        outputs = self._partners.enter(row, self._filters.filter(row))
         self._outputs = max(self._outputs, outputs)
         if row in self.mergers:
             self._cost += self.mergers[row].degree.threshold

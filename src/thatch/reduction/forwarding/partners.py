@@ -18,6 +18,7 @@ from itertools import combinations
 from typing import NamedTuple, cast
 
 from thatch.model.conjunctions import Conjunction
+from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, covers
 
 __all__ = ["Keys", "Pair", "Partners", "Shelved", "ShelvedSides"]
@@ -60,15 +61,15 @@ class Partners:
     def __len__(self) -> int:
         return len(self._size_of)
 
-    def enter(self, row: int, conjunctions: tuple[Conjunction, ...]) -> int:
+    def enter(self, row: int, filter: Filter) -> int:
         """Add an active row; returns how many rows its fullest shelf has. Only a single conjunction has partners."""
-        size = max([len(each.constraints) + len(each.residuals) for each in conjunctions])
+        size = max([len(each.constraints) + len(each.residuals) for each in filter.outer_conjunctions])
         self._size_of[row] = size
         self._sizes[size] += 1
-        if len(conjunctions) != 1:
+        conjunction = _only_conjunction(filter)
+        if conjunction is None:
             self._ones[row] = []
             return 1
-        (conjunction,) = conjunctions
         self._conjunctions[row] = conjunction
         self._ones[row] = ones = self._all_but_one(conjunction, self._numbers.acquire(conjunction))
         self._shelve(row, ones)
@@ -119,11 +120,11 @@ class Partners:
             else:
                 del rows[bisect_left(rows, (sides, row))]
 
-    def holder(self, conjunctions: tuple[Conjunction, ...]) -> int | None:
+    def holder(self, filter: Filter) -> int | None:
         """An active row that contains a new one and differs from it in one attribute, if one stands near."""
-        if len(conjunctions) != 1:
+        conjunction = _only_conjunction(filter)
+        if conjunction is None:
             return None
-        (conjunction,) = conjunctions
         for tail, sides in self._all_but_one(conjunction, self._numbers.look_up(conjunction)):
             rows = self._rows.get(tail)
             if rows is not None:
@@ -184,6 +185,10 @@ class Partners:
             ]
             self._last = (conjunction, numbers, shelves)
         return shelves
+
+
+def _only_conjunction(filter: Filter) -> Conjunction | None:
+    return filter.conjunctions[0] if filter.has_conjunctions and len(filter.conjunctions) == 1 else None
 
 
 def _keys(tail: Tail, sides: ShelvedSides) -> Keys:

@@ -108,7 +108,7 @@ def describe_filters(schema: Schema | None, batches: Batches) -> Batches:
             before = len(tails)
             tails += [each.number for each in list_tails(filter)]
             counts.append(len(tails) - before)
-            for conjunction in filter.conjunctions:
+            for conjunction in filter.outer_conjunctions:
                 selectivity.observe(conjunction)
         arrays = {
             "rows": batch.column(0).to_numpy(),
@@ -152,7 +152,7 @@ def list_tails(filter: Filter) -> Iterator[Tail]:
     An attribute with several intervals, or with more than one condition (on `x` and on `lower(x)`, say), gives none:
     a merger there would change what the other conditions mean.
     """
-    if len(filter.conjunctions) != 1:
+    if not filter.has_conjunctions or len(filter.conjunctions) != 1:
         return
     (conjunction,) = filter.conjunctions
     sides = [_hash(_encode_side(key, constraint)) for key, constraint in conjunction.constraints]

@@ -146,7 +146,7 @@ def _first_conjunctions(rows: pa.Table | pa.RecordBatch, schema: Schema | None) 
     """The id and the first conjunction of each subscription."""
     columns = (rows.column(name).to_pylist() for name in (SUBSCRIPTION, FILTER, FORM))
     for identity, text, form in zip(*columns, strict=True):
-        yield identity, parse_row(schema, None, identity, text, form=form).conjunctions[0]
+        yield identity, parse_row(schema, None, identity, text, form=form).outer_conjunctions[0]
 
 
 def _assign(splitting: Splitting, schema: Schema | None, batches: Batches) -> Batches:

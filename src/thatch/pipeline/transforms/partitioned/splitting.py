@@ -198,7 +198,7 @@ class Summary:
 
     def add(self, filter: Filter) -> None:
         """Widen the summary so that it covers a filter."""
-        for conjunction in filter.conjunctions:
+        for conjunction in filter.outer_conjunctions:
             leaf = self._splitting.leaf(conjunction)
             hull = self._of_leaf.get(leaf.number)
             if hull is None:

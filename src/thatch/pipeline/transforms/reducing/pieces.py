@@ -168,7 +168,7 @@ def _write_questions(schema: Schema | None, known: tuple[str | Residual, ...], b
 def _checks(filter: Filter) -> dict[str, Residual]:
     return {
         axis_of(check): check.opposite() if check.negated else check
-        for each in filter.conjunctions
+        for each in filter.outer_conjunctions
         for check in each.residuals
     }
 

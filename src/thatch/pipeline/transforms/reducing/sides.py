@@ -50,7 +50,7 @@ _HALF = {True: (BOTTOM, (1,)), False: ((1,), TOP)}  # by whether a check is nega
 
 def write_row(filter: Filter) -> list[ConjunctionSides] | None:
     """Write a filter as a row, which may cover others: exactly what satisfies it; None if it has too many boxes."""
-    if filter.box_count() > MOST_BOXES:
+    if not filter.has_conjunctions or filter.box_count() > MOST_BOXES:
         return None
     return [_own(each) for each in filter.conjunctions]
 
@@ -60,6 +60,8 @@ def write_question(filter: Filter, implications: Implications) -> list[Conjuncti
 
     If that makes too many boxes, what is only implied becomes one interval; None if there are still too many.
     """
+    if not filter.has_conjunctions:
+        return None
     found = []
     count = 0
     for conjunction in filter.conjunctions:
@@ -100,8 +102,8 @@ def axis_of(check: Residual) -> str:
 
 def list_attributes(filter: Filter) -> str:
     """The keys that a filter constrains, as text."""
-    keys = {key for each in filter.conjunctions for key, _ in each.constraints}
-    keys.update(key for each in filter.conjunctions for check in each.residuals for key in check.keys)
+    keys = {key for each in filter.outer_conjunctions for key, _ in each.constraints}
+    keys.update(key for each in filter.outer_conjunctions for check in each.residuals for key in check.keys)
     return ", ".join(sorted(keys))
 
 

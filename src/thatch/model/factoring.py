@@ -1,0 +1,357 @@
+"""From an expression to its factored tree, in time that grows with what was written.
+
+Negation is pushed to the conditions, each of which becomes a test of one attribute. Tests of one attribute are joined
+where that says the same: under `or` those that list what may be, under `and` those that list what may not be. What
+cannot hold beside the tests around it is dropped. The tree of a printed tree is the same tree again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from thatch.errors import FilterTooLargeError
+from thatch.model.conditions import MAX_INTERVALS, constraint_of
+from thatch.model.conjunctions import Conjunction, Dead, close, in_image, points_of
+from thatch.model.derived import fold
+from thatch.model.expressions import And, Constant, Expression, Matches, Not, Or, Unlike, Within
+from thatch.model.lines import (
+    EMPTY,
+    PRESENT,
+    TEXTS,
+    WHOLE,
+    Constraint,
+    around,
+    covers,
+    difference,
+    intersect,
+    intersect_all,
+    intervals,
+    prefix_interval,
+    union,
+)
+from thatch.model.regexes import Pattern, Regex
+from thatch.model.residuals import WildcardCheck, WithinCheck
+from thatch.model.schema import Schema, line_of, tighten
+from thatch.model.shapes import LATITUDES, LONGITUDES
+from thatch.model.trees import ALWAYS, NEVER, AllOf, AnyOf, Tree, ValueTest, leaves_of
+from thatch.model.wildcards import escape_wildcard, wildcard
+
+__all__ = ["MAX_LEAVES", "factor", "tree_of"]
+
+MAX_LEAVES = 100_000  # conditions of one filter
+_MAX_DEPTH = 200
+_MOST_TESTS = 10_000  # of single values against patterns
+_MOST_CUTS = 1_000_000  # that are compared to see what excludes each other
+_NO_PATTERNS: frozenset[Pattern] = frozenset()
+
+
+def factor(expression: Expression, schema: Schema | None = None) -> Tree:
+    """The tree of an expression, `NEVER` if it is seen that no event can satisfy it.
+
+    Raises
+    ------
+    FilterTooLargeError
+        If a limit is passed; the message says the count.
+    """
+    tree = _Factoring(schema).tree(expression, 0, negated=False)
+    _check_leaves(tree)
+    return tree
+
+
+def _check_leaves(tree: Tree) -> None:
+    for leaf in leaves_of(tree):
+        if type(leaf) is ValueTest and len(leaf.constraint) > 2 * MAX_INTERVALS:
+            count = len(leaf.constraint) // 2
+            raise FilterTooLargeError("intervals on one attribute", count, MAX_INTERVALS, leaf.key)
+
+
+def tree_of(conjunctions: Sequence[Conjunction], schema: Schema | None) -> Tree:
+    """The tree of a normal form."""
+    work = _Factoring(schema)
+    return work.any_of([work.all_of([*_tests_of(each), *_checks_of(each)]) for each in conjunctions])
+
+
+def _tests_of(conjunction: Conjunction) -> Iterator[Tree]:
+    for key, constraint in conjunction.constraints:
+        yield _ends_of(key, constraint) or ValueTest(key, constraint)
+
+
+def _ends_of(key: str, constraint: Constraint) -> ValueTest | None:
+    """How a text ends, or does not end, if a constraint on the reversed text says just that."""
+    if not key.startswith("reverse("):
+        return None
+    own, others = intersect(constraint, TEXTS), difference(constraint, TEXTS)
+    for negated, part in ((False, own), (True, difference(TEXTS, own))):
+        starts = [
+            low for low, high in intervals(part) if len(low) == 3 and (low, high) == prefix_interval(low[1])
+        ]
+        if part and 2 * len(starts) == len(part):
+            ends = frozenset(wildcard("%" + escape_wildcard(low[1][::-1])) for low in starts)
+            return ValueTest(
+                key[len("reverse(") : -1], union((others, TEXTS)) if negated else others, ends, negated
+            )
+    return None
+
+
+def _is_reversed(tree: Tree) -> bool:
+    """Whether a test of a reversed text says just how the text ends."""
+    return type(tree) is ValueTest and not tree.patterns and _ends_of(tree.key, tree.constraint) is not None
+
+
+def _reversed_back(tree: Tree) -> Tree:
+    return (
+        _ends_of(tree.key, tree.constraint) or tree if type(tree) is ValueTest and not tree.patterns else tree
+    )
+
+
+def _checks_of(conjunction: Conjunction) -> Iterator[Tree]:
+    for check in conjunction.residuals:
+        if isinstance(check, WildcardCheck):
+            within = WHOLE if check.negated else EMPTY
+            yield ValueTest(check.key, within, frozenset((check.pattern,)), check.negated)
+        else:
+            yield check
+
+
+class _Factoring:
+    """One expression on its way to a tree."""
+
+    __slots__ = ("leaves", "schema")
+
+    def __init__(self, schema: Schema | None) -> None:
+        self.schema = schema
+        self.leaves = 0
+
+    def tree(self, expression: Expression, depth: int, *, negated: bool) -> Tree:
+        """The tree of an expression or of its negation."""
+        kind = type(expression)
+        while kind is Not:
+            expression, negated = expression.child, not negated  # type: ignore[attr-defined]  # a `Not` has one
+            kind = type(expression)
+        if depth > _MAX_DEPTH:
+            raise FilterTooLargeError("levels of nesting", depth, _MAX_DEPTH)
+        if isinstance(expression, (And, Or)):
+            children = [self.tree(each, depth + 1, negated=negated) for each in _joined(expression)]
+            return self.all_of(children) if (kind is And) != negated else self.any_of(children)
+        if isinstance(expression, Constant):
+            return ALWAYS if expression.value != negated else NEVER
+        self.leaves += 1
+        if self.leaves > MAX_LEAVES:
+            raise FilterTooLargeError("conditions", self.leaves, MAX_LEAVES)
+        if isinstance(expression, Matches):
+            return self._like(expression.key, expression.pattern, TEXTS, negated=negated)
+        if isinstance(expression, Unlike):
+            return self._like(expression.key, expression.pattern, PRESENT, negated=not negated)
+        if isinstance(expression, Within):
+            return self._within(expression, negated=negated)
+        return self._values(expression.key, constraint_of(expression, negated))  # type: ignore[attr-defined,arg-type]  # all other kinds
+
+    # --- conditions ------------------------------------------------------------------------------------------------
+
+    def _values(self, key: str, constraint: Constraint) -> Tree:
+        if self.schema is not None or key[-1] == ")":
+            constraint = tighten(in_image(key, constraint), line_of(key, self.schema))
+        if not constraint:
+            return NEVER
+        return _ends_of(key, constraint) or ValueTest(key, constraint)
+
+    def _like(self, key: str, pattern: Pattern, within: Constraint, *, negated: bool) -> Tree:
+        """Text of a pattern's form, or (negated) what is `within` and not of that form."""
+        if pattern.literal is not None or pattern.is_prefix:
+            found = (
+                prefix_interval(pattern.prefix)
+                if pattern.literal is None
+                else around((6, pattern.literal, 0))
+            )
+            return self._values(key, difference(within, found) if negated else found)
+        constraint = tighten(within, line_of(key, self.schema))
+        if not negated and not constraint:
+            return NEVER
+        if key.startswith("lower(") and not _is_folded(pattern):
+            return ValueTest(key, constraint) if negated else NEVER  # folded text never begins or ends so
+        own = ValueTest(key, constraint if negated else EMPTY, frozenset((pattern,)), negated)
+        return self._resolved(own, constraint) if self.schema is not None else own
+
+    def _within(self, condition: Within, *, negated: bool) -> Tree:
+        latitudes, longitudes = (LATITUDES, LONGITUDES) if negated else condition.shape.bounds()
+        return self.all_of(
+            [
+                self._values(condition.latitude, latitudes),
+                self._values(condition.longitude, longitudes),
+                WithinCheck(condition.latitude, condition.longitude, condition.shape, negated),
+            ]
+        )
+
+    def _resolved(self, test: ValueTest, within: Constraint) -> Tree:
+        """A test of a value that lies `within`; without patterns where that leaves few values to look at."""
+        line = line_of(test.key, self.schema)
+        if not test.patterns:
+            return test
+        places = points_of(within, line)
+        if places is None or len(places) * len(test.patterns) > _MOST_TESTS:
+            return test
+        kept = [place for place in places if test.holds((place,))]
+        return self._values(test.key, union(map(around, kept)))
+
+    # --- or ----------------------------------------------------------------------------------------------------------
+
+    def any_of(self, children: Iterable[Tree]) -> Tree:
+        """The disjunction of trees."""
+        tests: dict[str, list[ValueTest]] = {}
+        others: set[Tree] = set()
+        for child in children:
+            for each in child.children if type(child) is AnyOf else (child,):
+                if type(each) is ValueTest:
+                    tests.setdefault(each.key, []).append(each)
+                else:
+                    others.add(each)
+        if ALWAYS in others:
+            return ALWAYS
+        found: set[Tree] = set()
+        for key, own in tests.items():
+            found.update(own if len(own) == 1 else self._any_of_one(key, own))
+            if ALWAYS in found:
+                return ALWAYS
+        if any(map(_is_reversed, found)):
+            return self.any_of([*(_reversed_back(each) for each in found), *others])
+        # An alternative with more conditions adds nothing to one with fewer.
+        found.update(
+            each for each in others if not (type(each) is AllOf and not each.children.isdisjoint(found))
+        )
+        if len(found) == 1:
+            return found.pop()
+        return AnyOf(frozenset(found)) if found else NEVER
+
+    def _any_of_one(self, key: str, tests: Sequence[ValueTest]) -> list[Tree]:
+        """Tests of one attribute of which one must hold: what is listed together, and each exclusion of texts."""
+        plain = union(
+            difference(each.constraint, TEXTS) if each.negated else each.constraint for each in tests
+        )
+        patterns = _NO_PATTERNS.union(*(each.patterns for each in tests if not each.negated))
+        if covers(plain, tighten(TEXTS, line_of(key, self.schema))):
+            patterns = _NO_PATTERNS
+            exclusions: set[tuple[Constraint, frozenset[Pattern]]] = set()
+        else:
+            texts = [(intersect(each.constraint, TEXTS), each.patterns) for each in tests if each.negated]
+            exclusions = {each for each in texts if each[0]}
+        if plain == WHOLE:
+            return [ALWAYS]
+        if len(exclusions) == 1 and not patterns and not intersect(plain, TEXTS):
+            ((texts_left, excluded),) = exclusions
+            return [ValueTest(key, union((plain, texts_left)), excluded, negated=True)]
+        result: list[Tree] = [
+            ValueTest(key, texts_left, each, negated=True) for texts_left, each in exclusions
+        ]
+        if plain or patterns:
+            result.append(ValueTest(key, plain, patterns))
+        return result
+
+    # --- and ---------------------------------------------------------------------------------------------------------
+
+    def all_of(self, children: Iterable[Tree]) -> Tree:
+        """The conjunction of trees."""
+        while True:
+            tests: dict[str, list[ValueTest]] = {}
+            others: set[Tree] = set()
+            for child in children:
+                for each in child.children if type(child) is AllOf else (child,):
+                    if type(each) is ValueTest:
+                        tests.setdefault(each.key, []).append(each)
+                    else:
+                        others.add(each)
+            found: set[Tree] = set()
+            for key, own in tests.items():
+                found.update(own if len(own) == 1 else self._all_of_one(key, own))
+            if any(map(_is_reversed, found)):
+                return self.all_of([*(_reversed_back(each) for each in found), *others])
+            checks = [each for each in others if type(each) is WithinCheck]
+            if NEVER in found or NEVER in others or not self._may_hold(found, checks):
+                return NEVER
+            kept = [self._beside(each, found) if type(each) is AnyOf else each for each in others]
+            children = [*found, *(each for each in kept if each is not ALWAYS)]
+            if not any(type(each) is AllOf or type(each) is ValueTest or each == NEVER for each in kept):
+                break  # else an alternative was left alone, and is a condition now
+        if len(children) == 1:
+            return children[0]
+        return AllOf(frozenset(children)) if children else ALWAYS
+
+    def _all_of_one(self, key: str, tests: Sequence[ValueTest]) -> list[Tree]:
+        """Tests of one attribute all of which must hold: what is excluded together, and each list of what may be."""
+        within = intersect_all(
+            [each.constraint for each in tests if each.negated or not each.patterns] or [WHOLE]
+        )
+        excluded = _NO_PATTERNS.union(*(each.patterns for each in tests if each.negated))
+        texts = tighten(TEXTS, line_of(key, self.schema))
+        if not intersect(within, texts):
+            excluded = _NO_PATTERNS
+        result: list[Tree] = []
+        own = self._resolved(ValueTest(key, within, excluded, bool(excluded)), within)
+        for each in dict.fromkeys(each for each in tests if each.patterns and not each.negated):
+            patterns = each.patterns if intersect(within, texts) else _NO_PATTERNS
+            narrow = ValueTest(key, intersect(each.constraint, within), patterns)
+            if not patterns:
+                return self._all_of_one(key, [narrow, *(other for other in tests if other is not each)])
+            resolved = self._resolved(narrow, within)
+            if resolved is not narrow:
+                rest = [other for other in tests if other is not each]
+                return [NEVER] if resolved == NEVER else self._all_of_one(key, [resolved, *rest])  # type: ignore[list-item]  # else it is a test
+            result.append(narrow)
+        if not within or own == NEVER:
+            return [NEVER]
+        is_said = bool(result) and not excluded and covers(within, texts)
+        if not is_said and (excluded or within != WHOLE):
+            result.append(own)
+        return result
+
+    def _may_hold(self, tests: Iterable[Tree], checks: Sequence[WithinCheck]) -> bool:
+        """Whether an attribute and what is derived from it, or a check and its opposite, do not exclude each other."""
+        constraints = {each.key: each.hull() for each in tests if type(each) is ValueTest}
+        if not any(key[-1] == ")" for key in constraints) and len(checks) < 2:
+            return True
+        try:
+            close(constraints, checks, self.schema)
+        except Dead:
+            return False
+        return True
+
+    def _beside(self, group: AnyOf, tests: set[Tree]) -> Tree:
+        """Alternatives beside tests that hold as well: `ALWAYS` if they add nothing, without those that exclude them."""
+        if not group.children.isdisjoint(tests):
+            return ALWAYS
+        most = _MOST_CUTS // len(group.children)  # the rest is left as it is
+        hulls = ((each.key, each.hull()) for each in tests if type(each) is ValueTest)
+        known = {key: hull for key, hull in hulls if len(hull) <= most}
+        if not known:
+            return group
+        left = [each for each in group.children if not _excludes(each, known)]
+        return group if len(left) == len(group.children) else self.any_of(left)
+
+
+def _is_folded(pattern: Pattern) -> bool:
+    """Whether folded text may begin and end as a pattern says."""
+    return isinstance(pattern, Regex) or all(fold(each) == each for each in (pattern.prefix, pattern.suffix))
+
+
+def _joined(expression: And | Or) -> list[Expression]:
+    """What one `and` or `or` joins, with `a & b & c` seen as one and not as two inside each other."""
+    result: list[Expression] = []
+    pending: list[Expression] = [expression]
+    kind = type(expression)
+    while pending:
+        each = pending.pop()
+        if type(each) is kind:
+            pending.extend(reversed(each.children))
+        else:
+            result.append(each)
+        if len(result) + len(pending) > MAX_LEAVES:
+            count = len(result) + len(pending)
+            raise FilterTooLargeError("conditions joined by one `and` or `or`", count, MAX_LEAVES)
+    return result
+
+
+def _excludes(tree: Tree, known: dict[str, Constraint]) -> bool:
+    """Whether a tree has a condition that cannot hold beside tests with these hulls."""
+    for each in tree.children if type(tree) is AllOf else (tree,):
+        if type(each) is ValueTest and each.key in known and not intersect(each.hull(), known[each.key]):
+            return True
+    return False
