@@ -28,7 +28,6 @@ from thatch.model.trees import ValueTest
 from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
 __all__ = [
-    "EVERYTHING",
     "TextClauses",
     "TextSet",
     "clauses_of",
