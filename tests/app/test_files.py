@@ -129,11 +129,6 @@ def test_columns_that_no_filter_names_do_not_matter(run, tmp_path):
     assert "column `raw`" in ran.stderr
 
 
-@pytest.mark.parametrize("command", ["match", "load", "profile"])
-def test_the_help_leads_to_the_page_of_files(run, command):
-    assert "docs/reference/files.md" in run(command, "--help").stdout
-
-
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")

@@ -55,7 +55,7 @@ def test_a_plan_is_written_and_reported(folder):
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("4 subscribers on 2 brokers, feasible: load factor 1")
-    assert "2 rows of subscriptions.csv were refused" in ended.stderr
+    assert "2 subscriptions of subscriptions.csv were refused" in ended.stderr
     plan = read_plan(folder / "plan")
     assert plan.subscribers == ("desk-1", "desk-2", "alone", "desk-3")
     assert {plan.broker_of("desk-1"), plan.broker_of("desk-3")} == {"west"}

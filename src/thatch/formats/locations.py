@@ -8,6 +8,7 @@ without a location cannot be placed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from thatch.errors import TableError, shown
 from thatch.formats.columns import infer_types, read_table
 from thatch.formats.files import kind_of, read_lines
+from thatch.formats.reading import Reading
 from thatch.model.values import finite
 from thatch.placement.sites import Homes
 from thatch.placement.tree import BrokerTree
@@ -24,12 +26,12 @@ __all__ = ["homes_of", "read_locations"]
 _SUBSCRIBER, _LOCATION, _BROKER, _LIMIT = "subscriber", "location", "broker", "limit"
 
 
-def read_locations(path: str, tree: BrokerTree) -> Homes:
+def read_locations(path: str, tree: BrokerTree, reading: Reading | None = None) -> Homes:
     """The locations in a file ending in `.jsonl`, `.csv` or `.parquet`; rows may name brokers of the tree.
 
     Raises `TableError` if the file or one of its rows cannot be read.
     """
-    return homes_of(_rows(path), tree, path)
+    return homes_of(_rows(path, replace(reading or Reading(), schema=None)), tree, path)
 
 
 def homes_of(rows: Iterator[tuple[int, dict[str, Any]]], tree: BrokerTree, where: str) -> Homes:
@@ -81,20 +83,20 @@ def _say_nothing(_: str) -> None:
     """Each row is checked for its numbers."""
 
 
-def _rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(path: str, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
     def reject(row: int, reason: str) -> NoReturn:
         raise TableError(f"Cannot read a row: {reason}", where=f"{path}, row {row}")
 
     kind = kind_of(path)
     if kind == "jsonl":
-        yield from read_lines(path, reject)
+        yield from read_lines(path, reject, reading)
         return
-    table, rows = read_table(path, reject)
+    table, rows = read_table(path, reject, reading)
     if _SUBSCRIBER not in table.column_names:
         raise TableError(f"a column `{_SUBSCRIBER}`", ", ".join(table.column_names), path)
     if kind == "csv":
         names = [name for name in table.column_names if name not in (_SUBSCRIBER, _BROKER)]
-        numbers = infer_types(table.select(names), rows, path=path, tell=_say_nothing)
+        numbers = infer_types(table.select(names), rows, reading, path=path, tell=_say_nothing)
         for name in names:
             table = table.set_column(table.column_names.index(name), name, numbers.column(name))
     yield from zip(rows, table.to_pylist(), strict=True)

@@ -50,17 +50,22 @@ class RejectLimit:
             raise ParameterError("a number of rows or a share such as 5%", shown(text), "--max-rejects")
         return cls(number / 100 if is_share else number, is_share)
 
+    def allows(self, rejected: int, rows: int) -> bool:
+        """Whether so many of the rows of a file may be rejected."""
+        if self.most is None:
+            return not rejected or rejected < rows
+        return rejected <= (self.most * rows if self.is_share else self.most)
+
     def check(self, rejected: int, rows: int, path: str, what: str = "rows", why: str = "") -> None:
         """Raise a `TableError` if too many of the rows of a file were rejected; `why` the first one was."""
+        if self.allows(rejected, rows):
+            return
         first = f"; the first: {why}" if why else ""
         if self.most is None:
-            if rejected and rejected >= rows:
-                end = f"{first}. See `--encoding` and `--max-rejects` in {PAGE}"
-                raise TableError(f"All {rows:,} {what} were refused{end}", where=path)
-            return
-        if rejected > (self.most * rows if self.is_share else self.most):
-            most = f"{self.most:.4%}" if self.is_share else f"{int(self.most):,}"
-            raise TableError(f"at most {most} refused {what}", f"{rejected:,} of {rows:,}{first}", path)
+            end = f"{first}. See `--encoding` and `--max-rejects` in {PAGE}"
+            raise TableError(f"All {rows:,} {what} were refused{end}", where=path)
+        most = f"{self.most:.4%}" if self.is_share else f"{int(self.most):,}"
+        raise TableError(f"at most {most} refused {what}", f"{rejected:,} of {rows:,}{first}", path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,10 @@ import pyarrow as pa
 import typer
 
 from thatch import Engine, TableError
-from thatch.app.cli.options import EventsFile, Nulls, SchemaFile, SubscriptionsFile
+from thatch.app.cli.options import EventsFile, Nulls, SubscriptionsFile, reads_files
 from thatch.app.cli.output import json_line, note, progress, say
-from thatch.app.cli.sources import fill_engine, load_schema, read_valid_events
+from thatch.app.cli.sources import fill_engine, read_valid_events
+from thatch.formats.reading import Reading
 
 __all__ = ["bench"]
 
@@ -31,6 +32,7 @@ Figures = dict[str, Any]  # as in the JSON output
 
 
 @bench.command("match")
+@reads_files
 def match(
     subscriptions: SubscriptionsFile,
     events: EventsFile,
@@ -39,8 +41,9 @@ def match(
     ] = 100_000,
     rounds: Annotated[int, typer.Option(help="Match all events at least this often.", min=1)] = 5,
     nulls: Nulls = "missing",
-    schema: SchemaFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of lines.")] = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Measure how fast events of a file are matched against subscriptions of a file.
 
@@ -54,8 +57,8 @@ def match(
       $ thatch bench match subscriptions.csv events.jsonl --rounds 10 --limit 1000
       $ thatch bench match subscriptions.csv events.jsonl --json
     """
-    engine, refused, seconds = fill_engine(subscriptions, load_schema(schema))
-    taken, skipped, matches = _valid_events(engine, events, limit, nulls)
+    engine, refused, seconds = fill_engine(subscriptions, reading)
+    taken, skipped, matches = _valid_events(engine, events, limit, nulls, reading)
     if not taken:
         raise TableError(f"{events} has no events ({skipped:,} rows were skipped)")
     note(f"Matching {len(taken):,} events, {rounds} rounds.")
@@ -83,7 +86,9 @@ def match(
         _print_figures(figures)
 
 
-def _valid_events(engine: Engine, path: str, limit: int, nulls: str) -> tuple[list[dict[str, Any]], int, int]:
+def _valid_events(
+    engine: Engine, path: str, limit: int, nulls: str, reading: Reading
+) -> tuple[list[dict[str, Any]], int, int]:
     """The valid events, the number of other rows, and the number of all matches. This also loads the kernels."""
     rejects: list[tuple[int, str]] = []
     taken: list[dict[str, Any]] = []
@@ -91,7 +96,7 @@ def _valid_events(engine: Engine, path: str, limit: int, nulls: str) -> tuple[li
     with progress("events") as meter:
         names = engine.attributes()
         found = read_valid_events(
-            path, rejects, lambda event: (event, len(engine.match(event))), nulls, names=names
+            path, rejects, lambda event: (event, len(engine.match(event))), nulls, reading, names=names
         )
         for _, (event, count) in islice(found, limit):
             taken.append(event)

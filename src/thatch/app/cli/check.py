@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from thatch import Filter, Schema, ThatchError, parse
-from thatch.app.cli.options import Encoding, Missing, SchemaFile, SubscriptionsFile
+from thatch.app.cli.options import SubscriptionsFile, reads_files
 from thatch.app.cli.output import note_rows, progress, say
-from thatch.app.cli.sources import load_schema
 from thatch.engine.tables import text_column
 from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import SubscriptionFile, read_subscriptions
@@ -23,9 +22,9 @@ _SHOWN = 5  # filters that together cover one
 Row = tuple[int, str, Filter]
 
 
+@reads_files
 def check(
     subscriptions: SubscriptionsFile,
-    schema: SchemaFile = None,
     budget: Annotated[
         int,
         typer.Option(
@@ -33,34 +32,33 @@ def check(
             min=0,
         ),
     ] = 10_000_000,
-    missing: Missing = None,
-    encoding: Encoding = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Check the filters of a file.
 
     Errors are filters that do not parse or can never match, and duplicate ids. Warnings are alternatives inside a
     filter that can never hold or add nothing, and filters that are equal to, or covered by, others of the file.
 
-    Exits with 0 if there are no errors, with 1 if there are, and with 2 if the file cannot be read; warnings do not
-    count. docs/reference/command-line.md has the exit codes of all commands.
+    Exits with 0 if there are no errors, or no more than --max-rejects allows; with 1 if there are; and with 2 if the
+    file cannot be read. Warnings do not count. docs/reference/command-line.md has the exit codes of all commands.
 
     \b
     Examples:
       $ thatch check subscriptions.csv
       $ thatch check subscriptions.csv --budget 100000
     """
-    reading = Reading(missing=tuple(missing) if missing else None, encoding=encoding)
     with progress(f"reading {subscriptions}"):
         loaded = read_subscriptions(subscriptions, reading)
-    declared = load_schema(schema)
-    accepted, errors = _parse_all(loaded, declared)
-    warnings = [*_inside(accepted), *_between(accepted, declared, budget)]
+    accepted, errors = _parse_all(loaded, reading.schema)
+    warnings = [*_inside(accepted), *_between(accepted, reading.schema, budget)]
     for row, text in sorted(errors):
         say(f"row {row}: error: {text}")
     for row, text in sorted(warnings):
         say(f"row {row}: warning: {text}")
     say(f"{len(accepted):,} filters accepted, {len(errors):,} refused, {len(warnings):,} warnings")
-    if errors:
+    limit = reading.rejects
+    if errors and (limit.most is None or not limit.allows(len(errors), len(accepted) + len(errors))):
         raise typer.Exit(1)
 
 

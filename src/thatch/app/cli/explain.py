@@ -8,22 +8,25 @@ from typing import Annotated
 import typer
 
 from thatch import EventError, parse
-from thatch.app.cli.options import SchemaFile
+from thatch.app.cli.options import reads_files
 from thatch.app.cli.output import say
-from thatch.app.cli.sources import load_engine, load_schema
+from thatch.app.cli.sources import load_engine
 from thatch.errors import shown
+from thatch.formats.reading import Reading
 from thatch.model.values import reason_of
 
 __all__ = ["explain"]
 
 
+@reads_files
 def explain(
     filter: Annotated[str, typer.Argument(help="Filter text or JSON pattern; with --subscriptions, an id.")],
     event: Annotated[str, typer.Argument(help="The event as JSON.")],
     subscriptions: Annotated[
         str | None, typer.Option(help="File of subscriptions in which to find the id.")
     ] = None,
-    schema: SchemaFile = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Show which conditions of a filter hold for an event, and the values seen.
 
@@ -39,11 +42,10 @@ def explain(
         read = json.loads(event)
     except (ValueError, RecursionError) as error:
         raise EventError("an event as JSON", f"{shown(event)} ({reason_of(error)})") from None
-    declared = load_schema(schema)
     if subscriptions is None:
-        found = parse(filter, declared)
+        found = parse(filter, reading.schema)
     else:
-        found = load_engine(subscriptions, declared).filter(filter)
+        found = load_engine(subscriptions, reading).filter(filter)
     explanation = found.explain(read)
     say(str(explanation))
     if not explanation.matches:

@@ -7,43 +7,34 @@ from typing import Annotated
 import typer
 
 from thatch.app.cli.options import (
-    Encoding,
     Master,
-    MaxLine,
-    MaxRejects,
-    MaxUnpacked,
-    Missing,
     OutFolder,
     Overwrite,
     SchemaFile,
     SparkChoice,
-    Strict,
-    reading_of,
+    reads_files,
 )
 from thatch.app.cli.output import chooses_spark, local_job, note, say, say_files, spark_job
-from thatch.app.cli.sources import load_schema
+from thatch.formats.reading import Reading
 
 __all__ = ["load"]
 
 _SHOWN = 5
 
 
-def load(  # noqa: PLR0913, PLR0917 - an option each
+@reads_files
+def load(
     subscriptions: Annotated[
         str, typer.Argument(help="Files of subscriptions: .csv, .jsonl or .parquet; a folder or a glob.")
     ],
     out: OutFolder,
-    schema: SchemaFile = None,
     spark: SparkChoice = None,
     master: Master = None,
     index: Annotated[bool, typer.Option(help="Build index.thatch, which thatch.Engine.open opens.")] = True,
     overwrite: Overwrite = False,
-    missing: Missing = None,
-    encoding: Encoding = None,
-    strict: Strict = False,
-    max_rejects: MaxRejects = None,
-    max_line: MaxLine = "16M",
-    max_unpacked: MaxUnpacked = None,
+    *,
+    schema: SchemaFile,
+    reading: Reading,
 ) -> None:
     """Parse and check subscriptions: small files in this process, large ones in parallel, on Spark.
 
@@ -56,8 +47,6 @@ def load(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch load subscriptions.csv --out loaded
       $ thatch load 'subs*.csv' --out loaded --overwrite --spark --master 'local[2]' --no-index
     """
-    declared = load_schema(schema)
-    reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     from thatch.pipeline.folders import REPORT
     from thatch.pipeline.jobs.load import INDEX, REJECTS, SUBSCRIPTIONS, load_files
 
@@ -67,13 +56,13 @@ def load(  # noqa: PLR0913, PLR0917 - an option each
             output,
         ):
             facts = load_files(
-                session, subscriptions, output, schema=declared, with_index=index, reading=reading
+                session, subscriptions, output, schema=reading.schema, with_index=index, reading=reading
             )
     else:
         from thatch.pipeline.embedded.load import load_here
 
         with local_job("loading", out, overwrite=overwrite, schema=schema) as output:
-            facts = load_here(subscriptions, output, schema=declared, with_index=index, reading=reading)
+            facts = load_here(subscriptions, output, schema=reading.schema, with_index=index, reading=reading)
     if facts.refused:
         note(f"{facts.refused:,} rows of {subscriptions} were refused:")
         for each in facts.reasons[:_SHOWN]:

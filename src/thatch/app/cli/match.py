@@ -10,26 +10,21 @@ import typer
 
 from thatch.app.cli.matches import check_matches, matches_to
 from thatch.app.cli.options import (
-    Encoding,
     EventsFile,
     Master,
-    MaxLine,
-    MaxRejects,
-    MaxUnpacked,
-    Missing,
     Now,
     Nulls,
     Overwrite,
     SchemaFile,
-    Strict,
     SubscriptionsFile,
     moment_of,
-    reading_of,
+    reads_files,
 )
 from thatch.app.cli.output import SHOWN, flush, note, note_rows, progress, say, say_files, spark_job
-from thatch.app.cli.sources import load_engine, load_schema, read_valid_events
+from thatch.app.cli.sources import load_engine, read_valid_events
 from thatch.errors import TableError
 from thatch.formats.live import Live
+from thatch.formats.reading import Reading
 
 if TYPE_CHECKING:
     from thatch.pipeline.jobs.match_report import MatchFacts
@@ -37,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["match"]
 
 
+@reads_files
 def match(  # noqa: PLR0913, PLR0917 - an option each
     subscriptions: SubscriptionsFile,
     events: EventsFile,
@@ -50,7 +46,6 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         Literal["subscription", "subscriber"], typer.Option(help="`subscriber` lists each subscriber once.")
     ] = "subscription",
     nulls: Nulls = "missing",
-    schema: SchemaFile = None,
     now: Now = None,
     spark: Annotated[bool, typer.Option("--spark", help="Match on Spark; files, folders or globs.")] = False,
     give: Annotated[
@@ -66,12 +61,6 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     ] = "auto",
     master: Master = None,
     overwrite: Overwrite = False,
-    missing: Missing = None,
-    encoding: Encoding = None,
-    strict: Strict = False,
-    max_rejects: MaxRejects = None,
-    max_line: MaxLine = "16M",
-    max_unpacked: MaxUnpacked = None,
     with_event: Annotated[
         bool, typer.Option("--with-event", help="Put the event itself beside its matches, as `content`.")
     ] = False,
@@ -79,6 +68,9 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         bool,
         typer.Option("--follow", help="Go on as the file of JSON lines grows or is rotated, until Ctrl-C."),
     ] = False,
+    *,
+    schema: SchemaFile,
+    reading: Reading,
 ) -> None:
     """Match events with subscriptions.
 
@@ -96,9 +88,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch match subscriptions.csv 'events*.jsonl' --spark --give counts --out counted
       $ thatch match loaded events.jsonl --spark --give hours --time time --out deliveries
     """
-    declared = load_schema(schema)
     when = moment_of(now)
-    reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     if spark:
         from thatch.pipeline.jobs.match import MatchOptions, match_files
 
@@ -109,7 +99,13 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         if by != "subscription":
             raise TableError("--by subscriber does not work with --spark: use --give hours")
         options = MatchOptions(
-            give=give, time=time, now=when, nulls=nulls, strategy=strategy, schema=declared, reading=reading
+            give=give,
+            time=time,
+            now=when,
+            nulls=nulls,
+            strategy=strategy,
+            schema=reading.schema,
+            reading=reading,
         )
         with spark_job("match", "matching", str(out), master=master, overwrite=overwrite, schema=schema) as (
             session,
@@ -123,7 +119,7 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
     if follow and out is not None:
         raise TableError("--follow prints its results: a file would never be complete, so leave out --out")
     check_matches(out, [subscriptions, events, schema], overwrite=overwrite)
-    engine = load_engine(subscriptions, declared, reading)
+    engine = load_engine(subscriptions, reading)
     rejects = FirstRows()
     try:
         with (

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from thatch.errors import SubscriptionError, shown
+from thatch.errors import SchemaError, SubscriptionError, shown
 from thatch.formats.reading import Reading, RejectLimit, bytes_of_size
 from thatch.model.schema import Schema
+from thatch.model.values import reason_of
 
 __all__ = [
     "POLICIES",
-    "Encoding",
     "EventsFile",
     "Master",
-    "MaxLine",
-    "MaxRejects",
-    "MaxUnpacked",
-    "Missing",
     "Now",
     "Nulls",
     "OutFolder",
     "Overwrite",
     "SchemaFile",
     "SparkChoice",
-    "Strict",
     "SubscriptionsFile",
     "TopologyArgument",
     "Way",
+    "load_schema",
     "moment_of",
-    "reading_of",
+    "reads_files",
 ]
 
 POLICIES = "exact, pairwise, flooding, negative-space, approximate:K, probabilistic:DELTA, merging, merging:THRESHOLD"
@@ -125,22 +125,54 @@ def moment_of(text: str | None) -> float | None:
     return seconds(when, "--now")
 
 
-def reading_of(
-    schema: Schema | None,
-    missing: list[str] | None,
-    encoding: str | None,
-    max_line: str,
-    max_unpacked: str | None,
-    max_rejects: str | None,
-    *,
-    strict: bool,
+def _read_options(
+    schema: SchemaFile = None,
+    missing: Missing = None,
+    encoding: Encoding = None,
+    strict: Strict = False,
+    max_rejects: MaxRejects = None,
+    max_line: MaxLine = "16M",
+    max_unpacked: MaxUnpacked = None,
 ) -> Reading:
-    """How files are read, from the options of a command."""
     return Reading(
         missing=tuple(missing) if missing else None,
         encoding=encoding,
-        schema=schema,
+        schema=load_schema(schema),
         max_line=bytes_of_size(max_line, "--max-line"),
         max_unpacked=None if max_unpacked is None else bytes_of_size(max_unpacked, "--max-unpacked"),
         rejects=RejectLimit.of(max_rejects, strict=strict),
     )
+
+
+def reads_files(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options for reading files; it gets them together as `reading`.
+
+    A command with a parameter `schema` also gets the file of declared types, to say that it is read.
+    """
+    own = dict(signature(command, eval_str=True).parameters)
+    shared = dict(signature(_read_options, eval_str=True).parameters)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        options = {name: given.pop(name) for name in shared}
+        more = {"schema": options["schema"]} if "schema" in own else {}
+        command(**given, **more, reading=_read_options(**options))
+
+    kept = [each for name, each in own.items() if name not in {"schema", "reading"}]
+    added = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in shared.values()]
+    vars(run)["__signature__"] = Signature([*kept, *added])  # what Typer reads
+    return run
+
+
+def load_schema(path: Path | None) -> Schema | None:
+    """A schema from a JSON file such as `{"qty": {"type": "Integer", "minimum": 0}}`."""
+    if path is None:
+        return None
+    try:
+        return Schema.from_description(json.loads(path.read_text(encoding="utf-8")))
+    except SchemaError as error:
+        where = f"{path}, {error.where}" if error.where else str(path)
+        raise SchemaError(error.expected, error.got, where) from error
+    except (OSError, ValueError, RecursionError) as error:
+        expected = 'a schema such as {"qty": {"type": "Integer", "minimum": 0}}'
+        raise SchemaError(expected, reason_of(error), str(path)) from error

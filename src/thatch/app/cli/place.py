@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from thatch.app.cli.options import Master, OutFolder, Overwrite, SchemaFile
+from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile, reads_files
 from thatch.app.cli.output import (
     command_line,
     note,
@@ -21,7 +21,8 @@ from thatch.app.cli.output import (
     spark_job,
     this_moment,
 )
-from thatch.app.cli.sources import load_filters, load_schema
+from thatch.app.cli.sources import load_filters
+from thatch.formats.reading import Reading
 
 if TYPE_CHECKING:
     from thatch.pipeline.jobs.place import Inputs
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["place"]
 
 
+@reads_files
 def place(  # noqa: PLR0913 - an option each
     subscriptions: Annotated[
         str,
@@ -74,12 +76,14 @@ def place(  # noqa: PLR0913 - an option each
         str, typer.Option(help="Two attributes for the map of filters in the report: price,volume.")
     ] = "",
     seed: Annotated[int, typer.Option(help="Seed of random numbers.", min=0)] = 0,
-    schema: SchemaFile = None,
+    nulls: Nulls = "missing",
     spark: Annotated[
         bool, typer.Option("--spark", help="Run on Spark; inputs may be folders or globs.")
     ] = False,
     master: Master = None,
     overwrite: Overwrite = False,
+    schema: SchemaFile,
+    reading: Reading,
 ) -> None:
     """Assign subscribers to brokers: little traffic, short delays, balanced loads.
 
@@ -94,7 +98,7 @@ def place(  # noqa: PLR0913 - an option each
       $ thatch place subscriptions.csv --tree tree.json --locations locations.csv --profile profile --out placed --spark
     """
     _require(algorithm, tree, on_spark=spark)
-    declared = load_schema(schema)
+    declared = reading.schema
     from thatch.formats.subscriptions import is_loaded, loaded_schema
     from thatch.pipeline.jobs.job import JobOutput
     from thatch.pipeline.jobs.place import Inputs, place_files, place_here
@@ -117,6 +121,8 @@ def place(  # noqa: PLR0913 - an option each
         profile=None if profile is None else str(profile),
         events=events,
         schema=declared if spark or not is_loaded(subscriptions) else loaded_schema(subscriptions, declared),
+        reading=reading,
+        nulls=nulls,
         boxes=boxes,
         map=tuple(each.strip() for each in map.split(",") if each.strip()),
     )
@@ -126,19 +132,20 @@ def place(  # noqa: PLR0913 - an option each
             output,
         ):
             plan, refused = place_files(session, inputs, wanted, output, now=time.perf_counter)
+        note_rows(f"rows of {subscriptions} were refused", refused)
     else:
-        filters, refused = load_filters(subscriptions, inputs.schema)
+        filters, refused = load_filters(subscriptions, inputs.schema, reading)
         output = JobOutput(
             out,
             inputs=(str(schema),) if schema else (),
             overwrite=overwrite,
             command=command_line(),
             made=this_moment(),
+            tell=note,
         )
         clock = time.perf_counter
         with progress("placing") as meter:
             plan = place_here(filters, refused, inputs, wanted, output, now=clock, tell=meter.describe)
-    note_rows(f"rows of {subscriptions} were refused", refused)
     _print_plan(plan, inputs, out.rstrip("/"))
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from thatch.app.cli.options import SchemaFile, SubscriptionsFile
+from thatch.app.cli.options import Nulls, SubscriptionsFile, reads_files
 from thatch.app.cli.output import note, note_rows, progress, say
-from thatch.app.cli.sources import load_engine, load_schema, read_valid_events
+from thatch.app.cli.sources import load_engine, read_valid_events
 from thatch.errors import TableError
 from thatch.formats.profile import read_profile
+from thatch.formats.reading import Reading
 from thatch.model.events import Record, read_event
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ def _group() -> None:
 
 
 @plan.command("explain")
-def explain(
+@reads_files
+def explain(  # noqa: PLR0913 - an option each
     subscriptions: SubscriptionsFile,
     profile: Annotated[
         Path | None,
@@ -61,7 +64,9 @@ def explain(
     lines: Annotated[
         int, typer.Option(help="Print at most this many lines of the plan and of commonalities.", min=1)
     ] = 20,
-    schema: SchemaFile = None,
+    nulls: Nulls = "missing",
+    *,
+    reading: Reading,
 ) -> None:
     """Explain the matching plan of a set of subscriptions.
 
@@ -79,9 +84,8 @@ def explain(
     from thatch.planning import plan as planned
     from thatch.planning.explanation import algorithm_line, commonality_lines, plan_lines, topology_line
 
-    declared = load_schema(schema)
     known = None if profile is None else read_profile(profile)
-    engine = load_engine(subscriptions, declared)
+    engine = load_engine(subscriptions, reading)
     filters = {each: engine.filter(each) for each in engine}
     if not filters:
         raise TableError(f"{subscriptions} has no valid subscriptions")
@@ -98,36 +102,49 @@ def explain(
     say("plan")
     for line in plan_lines(found, wanted.member_names, lines):
         say(f"  {line}")
-    _print_costs(wanted, found, events, limit, is_guessed=profile is None)
+    _print_predicted(wanted, found)
+    if events is not None:
+        names = engine.attributes()
+        _print_counted(wanted, found, events, _first_events(events, limit, wanted, nulls, reading, names))
+        if profile is None:
+            note(
+                "Selectivities are guesses; for better predictions add --profile with a folder of `thatch profile`."
+            )
 
 
-def _print_costs(
-    wanted: FilterSet, found: MatchingPlan, events: str | None, limit: int, *, is_guessed: bool
-) -> None:
+def _print_predicted(wanted: FilterSet, found: MatchingPlan) -> None:
     from thatch.planning import plan_as_given
 
-    arrived = plan_as_given(wanted.problem)
     say("cost of an event")
     say(f"  {'':10}{'planned':>12}{'in file order':>14}{'ratio':>8}")
-    _print_row("predicted", found.cost, arrived.cost)
-    if events is None:
-        return
+    _print_row("predicted", found.cost, plan_as_given(wanted.problem).cost)
+
+
+def _first_events(
+    events: str, limit: int, wanted: FilterSet, nulls: str, reading: Reading, names: Collection[str]
+) -> list[Record]:
+    """The first valid events of a file."""
     records: list[Record] = []
     rejects: list[tuple[int, str]] = []
     with progress("events") as meter:
-        valid = read_valid_events(events, rejects, lambda event: read_event(event, wanted.schema))
+        valid = read_valid_events(
+            events, rejects, lambda event: read_event(event, wanted.schema), nulls, reading, names=names
+        )
         for _, record in islice(valid, limit):
             records.append(record)
             meter.step()
     note_rows(f"rows of {events} are not events and were skipped", rejects)
     if not records:
         raise TableError(f"{events} has no events ({len(rejects):,} rows were skipped)")
+    return records
+
+
+def _print_counted(wanted: FilterSet, found: MatchingPlan, events: str, records: list[Record]) -> None:
+    from thatch.planning import plan_as_given
+
+    arrived = plan_as_given(wanted.problem)
     _print_row("counted", *(wanted.cost(each, records) / len(records) for each in (found, arrived)))
     say(f"  on {len(records):,} events of {events}")
-    if is_guessed:
-        note(
-            "Selectivities are guesses; for better predictions add --profile with a folder of `thatch profile`."
-        )
 
 
 def _print_row(name: str, planned: float, arrived: float) -> None:

@@ -7,26 +7,21 @@ from typing import Annotated
 import typer
 
 from thatch.app.cli.options import (
-    Encoding,
     Master,
-    MaxLine,
-    MaxRejects,
-    MaxUnpacked,
-    Missing,
     Nulls,
     OutFolder,
     Overwrite,
     SchemaFile,
     SparkChoice,
-    Strict,
-    reading_of,
+    reads_files,
 )
 from thatch.app.cli.output import chooses_spark, local_job, note, say, say_files, spark_job
-from thatch.app.cli.sources import load_schema
+from thatch.formats.reading import Reading
 
 __all__ = ["profile"]
 
 
+@reads_files
 def profile(  # noqa: PLR0913 - an option each
     events: Annotated[
         str, typer.Argument(help="Files of events: .jsonl, .csv or .parquet; a folder or a glob.")
@@ -38,16 +33,11 @@ def profile(  # noqa: PLR0913 - an option each
     out: OutFolder,
     fraction: Annotated[float, typer.Option(help="Profile a random sample: this share of the events.")] = 1.0,
     nulls: Nulls = "missing",
-    schema: SchemaFile = None,
     spark: SparkChoice = None,
     master: Master = None,
     overwrite: Overwrite = False,
-    missing: Missing = None,
-    encoding: Encoding = None,
-    strict: Strict = False,
-    max_rejects: MaxRejects = None,
-    max_line: MaxLine = "16M",
-    max_unpacked: MaxUnpacked = None,
+    schema: SchemaFile,
+    reading: Reading,
 ) -> None:
     """Profile a log of events, and how subscriptions match it: a small log in this process, a large one on Spark.
 
@@ -61,13 +51,11 @@ def profile(  # noqa: PLR0913 - an option each
       $ thatch profile events.jsonl --out profile
       $ thatch profile 'events*.jsonl' subscriptions.csv --out profile --overwrite --fraction 0.5 --spark
     """
-    declared = load_schema(schema)
-    reading = reading_of(declared, missing, encoding, max_line, max_unpacked, max_rejects, strict=strict)
     from thatch.pipeline.folders import REPORT
     from thatch.pipeline.jobs.profile import ProfileOptions, profile_files
 
     options = ProfileOptions(
-        subscriptions=subscriptions, nulls=nulls, fraction=fraction, schema=declared, reading=reading
+        subscriptions=subscriptions, nulls=nulls, fraction=fraction, schema=reading.schema, reading=reading
     )
     inputs = [events] if subscriptions is None else [events, subscriptions]
     if chooses_spark(spark, master, inputs):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile, SparkChoice
+from thatch.app.cli.options import Master, Nulls, OutFolder, Overwrite, SchemaFile, SparkChoice, reads_files
 from thatch.app.cli.output import chooses_spark, local_job, note, note_rows, say, say_files, spark_job
-from thatch.app.cli.sources import load_schema
 from thatch.errors import ParameterError
+from thatch.formats.reading import Reading
 
 if TYPE_CHECKING:
     from thatch.pipeline.jobs.merge_report import MergeFacts
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["reduce"]
 
 
+@reads_files
 def reduce(  # noqa: PLR0913, PLR0917 - an option each
     subscriptions: Annotated[
         str,
@@ -55,10 +56,12 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
         typer.Option(help="With --merge: a folder of `thatch profile`, to estimate false positives."),
     ] = None,
     nulls: Nulls = "missing",
-    schema: SchemaFile = None,
     spark: SparkChoice = None,
     master: Master = None,
     overwrite: Overwrite = False,
+    *,
+    schema: SchemaFile,
+    reading: Reading,
 ) -> None:
     """Report redundant subscriptions: the others match every event that any subscription matches.
 
@@ -72,7 +75,6 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch reduce loaded --out reduced --order volume --budget 20000
       $ thatch reduce subscriptions.csv --out merged --merge --budget 0.02 --events 'log*.jsonl'
     """
-    declared = load_schema(schema)
     from thatch.pipeline.jobs.merge import MergeOptions, merge_files
     from thatch.pipeline.jobs.reduce import ReduceOptions, reduce_files
 
@@ -82,7 +84,7 @@ def reduce(  # noqa: PLR0913, PLR0917 - an option each
         budget=(budget or 0.0) if merge else 0.0, events=events, profile=profile, nulls=nulls
     )
     cells = None if merge or budget is None else _whole(budget)
-    reducing = ReduceOptions(policy=policy, budget=cells, order=order, schema=declared)
+    reducing = ReduceOptions(policy=policy, budget=cells, order=order, schema=reading.schema, reading=reading)
     if merge:
         if spark is False:
             raise ParameterError("--merge runs on Spark: leave out --no-spark")

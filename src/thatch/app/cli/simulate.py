@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thatch.app.cli.options import POLICIES, Overwrite, SchemaFile, TopologyArgument, Way
+from thatch.app.cli.options import POLICIES, Nulls, Overwrite, SchemaFile, TopologyArgument, Way, reads_files
 from thatch.app.cli.output import command_line, note, note_rows, progress, say, this_moment
-from thatch.app.cli.sources import load_engine, load_policy, load_schema, load_topology
+from thatch.app.cli.sources import load_engine, load_policy, load_topology, read_valid_events
 from thatch.errors import ParameterError, shown
+from thatch.formats.reading import Reading
 from thatch.outputs import check_file
 
 if TYPE_CHECKING:
-    from thatch import Schema
     from thatch.runtime.simulated.scenario import Interest, Played
 
 __all__ = ["simulate"]
@@ -25,6 +25,7 @@ __all__ = ["simulate"]
 _MOST = 10_000_000  # subscriptions or events to generate
 
 
+@reads_files
 def simulate(  # noqa: PLR0913, PLR0917 - an option each
     topology: TopologyArgument,
     policy: Annotated[
@@ -47,12 +48,15 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     duplication: Annotated[
         float, typer.Option(help="Probability that a frame arrives twice.", min=0, max=0.99)
     ] = 0.0,
-    schema: SchemaFile = None,
+    nulls: Nulls = "missing",
     seed: Annotated[
         int, typer.Option(help="Seed of random numbers: the same seed gives the same run.", min=0)
     ] = 0,
     out: Annotated[Path | None, typer.Option(help="Write a page with figures to this .html file.")] = None,
     overwrite: Overwrite = False,
+    *,
+    schema: SchemaFile,
+    reading: Reading,
 ) -> None:
     """Simulate a network of brokers and print the traffic, table sizes and delays.
 
@@ -75,12 +79,11 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
         read = [topology, subscriptions, events, schema]
         check_file(out, inputs=[each for each in read if each and Path(each).exists()], overwrite=overwrite)
     policies = {name: load_policy(name) for name in policy or ["exact"]}
-    declared = load_schema(schema)
     scenario = Scenario(
         topology=load_topology(topology, seed),
-        interests=_interests(subscriptions, workload, seed, declared),
-        events=_events(events, workload, seed),
-        schema=declared,
+        interests=_interests(subscriptions, workload, seed, reading),
+        events=_events(events, workload, seed, nulls, reading),
+        schema=reading.schema,
         faults=Faults(loss=loss, duplication=duplication),
         publishers=publishers,
         rate=rate,
@@ -99,12 +102,12 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
         note(f"Wrote the page {out}.")
 
 
-def _interests(source: str, workload: str, seed: int, schema: Schema | None) -> Sequence[Interest]:
+def _interests(source: str, workload: str, seed: int, reading: Reading) -> Sequence[Interest]:
     from thatch.runtime.simulated.scenario import Interest
 
     count = _count(source)
     if count is None:
-        engine = load_engine(source, schema)
+        engine = load_engine(source, reading)
         table = engine.subscriptions()
         ids, subscribers = (table.column(name).to_pylist() for name in ("subscription", "subscriber"))
         pairs = zip(ids, subscribers, strict=True)
@@ -115,23 +118,29 @@ def _interests(source: str, workload: str, seed: int, schema: Schema | None) -> 
     with progress("generating subscriptions"):
         texts = generate(workload, subscriptions=count, events=0, seed=seed).filter_texts()
         return [
-            Interest(f"s{number}", f"c{number}", parse(text, schema=schema))
+            Interest(f"s{number}", f"c{number}", parse(text, schema=reading.schema))
             for number, text in enumerate(texts, start=1)
         ]
 
 
-def _events(source: str, workload: str, seed: int) -> Sequence[Mapping[str, Any]]:
+def _events(
+    source: str, workload: str, seed: int, nulls: str, reading: Reading
+) -> Sequence[Mapping[str, Any]]:
     count = _count(source)
     if count is not None:
         from thatch.workloads import generate
 
         with progress("generating events"):
             return generate(workload, subscriptions=0, events=count, seed=seed).events()
-    from thatch.formats.events import read_events
+    from thatch.model.events import read_event
+
+    def check(event: dict[str, Any]) -> dict[str, Any]:
+        read_event(event, reading.schema)
+        return event
 
     rejects: list[tuple[int, str]] = []
     with progress(f"reading {source}"):
-        read = [event for _, event in read_events(source, lambda *each: rejects.append(each))]
+        read = [event for _, event in read_valid_events(source, rejects, check, nulls, reading)]
     note_rows(f"rows of {source} are not events and were skipped", rejects)
     return read
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -15,12 +13,11 @@ from thatch import Engine, EventError, Filter, Schema, ThatchError
 from thatch.app.cli.options import POLICIES
 from thatch.app.cli.output import note, note_rows, progress
 from thatch.engine.subscriptions import read_subscription
-from thatch.errors import FilterError, ParameterError, SchemaError, SubscriptionError, TableError, shown
+from thatch.errors import FilterError, ParameterError, SubscriptionError, TableError, shown
 from thatch.formats.events import read_events
 from thatch.formats.live import Live
 from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import is_loaded, read_loaded, read_subscriptions
-from thatch.model.values import reason_of
 
 if TYPE_CHECKING:
     from thatch.model.topology import Topology
@@ -31,7 +28,6 @@ __all__ = [
     "load_engine",
     "load_filters",
     "load_policy",
-    "load_schema",
     "load_topology",
     "read_valid_events",
 ]
@@ -41,36 +37,19 @@ _AT_ONCE = 10_000  # subscriptions between two steps of the progress bar
 Valid = TypeVar("Valid")
 
 
-def load_schema(path: Path | None) -> Schema | None:
-    """A schema from a JSON file such as `{"qty": {"type": "Integer", "minimum": 0}}`."""
-    if path is None:
-        return None
-    try:
-        return Schema.from_description(json.loads(path.read_text(encoding="utf-8")))
-    except SchemaError as error:
-        where = f"{path}, {error.where}" if error.where else str(path)
-        raise SchemaError(error.expected, error.got, where) from error
-    except (OSError, ValueError, RecursionError) as error:
-        expected = 'a schema such as {"qty": {"type": "Integer", "minimum": 0}}'
-        raise SchemaError(expected, reason_of(error), str(path)) from error
-
-
-def load_engine(path: str, schema: Schema | None, reading: Reading | None = None) -> Engine:
+def load_engine(path: str, reading: Reading) -> Engine:
     """An engine with the valid subscriptions of a file; the others are reported on standard error."""
-    engine, rejects, _ = fill_engine(path, schema, reading)
-    note_rows(f"subscriptions of {path} were refused (`thatch check {path}` lists all)", rejects)
-    limit = (reading or Reading()).rejects
-    limit.check(len(rejects), len(engine) + len(rejects), path, "subscriptions")
-    return engine
+    return fill_engine(path, reading)[0]
 
 
-def fill_engine(
-    path: str, schema: Schema | None, reading: Reading | None = None
-) -> tuple[Engine, list[tuple[int, str]], float]:
-    """An engine with the valid subscriptions of a file, the other rows with reasons, and the seconds to subscribe."""
+def fill_engine(path: str, reading: Reading) -> tuple[Engine, list[tuple[int, str]], float]:
+    """An engine with the valid subscriptions of a file, the other rows with reasons, and the seconds to subscribe.
+
+    The other rows are reported on standard error. Raises a `TableError` if there are too many of them.
+    """
     with progress(f"reading {path}"):
         loaded = read_subscriptions(path, reading)
-    engine, spent = Engine(schema), 0.0
+    engine, spent = Engine(reading.schema), 0.0
     rejects = list(loaded.rejects)
     seen: set[str | None] = set()
     with progress("subscriptions", loaded.table.num_rows) as meter:
@@ -89,15 +68,23 @@ def fill_engine(
                 (loaded.rows[start + kept[each["row"]]], each["reason"]) for each in refused.to_pylist()
             ]
             meter.step(part.num_rows)
-    return engine, sorted(rejects), spent
+    _report_rejects(path, rejects, len(engine), reading)
+    return engine, rejects, spent
+
+
+def _report_rejects(path: str, rejects: list[tuple[int, str]], good: int, reading: Reading) -> None:
+    """Report the rows that are no subscriptions, and raise a `TableError` if there are too many."""
+    rejects.sort()
+    note_rows(f"subscriptions of {path} were refused (`thatch check {path}` lists all)", rejects)
+    reading.rejects.check(len(rejects), good + len(rejects), path, "subscriptions")
 
 
 def read_valid_events(
     path: str,
     rejects: list[tuple[int, str]],
     check: Callable[[dict[str, Any]], Valid],
-    nulls: str = "missing",
-    reading: Reading | None = None,
+    nulls: str,
+    reading: Reading,
     live: Live | None = None,
     names: Collection[str] | None = None,
 ) -> Iterator[tuple[int, Valid]]:
@@ -128,18 +115,20 @@ def read_valid_events(
         else:
             good += 1
     if rejects:
-        limit = (reading or Reading()).rejects
-        limit.check(bad, good + bad, path, why=rejects[0][1])
+        reading.rejects.check(bad, good + bad, path, why=rejects[0][1])
 
 
-def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filter]], list[tuple[int, str]]]:
+def load_filters(
+    path: str, schema: Schema | None, reading: Reading
+) -> tuple[list[tuple[str, Filter]], list[tuple[int, str]]]:
     """The subscriber and filter of every valid subscription of a file; and the other rows, with reasons.
 
     The file may also be a folder written by `thatch load`. A subscription without a subscriber is its own subscriber. Of
-    several rows with one id the first valid one is accepted.
+    several rows with one id the first valid one is accepted. The other rows are reported on standard error; raises a
+    `TableError` if there are too many.
     """
     with progress(f"reading {path}"):
-        loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path)
+        loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path, reading)
     accepted: list[tuple[str, Filter]] = []
     rejects = list(loaded.rejects)
     seen: set[str] = set()
@@ -162,7 +151,8 @@ def load_filters(path: str, schema: Schema | None) -> tuple[list[tuple[str, Filt
                 continue
             seen.add(identity)
             accepted.append((subscriber or identity, made[1]))
-    return accepted, sorted(rejects)
+    _report_rejects(path, rejects, len(accepted), reading)
+    return accepted, rejects
 
 
 _SHAPE = re.compile(r"(line|star|tree|random):([0-9]{1,6})|(regions):([0-9]{1,4})x([0-9]{1,6})")

@@ -38,9 +38,10 @@ def reduce_here(path: str, options: ReduceOptions, output: JobOutput) -> ReduceF
     """Reduce the subscriptions of files as `reduce_files` does, without Spark."""
     with run_here(output, [path]) as job:
         work = JobWork(output.progress)
-        table, schema = read_rows_or_loaded(path, options.schema)
+        table, schema = read_rows_or_loaded(path, options.schema, options.reading)
         work.expect(2 * table.num_rows)
         checked = check_rows(table, schema, work, with_forms=True)
+        options.reading.rejects.check(checked.rejects.num_rows, table.num_rows, path, "subscriptions")
         job.put_parts(REJECTS, checked.rejects)
         found = _reduce(checked, options, schema, work)
         given = _join(found, checked)

@@ -62,10 +62,10 @@ class CheckedRows:
         return self.good.select(ACCEPTED_ROWS.names)
 
 
-def read_rows_or_loaded(path: str, schema: Schema | None) -> tuple[pa.Table, Schema | None]:
+def read_rows_or_loaded(path: str, schema: Schema | None, reading: Reading) -> tuple[pa.Table, Schema | None]:
     """Read the subscriptions of files with the schema given, or of a folder of `thatch load` with its own."""
     if not is_loaded(path):
-        return read_rows(path), schema
+        return read_rows(path, reading), schema
     known = loaded_schema(path, schema)
     loaded = read_loaded(path)
     batches = [*split_rows(loaded.table, loaded.rows, path), reject_rows(loaded.rejects)]

@@ -177,11 +177,11 @@ def _warn(remark: str) -> None:
 
 
 def read_files_or_loaded(
-    spark: SparkSession, path: str, schema: Schema | None
+    spark: SparkSession, path: str, schema: Schema | None, reading: Reading | None = None
 ) -> tuple[DataFrame, Schema | None]:
     """Read the subscriptions of files with the schema given, or of a folder of `thatch load` with its own."""
     if not is_loaded(path):
-        return read_subscriptions(spark, path), schema
+        return read_subscriptions(spark, path, reading), schema
     known = loaded_schema(path, schema)
     local = Path(path).resolve()  # Spark may have been started in another folder
     return spark.read.parquet(str(local / SUBSCRIPTIONS)), known

@@ -52,7 +52,7 @@ def merge_files(
     with run_job(spark, output, f"reducing {path}", [path, merging.events, merging.profile]) as job:
         # First, so that files that cannot be read are reported before any work.
         profile = None if merging.profile is None else read_profile(merging.profile)
-        log = None if merging.events is None else job.read_events(merging.events)
+        log = None if merging.events is None else job.read_events(merging.events, reducing.reading)
         if merging.events is not None and log is not None:
             job.tell_left_out(merging.events, log)
         with reduce_rows(job, path, reducing) as reduced:
@@ -63,6 +63,8 @@ def merge_files(
                 facts = merge_facts(merged, reduce_facts(reduced.found, job.read(REJECTS)))
             finally:
                 merged.forwarded.unpersist()
+        if merging.events is not None and log is not None:
+            reducing.reading.rejects.check(facts.refused, log.count, merging.events)
         frontier = facts.frontier.table()
         job.put_tables({Path(FRONTIER).stem: frontier})
         job.finish(

@@ -62,10 +62,14 @@ def write_profile(
 ) -> None:
     """Write the tables, the page and the manifest, unless too many rows were refused."""
     total, why = found.events + found.rejected, found.reasons[0][0] if found.reasons else ""
-    (reading or Reading()).rejects.check(found.rejected, total, parameters["events"], why=why)
+    limit, matches = (reading or Reading()).rejects, found.matches
+    limit.check(found.rejected, total, parameters["events"], why=why)
+    if matches is not None:
+        rows = matches.subscriptions + matches.rejected
+        limit.check(matches.rejected, rows, parameters["subscriptions"], "subscriptions")
     page = profile_report(found, parameters["events"], parameters["subscriptions"], job.command)
-    rows = job.put_tables(profile_tables(found))
-    job.finish(KIND, page=page, parameters=parameters, rows=rows)
+    tables = job.put_tables(profile_tables(found))
+    job.finish(KIND, page=page, parameters=parameters, rows=tables)
 
 
 def _add_rejects(found: Profile, log: EventSource) -> Profile:

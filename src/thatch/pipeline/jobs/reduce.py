@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from thatch.formats.reading import Reading
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import EXPIRES, FILTER, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, SparkSession
 from thatch.pipeline.forms import FORM
@@ -50,6 +51,7 @@ class ReduceOptions:
     budget: float | None = None
     order: Order = "arrival"
     schema: Schema | None = None
+    reading: Reading = field(default_factory=Reading)
 
     def __post_init__(self) -> None:
         check_limits(self.policy, self.budget, self.order)
@@ -106,12 +108,14 @@ class Reduced:
 @contextmanager
 def reduce_rows(job: SparkJob, path: str, options: ReduceOptions) -> Iterator[Reduced]:
     """Read subscriptions, write the other rows to `rejects`, and reduce the others."""
-    table, schema = read_files_or_loaded(job.spark, path, options.schema)
+    table, schema = read_files_or_loaded(job.spark, path, options.schema, options.reading)
     # Persisted: several passes and tables need it.
     rows = check_subscriptions(table, schema=schema, with_forms=True).persist()
     try:
         loaded = split_checked(rows)
         job.write(REJECTS, loaded.rejects)
+        if refused := job.read(REJECTS).count():
+            options.reading.rejects.check(refused, rows.count(), path, "subscriptions")
         found = reduce(
             loaded.accepted, policy=options.policy, budget=options.budget, order=options.order, schema=schema
         )
