@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from thatch.runtime.network import Network
     from thatch.stores import PostgresStore, SqliteStore
     from thatch.tiering import TieredEngine
+    from thatch.windows import Window
 
 __version__ = "0.1.0"
 
@@ -86,6 +87,7 @@ __all__ = [
     "TieredEngine",
     "Timing",
     "Topology",
+    "Window",
     "attr",
     "circle",
     "covered_by",
@@ -114,6 +116,7 @@ _MODULES = {
     "thatch.runtime.network": ("Network",),
     "thatch.stores": ("PostgresStore", "SqliteStore"),
     "thatch.tiering": ("TieredEngine",),
+    "thatch.windows": ("Window",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

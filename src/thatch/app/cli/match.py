@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from thatch.app.cli.alerts import AlertReading, WindowOptions, check_window, find_alerts
 from thatch.app.cli.matches import check_matches, matches_to
 from thatch.app.cli.options import (
     EventsFile,
@@ -20,7 +21,16 @@ from thatch.app.cli.options import (
     moment_of,
     reads_files,
 )
-from thatch.app.cli.output import SHOWN, flush, note, note_rows, progress, say, say_files, spark_job
+from thatch.app.cli.output import (
+    FirstRows,
+    flush,
+    note,
+    note_rows,
+    progress,
+    say,
+    say_files,
+    spark_job,
+)
 from thatch.app.cli.sources import load_engine, read_valid_events
 from thatch.errors import TableError
 from thatch.formats.live import Live
@@ -53,7 +63,10 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         typer.Option(help="With --spark: pairs, counts by subscription, or counts by subscriber and hour."),
     ] = "pairs",
     time: Annotated[
-        str | None, typer.Option(help="With --give hours: the attribute that holds the time.")
+        str | None,
+        typer.Option(
+            help="With --give hours or --window: the attribute that holds the time; for --window, by default `time`."
+        ),
     ] = None,
     strategy: Annotated[
         Literal["auto", "mapped", "partitioned"],
@@ -68,6 +81,19 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         bool,
         typer.Option("--follow", help="Go on as the file of JSON lines grows or is rotated, until Ctrl-C."),
     ] = False,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            help="Print alerts instead of matches: `count 5 in 60s by user`, `distinct ip 10 in 5m by user`, "
+            "`sequence failed, ok in 60s by user` (docs/how-to/windows.md)."
+        ),
+    ] = None,
+    lateness: Annotated[
+        str | None,
+        typer.Option(
+            help="With --window: how much later than others an event may come, such as 30s; by default 0."
+        ),
+    ] = None,
     *,
     schema: SchemaFile,
     reading: Reading,
@@ -85,10 +111,12 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
       $ thatch match subscriptions.csv events.jsonl --by subscriber
       $ thatch match subscriptions.csv events.jsonl --out matches.parquet
       $ cat events.jsonl | thatch match subscriptions.csv - --with-event
+      $ thatch match subscriptions.csv events.jsonl --window "count 5 in 60s by user" --lateness 10s
       $ thatch match subscriptions.csv 'events*.jsonl' --spark --give counts --out counted
       $ thatch match loaded events.jsonl --spark --give hours --time time --out deliveries
     """
     when = moment_of(now)
+    watching = check_window(WindowOptions(window, time, lateness), by=by, spark=spark, with_event=with_event)
     if spark:
         from thatch.pipeline.jobs.match import MatchOptions, match_files
 
@@ -114,12 +142,22 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
             facts = match_files(session, subscriptions, events, options, output)
         _print_facts(facts, subscriptions, events, str(out), give)
         return
-    if give != "pairs" or time or strategy != "auto" or master:
+    if give != "pairs" or (time and watching is None) or strategy != "auto" or master:
         raise TableError("--give, --time, --strategy and --master need --spark")
     if follow and out is not None:
         raise TableError("--follow prints its results: a file would never be complete, so leave out --out")
     check_matches(out, [subscriptions, events, schema], overwrite=overwrite)
     engine = load_engine(subscriptions, reading)
+    if watching is not None:
+        find_alerts(
+            watching,
+            engine,
+            events,
+            out,
+            AlertReading(nulls, reading, Live(flush, follow=follow), when),
+            overwrite=overwrite,
+        )
+        return
     rejects = FirstRows()
     try:
         with (
@@ -138,20 +176,6 @@ def match(  # noqa: PLR0913, PLR0917 - an option each
         note_rows(f"rows of {events} are not events and were skipped", rejects, rejects.total)
     if out is not None:
         note(f"{sink.count:,} matches written to {out}")
-
-
-class FirstRows(list[tuple[int, str]]):
-    """The first rows that were refused, and how many there are: a stream may have any number."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.total = 0
-
-    def append(self, row: tuple[int, str]) -> None:
-        """Count a row, and keep it if it is one of the first."""
-        self.total += 1
-        if self.total <= SHOWN:
-            super().append(row)
 
 
 def _print_facts(facts: MatchFacts, subscriptions: str, events: str, out: str, give: str) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SHOWN",
+    "FirstRows",
     "Meter",
     "chooses_spark",
     "command_line",
@@ -142,6 +143,20 @@ def note_rows(what: str, rows: Sequence[tuple[int, str]], count: int | None = No
         note(f"  row {row}: {reason}")
     if count > SHOWN:
         note(f"  ... and {count - SHOWN:,} more")
+
+
+class FirstRows(list[tuple[int, str]]):
+    """The first rows that were refused, and how many there are: a stream may have any number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = 0
+
+    def append(self, row: tuple[int, str]) -> None:
+        """Count a row, and keep it if it is one of the first."""
+        self.total += 1
+        if self.total <= SHOWN:
+            super().append(row)
 
 
 def fail(message: str) -> NoReturn:
