@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from functools import partial
 from pathlib import Path
@@ -70,14 +71,29 @@ def test_check_reports_every_refused_filter_and_exits_with_status_1(run, folder)
     for words in (
         "row 1: error: b: Expected a comparison",
         "  x ==\n    ^\n",
-        "row 2: error: a: Duplicate id, also in row 0",
+        "row 2: error: a: Duplicate id 'a', also in row 0",
         "row 3: error: c: No event can match this filter",
         "row 4: error: Expected 2 fields, got 1",
-        "row 5: error: Expected text as `subscription`, got null",
-        "row 6: error: Expected text as `filter`, got null",
+        "row 5: error: Expected a text as id that is not empty and has no NUL, got None",
+        "row 6: error: e: Expected filter text, got null",
         "row 7: error: f: Expected",
     ):
         assert words in ran.stdout
+
+
+def test_check_refuses_what_match_refuses(run, folder):
+    rows = [
+        {"subscription": "", "filter": "x < 5"},
+        {"subscription": "a\0b", "filter": "x < 5"},
+        {"subscription": "c", "subscriber": "", "filter": "x < 5"},
+        {"subscription": "d", "filter": "x < 5", "expires": float("nan")},
+        {"subscription": "e", "filter": "x < 5"},
+    ]
+    (folder / "bad.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    checked, matched = run("check", "bad.jsonl"), run("match", "bad.jsonl", "events.jsonl")
+    assert checked.stdout.splitlines()[-1] == "1 filters accepted, 4 refused, 0 warnings"
+    assert checked.stdout.count("error: ") == 4
+    assert matched.stderr.startswith("4 subscriptions of bad.jsonl were refused")
 
 
 def test_check_finds_covered_filters_among_very_many(run, folder):

@@ -99,6 +99,8 @@ def test_subscriptions_are_refused_alike(name, run, tmp_path):
     remove(tmp_path / "out")
     whole = run(words, subs="bad.csv")
     assert whole.returncode == (1 if name == "check" else 2), whole.stderr
+    why = "`thatch check` lists them" if name == "profile" else "column 8"
+    assert why in whole.stdout + whole.stderr
     assert not (tmp_path / "out").exists()
     for options, is_allowed in (
         ([], name != "check"),

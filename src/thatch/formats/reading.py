@@ -60,7 +60,8 @@ class RejectLimit:
         """Raise a `TableError` if too many of the rows of a file were rejected; `why` the first one was."""
         if self.allows(rejected, rows):
             return
-        first = f"; the first: {why}" if why else ""
+        listed = "; `thatch check` lists them" if what == "subscriptions" else ""
+        first = f"; the first: {why}" if why else listed
         if self.most is None:
             end = f"{first}. See `--encoding` and `--max-rejects` in {PAGE}"
             raise TableError(f"All {rows:,} {what} were refused{end}", where=path)

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from thatch import Filter, Schema, ThatchError, parse
+from thatch import Filter, Schema
 from thatch.app.cli.options import SubscriptionsFile, reads_files
 from thatch.app.cli.output import note_rows, progress, say
-from thatch.engine.tables import text_column
+from thatch.app.cli.sources import check_rows
 from thatch.formats.reading import Reading
-from thatch.formats.subscriptions import SubscriptionFile, read_subscriptions
+from thatch.formats.subscriptions import read_subscriptions
 from thatch.pipeline.embedded.covering import find_covered
 
 __all__ = ["check"]
@@ -50,7 +50,13 @@ def check(
     """
     with progress(f"reading {subscriptions}"):
         loaded = read_subscriptions(subscriptions, reading)
-    accepted, errors = _parse_all(loaded, reading.schema)
+    accepted: list[Row] = []
+    errors = list(loaded.rejects)
+    for row, identity, found in check_rows(loaded, reading.schema):
+        if isinstance(found, str):
+            errors.append((row, f"{identity}: {found}" if identity else found))
+        else:
+            accepted.append((row, found.identity, found.filter))
     warnings = [*_inside(accepted), *_between(accepted, reading.schema, budget)]
     for row, text in sorted(errors):
         say(f"row {row}: error: {text}")
@@ -60,31 +66,6 @@ def check(
     limit = reading.rejects
     if errors and (limit.most is None or not limit.allows(len(errors), len(accepted) + len(errors))):
         raise typer.Exit(1)
-
-
-def _parse_all(loaded: SubscriptionFile, schema: Schema | None) -> tuple[list[Row], list[tuple[int, str]]]:
-    accepted: list[Row] = []
-    errors = list(loaded.rejects)
-    ids = text_column(loaded.table, "subscription", "subscriptions")
-    filters = text_column(loaded.table, "filter", "subscriptions")
-    seen: dict[str, int] = {}
-    with progress("filters", len(ids)) as meter:
-        for row, identity, text in zip(loaded.rows, ids, filters, strict=True):
-            meter.step()
-            if identity is None or text is None:
-                errors.append(
-                    (row, f"Expected text as `{'subscription' if identity is None else 'filter'}`, got null")
-                )
-                continue
-            if identity in seen:
-                errors.append((row, f"{identity}: Duplicate id, also in row {seen[identity]}"))
-                continue
-            seen[identity] = row
-            try:
-                accepted.append((row, identity, parse(text, schema)))
-            except ThatchError as error:
-                errors.append((row, f"{identity}: {error}"))
-    return accepted, errors
 
 
 def _inside(accepted: list[Row]) -> Iterator[tuple[int, str]]:

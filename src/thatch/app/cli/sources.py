@@ -12,18 +12,20 @@ import pyarrow as pa
 from thatch import Engine, EventError, Filter, Schema, ThatchError
 from thatch.app.cli.options import POLICIES
 from thatch.app.cli.output import note, note_rows, progress
-from thatch.engine.subscriptions import read_subscription
+from thatch.engine.subscriptions import CheckedSubscription, read_subscription
+from thatch.engine.tables import text_column
 from thatch.errors import FilterError, ParameterError, SubscriptionError, TableError, shown
 from thatch.formats.events import read_events
 from thatch.formats.live import Live
 from thatch.formats.reading import Reading
-from thatch.formats.subscriptions import is_loaded, read_loaded, read_subscriptions
+from thatch.formats.subscriptions import SubscriptionFile, is_loaded, read_loaded, read_subscriptions
 
 if TYPE_CHECKING:
     from thatch.model.topology import Topology
     from thatch.reduction.forwarding.policies import Policy
 
 __all__ = [
+    "check_rows",
     "fill_engine",
     "load_engine",
     "load_filters",
@@ -131,28 +133,41 @@ def load_filters(
         loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path, reading)
     accepted: list[tuple[str, Filter]] = []
     rejects = list(loaded.rejects)
-    seen: set[str] = set()
-    names = loaded.table.column_names
-    columns = [
-        loaded.table.column(name).to_pylist() if name in names else [None] * loaded.table.num_rows
-        for name in ("subscription", "subscriber", "filter", "expires")
-    ]
-    with progress("subscriptions", loaded.table.num_rows) as meter:
-        for row, identity, subscriber, text, expires in zip(loaded.rows, *columns, strict=True):
-            meter.step()
-            try:
-                if text is None:
-                    raise FilterError("filter text", "null")
-                made = read_subscription(identity, text, subscriber, expires, schema)
-                if identity in seen:
-                    raise SubscriptionError(f"Duplicate id {shown(identity)}")
-            except ThatchError as error:
-                rejects.append((row, str(error)))
-                continue
-            seen.add(identity)
-            accepted.append((subscriber or identity, made[1]))
+    for row, _, found in check_rows(loaded, schema):
+        if isinstance(found, str):
+            rejects.append((row, found))
+        else:
+            accepted.append((found.subscriber or found.identity, found.filter))
     _report_rejects(path, rejects, len(accepted), reading)
     return accepted, rejects
+
+
+def check_rows(
+    loaded: SubscriptionFile, schema: Schema | None
+) -> Iterator[tuple[int, str | None, CheckedSubscription | str]]:
+    """The row and id of each subscription of a file, with the subscription, or with the reason why it is refused."""
+    table, nothing = loaded.table, [None] * loaded.table.num_rows
+    has = set(table.column_names)
+    ids, filters = (text_column(table, name, "subscriptions") for name in ("subscription", "filter"))
+    subscribers = text_column(table, "subscriber", "subscriptions") if "subscriber" in has else nothing
+    expiries = table.column("expires").to_pylist() if "expires" in has else nothing
+    rows = zip(loaded.rows, ids, subscribers, filters, expiries, strict=True)
+    first: dict[str | None, int] = {}
+    with progress("subscriptions", table.num_rows) as meter:
+        for row, identity, subscriber, text, expires in rows:
+            meter.step()
+            found: CheckedSubscription | str
+            try:
+                if identity in first:
+                    raise SubscriptionError(f"Duplicate id {shown(identity)}, also in row {first[identity]}")
+                if text is None:
+                    raise FilterError("filter text", "null")
+                found = read_subscription(identity, text, subscriber, expires, schema)
+            except ThatchError as error:
+                found = str(error)
+            else:
+                first[identity] = row
+            yield row, identity, found
 
 
 _SHAPE = re.compile(r"(line|star|tree|random):([0-9]{1,6})|(regions):([0-9]{1,4})x([0-9]{1,6})")

@@ -40,8 +40,7 @@ def load_here(
         rows = read_rows(path, reading)
         work.expect(rows.num_rows * (1 + with_index))
         checked = check_rows(rows, schema, work, with_conditions=True)
-        limit = (reading or Reading()).rejects
-        limit.check(checked.rejects.num_rows, rows.num_rows, path, "subscriptions")
+        checked.check(reading or Reading(), rows.num_rows, path)
         job.put_parts(SUBSCRIPTIONS, checked.accepted)
         job.put_parts(REJECTS, checked.rejects)
         if with_index:

@@ -41,7 +41,7 @@ def reduce_here(path: str, options: ReduceOptions, output: JobOutput) -> ReduceF
         table, schema = read_rows_or_loaded(path, options.schema, options.reading)
         work.expect(2 * table.num_rows)
         checked = check_rows(table, schema, work, with_forms=True)
-        options.reading.rejects.check(checked.rejects.num_rows, table.num_rows, path, "subscriptions")
+        checked.check(options.reading, table.num_rows, path)
         job.put_parts(REJECTS, checked.rejects)
         found = _reduce(checked, options, schema, work)
         given = _join(found, checked)

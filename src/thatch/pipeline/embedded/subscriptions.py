@@ -56,6 +56,12 @@ class CheckedRows:
         self.good = good
         self.rejects = rejects
 
+    def check(self, reading: Reading, rows: int, path: str) -> None:
+        """Raise a `TableError` if too many of the rows of a file were rejected."""
+        count = self.rejects.num_rows
+        why = self.rejects.column(REASON)[0].as_py() if count else ""
+        reading.rejects.check(count, rows, path, "subscriptions", why)
+
     @property
     def accepted(self) -> pa.Table:
         """The good rows as they are written."""

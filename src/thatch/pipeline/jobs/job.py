@@ -43,6 +43,7 @@ __all__ = [
     "SparkJob",
     "add_first_rows",
     "add_sizes",
+    "check_rejects",
     "first_rows",
     "list_options",
     "read_files_or_loaded",
@@ -220,6 +221,13 @@ def first_rows(rejects: DataFrame | None) -> tuple[int, FirstRows]:
         return 0, ()
     first = rejects.orderBy(ROW).limit(5).collect()
     return rejects.count(), tuple((each[ROW], each[REASON]) for each in first)
+
+
+def check_rejects(limit: RejectLimit, rejects: DataFrame, checked: DataFrame, path: str) -> None:
+    """Raise a `TableError` if too many of the rows that were checked are not subscriptions."""
+    refused, first = first_rows(rejects)
+    if refused:
+        limit.check(refused, checked.count(), path, "subscriptions", first[0][1])
 
 
 def add_first_rows(report: Report, title: str, rows: FirstRows, total: int) -> None:

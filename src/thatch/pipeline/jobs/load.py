@@ -7,7 +7,7 @@ from thatch.formats.subscriptions import SUBSCRIPTIONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import ROW, SparkSession
 from thatch.pipeline.indexes import build_engine
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, check_rejects, run_job
 from thatch.pipeline.jobs.load_report import LoadFacts, load_facts, load_report
 from thatch.pipeline.sources import read_subscriptions
 from thatch.pipeline.tasks import scratch_file
@@ -45,8 +45,7 @@ def load_files(
         ).persist()
         try:
             loaded = split_checked(rows)
-            limit = (reading or Reading()).rejects
-            limit.check(loaded.rejects.count(), rows.count(), path, "subscriptions")
+            check_rejects((reading or Reading()).rejects, loaded.rejects, rows, path)
             job.write(SUBSCRIPTIONS, loaded.accepted)
             job.write(REJECTS, loaded.rejects)
             if with_index:

@@ -27,7 +27,7 @@ from thatch.pipeline.columns import (
     f,
 )
 from thatch.pipeline.indexes import fill_engine
-from thatch.pipeline.jobs.job import REJECTS, JobOutput, SparkJob, list_options, run_job
+from thatch.pipeline.jobs.job import REJECTS, JobOutput, SparkJob, first_rows, list_options, run_job
 from thatch.pipeline.jobs.load import INDEX
 from thatch.pipeline.jobs.match_report import MatchFacts, match_facts, match_report
 from thatch.pipeline.sources import EventSource, read_subscriptions
@@ -95,8 +95,9 @@ def match_files(
             has_rejects = queries.rejects is not None
             if queries.rejects is not None:
                 job.write(REJECTS, queries.rejects)
-                rejected = job.read(REJECTS).count()
-                options.reading.rejects.check(rejected, queries.count, subscriptions, "subscriptions")
+                rejected, first = first_rows(job.read(REJECTS))
+                why = first[0][1] if first else ""
+                options.reading.rejects.check(rejected, queries.count, subscriptions, "subscriptions", why)
             _write_matches(job, log, queries, options)
         facts = match_facts(
             options.give,

@@ -133,7 +133,9 @@ def place_files(
             rejects = loaded.rejects.select(ROW, REASON).orderBy(ROW).toArrow().to_pylist()
             if rejects:
                 limit = inputs.reading.rejects
-                limit.check(len(rejects), checked.count(), inputs.subscriptions, "subscriptions")
+                limit.check(
+                    len(rejects), checked.count(), inputs.subscriptions, "subscriptions", rejects[0][REASON]
+                )
             found = place_on_spark(
                 loaded.accepted, sites, homes, wanted, profile=profile, schema=schema, now=now
             )

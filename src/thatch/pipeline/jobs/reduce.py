@@ -16,6 +16,7 @@ from thatch.pipeline.jobs.job import (
     JobOutput,
     RunningJob,
     SparkJob,
+    check_rejects,
     list_options,
     read_files_or_loaded,
     run_job,
@@ -114,8 +115,7 @@ def reduce_rows(job: SparkJob, path: str, options: ReduceOptions) -> Iterator[Re
     try:
         loaded = split_checked(rows)
         job.write(REJECTS, loaded.rejects)
-        if refused := job.read(REJECTS).count():
-            options.reading.rejects.check(refused, rows.count(), path, "subscriptions")
+        check_rejects(options.reading.rejects, job.read(REJECTS), rows, path)
         found = reduce(
             loaded.accepted, policy=options.policy, budget=options.budget, order=options.order, schema=schema
         )
