@@ -29,6 +29,7 @@ from thatch.model.lines import (
     prefix_interval,
     union,
 )
+from thatch.model.names import split
 from thatch.model.regexes import Pattern, Regex
 from thatch.model.residuals import WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
@@ -167,7 +168,7 @@ class _Factoring:
         constraint = tighten(within, line_of(key, self.schema))
         if not negated and not constraint:
             return NEVER
-        if key.startswith("lower(") and not _is_folded(pattern):
+        if "lower(" in key and "lower" in split(key)[0] and not _is_folded(pattern):
             return ValueTest(key, constraint) if negated else NEVER  # folded text never begins or ends so
         own = ValueTest(key, constraint if negated else EMPTY, frozenset((pattern,)), negated)
         return self._resolved(own, constraint) if self.schema is not None else own
