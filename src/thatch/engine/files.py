@@ -46,12 +46,14 @@ def pack_engine(index: GrowingIndex, ids: Ids, schema: Schema | None) -> Content
     header = {"kind": "engine", "schema": schema.describe() if schema is not None else None}
     if isinstance(index.current, NecessaryIndex):
         return {**header, "form": "texts"}, _texts_of(index, ids)
-    keys, parts = index.current.arrays()
-    arrays: Arrays = {**_text_arrays("attributes", keys)}
-    for number, part in enumerate(parts):
-        arrays |= {f"segments/{number}/{name}": array for name, array in part.items()}
+    saved = index.current.arrays()
+    arrays: Arrays = {**_text_arrays("attributes", saved.keys)}
+    for kind, parts in (("segments", saved.segments), ("rules", saved.rules)):
+        for number, part in enumerate(parts):
+            arrays |= {f"{kind}/{number}/{name}": array for name, array in part.items()}
     arrays |= {f"subscriptions/{name}": array for name, array in ids.arrays().items()}
-    return {**header, "form": "segments", "segments": len(parts)}, arrays
+    counts = {"segments": len(saved.segments), "rules": len(saved.rules)}
+    return {**header, "form": "segments", **counts}, arrays
 
 
 def unpack_engine(
@@ -67,8 +69,11 @@ def unpack_engine(
         if header["form"] == "texts":
             return index, _from_texts(index, arrays, schema), schema
         segments = index.grow()
-        parts = [arrays_under(arrays, f"segments/{number}/") for number in range(header["segments"])]
-        segments.restore(_texts(arrays, "attributes"), parts)
+        parts, rules = (
+            [arrays_under(arrays, f"{kind}/{number}/") for number in range(header.get(kind, 0))]
+            for kind in ("segments", "rules")
+        )
+        segments.restore(_texts(arrays, "attributes"), parts, rules)
         return index, Ids.from_arrays(arrays_under(arrays, "subscriptions/")), schema
     except (ThatchError, LookupError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, IndexFileError):

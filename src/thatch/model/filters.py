@@ -111,6 +111,11 @@ class Filter:
         return self._count
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it was given as conjunctions, as most filters are: there is no tree to keep."""
+        return self._expression is None
+
+    @property
     def is_factored(self) -> bool:
         """Whether it has so many alternatives, multiplied out, that it is printed as its tree.
 

@@ -81,6 +81,16 @@ class _Matching:
         yield from self._searched(searched)
         for segment in masked:
             yield from self._match_masked(segment)
+        if self._view.has_rules:
+            yield from self._match_rules()
+
+    def _match_rules(self) -> Iterator[Part]:
+        """Search the rules for one event after the other."""
+        for event in range(len(self._columns)):
+            slots = self._view.match_rules(self._room, self._columns.read(event))
+            if len(slots):
+                self._room.counts.matches += len(slots)
+                yield self._part(event, np.array([len(slots)]), slots.astype(np.int32))
 
     def _is_for_masks(self, segment: Segment) -> bool:
         """Whether masks can and should be used for a segment."""

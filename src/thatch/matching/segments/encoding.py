@@ -48,6 +48,7 @@ class Encoder:
         self.attributes = Attributes()
         self.flags = 0  # flags of the search for the rows that were encoded last, other than by `numeric`
         self.is_listed = False  # these rows have lists, or values without an exact code
+        self.texts: list[str] = []  # of the rows that were encoded last, other than by `numeric`
         self.grow(_ROWS, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
@@ -196,6 +197,7 @@ class Encoder:
 
     def _packed(self, rows: _EventRows) -> int:
         """Write rows into the buffers; return -1 if a text is not valid Unicode. Sets `flags`."""
+        self.texts = rows.texts
         joined = "".join(rows.texts)
         if joined.isascii():
             words, lengths = joined.encode("ascii"), [*map(len, rows.texts)]

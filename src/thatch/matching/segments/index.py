@@ -11,9 +11,9 @@ due.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,10 @@ from thatch.matching.segments.delta import CAPACITY, Delta
 from thatch.matching.segments.draft import ColumnBuilder
 from thatch.matching.segments.merging import FAN_OUT, MergeJob, next_job
 from thatch.matching.segments.records import TALLY, SearchCounts
+from thatch.matching.segments.rules.draft import RuleDraft
+from thatch.matching.segments.rules.merging import FRESH, RuleJob, next_rule_job
+from thatch.matching.segments.rules.routing import is_rule
+from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, Source
 from thatch.matching.segments.view import Pool, View
@@ -39,6 +43,17 @@ __all__ = ["SegmentIndex"]
 
 _TOTALS = ("events", "blocks", "candidates", "verified", "matches")
 _FIRST = 64  # filters that the first delta has room for
+
+
+Columns = Mapping[str, npt.NDArray[Any]]
+
+
+class SavedIndex(NamedTuple):
+    """An index at rest: the attributes' keys, and the columns of every segment."""
+
+    keys: Sequence[str]
+    segments: Sequence[Columns]
+    rules: Sequence[Columns]
 
 
 class SegmentIndex:
@@ -68,13 +83,16 @@ class SegmentIndex:
         self._segments: list[Segment] = []
         self._deltas: list[Delta] = []  # full ones; they wait to become a segment
         self._newest = Delta(min(_FIRST, self._capacity))
+        self._rules: list[RuleSegment] = []
+        self._fresh: dict[int, Filter] = {}  # rules of no segment; replaced, not changed
+        self._rules_are_due = False  # perhaps
         self._is_thin = False  # some segment is mostly dead, or there are many
         self._slots = 0  # all slots are below this
-        self._job: MergeJob | None = None
+        self._job: MergeJob | RuleJob | None = None
         self._pool = Pool()
         self._moment = 1
         self._reshape()
-        self.view = View(self._shape, self._moment, 0, self._pool)
+        self._publish()
 
     # --- changing ------------------------------------------------------------------------------------------------
 
@@ -103,22 +121,33 @@ class SegmentIndex:
         sources: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         """Add many filters at once, in a segment of their own; arguments as for `GrowingIndex`."""
-        drafts = [ColumnBuilder()]
+        drafts, rules = [ColumnBuilder()], RuleDraft(self.number_of)
         for slot, each in filters.items():
+            if is_rule(each):
+                rules.add(slot, each, sources.get(slot))
+                continue
             if not drafts[-1].add(slot, each, self._attributes.number, sources.get(slot)):
                 drafts.append(ColumnBuilder())
                 drafts[-1].add(slot, each, self._attributes.number, sources.get(slot))
-        self.extend_sides([draft.sides() for draft in drafts if len(draft)], removed=removed)
+        built = [RuleSegment.build(rules.table())] if len(rules) else []
+        self._extend([draft.sides() for draft in drafts if len(draft)], built, removed)
 
     def extend_sides(self, many: Iterable[Sides], *, removed: Iterable[int] = ()) -> None:
         """Add boxes given as columns, each set in a segment of its own."""
+        self._extend(many, [], removed)
+
+    def _extend(self, many: Iterable[Sides], rules: list[RuleSegment], removed: Iterable[int]) -> None:
         spreads = self._spreads()
         built = [Segment.build(Ranked.of(sides), spreads) for sides in many]
         for slot in removed:
             self._remove(slot)
         for segment in built:
             self._slots = max(self._slots, int(segment.slots().max()) + 1)
+        for each in rules:
+            self._slots = max(self._slots, int(each.slots.max()) + 1)
         self._segments += built
+        self._rules += rules
+        self._rules_are_due |= bool(rules)
         self._is_thin |= len(self._segments) >= 2 * FAN_OUT
         self._attributes.learn()
         self._reshape()
@@ -130,7 +159,9 @@ class SegmentIndex:
 
     def _add(self, slot: int, filter: Filter) -> None:
         self._slots = max(self._slots, slot + 1)
-        if not self._newest.add(slot, filter, self._attributes.number):
+        if is_rule(filter):
+            self._add_rule(slot, filter)
+        elif not self._newest.add(slot, filter, self._attributes.number):
             if len(self._newest):
                 self._deltas.append(self._newest)
             self._newest = Delta(min(4 * self._newest.capacity, self._capacity))
@@ -147,12 +178,53 @@ class SegmentIndex:
         ):
             self._reshape()
 
+    def _add_rule(self, slot: int, filter: Filter) -> None:
+        for key in filter.attributes():
+            self.number_of(key)
+        self._fresh = {**self._fresh, slot: filter}
+        if len(self._fresh) >= FRESH:
+            self._rules = [*self._rules, self._fresh_segment()]
+            self._fresh = {}
+            self._rules_are_due = True
+            self._reshape()
+
+    def _fresh_segment(self) -> RuleSegment:
+        draft = RuleDraft(self.number_of)
+        for slot, filter in self._fresh.items():
+            draft.add(slot, filter)
+        return RuleSegment.build(draft.table())
+
+    def _find_rule(self, slot: int) -> tuple[RuleSegment, int] | None:
+        """The segment and the number there of a rule; None if it is none, or in no segment yet."""
+        for segment in self._rules:
+            owner = segment.find(slot)
+            if owner >= 0:
+                return segment, owner
+        return None
+
+    def _remove_rule(self, slot: int) -> bool:
+        """Remove a rule; False if there is none at the slot."""
+        if slot in self._fresh:
+            self._fresh = {each: filter for each, filter in self._fresh.items() if each != slot}
+            return True
+        found = self._find_rule(slot)
+        if found is None:
+            return False
+        segment, owner = found
+        segment.remove(owner, self._moment + 1)
+        self._rules_are_due |= 2 * segment.dead > len(segment)
+        if isinstance(self._job, RuleJob) and segment in self._job.sources:
+            self._job.deaths.append((slot, self._moment + 1))
+        return True
+
     def _remove(self, slot: int) -> None:
+        if self._remove_rule(slot):
+            return
         number, owner = self._find(slot)
         source, moment = self._sources()[number], self._moment + 1
         source.remove(owner, moment)
         self._is_thin |= source.dead * 2 > len(source) and source is not self._newest
-        if self._job is not None and source in self._job.sources:
+        if isinstance(self._job, MergeJob) and source in self._job.sources:
             self._job.deaths.append((slot, moment))
 
     def _find(self, slot: int) -> tuple[int, int]:
@@ -167,7 +239,10 @@ class SegmentIndex:
         self._moment += 1
         if self.has_work and not self._background:
             self.merge()
-        self.view = View(self._shape, self._moment, self._newest.boxes, self._pool)
+        self._publish()
+
+    def _publish(self) -> None:
+        self.view = View(self._shape, self._moment, self._newest.boxes, self._pool, self._fresh)
 
     def _sources(self) -> list[Source]:
         """Segments and deltas as kernels number them."""
@@ -175,7 +250,7 @@ class SegmentIndex:
 
     def _reshape(self) -> None:
         slots, deltas = self._slots + self._newest.capacity, [*self._deltas, self._newest]
-        self._shape = Shape(self._segments, deltas, self._attributes, slots, self._schema)
+        self._shape = Shape(self._segments, deltas, self._attributes, slots, self._schema, self._rules)
 
     # --- merging -------------------------------------------------------------------------------------------------
 
@@ -184,26 +259,29 @@ class SegmentIndex:
         while (job := self._due()) is not None:
             self.finish(job, job.build())
 
-    def next_job(self) -> MergeJob | None:
+    def next_job(self) -> MergeJob | RuleJob | None:
         """The next merge that is due, which is under way from now on; None if there is none or another is."""
         job = self._due()
         if job is not None:
             self._job = job
         return job
 
-    def _due(self) -> MergeJob | None:
+    def _due(self) -> MergeJob | RuleJob | None:
         if self._job is not None:
             return None
         job = next_job(self._segments, self._deltas)
         self._is_thin &= job is not None
         if job is not None:
             job.spreads = self._spreads()
-        return job
+            return job
+        due = next_rule_job(self._rules, self._attributes.keys, self.number_of)
+        self._rules_are_due = due is not None
+        return due
 
     @property
     def has_work(self) -> bool:
         """Whether a merge is due."""
-        return bool(self._deltas) or self._is_thin
+        return bool(self._deltas) or self._is_thin or self._rules_are_due
 
     @property
     def is_merging(self) -> bool:
@@ -240,7 +318,7 @@ class SegmentIndex:
         keys = list(self._attributes.number)
         return lambda number: hints.spread(keys[number])
 
-    def finish(self, job: MergeJob, built: list[Segment]) -> None:
+    def finish(self, job: MergeJob | RuleJob, built: Sequence[Segment] | Sequence[RuleSegment]) -> None:
         """Replace the sources of a job by the segments that it built."""
         for slot, moment in job.deaths:
             for segment in built:
@@ -248,12 +326,17 @@ class SegmentIndex:
                 if owner >= 0:
                     segment.remove(owner, moment)
                     break
-        self._segments = [*(each for each in self._segments if each not in job.sources), *built]
-        self._segments.sort(key=len, reverse=True)
-        self._deltas = [each for each in self._deltas if each not in job.sources]
+        if isinstance(job, RuleJob):
+            rules = [each for each in built if isinstance(each, RuleSegment)]
+            self._rules = [*(each for each in self._rules if each not in job.sources), *rules]
+        else:
+            segments = [each for each in built if isinstance(each, Segment)]
+            self._segments = [*(each for each in self._segments if each not in job.sources), *segments]
+            self._segments.sort(key=len, reverse=True)
+            self._deltas = [each for each in self._deltas if each not in job.sources]
         self._job = None
         self._reshape()
-        self.view = View(self._shape, self._moment, self._newest.boxes, self._pool)
+        self._publish()
 
     def abandon(self) -> None:
         """Drop the job that is under way; its sources stay."""
@@ -262,6 +345,9 @@ class SegmentIndex:
     def revert(self, view: View) -> None:
         """Go back to the view that readers have, after a change that ended half-way; may be called again."""
         shape = view.shape
+        self._rules, self._fresh = list(shape.rules), dict(view.fresh)
+        for each in self._rules:
+            each.revive(view.moment)
         self._segments, self._deltas = list(shape.segments), list(shape.deltas[:-1])
         self._newest = shape.deltas[-1]
         if view.boxes:
@@ -273,7 +359,7 @@ class SegmentIndex:
             source.revive(view.moment)
         if self._job is not None:
             self._job.deaths[:] = [each for each in self._job.deaths if each[1] <= view.moment]
-        self._is_thin = True  # perhaps; whoever merges next looks
+        self._is_thin = self._rules_are_due = True  # perhaps; whoever merges next looks
 
     def renumber(self, new_slot: Int64s) -> SegmentIndex:
         """An index of the same filters with new numbers for slots, in the same order, and for attributes.
@@ -284,6 +370,9 @@ class SegmentIndex:
         self.finish(job, job.build())
         keys = self._attributes.keys
         numbered = [segment.tables.attributes for segment in self._segments]
+        numbered += [segment.table.attributes for segment in self._rules]
+        own = [self._attributes.number[key] for each in self._fresh.values() for key in each.attributes()]
+        numbered.append(np.array(own, np.int32))
         used = np.unique(np.concatenate([np.zeros(0, np.int32), *numbered]))
         numbers = np.full(len(keys), -1, np.int32)
         numbers[used] = np.arange(len(used), dtype=np.int32)
@@ -301,9 +390,11 @@ class SegmentIndex:
             counted[:] = moved
         other._attributes = Attributes(keys[number] for number in used)
         other._segments = [segment.renumber(new_slot, numbers) for segment in self._segments]
+        other._rules = [segment.renumber(new_slot, numbers) for segment in self._rules]
+        other._fresh = {int(new_slot[slot]): each for slot, each in self._fresh.items()}
         other._slots = int(new_slot.max(initial=-1)) + 1
         other._reshape()
-        other.view = View(other._shape, other._moment, 0, other._pool)
+        other._publish()
         return other
 
     # --- asking --------------------------------------------------------------------------------------------------
@@ -319,7 +410,10 @@ class SegmentIndex:
 
     def filter(self, slot: int) -> Filter:
         """The filter in a slot."""
-        return self._shape.filter(*self._find(slot))
+        if slot in self._fresh:
+            return self._fresh[slot]
+        found = self._find_rule(slot)
+        return self._shape.filter(*self._find(slot)) if found is None else self._shape.rule(*found)
 
     def tally(self, *, on: bool) -> None:
         """Start to count candidates and matches of every slot, or stop and drop the counts."""
@@ -350,6 +444,9 @@ class SegmentIndex:
             "checks": sum(len(segment.check_number) for segment in self._segments),
             "dead": sum(each.dead for each in self._sources()),
             "waiting": sum(map(len, (*self._deltas, self._newest))),
+            "rules": sum(len(each) - each.dead for each in self._rules) + len(self._fresh),
+            "rule_segments": len(self._rules),
+            "bytes_rules": sum(each.nbytes() for each in self._rules),
             "attributes": len(self._attributes),
             "masked_segments": self._pool.masked,
             "bitset_segments": sum(len(segment.bitsets) > 0 for segment in self._segments),
@@ -359,17 +456,22 @@ class SegmentIndex:
 
     # --- at rest ---------------------------------------------------------------------------------------------------
 
-    def arrays(self) -> tuple[list[str], list[dict[str, npt.NDArray[Any]]]]:
-        """The attributes' keys, and the columns of every segment; deltas are turned into segments first."""
+    def arrays(self) -> SavedIndex:
+        """All columns; deltas are turned into segments first."""
         waiting = [delta.to_ranked() for delta in (*self._deltas, self._newest) if len(delta) > delta.dead]
         parts = [segment.arrays() for segment in self._segments if segment.dead < len(segment)]
         parts += [Segment.build(ranked, self._spreads()).arrays() for ranked in waiting]
-        return list(self._attributes.keys), parts
+        rules = [segment.arrays() for segment in self._rules if segment.dead < len(segment)]
+        if self._fresh:
+            rules.append(self._fresh_segment().arrays())
+        return SavedIndex(list(self._attributes.keys), parts, rules)
 
-    def restore(self, keys: Iterable[str], parts: Iterable[Mapping[str, npt.NDArray[Any]]]) -> None:
+    def restore(self, keys: Iterable[str], parts: Iterable[Columns], rules: Iterable[Columns] = ()) -> None:
         """Fill an empty index with what `arrays` returned."""
         self._attributes = Attributes(keys)
         self._segments = [Segment.from_arrays(part) for part in parts]
-        self._slots = max((int(each.slots().max()) + 1 for each in self._segments), default=0)
+        self._rules = [RuleSegment.from_arrays(part) for part in rules]
+        slots = [*(each.slots() for each in self._segments), *(each.slots for each in self._rules)]
+        self._slots = max((int(each.max()) + 1 for each in slots), default=0)
         self._reshape()
-        self.view = View(self._shape, self._moment, 0, self._pool)
+        self._publish()

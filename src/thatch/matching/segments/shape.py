@@ -9,6 +9,7 @@ import numpy as np
 from thatch.compiled.records import Int64s
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.delta import Delta
+from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.segment import Segment
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
@@ -33,7 +34,9 @@ class Shape:
         attributes: Attributes,
         slots: int,
         schema: Schema | None,
+        rules: Sequence[RuleSegment] = (),
     ) -> None:
+        self.rules = tuple(rules)
         self.segments, self.deltas = tuple(segments), tuple(deltas)
         self.attributes = attributes
         self.slots = slots
@@ -50,7 +53,7 @@ class Shape:
         self.has_prefilter = any(len(each.prefilter) for each in segments)
         self.most_bits = max((len(each.bitsets) and each.boxes for each in segments), default=0)
         self.is_exact = all(each.record.is_exact for each in segments)
-        self._schema = schema
+        self.schema = schema
         self._filters: dict[tuple[int, int], Filter] = {}
 
     def is_single(self, segments: Sequence[int]) -> bool:
@@ -59,6 +62,24 @@ class Shape:
         return not has_several and not any(
             map(len, self.deltas)
         )  # more may be added to a delta that has some
+
+    def has_boxes(self, newest: int) -> bool:
+        """Whether there is any box, given how many of the last delta count."""
+        return bool(self.segments) or len(self.deltas) > 1 or newest > 0
+
+    def rule(self, segment: RuleSegment, owner: int) -> Filter:
+        """The filter of a rule, which is remembered for a while."""
+        key = (-1 - id(segment), owner)
+        known = self._filters.get(key)
+        if known is None:
+            known = segment.filter(owner, self.schema)
+            self._remember(key, known)
+        return known
+
+    def _remember(self, key: tuple[int, int], filter: Filter) -> None:
+        if len(self._filters) >= _REMEMBERED:
+            self._filters = {}
+        self._filters[key] = filter
 
     def source(self, number: int) -> Source:
         """A segment, or past those a delta."""
@@ -71,10 +92,8 @@ class Shape:
             return self.deltas[source - len(self.segments)].filters[owner]
         known = self._filters.get((source, owner))
         if known is None:
-            known = self.segments[source].filter(owner, self.attributes.keys, self._schema)
-            if len(self._filters) >= _REMEMBERED:
-                self._filters = {}
-            self._filters[source, owner] = known
+            known = self.segments[source].filter(owner, self.attributes.keys, self.schema)
+            self._remember((source, owner), known)
         return known
 
 

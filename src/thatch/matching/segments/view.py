@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,15 @@ from thatch.matching.segments.records import NUMERIC, STOP, TALLY
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import SearchWorkspace
 from thatch.model.events import Record, read_event
+from thatch.model.filters import Filter
 
 __all__ = ["Pool", "View"]
 
 _SURE = 2**32 - 1
+_NO_SLOTS = np.zeros(0, np.int64)
+
+Fresh = Mapping[int, Filter]  # rules that are in no segment yet, by slot
+_NONE: Fresh = MappingProxyType({})
 
 
 class Pool:
@@ -45,10 +51,11 @@ class Pool:
 class View:
     """An index after a change: its shape, the number of the change, and how many boxes of the last delta count."""
 
-    __slots__ = ("boxes", "moment", "pool", "shape")
+    __slots__ = ("boxes", "fresh", "has_rules", "moment", "pool", "shape")
 
-    def __init__(self, shape: Shape, moment: int, boxes: int, pool: Pool) -> None:
-        self.shape, self.moment, self.boxes, self.pool = shape, moment, boxes, pool
+    def __init__(self, shape: Shape, moment: int, boxes: int, pool: Pool, fresh: Fresh = _NONE) -> None:
+        self.shape, self.moment, self.boxes, self.pool, self.fresh = shape, moment, boxes, pool, fresh
+        self.has_rules = bool(shape.rules or fresh)
 
     def match_plain(
         self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
@@ -71,6 +78,14 @@ class View:
             rows = encoder.plain(event)
             flags = encoder.flags
             room.sync()
+        if self.has_rules:
+            slots = self._match_all(room, rows, flags, event) if rows >= 0 else None
+            if slots is None:
+                free.append(room)
+                return None
+            result = answer(slots)
+            free.append(room)
+            return result
         counts = collect(room.table, rows, flags | asked, self.moment, self.boxes) if rows >= 0 else -1
         if counts < 0:
             free.append(room)
@@ -92,6 +107,8 @@ class View:
         room = self.pool.take(self.shape)
         counts = self._search(room, record, self.pool.flags)
         slots = self._verified(room, counts, record)
+        if self.has_rules:
+            slots = self._join(slots, self.match_rules(room, record))
         if slots.base is not None:
             slots = slots.copy()
         if self.pool.flags & TALLY:
@@ -104,8 +121,73 @@ class View:
         room = self.pool.take(self.shape)
         counts = self._search(room, record, STOP)
         result = counts & _SURE != 0 or len(self._verified(room, counts, record)) > 0
+        if not result and self.has_rules:
+            result = len(self.match_rules(room, record)) > 0
         self.pool.free.append(room)
         return result
+
+    # --- rules -------------------------------------------------------------------------------------------------------
+
+    def _match_all(
+        self, room: SearchWorkspace, rows: int, flags: int, event: dict[str, Any]
+    ) -> Slots | None:
+        """The slots of boxes and rules that an encoded event matches; None if it has to be read first."""
+        slots = _NO_SLOTS
+        if self.shape.has_boxes(self.boxes):
+            counts = collect(room.table, rows, flags | self.pool.flags, self.moment, self.boxes)
+            if counts < 0:
+                return None
+            slots = room.slots[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
+        else:
+            room.counts.events += 1
+        more = self._match_encoded_rules(room, rows, flags, event)
+        if more is None:
+            return None
+        slots = self._join(slots, more)
+        if self.pool.flags & TALLY:
+            room.tallies[2 * slots + 1] += 1
+        return slots
+
+    def _match_encoded_rules(
+        self, room: SearchWorkspace, rows: int, flags: int, event: dict[str, Any]
+    ) -> Slots | None:
+        """The slots of rules that an encoded event matches, None if it has to be read first."""
+        encoder, numeric = room.encoder, flags == NUMERIC
+        if self.fresh or (encoder.is_listed and not numeric):
+            return self.match_rules(room, read_event(event))
+        rules = room.rules
+        rules.attach(self.shape.rules)
+        texts = None if numeric else encoder.texts
+        found = rules.search_encoded(encoder.buffers, rows, texts, self.moment, numeric=numeric)
+        if found is None:
+            return None
+        slots, pending = found
+        return self._with_asked(room, slots, pending, read_event(event)) if len(pending) else slots
+
+    def match_rules(self, room: SearchWorkspace, record: Record) -> Slots:
+        """The slots of rules that an event matches, in order."""
+        rules = room.rules
+        rules.attach(self.shape.rules)
+        slots, pending = rules.search_record(record, self.shape.attributes.number, self.moment)
+        found = self._with_asked(room, slots, pending, record)
+        fresh = [slot for slot, each in self.fresh.items() if each.holds(record)]
+        return self._join(found, np.array(sorted(fresh), np.int64)) if fresh else found
+
+    def _with_asked(self, room: SearchWorkspace, slots: Slots, pending: Slots, record: Record) -> Slots:
+        """The slots found, and those of the rules to verify whose filter holds."""
+        room.counts.verified += len(pending)
+        more = []
+        for each in pending.tolist():
+            segment, owner = room.rules.owner(each)
+            if self.shape.rule(segment, owner).holds(record):
+                more.append(segment.slot_of(owner))
+        return self._join(slots, np.array(sorted(more), np.int64)) if more else slots
+
+    def _join(self, slots: Slots, more: Slots) -> Slots:
+        """Two sorted sets of slots as one."""
+        if not len(more):
+            return slots
+        return np.union1d(slots, more) if len(slots) else more
 
     def _search(self, room: SearchWorkspace, record: Record, flags: int) -> int:
         rows = room.encoder.record(record)

@@ -8,7 +8,7 @@ workspace back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, join_tables
 
+if TYPE_CHECKING:
+    from thatch.matching.segments.rules.workspace import RuleWorkspace
+
 __all__ = ["SearchWorkspace"]
 
 
@@ -29,6 +32,7 @@ class SearchWorkspace:
     def __init__(self) -> None:
         self.shape: Shape | None = None
         self.encoder = Encoder()
+        self._rules: RuleWorkspace | None = None
         self.counts = r.SearchCounts()
         self.tallies = np.zeros(0, np.int64)
         self.context = r.SearchContext(
@@ -48,6 +52,15 @@ class SearchWorkspace:
         self._rows: Mapping[str, npt.NDArray[Any]] = {}
         self._has_verdicts = False
         self._attributes = self._locals = self._boxes = self._slots = 0
+
+    @property
+    def rules(self) -> RuleWorkspace:
+        """Room for searches in rules."""
+        if self._rules is None:
+            from thatch.matching.segments.rules.workspace import RuleWorkspace  # loads its kernels
+
+            self._rules = RuleWorkspace()
+        return self._rules
 
     def attach(self, shape: Shape) -> None:
         """Get ready for searches of a shape."""
@@ -151,4 +164,5 @@ class SearchWorkspace:
         """Bytes of all arrays that belong to the workspace."""
         shared = ("segments", "deltas", "parts")
         own = [array for name, array in self.context.arrays.items() if name not in shared]
-        return sum(array.nbytes for array in (*own, *self._spare.values()))
+        rules = 0 if self._rules is None else self._rules.nbytes()
+        return rules + sum(array.nbytes for array in (*own, *self._spare.values()))

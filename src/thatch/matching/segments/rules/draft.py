@@ -1,0 +1,191 @@
+"""Rules as they are collected: literals, tests and trees, each literal and each test once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s, Uint16s
+from thatch.matching.arrays import starts_of
+from thatch.matching.segments.columns import Texts
+from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, test_of
+from thatch.model.filters import Filter
+from thatch.model.names import base_of
+from thatch.model.trees import AllOf, AnyOf, Leaf, Tree
+
+__all__ = ["ALL_OF", "ANY_OF", "LEAF", "RuleDraft", "RuleTable"]
+
+LEAF, ALL_OF, ANY_OF = range(3)  # in the lowest two bits of a token; above them the test, or the number of children
+
+_Literal = tuple[int, bool, Atom]  # of an attribute, folded or not
+
+
+class RuleTable(NamedTuple):
+    """What rules say, as columns, without how they are found. Lists of lists are given by where each one begins."""
+
+    attributes: Int32s  # numbers of the index
+    slots: Int64s
+    sources: Texts  # the text of each filter
+    atom_attribute: Int32s
+    atom_kind: Uint8s  # plus 8 if folded
+    atom_text: Texts
+    atom_number: Doubles
+    test_attribute: Int32s
+    test_flags: Uint16s  # 1 folded, 2 negated
+    test_classes: Uint8s
+    test_asked: Uint8s
+    test_atom_at: Int64s
+    test_atoms: Int32s
+    test_needle_at: Int64s
+    test_needles: Int32s
+    test_range_at: Int64s
+    test_ranges: Doubles  # four numbers each
+    token_at: Int64s
+    tokens: Int32s  # trees in prefix order
+
+
+class RuleDraft:
+    """Collects rules; `number` gives the index's number of an attribute, which may be new."""
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        self._number = number
+        self._attributes: dict[str, int] = {}
+        self._globals: list[int] = []
+        self._atoms: dict[_Literal, int] = {}
+        self._tests: dict[tuple[int, Test], int] = {}
+        self._leaves: dict[Leaf, int] = {}
+        self._tokens: list[int] = []
+        self._token_at: list[int] = [0]
+        self._slots: list[int] = []
+        self._sources: list[bytes] = []
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def add(self, slot: int, filter: Filter, source: str | None = None) -> None:
+        """Add a rule."""
+        self._file(filter.tree)
+        self._token_at.append(len(self._tokens))
+        self._slots.append(slot)
+        self._sources.append((str(filter) if source is None else source).encode())
+
+    def add_table(self, table: RuleTable, keys: Sequence[str], is_kept: npt.NDArray[np.bool_]) -> None:
+        """Add rules of another table, whose attributes have these keys in the index."""
+        attributes = [self._attribute(keys[number]) for number in table.attributes.tolist()]
+        numbers = np.array(self._tests_of(table, attributes), np.int64)
+        is_leaf = (table.tokens & 3) == LEAF
+        tokens = table.tokens.copy()
+        tokens[is_leaf] = numbers[table.tokens[is_leaf] >> 2] << 2 | LEAF
+        for rule in np.flatnonzero(is_kept).tolist():
+            self._tokens += tokens[table.token_at[rule] : table.token_at[rule + 1]].tolist()
+            self._token_at.append(len(self._tokens))
+            self._slots.append(int(table.slots[rule]))
+            self._sources.append(table.sources[rule])
+
+    def _tests_of(self, table: RuleTable, attributes: Sequence[int]) -> list[int]:
+        """The numbers here of the tests of another table."""
+        atoms = [
+            Atom(kind & 7, number if kind & 7 == NUMBER else table.atom_text[position].decode())
+            for position, (kind, number) in enumerate(
+                zip(table.atom_kind.tolist(), table.atom_number.tolist(), strict=True)
+            )
+        ]
+        bounds = table.test_ranges.reshape(-1, 4).tolist()
+        found = []
+        columns = zip(
+            table.test_attribute.tolist(), table.test_flags.tolist(), table.test_classes.tolist(),
+            table.test_asked.tolist(), pairwise(table.test_atom_at.tolist()), pairwise(table.test_needle_at.tolist()),
+            pairwise(table.test_range_at.tolist()), strict=True,
+        )  # fmt: skip
+        for attribute, flags, classes, asked, atom_at, needle_at, range_at in columns:
+            test = Test(
+                folded=bool(flags & 1),
+                negated=bool(flags & 2),
+                classes=classes,
+                atoms=frozenset(atoms[each] for each in table.test_atoms[slice(*atom_at)].tolist()),
+                ranges=frozenset((a, b, bool(c), bool(d)) for a, b, c, d in bounds[slice(*range_at)]),
+                needles=frozenset(atoms[each] for each in table.test_needles[slice(*needle_at)].tolist()),
+                asked=asked,
+            )
+            found.append(self._tests.setdefault((attributes[attribute], test), len(self._tests)))
+        return found
+
+    def _file(self, tree: Tree) -> None:
+        if isinstance(tree, (AllOf, AnyOf)):
+            kind = ALL_OF if isinstance(tree, AllOf) else ANY_OF
+            self._tokens.append(len(tree.children) << 2 | kind)
+            for child in tree.children:
+                self._file(child)
+            return
+        known = self._leaves.get(tree)
+        if known is None:
+            known = self._leaves[tree] = self._test(tree)
+        self._tokens.append(known << 2 | LEAF)
+
+    def _test(self, leaf: Leaf) -> int:
+        test = test_of(leaf)
+        attribute = self._attribute(leaf.keys[0])
+        return self._tests.setdefault((attribute, test), len(self._tests))
+
+    def _attribute(self, key: str) -> int:
+        name = base_of(key)
+        known = self._attributes.get(name)
+        if known is None:
+            known = self._attributes[name] = len(self._attributes)
+            self._globals.append(self._number(name))
+        return known
+
+    def table(self) -> RuleTable:
+        """The rules as columns."""
+        atoms, needles, ranges = self._lists()
+        literals = list(self._atoms)
+        tests = list(self._tests)
+        return RuleTable(
+            attributes=np.array(self._globals, np.int32),
+            slots=np.array(self._slots, np.int64),
+            sources=Texts.of(self._sources),
+            atom_attribute=np.array([each[0] for each in literals], np.int32),
+            atom_kind=np.array([each[2].kind + 8 * each[1] for each in literals], np.uint8),
+            atom_text=Texts.of(
+                [b"" if kind == NUMBER else str(value).encode() for _, _, (kind, value) in literals]
+            ),
+            atom_number=np.array(
+                [float(value) if kind == NUMBER else 0.0 for _, _, (kind, value) in literals], np.float64
+            ),
+            test_attribute=np.array([attribute for attribute, _ in tests], np.int32),
+            test_flags=np.array([each.folded + 2 * each.negated for _, each in tests], np.uint16),
+            test_classes=np.array([each.classes for _, each in tests], np.uint8),
+            test_asked=np.array([each.asked for _, each in tests], np.uint8),
+            test_atom_at=starts_of(np.array([*map(len, atoms)], np.int64)),
+            test_atoms=_joined(atoms),
+            test_needle_at=starts_of(np.array([*map(len, needles)], np.int64)),
+            test_needles=_joined(needles),
+            test_range_at=starts_of(np.array([*map(len, ranges)], np.int64)),
+            test_ranges=np.array([number for each in ranges for one in each for number in one], np.float64),
+            token_at=np.array(self._token_at, np.int64),
+            tokens=np.array(self._tokens, np.int32),
+        )
+
+    def _lists(self) -> tuple[list[list[int]], list[list[int]], list[list[tuple[float, float, bool, bool]]]]:
+        """The literals, needles and ranges of each test."""
+        atoms, needles, ranges = [], [], []
+        for attribute, test in self._tests:
+            atoms.append(self._numbers(attribute, test.folded, test.atoms))
+            needles.append(self._numbers(attribute, test.folded, test.needles))
+            ranges.append(sorted(test.ranges))
+        return atoms, needles, ranges
+
+    def _numbers(self, attribute: int, folded: bool, atoms: Iterable[Atom]) -> list[int]:  # noqa: FBT001 - part of a key
+        found = []
+        for atom in sorted(atoms, key=repr):
+            literal = (attribute, folded and atom.kind != NUMBER, atom)
+            found.append(self._atoms.setdefault(literal, len(self._atoms)))
+        return found
+
+
+def _joined(lists: list[list[int]]) -> npt.NDArray[np.int32]:
+    return np.array([each for one in lists for each in one], np.int32)

@@ -1,0 +1,1 @@
+"""Compiled loops of rules: walk tries, scan texts, decide trees."""

@@ -1,0 +1,226 @@
+"""Search the rules of one segment for one event, given as rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.compiled.decorators import short_kernel, subkernel
+from thatch.compiled.pointers import pointer_to
+from thatch.matching.segments.rules.kernels.texts import admit, hash_of, hit, scan, walk
+from thatch.matching.segments.rules.records import (
+    ASKED,
+    MAYBE,
+    NUMBER_WIDTH,
+    ROW_WIDTH,
+    SCANNED,
+    TEST_WIDTH,
+    YES,
+    RuleEvent,
+    RuleRecord,
+    RuleSearch,
+    TextRecord,
+)
+
+__all__ = ["MOST_SORTED", "search_rules"]
+
+MOST_SORTED = 64
+_TEXT, _NUMBER = 6, 5
+_LAST_EPOCH = 2**31 - 1
+RULE_WIDTH, SEARCH_WIDTH = RuleRecord.width, RuleSearch.width
+TEXT_WIDTH, HAS_GRAMS = TextRecord.width, TextRecord.fields["has_grams"].at
+
+
+@subkernel
+def _look_through(rules, search, number, words):
+    """Scan a text for needles, at most once a search."""
+    if search.text_stamps[number] == search.epoch:
+        return
+    search.text_stamps[number] = search.epoch
+    text = TextRecord(rules.texts, TEXT_WIDTH * number)
+    at = 4 * text.attribute + 2 * text.is_folded
+    start, end = search.places[at], search.places[at + 1]
+    if start < end:
+        scan(rules, search, text, words, start, end)
+
+
+@subkernel
+def _take_text(rules, search, attribute, words):
+    """Find the literals that hold for the text of an attribute, but for needles that only tests ask for."""
+    for folded in range(2):
+        number = rules.text_of[2 * attribute + folded]
+        if number < 0:
+            continue
+        text = TextRecord(rules.texts, TEXT_WIDTH * number)
+        at = 4 * attribute + 2 * folded
+        start, end = search.places[at], search.places[at + 1]
+        if text.front >= 0:
+            walk(rules, search, text.front, words, start, end, False)
+        if text.back >= 0:
+            walk(rules, search, text.back, words, start, end, True)
+        if text.has_grams != 0 and text.is_eager != 0:
+            if search.is_loose != 0:
+                search.text_stamps[number] = 0  # each value is looked through
+            _look_through(rules, search, number, words)
+
+
+@subkernel
+def _take_number(rules, search, attribute, bits):
+    """Find the literal that a number is, given its bits."""
+    slot = hash_of(bits ^ (np.int64(attribute) << 1), rules.number_shift)
+    mask = (np.int64(1) << (64 - rules.number_shift)) - 1
+    while rules.numbers[NUMBER_WIDTH * slot] >= 0:
+        at = NUMBER_WIDTH * slot
+        if rules.numbers[at] == attribute and rules.numbers[at + 1] == bits:
+            hit(rules, search, rules.numbers[at + 2])
+            return
+        slot = (slot + 1) & mask
+
+
+@subkernel
+def _take_class(rules, search, attribute, kind):
+    """Note the class of an attribute's value."""
+    if kind != 0 and search.classes[attribute] == 0:
+        search.touched[search.n_touched] = attribute
+        search.n_touched += 1
+    search.classes[attribute] = kind
+    at = 8 * np.int64(attribute) + kind
+    rules.class_hits[at] += 1
+    for k in range(rules.class_at[at], rules.class_at[at + 1]):
+        admit(rules, search, rules.class_rules[k])
+
+
+@subkernel
+def _is_in_range(rules, search, attribute, test):
+    """Whether the number of an attribute lies in one of the ranges of a test."""
+    low, high = search.lows[attribute], search.highs[attribute]
+    for k in range(rules.range_at[test], rules.range_at[test + 1]):
+        first, last = rules.ranges[4 * k], rules.ranges[4 * k + 1]
+        is_above = high > first if rules.ranges[4 * k + 2] != 0.0 else low >= first
+        is_below = low < last if rules.ranges[4 * k + 3] != 0.0 else high <= last
+        if is_above and is_below:
+            return True
+    return False
+
+
+@subkernel
+def _decide(rules, search, rule, words):
+    """Run the tests of a rule: YES, NO, or MAYBE if its filter must be asked."""
+    at = np.int64(rules.test_at[rule])
+    while at >= 0:
+        test = TEST_WIDTH * at
+        attribute, flags, group = rules.tests[test], rules.tests[test + 1], rules.tests[test + 2]
+        kind = np.int64(search.classes[attribute])
+        search.steps += 1
+        holds = (flags >> kind) & 1
+        if flags & ASKED:
+            if holds:
+                return np.int64(MAYBE)
+        elif holds == 0 and kind >= _NUMBER:
+            if group >= 0:
+                if flags & SCANNED and kind == _TEXT:
+                    for folded in range(2):
+                        number = rules.text_of[2 * attribute + folded]
+                        if number >= 0 and rules.texts[TEXT_WIDTH * number + HAS_GRAMS]:
+                            _look_through(rules, search, number, words)
+                holds = 1 if search.group_stamps[group] == search.epoch else 0
+            if holds == 0 and kind == _NUMBER and rules.tests[test + 3] >= 0:
+                holds = 1 if _is_in_range(rules, search, attribute, rules.tests[test + 3]) else 0
+        at = np.int64(rules.tests[test + 4] if holds else rules.tests[test + 5])
+    return at
+
+
+@subkernel
+def _take_rows(rules, search, event):
+    """Take in the values of an event."""
+    bits = pointer_to(event.lows)
+    for row in range(event.n_rows):
+        code = event.rows[ROW_WIDTH * row]
+        if (code >> 3) >= rules.local_of_length:
+            continue
+        attribute = np.int64(rules.local_of[code >> 3])
+        if attribute < 0:
+            continue
+        kind = code & 7
+        _take_class(rules, search, attribute, kind)
+        if kind == _TEXT:
+            at = ROW_WIDTH * row
+            rules.text_bytes[attribute] += event.rows[at + 2] - event.rows[at + 1]
+            for k in range(4):
+                search.places[4 * attribute + k] = event.rows[ROW_WIDTH * row + 1 + k]
+            _take_text(rules, search, attribute, event.words)
+        elif kind == _NUMBER:
+            search.lows[attribute] = event.lows[row]
+            search.highs[attribute] = event.highs[row]
+            if event.lows[row] == event.highs[row]:
+                _take_number(rules, search, attribute, bits[row])
+
+
+@subkernel
+def _start(search):
+    """Begin a search: stamps of earlier ones are stale."""
+    search.epoch += 1
+    search.n_touched = 0
+    search.n_candidates = 0
+    if search.epoch == _LAST_EPOCH:
+        search.epoch = 1
+        for k in range(search.atom_stamps_length):
+            search.atom_stamps[k] = 0
+        for k in range(search.group_stamps_length):
+            search.group_stamps[k] = 0
+        for k in range(search.rule_stamps_length):
+            search.rule_stamps[k] = 0
+        for k in range(search.text_stamps_length):
+            search.text_stamps[k] = 0
+
+
+@subkernel
+def _search(rules, search, event, segment, moment):
+    """Search one segment."""
+    _start(search)
+    rules.class_hits[8 * rules.n_attributes] += 1
+    for k in range(rules.n_always):
+        admit(rules, search, rules.always[k])
+    _take_rows(rules, search, event)
+    for k in range(search.n_candidates):  # a scan that a test asks for adds none
+        rule = search.candidates[k]
+        if rules.died[rule] <= moment:
+            continue
+        verdict = np.int64(MAYBE) if search.is_loose != 0 else _decide(rules, search, rule, event.words)
+        if verdict == YES:
+            event.found[event.n_found] = rules.slots[rule]
+            event.n_found += 1
+        elif verdict == MAYBE:
+            event.pending[event.n_pending] = (np.int64(segment) << 32) | np.int64(rule)
+            event.n_pending += 1
+    for k in range(search.n_touched):
+        search.classes[search.touched[k]] = 0
+
+
+@short_kernel
+def search_rules(event_table, rule_tables, search_tables, n_segments, moment):
+    """Find the rules that an event satisfies, and those whose filter must be asked; the number of the first.
+
+    Those found are in order if they are few.
+
+    Parameters
+    ----------
+    event_table : a `RuleEvent`
+    rule_tables, search_tables : `RuleRecord` and `RuleSearch` of all segments, one after the other
+    moment : the last change that counts
+    """
+    event = RuleEvent(event_table, 0)
+    event.n_found = 0
+    event.n_pending = 0
+    for segment in range(n_segments):
+        rules = RuleRecord(rule_tables, RULE_WIDTH * segment)
+        _search(rules, RuleSearch(search_tables, SEARCH_WIDTH * segment), event, segment, moment)
+    count = event.n_found
+    if count <= MOST_SORTED:
+        for k in range(1, count):
+            slot = event.found[k]
+            at = k
+            while at > 0 and event.found[at - 1] > slot:
+                event.found[at] = event.found[at - 1]
+                at -= 1
+            event.found[at] = slot
+    return count

@@ -1,0 +1,151 @@
+"""Find which literals hold for a text: whole texts and beginnings by a trie, ends by another, needles by their grams."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thatch.compiled.decorators import inline, subkernel
+from thatch.matching.segments.kernels.checks import check_holds
+from thatch.matching.segments.rules.records import EDGE_WIDTH, ENTRY_WIDTH, NODE_WIDTH
+
+__all__ = ["admit", "hash_of", "hit", "scan", "walk"]
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@inline
+def hash_of(key, shift):
+    """The upper bits of a key, mixed; as many as `shift` leaves of 64."""
+    return np.int64((np.uint64(key) * _MIX) >> np.uint64(shift))
+
+
+@subkernel
+def admit(rules, search, rule):
+    """Make a rule a candidate, once a search."""
+    if search.rule_stamps[rule] != search.epoch:
+        search.rule_stamps[rule] = search.epoch
+        search.candidates[search.n_candidates] = rule
+        search.n_candidates += 1
+
+
+@subkernel
+def hit(rules, search, atom):
+    """Note that an atom holds: its groups do, and rules that wait for one of them become candidates."""
+    epoch = search.epoch
+    rules.atom_hits[atom] += 1
+    for k in range(rules.group_at[atom], rules.group_at[atom + 1]):
+        group = rules.atom_groups[k]
+        if search.group_stamps[group] != epoch:
+            search.group_stamps[group] = epoch
+            for at in range(rules.rule_at[group], rules.rule_at[group + 1]):
+                admit(rules, search, rules.group_rules[at])
+
+
+@inline
+def _byte(words, start, end, at, is_back):
+    """A byte of a text, counted from its beginning or from its end."""
+    return np.int64(words[end - 1 - at]) if is_back else np.int64(words[start + at])
+
+
+@subkernel
+def _agrees(rules, words, start, end, first, last, some, is_back):
+    """Whether bytes `first` to `last` of a text are those of a needle, both read in one direction."""
+    own, own_end = rules.needle_at[some], rules.needle_at[some + 1]
+    for at in range(first, last):
+        if _byte(words, start, end, at, is_back) != _byte(rules.needles, own, own_end, at, is_back):
+            return False
+    return True
+
+
+@subkernel
+def walk(rules, search, node, words, start, end, is_back):
+    """Go along a trie; chains are compared at once, as is the last text below a node."""
+    size = end - start
+    done = np.int64(0)
+    while True:
+        at = NODE_WIDTH * node
+        leaf, chain, some = rules.nodes[at + 2], rules.nodes[at + 3], rules.nodes[at + 4]
+        if leaf >= 0:
+            length = rules.needle_at[some + 1] - rules.needle_at[some]
+            is_whole = rules.nodes[at + 1] != 0
+            fits = length == size if is_whole else length <= size
+            if fits and _agrees(rules, words, start, end, done, length, some, is_back):
+                hit(rules, search, leaf)
+            return
+        if chain > 0:
+            if size - done < chain or not _agrees(rules, words, start, end, done, done + chain, some, is_back):
+                return
+            done += chain
+        if rules.nodes[at] >= 0:
+            hit(rules, search, rules.nodes[at])
+        if done == size:
+            if rules.nodes[at + 1] >= 0:
+                hit(rules, search, rules.nodes[at + 1])
+            return
+        key = (np.int64(node) << 8) | _byte(words, start, end, done, is_back)
+        slot = hash_of(key, rules.edge_shift)
+        mask = (np.int64(1) << (64 - rules.edge_shift)) - 1
+        while rules.edges[EDGE_WIDTH * slot] != key:
+            if rules.edges[EDGE_WIDTH * slot] < 0:
+                return
+            slot = (slot + 1) & mask
+        node = rules.edges[EDGE_WIDTH * slot + 1]
+        done += 1
+
+
+@subkernel
+def _probe(rules, search, text, gram, at, words, start, end):
+    """Compare the needles that have this gram, where it stands at `at`."""
+    bucket = text.bucket_at + hash_of(gram, text.bucket_shift)
+    for entry in range(rules.buckets[bucket], rules.buckets[bucket + 1]):
+        if rules.entries[ENTRY_WIDTH * entry] != gram:
+            continue
+        atom = rules.entries[ENTRY_WIDTH * entry + 1]
+        first = at - rules.entries[ENTRY_WIDTH * entry + 2]
+        own = rules.needle_at[atom]
+        size = rules.needle_at[atom + 1] - own
+        search.steps += 1
+        if search.atom_stamps[atom] == search.epoch or first < start or first + size > end:
+            continue
+        step = np.int64(0)
+        while step < size and words[first + step] == rules.needles[own + step]:
+            step += 1
+        search.steps += step
+        if step == size:
+            # Also for a pattern that does not hold: it would not hold again.
+            search.atom_stamps[atom] = search.epoch
+            program = rules.program_at[atom]
+            if program < 0 or search.is_loose != 0 or check_holds(rules.programs, program, words, start, end - start):
+                hit(rules, search, atom)
+
+
+@subkernel
+def scan(rules, search, text, words, start, end):
+    """Look for all needles of a text in one pass: a bitmap says whether four bytes, two or one begin a comparison.
+
+    Behind a text there are at least four bytes more.
+    """
+    search.scans += 1
+    word = (
+        np.int64(words[start])
+        | (np.int64(words[start + 1]) << 8)
+        | (np.int64(words[start + 2]) << 16)
+        | (np.int64(words[start + 3]) << 24)
+    )
+    has_short = text.has_pairs + text.has_bytes
+    for at in range(start, end):
+        place = hash_of(word, text.gram_shift)
+        if (rules.gram_bits[text.gram_at + (place >> 3)] >> (place & 7)) & 1:
+            _probe(rules, search, text, word, at, words, start, end)
+        if has_short != 0:
+            pair, byte = word & 0xFFFF, word & 0xFF
+            if text.has_pairs and (rules.pair_bits[text.pair_at + (pair >> 3)] >> (pair & 7)) & 1:
+                _probe(rules, search, text, pair | (1 << 32), at, words, start, end)
+            if (
+                text.has_bytes
+                and (rules.pair_bits[text.pair_at + 8192 + (byte >> 3)] >> (byte & 7)) & 1
+                and search.byte_stamps[byte] != search.scans
+            ):
+                search.byte_stamps[byte] = search.scans  # the first of its kind in this text
+                _probe(rules, search, text, byte | (2 << 32), at, words, start, end)
+        word = (word >> 8) | (np.int64(words[at + 4]) << 24)

@@ -1,0 +1,199 @@
+"""What a test of one attribute asks of a value, as literals that tries, gram tables and kernels decide.
+
+A test holds if the value has one of some classes, is one of some literals or lies in one of some ranges; or, negated,
+if nothing of that is so. What literals cannot say is asked of the filter itself, but only where a necessary literal
+holds, or the value has a class that allows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from thatch.matching.segments.parts import program
+from thatch.model.lines import (
+    BOTTOM,
+    NUMBERS,
+    TEXTS,
+    Constraint,
+    Cut,
+    complement,
+    contains,
+    first_point,
+    intersect,
+    intervals,
+    is_single,
+    prefix_interval,
+)
+from thatch.model.names import split
+from thatch.model.regexes import Pattern, Regex
+from thatch.model.residuals import WildcardCheck
+from thatch.model.trees import Leaf, ValueTest
+from thatch.model.wildcards import Wildcard
+
+__all__ = [
+    "ALL_CLASSES", "CONTAINS", "EQUAL", "LONGEST_NEEDLE", "NUMBER_CLASS", "NUMBER", "PATTERN", "PREFIX", "SUFFIX",
+    "TEXT_CLASS", "Atom", "Test", "needle_of", "test_of",
+]  # fmt: skip
+
+EQUAL, PREFIX, SUFFIX, CONTAINS, PATTERN, NUMBER = range(6)
+NUMBER_CLASS, TEXT_CLASS = 1 << 5, 1 << 6
+ALL_CLASSES = (1 << 7) - 1
+LONGEST_NEEDLE = 128  # bytes that are compared at each place where a needle may stand; a program reads the rest
+
+Range = tuple[float, float, bool, bool]  # bounds, and whether each of them is left out
+
+
+class Atom(NamedTuple):
+    """A literal: its kind, and its text, pattern or number."""
+
+    kind: int
+    value: str | float
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A leaf of a tree for kernels.
+
+    Parameters
+    ----------
+    folded : the text is read with its case folded
+    classes : bits of the classes of values that pass
+    needles : literals of which one holds wherever the filter has to be asked
+    asked : bits of the classes of values about which the filter has to be asked; text only where a needle holds, if
+        there are needles
+    """
+
+    folded: bool
+    negated: bool
+    classes: int
+    atoms: frozenset[Atom] = frozenset()
+    ranges: frozenset[Range] = frozenset()
+    needles: frozenset[Atom] = frozenset()
+    asked: int = 0
+
+
+def test_of(leaf: Leaf) -> Test:
+    """The test of a leaf."""
+    if not isinstance(leaf, ValueTest):
+        return Test(folded=False, negated=False, classes=0, asked=ALL_CLASSES)
+    functions, _ = split(leaf.key)
+    if functions not in ((), ("lower",)):
+        asked = ALL_CLASSES if contains(leaf.constraint, BOTTOM) else ALL_CLASSES - 1
+        return Test(folded=False, negated=False, classes=0, asked=asked)
+    folded = bool(functions)
+    negated, parts = leaf.negated, None
+    if not leaf.negated:
+        parts = _decompose(leaf.constraint)
+    if parts is None and (leaf.negated or not leaf.patterns):
+        negated, parts = True, _decompose(complement(leaf.constraint))
+    if parts is None:
+        return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
+    classes, atoms, ranges = parts
+    needles: set[Atom] = set()
+    asked = 0
+    for pattern in leaf.patterns:
+        atom, needle, is_sure = _atom_of(leaf.key, pattern)
+        if is_sure:
+            atoms.add(atom)
+            continue
+        if needle is None:
+            return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
+        needles.add(needle)
+        asked = TEXT_CLASS
+    return Test(folded, negated, classes, frozenset(atoms), frozenset(ranges), frozenset(needles), asked)
+
+
+def _classes_of(leaf: ValueTest) -> int:
+    """The classes of values that may pass."""
+    hull = leaf.hull()
+    found = sum(1 << rank for rank in range(5) if contains(hull, (rank,)))
+    found |= NUMBER_CLASS if intersect(hull, NUMBERS) else 0
+    return found | (TEXT_CLASS if intersect(hull, TEXTS) else 0)
+
+
+def _decompose(constraint: Constraint) -> tuple[int, set[Atom], set[Range]] | None:
+    """Classes, literals and ranges of which one holds just where the constraint does; None if there are no such."""
+    classes = sum(1 << rank for rank in range(5) if contains(constraint, (rank,)))
+    atoms: set[Atom] = set()
+    ranges: set[Range] = set()
+    numbers, texts = intersect(constraint, NUMBERS), intersect(constraint, TEXTS)
+    if numbers == NUMBERS:
+        classes |= NUMBER_CLASS
+    elif not _take_numbers(numbers, atoms, ranges):
+        return None
+    if texts == TEXTS:
+        classes |= TEXT_CLASS
+    elif not _take_texts(texts, atoms):
+        return None
+    return classes, atoms, ranges
+
+
+def _take_numbers(numbers: Constraint, atoms: set[Atom], ranges: set[Range]) -> bool:
+    """Add what says the same as some intervals of numbers; False if a bound is no double."""
+    for low, high in intervals(numbers):
+        if any(len(cut) == 3 and float(cut[1]) != cut[1] for cut in (low, high)):
+            return False
+        if is_single(low, high):
+            atoms.add(Atom(NUMBER, float(first_point(low)[1]) + 0.0))
+        else:
+            first, is_above = (float(low[1]), low[2] == 1) if len(low) == 3 else (-float("inf"), False)
+            last, is_below = (float(high[1]), high[2] == 0) if len(high) == 3 else (float("inf"), False)
+            ranges.add((first, last, is_above, is_below))
+    return True
+
+
+def _take_texts(texts: Constraint, atoms: set[Atom]) -> bool:
+    """Add what says the same as some intervals of texts; False if one is not a text or a beginning."""
+    for low, high in intervals(texts):
+        start = first_point(low)[1]
+        if is_single(low, high):
+            atoms.add(Atom(EQUAL, start))
+        elif _is_prefix(low, high):
+            atoms.add(Atom(PREFIX, start))
+        else:
+            return False
+    return True
+
+
+def _is_prefix(low: Cut, high: Cut) -> bool:
+    return len(low) == 3 and low[2] == 0 and (low, high) == prefix_interval(low[1])
+
+
+def _atom_of(key: str, pattern: Pattern) -> tuple[Atom, Atom | None, bool]:
+    """The literal of a pattern, one that it cannot do without if there is one, and whether the first says all."""
+    if isinstance(pattern, Regex):
+        return Atom(PATTERN, ""), _contained(pattern.needed), False
+    if pattern.literal is not None:
+        return Atom(EQUAL, pattern.literal), None, True
+    if pattern.is_prefix:
+        return Atom(PREFIX, pattern.prefix), None, True
+    if pattern.is_suffix:
+        return Atom(SUFFIX, pattern.suffix), None, True
+    run = needle_of(pattern)
+    needle = _contained(run)
+    if needle is not None and needle.value == run and pattern.pieces == ((), tuple(run), ()):
+        return needle, needle, True
+    is_sure = needle is not None and program(WildcardCheck(key, pattern)) is not None
+    return Atom(PATTERN, pattern.text), needle, is_sure
+
+
+def _contained(text: str) -> Atom | None:
+    """The literal that says that a text is contained, at most as long as needles are; None for the empty text."""
+    content = text.encode()
+    if len(content) > LONGEST_NEEDLE:
+        text = content[:LONGEST_NEEDLE].decode(errors="ignore")
+    return Atom(CONTAINS, text) if text else None
+
+
+def needle_of(pattern: Wildcard) -> str:
+    """The longest literal text in a pattern."""
+    runs = [""]
+    for piece in pattern.pieces:
+        runs.append("")
+        for part in piece:
+            if part is None:
+                runs.append("")
+            else:
+                runs[-1] += part
+    return max(runs, key=len)

@@ -1,0 +1,119 @@
+"""What kernels read of rules, and what one search writes."""
+
+from __future__ import annotations
+
+from thatch.compiled.records import Doubles, Int32s, Int64s, KernelRecord, Uint8s
+
+__all__ = [
+    "ASKED", "EDGE_WIDTH", "ENTRY_WIDTH", "MAYBE", "NODE_WIDTH", "NO", "NUMBER_WIDTH", "ROW_WIDTH",
+    "RuleEvent", "RuleRecord", "RuleSearch", "SCANNED", "TEST_WIDTH", "TextRecord", "YES",
+]  # fmt: skip
+
+TEST_WIDTH = 6  # attribute, classes and flags, group, range test, where to go if it holds, where if it does not
+ASKED, SCANNED = 1 << 8, 1 << 9  # flags: ask the filter if the class is one of these; scan the text first
+YES, NO, MAYBE = -1, -2, -3  # ends of a tree's tests
+
+NODE_WIDTH = 5  # of a trie: an atom that begins so, one that is so, the only text below, length of a chain, some text
+EDGE_WIDTH = 2  # node and byte (in the lowest eight bits), the node after it
+ENTRY_WIDTH = 3  # of a gram table: gram, atom, where in the atom's needle the gram stands
+NUMBER_WIDTH = 3  # attribute, the bits of a number, atom
+ROW_WIDTH = 6  # of an event: attribute and class, then where its text begins and ends, as it is and with folded case
+
+
+class TextRecord(KernelRecord):
+    """How texts of one attribute, as they are or folded, are searched."""
+
+    attribute: int
+    is_folded: int
+    front: int  # root of the trie of texts and beginnings, -1 if there is none
+    back: int  # root of the trie of ends, which is walked backwards
+    has_grams: int
+    is_eager: int  # scanned for every event; else only when a test asks
+    gram_at: int  # where its bitmap of grams begins
+    gram_shift: int
+    pair_at: int  # where its bitmaps of pairs and of single bytes begin
+    has_pairs: int
+    has_bytes: int
+    bucket_at: int
+    bucket_shift: int
+
+
+class RuleRecord(KernelRecord):
+    """One rule segment."""
+
+    n_attributes: int
+    n_rules: int
+    n_always: int
+    edge_shift: int
+    number_shift: int
+    local_of: Int32s  # attribute of the index -> of this segment, -1 for those that it does not read
+    text_of: Int32s  # twice an attribute, plus one for folded text -> number of its `TextRecord`, or -1
+    texts: Int64s
+    class_at: Int32s  # eight times an attribute and a class -> rules that wait for it
+    class_rules: Int32s
+    gram_bits: Uint8s
+    pair_bits: Uint8s
+    buckets: Int32s
+    entries: Int64s
+    needle_at: Int64s
+    needles: Uint8s
+    program_at: Int64s  # of a pattern: its program among `programs`; else -1
+    programs: Uint8s
+    nodes: Int32s
+    edges: Int64s
+    numbers: Int64s
+    group_at: Int32s  # atom -> groups
+    atom_groups: Int32s
+    rule_at: Int32s  # group -> rules that wait for it
+    group_rules: Int32s
+    range_at: Int32s  # range test -> ranges
+    ranges: Doubles  # from, to, and for each whether the bound is left out
+    tests: Int32s
+    test_at: Int32s  # rule -> its first test
+    always: Int32s  # rules that every event may satisfy
+    slots: Int64s
+    died: Int64s
+    atom_hits: Int64s  # how often an atom held, for the next layout
+    class_hits: Int64s  # and behind them how many events there were
+    text_bytes: Int64s
+
+
+class RuleSearch(KernelRecord):
+    """Room for one search in one segment. Stamps hold the number of the search that set them."""
+
+    epoch: int
+    n_touched: int
+    n_candidates: int
+    is_loose: int  # an attribute may have several values, of which one counts
+    scans: int
+    steps: int  # of comparing and deciding, for statistics
+    atom_stamps: Int32s
+    group_stamps: Int32s
+    rule_stamps: Int32s
+    text_stamps: Int32s
+    byte_stamps: Int64s
+    classes: Uint8s
+    touched: Int32s
+    places: Int64s  # of the text of each attribute: begin and end, folded begin and end
+    lows: Doubles  # the number of each attribute lies between two doubles, or is one
+    highs: Doubles
+    candidates: Int32s
+
+
+class RuleEvent(KernelRecord):
+    """An event as rows for all segments, and what matches it."""
+
+    n_rows: int
+    n_found: int
+    n_pending: int
+    row_info: Int32s  # what the encoder wrote: codes, and the lengths of texts
+    row_numbers: Doubles
+    source: Uint8s
+    folded_lengths: Int64s  # of texts that Python folded, as some are not ASCII; else none
+    folded_source: Uint8s
+    rows: Int64s
+    lows: Doubles
+    highs: Doubles
+    words: Uint8s
+    found: Int64s  # slots
+    pending: Int64s  # segment, and in the lower half the owner whose filter must be asked

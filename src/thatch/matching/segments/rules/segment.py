@@ -1,0 +1,201 @@
+"""A segment of rules: columns for the kernels; immutable except for when its rules died."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.compiled.records import Int64s
+from thatch.matching.segments.columns import Texts
+from thatch.matching.segments.records import ALIVE
+from thatch.matching.segments.rules.draft import RuleDraft, RuleTable
+from thatch.matching.segments.rules.finding import find_literals
+from thatch.matching.segments.rules.layout import Shares, lay_out
+from thatch.matching.segments.rules.literals import CONTAINS, PATTERN
+from thatch.matching.segments.rules.records import RuleRecord, TextRecord
+from thatch.model.filters import Filter
+from thatch.model.language import parse
+from thatch.model.schema import Schema
+
+__all__ = ["RuleSegment"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+_ENOUGH = 256  # events from which on counts say more than assumptions
+_MORE = 16  # times as many events, and a segment is laid out again
+_LEAST = 0.5  # of an event: what a literal that never held is taken to have been counted
+
+
+class RuleSegment:
+    """Rules of one segment.
+
+    Parameters
+    ----------
+    table : what the rules say
+    finding : how literals are found, see `find_literals`
+    layout : what waits for what, see `lay_out`
+    died : the change in which each rule died
+    shares : how often literals hold, as the layout takes it
+    """
+
+    def __init__(
+        self, table: RuleTable, finding: Arrays, layout: Arrays, died: Int64s, shares: Shares | None = None
+    ) -> None:
+        self.table, self.finding, self.layout, self.died = table, finding, layout, died
+        self.shares = shares or Shares.assumed(table)
+        self._by_slot = np.argsort(table.slots, kind="stable")
+        self._sorted_slots = table.slots[self._by_slot]
+        self.atom_hits = np.zeros(len(table.atom_kind) + 1, np.int64)
+        self.class_hits = np.zeros(8 * len(table.attributes) + 1, np.int64)
+        self.text_bytes = np.zeros(len(table.attributes), np.int64)
+        self.next_layout = _ENOUGH  # events after which counts say more than they did
+        self.local_of = np.full(int(table.attributes.max(initial=-1)) + 1, -1, np.int32)
+        self.local_of[table.attributes] = np.arange(len(table.attributes), dtype=np.int32)
+        self.ranges, self.range_at = table.test_ranges, table.test_range_at.astype(np.int32)
+        self.slots = table.slots
+        edge_shift, number_shift = finding["shifts"].tolist()
+        self.record = RuleRecord(
+            n_attributes=len(table.attributes),
+            n_rules=len(table.slots),
+            n_always=len(layout["always"]),
+            edge_shift=edge_shift,
+            number_shift=number_shift,
+        )
+        for name, array in (*finding.items(), *layout.items()):
+            if name != "shifts":
+                setattr(self.record, name, array)
+        self.record.fill(self)
+
+    @classmethod
+    def build(cls, table: RuleTable, shares: Shares | None = None) -> RuleSegment:
+        """The segment of a table, laid out for events of which so much is known."""
+        finding = find_literals(table)
+        shares = shares or Shares.assumed(table)
+        layout = lay_out(table, shares, finding["texts"])
+        return cls(table, finding, layout, np.full(len(table.slots), ALIVE, np.int64), shares)
+
+    @classmethod
+    def merge(cls, segments: Sequence[RuleSegment], keys: Sequence[str], number: Any) -> RuleSegment:
+        """One segment of the living rules of several."""
+        draft = RuleDraft(number)
+        for each in segments:
+            draft.add_table(each.table, keys, ~each.is_dead())
+        return cls.build(draft.table())
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    # --- what lives --------------------------------------------------------------------------------------------------
+
+    @property
+    def dead(self) -> int:
+        """How many rules died."""
+        return int(np.count_nonzero(self.is_dead()))
+
+    def is_dead(self) -> npt.NDArray[np.bool_]:
+        """Which rules are dead by now."""
+        is_dead: npt.NDArray[np.bool_] = self.died != ALIVE
+        return is_dead
+
+    def find(self, slot: int) -> int:
+        """The living rule of a slot, -1 if there is none."""
+        at = int(np.searchsorted(self._sorted_slots, slot))
+        while at < len(self._sorted_slots) and self._sorted_slots[at] == slot:
+            owner = int(self._by_slot[at])
+            if self.died[owner] == ALIVE:
+                return owner
+            at += 1
+        return -1
+
+    def slot_of(self, owner: int) -> int:
+        """The slot of a rule."""
+        return int(self.slots[owner])
+
+    def remove(self, owner: int, moment: int) -> None:
+        """Mark a rule as removed by a change."""
+        self.died[owner] = moment
+
+    def revive(self, moment: int) -> None:
+        """Undo the removals of changes after this one, of which no reader knows."""
+        self.died[self.died > moment] = ALIVE
+
+    def filter(self, owner: int, schema: Schema | None) -> Filter:
+        """The filter of a rule."""
+        return parse(self.table.sources[owner].decode(), schema)
+
+    def renumber(self, new_slot: Int64s, numbers: npt.NDArray[np.int32]) -> RuleSegment:
+        """The same rules at other slots, with other numbers of attributes; times of death are shared."""
+        table = self.table._replace(
+            slots=np.where(self.is_dead(), 0, new_slot[self.slots]), attributes=numbers[self.table.attributes]
+        )
+        return RuleSegment(table, self.finding, self.layout, self.died, self.shares)
+
+    # --- learning ------------------------------------------------------------------------------------------------------
+
+    @property
+    def events(self) -> int:
+        """How many events have been searched for, as far as threads did not lose a count to each other."""
+        return int(self.class_hits[-1])
+
+    @property
+    def wants_layout(self) -> bool:
+        """Whether enough events were counted for another layout."""
+        return self.events >= self.next_layout
+
+    def lay_out_again(self) -> RuleSegment:
+        """The same rules, laid out by what searches counted; times of death are shared."""
+        events = max(self.events, 1)
+        atoms = np.where(
+            self._is_counted(), (self.atom_hits[:-1] + _LEAST) / events, self.shares.atoms
+        )
+        shares = Shares(atoms, self.class_hits[:-1] / events, self.text_bytes / events)
+        texts = self.finding["texts"].copy()
+        layout = lay_out(self.table, shares, texts)
+        again = RuleSegment(self.table, {**self.finding, "texts": texts}, layout, self.died, shares)
+        again.next_layout = events * _MORE
+        return again
+
+    def _is_counted(self) -> npt.NDArray[np.bool_]:
+        """Which literals every event counts: needles of texts that are scanned only when a test asks are not."""
+        texts = self.finding["texts"].reshape(-1, TextRecord.width)
+        number = 2 * self.table.atom_attribute + (self.table.atom_kind >> 3)
+        text = self.finding["text_of"][number]
+        is_needle = np.isin(self.table.atom_kind & 7, (CONTAINS, PATTERN))
+        is_counted: npt.NDArray[np.bool_] = ~is_needle | (texts[text, TextRecord.is_eager] != 0)
+        return is_counted
+
+    # --- at rest -------------------------------------------------------------------------------------------------------
+
+    def arrays(self) -> Arrays:
+        """All columns by name; what is dead by now is dead from the first change on."""
+        found: Arrays = {}
+        for name, value in self.table._asdict().items():
+            if isinstance(value, Texts):
+                found[f"table/{name}/offsets"], found[f"table/{name}/blob"] = value.offsets, value.blob
+            else:
+                found[f"table/{name}"] = value
+        found |= {f"finding/{name}": array for name, array in self.finding.items()}
+        found |= {f"layout/{name}": array for name, array in self.layout.items()}
+        return {**found, "died": np.where(self.is_dead(), 0, ALIVE)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> RuleSegment:
+        """A segment of columns that `arrays` returned."""
+        columns: dict[str, Any] = {}
+        for name in RuleTable._fields:
+            if f"table/{name}" in arrays:
+                columns[name] = arrays[f"table/{name}"]
+            else:
+                columns[name] = Texts(arrays[f"table/{name}/offsets"], arrays[f"table/{name}/blob"])
+        finding, layout = (
+            {name[len(part) :]: array for name, array in arrays.items() if name.startswith(part)}
+            for part in ("finding/", "layout/")
+        )
+        return cls(RuleTable(**columns), finding, layout, arrays["died"])
+
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        own: Iterable[npt.NDArray[Any]] = self.record.arrays.values()
+        return sum(each.nbytes for each in own) + sum(each.nbytes for each in self.arrays().values())

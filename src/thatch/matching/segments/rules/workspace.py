@@ -1,0 +1,188 @@
+"""Room for searches in rule segments, and the events that are searched for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+
+from thatch.compiled.records import Int64s
+from thatch.matching.segments.rules.kernels.events import GROW, NOT_ASCII, file_rows
+from thatch.matching.segments.rules.kernels.search import MOST_SORTED, search_rules
+from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent, RuleSearch
+from thatch.matching.segments.rules.segment import RuleSegment
+from thatch.model.derived import fold
+from thatch.model.events import Choice, Record
+from thatch.model.lines import Cut
+
+__all__ = ["RuleWorkspace"]
+
+_MOST_FLAT = 64  # flat events of one event that are searched for one by one
+_BEHIND = 8  # bytes behind the last text, which a scan may read
+
+Found = tuple[Int64s, Int64s]  # slots in order, and what to verify
+
+
+class RuleWorkspace:
+    """What one search after the other writes to; belongs to one thread at a time."""
+
+    def __init__(self) -> None:
+        self.event = RuleEvent(
+            row_info=np.zeros(0, np.int32),
+            row_numbers=np.zeros(0, np.float64),
+            source=np.zeros(0, np.uint8),
+            folded_lengths=np.zeros(0, np.int64),
+            folded_source=np.zeros(0, np.uint8),
+        )
+        self._segments: tuple[RuleSegment, ...] = ()
+        self._searches: list[RuleSearch] = []
+        self._buffers: Mapping[str, Any] | None = None
+        self._grow(64, 4_096)
+
+    def attach(self, segments: tuple[RuleSegment, ...]) -> None:
+        """Get ready to search these segments."""
+        if segments is self._segments:
+            return
+        self._segments = segments
+        self._searches = [_search_of(each) for each in segments]
+        joined = [np.zeros(0, np.int64)]
+        self._rule_tables = np.concatenate([*joined, *(each.record.table for each in segments)])
+        self._search_tables = np.concatenate([*joined, *(each.table for each in self._searches)])
+        rules = sum(map(len, segments))
+        self._found = self.event.found = np.zeros(rules, np.int64)
+        self._pending = self.event.pending = np.zeros(rules, np.int64)
+
+    def _grow(self, rows: int, text: int) -> None:
+        self.event.rows = np.zeros(ROW_WIDTH * rows, np.int64)
+        self.event.lows, self.event.highs = np.zeros(rows), np.zeros(rows)
+        self.event.words = np.zeros(text + _BEHIND, np.uint8)
+
+    # --- events ----------------------------------------------------------------------------------------------------------
+
+    def search_encoded(
+        self, buffers: Mapping[str, Any], rows: int, texts: Sequence[str] | None, moment: int, *, numeric: bool
+    ) -> Found | None:
+        """Search for an event without lists that an encoder wrote into buffers; None if it must be read first."""
+        if self._buffers is not buffers:
+            self._buffers = buffers
+            self.event.row_info, self.event.row_numbers = buffers["row_info"], buffers["row_numbers"]
+            self.event.source = buffers["words"]
+        filed = file_rows(self.event.table, rows, numeric)
+        if filed == NOT_ASCII and texts is not None:
+            folded = [fold(text).encode() for text in texts]
+            self.event.folded_lengths = np.array([*map(len, folded)], np.int64)
+            self.event.folded_source = np.frombuffer(b"".join(folded), np.uint8)
+            filed = file_rows(self.event.table, rows, numeric)
+        while filed == GROW:
+            self._grow(max(len(self.event.lows), rows), 2 * max(len(self.event.words), 2 * len(self.event.source)))
+            filed = file_rows(self.event.table, rows, numeric)
+        if self.event.folded_lengths.size:
+            self.event.folded_lengths = np.zeros(0, np.int64)
+        return None if filed < 0 else self._search(moment)
+
+    def search_record(self, record: Record, numbers: Mapping[str, int], moment: int) -> Found:
+        """Search for an event that was read; with many lists all that may match is to be verified."""
+        if not record.choices:
+            self._file(record.points.items(), numbers)
+            return self._search(moment)
+        if _count_flat(record.choices) > _MOST_FLAT:
+            points = ((key, each) for key, some in record.possible_points().items() for each in some)
+            self._file(points, numbers)
+            return self._search(moment, is_loose=True)
+        sure, pending = [], []
+        for flat in islice(record.flat(), _MOST_FLAT):
+            self._file(flat.items(), numbers)
+            found, waiting = self._search(moment)
+            sure.append(found.copy())
+            pending.append(waiting.copy())
+        return np.unique(np.concatenate(sure)), np.unique(np.concatenate(pending))
+
+    def _file(self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int]) -> None:
+        """Write the rows of a flat event, or of all values that it may have."""
+        known = [(numbers[key], place) for key, place in points if key in numbers]
+        texts = {number: place[1] for number, (_, place) in enumerate(known) if place[0] == 6}
+        encoded = {number: (text.encode(), fold(text).encode()) for number, text in texts.items()}
+        size = sum(len(raw) + len(folded) for raw, folded in encoded.values())
+        if len(known) > len(self.event.lows) or size + _BEHIND > len(self.event.words):
+            self._grow(max(len(known), len(self.event.lows)), max(2 * size, len(self.event.words)))
+        event, at = self.event, 0
+        for number, (attribute, place) in enumerate(known):
+            row = event.rows[ROW_WIDTH * number : ROW_WIDTH * (number + 1)]
+            row[0] = 8 * attribute + place[0]
+            if place[0] == 5:
+                event.lows[number], event.highs[number] = _around(place[1])
+            if place[0] == 6:
+                for side, content in enumerate(encoded[number]):
+                    event.words[at : at + len(content)] = np.frombuffer(content, np.uint8)
+                    row[1 + 2 * side : 3 + 2 * side] = at, at + len(content)
+                    at += len(content)
+        event.n_rows = len(known)
+
+    def _search(self, moment: int, *, is_loose: bool = False) -> Found:
+        if is_loose:
+            self._set_loose(value=1)
+        count = search_rules(
+            self.event.table, self._rule_tables, self._search_tables, len(self._segments), moment
+        )
+        if is_loose:
+            self._set_loose(value=0)
+        found = self._found[:count]
+        if count > MOST_SORTED:
+            found = np.sort(found)
+        return found, self._pending[: self.event.n_pending]
+
+    def _set_loose(self, *, value: int) -> None:
+        self._search_tables[RuleSearch.is_loose :: RuleSearch.width] = value
+
+    def owner(self, pending: int) -> tuple[RuleSegment, int]:
+        """The segment and the rule of an entry of what is to be verified."""
+        return self._segments[pending >> 32], pending & (2**32 - 1)
+
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        arrays = [*self.event.arrays.values()]
+        for search in self._searches:
+            arrays += search.arrays.values()
+        return sum(each.nbytes for each in arrays)
+
+
+def _search_of(segment: RuleSegment) -> RuleSearch:
+    """Room for searches in one segment."""
+    table = segment.table
+    attributes, rules = len(table.attributes), len(segment)
+    return RuleSearch(
+        atom_stamps=np.zeros(len(table.atom_kind), np.int32),
+        group_stamps=np.zeros(len(segment.layout["rule_at"]) - 1, np.int32),
+        rule_stamps=np.zeros(rules, np.int32),
+        text_stamps=np.zeros(2 * attributes, np.int32),
+        byte_stamps=np.zeros(256, np.int64),
+        classes=np.zeros(attributes, np.uint8),
+        touched=np.zeros(attributes, np.int32),
+        places=np.zeros(4 * attributes, np.int64),
+        lows=np.zeros(attributes),
+        highs=np.zeros(attributes),
+        candidates=np.zeros(rules, np.int32),
+    )
+
+
+def _count_flat(choices: tuple[Choice, ...]) -> int:
+    """How many flat events there are, bounded by some more than are searched for one by one."""
+    found = 1
+    for choice in choices:
+        found *= sum(_count_flat(each.choices) for each in choice.elements)
+        if found > _MOST_FLAT:
+            return found
+    return found
+
+
+def _around(value: float) -> tuple[float, float]:
+    """The doubles just below and above a number, or itself twice if it is one."""
+    double = float(value)
+    if double == value:
+        return double + 0.0, double + 0.0
+    return (double, nextafter(double, inf)) if double < value else (nextafter(double, -inf), double)
+
+
