@@ -128,16 +128,16 @@ class View:
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def _match_all(
-        self, room: SearchWorkspace, rows: int, flags: int, event: dict[str, Any]
-    ) -> Slots | None:
+    def _match_all(self, room: SearchWorkspace, rows: int, flags: int, event: dict[str, Any]) -> Slots | None:
         """The slots of boxes and rules that an encoded event matches; None if it has to be read first."""
         slots = _NO_SLOTS
         if self.shape.has_boxes(self.boxes):
             counts = collect(room.table, rows, flags | self.pool.flags, self.moment, self.boxes)
             if counts < 0:
                 return None
-            slots = room.slots[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
+            slots = (
+                room.slots[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
+            )
         else:
             room.counts.events += 1
         more = self._match_encoded_rules(room, rows, flags, event)

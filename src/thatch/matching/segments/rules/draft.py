@@ -19,7 +19,9 @@ from thatch.model.trees import AllOf, AnyOf, Leaf, Tree
 
 __all__ = ["ALL_OF", "ANY_OF", "LEAF", "RuleDraft", "RuleTable"]
 
-LEAF, ALL_OF, ANY_OF = range(3)  # in the lowest two bits of a token; above them the test, or the number of children
+LEAF, ALL_OF, ANY_OF = range(
+    3
+)  # in the lowest two bits of a token; above them the test, or the number of children
 
 _Literal = tuple[int, bool, Atom]  # of an attribute, folded or not
 

@@ -249,5 +249,3 @@ def _hash_table(rows: list[Any], width: int, keys: list[int]) -> tuple[Int64s, i
 
 def _padded(blob: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return np.concatenate([blob, np.zeros(8, np.uint8)])
-
-

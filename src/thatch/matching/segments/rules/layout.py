@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from thatch.matching.segments.rules.literals import (
 )
 from thatch.matching.segments.rules.records import ASKED, NO, SCANNED, YES, TextRecord
 
-__all__ = ["Shares", "lay_out"]
+__all__ = ["LiteralShares", "lay_out"]
 
 _BYTE, _CANDIDATE = 1.0, 30.0  # nanoseconds to scan a byte of text, and to decide a rule
 _MOST_MARKS = 5.0  # groups that an event marks through literals that are in several
@@ -46,7 +47,7 @@ _Node = int | tuple[int, list["_Node"]]  # a test, or a kind of token and childr
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class LiteralShares:
     """The share of events in which each literal held and each attribute had each class, if any were counted."""
 
     atoms: Doubles
@@ -54,8 +55,8 @@ class Shares:
     text_bytes: Doubles  # of each attribute, an event
 
     @classmethod
-    def assumed(cls, table: RuleTable) -> Shares:
-        """Shares for events of which nothing is known."""
+    def assumed(cls, table: RuleTable) -> LiteralShares:
+        """LiteralShares for events of which nothing is known."""
         sizes = np.diff(table.atom_text.offsets).tolist()
         kinds = (table.atom_kind & 7).tolist()
         atoms = [
@@ -67,7 +68,7 @@ class Shares:
         return cls(np.array(atoms, np.float64), classes, np.zeros(attributes))
 
 
-def lay_out(table: RuleTable, shares: Shares, texts: npt.NDArray[np.int64]) -> Arrays:
+def lay_out(table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64]) -> Arrays:
     """The arrays of a `RuleRecord` that say what waits for what, and how rules are decided.
 
     Sets which of the `TextRecord`s in `texts` are scanned for every event.
@@ -76,12 +77,12 @@ def lay_out(table: RuleTable, shares: Shares, texts: npt.NDArray[np.int64]) -> A
 
 
 class _Layout:
-    def __init__(self, table: RuleTable, shares: Shares, texts: npt.NDArray[np.int64]) -> None:
+    def __init__(self, table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64]) -> None:
         self._table, self._shares, self._texts = table, shares, texts
         self._attributes = table.test_attribute.tolist()
         self._flags = table.test_flags.tolist()
-        self._classes = table.test_classes.tolist()
-        self._asked = table.test_asked.tolist()
+        self._classes: list[int] = table.test_classes.tolist()
+        self._asked: list[int] = table.test_asked.tolist()
         self._groups: dict[tuple[int, ...], int] = {}
         kinds = table.atom_kind & 7
         self._is_scanned = ((kinds == CONTAINS) | (kinds == PATTERN)).tolist()
@@ -118,7 +119,9 @@ class _Layout:
         """The groups of which one is marked if one of the literals holds."""
         found = [(atom,) for atom in atoms if atom in single]
         rest = tuple(atom for atom in atoms if atom not in single)
-        return [self._groups.setdefault(each, len(self._groups)) for each in (*found, *([rest] if rest else []))]
+        return [
+            self._groups.setdefault(each, len(self._groups)) for each in (*found, *([rest] if rest else []))
+        ]
 
     def _share(self, test: int) -> float:
         """About the share of events in which a test holds."""
@@ -183,8 +186,7 @@ class _Layout:
         """Classes of values for which a test may hold, besides those whose literals are waited for."""
         if self._flags[test] & 2:
             return ALL_CLASSES & ~self._classes[test]
-        found = int(self._classes[test])
-        asked = self._asked[test]
+        found, asked = self._classes[test], self._asked[test]
         found |= asked & ~TEXT_CLASS if self._needle_lists[test] else asked
         if self._table.test_range_at[test + 1] > self._table.test_range_at[test]:
             found |= 1 << 5
@@ -219,7 +221,9 @@ class _Layout:
                 waiting[attribute].append(rule)
         banned: set[int] = set()
         for attribute in sorted(waiting, key=lambda each: float(lengths[each]), reverse=True):
-            others = [self._cover(trees[rule], frozenset({*banned, attribute})) for rule in waiting[attribute]]
+            others = [
+                self._cover(trees[rule], frozenset({*banned, attribute})) for rule in waiting[attribute]
+            ]
             worse = sum(
                 (other[0] if other[1] is not None else 1.0) - covers[rule][0]
                 for other, rule in zip(others, waiting[attribute], strict=True)
@@ -324,17 +328,13 @@ class _Layout:
 def _lists(at: npt.NDArray[np.int64], flat: npt.NDArray[np.int32]) -> list[list[int]]:
     """Lists that stand one after the other."""
     numbers, ends = flat.tolist(), at.tolist()
-    return [numbers[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+    return [numbers[start:end] for start, end in pairwise(ends)]
 
 
-def _columns(
-    lists: dict[int, list[int]], count: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _columns(lists: dict[int, list[int]], count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Lists by number as columns: where each begins, and all of them one after the other."""
     sizes = np.zeros(count, np.int64)
     for number, each in lists.items():
         sizes[number] = len(each)
     flat: Iterable[int] = (value for number in sorted(lists) for value in lists[number])
     return starts_of(sizes, np.int32), np.fromiter(flat, np.int32, int(sizes.sum()))
-
-

@@ -32,14 +32,28 @@ from thatch.model.trees import Leaf, ValueTest
 from thatch.model.wildcards import Wildcard
 
 __all__ = [
-    "ALL_CLASSES", "CONTAINS", "EQUAL", "LONGEST_NEEDLE", "NUMBER_CLASS", "NUMBER", "PATTERN", "PREFIX", "SUFFIX",
-    "TEXT_CLASS", "Atom", "Test", "needle_of", "test_of",
+    "ALL_CLASSES",
+    "CONTAINS",
+    "EQUAL",
+    "LONGEST_NEEDLE",
+    "NUMBER",
+    "NUMBER_CLASS",
+    "PATTERN",
+    "PREFIX",
+    "SUFFIX",
+    "TEXT_CLASS",
+    "Atom",
+    "Test",
+    "needle_of",
+    "test_of",
 ]  # fmt: skip
 
 EQUAL, PREFIX, SUFFIX, CONTAINS, PATTERN, NUMBER = range(6)
 NUMBER_CLASS, TEXT_CLASS = 1 << 5, 1 << 6
 ALL_CLASSES = (1 << 7) - 1
-LONGEST_NEEDLE = 128  # bytes that are compared at each place where a needle may stand; a program reads the rest
+LONGEST_NEEDLE = (
+    128  # bytes that are compared at each place where a needle may stand; a program reads the rest
+)
 
 Range = tuple[float, float, bool, bool]  # bounds, and whether each of them is left out
 

@@ -5,19 +5,38 @@ from __future__ import annotations
 from thatch.compiled.records import Doubles, Int32s, Int64s, KernelRecord, Uint8s
 
 __all__ = [
-    "ASKED", "EDGE_WIDTH", "ENTRY_WIDTH", "MAYBE", "NODE_WIDTH", "NO", "NUMBER_WIDTH", "ROW_WIDTH",
-    "RuleEvent", "RuleRecord", "RuleSearch", "SCANNED", "TEST_WIDTH", "TextRecord", "YES",
+    "ASKED",
+    "EDGE_WIDTH",
+    "ENTRY_WIDTH",
+    "MAYBE",
+    "NO",
+    "NODE_WIDTH",
+    "NUMBER_WIDTH",
+    "ROW_WIDTH",
+    "SCANNED",
+    "TEST_WIDTH",
+    "YES",
+    "RuleEvent",
+    "RuleRecord",
+    "RuleSearch",
+    "TextRecord",
 ]  # fmt: skip
 
-TEST_WIDTH = 6  # attribute, classes and flags, group, range test, where to go if it holds, where if it does not
+TEST_WIDTH = (
+    6  # attribute, classes and flags, group, range test, where to go if it holds, where if it does not
+)
 ASKED, SCANNED = 1 << 8, 1 << 9  # flags: ask the filter if the class is one of these; scan the text first
 YES, NO, MAYBE = -1, -2, -3  # ends of a tree's tests
 
-NODE_WIDTH = 5  # of a trie: an atom that begins so, one that is so, the only text below, length of a chain, some text
+NODE_WIDTH = (
+    5  # of a trie: an atom that begins so, one that is so, the only text below, length of a chain, some text
+)
 EDGE_WIDTH = 2  # node and byte (in the lowest eight bits), the node after it
 ENTRY_WIDTH = 3  # of a gram table: gram, atom, where in the atom's needle the gram stands
 NUMBER_WIDTH = 3  # attribute, the bits of a number, atom
-ROW_WIDTH = 6  # of an event: attribute and class, then where its text begins and ends, as it is and with folded case
+ROW_WIDTH = (
+    6  # of an event: attribute and class, then where its text begins and ends, as it is and with folded case
+)
 
 
 class TextRecord(KernelRecord):
@@ -106,7 +125,7 @@ class RuleEvent(KernelRecord):
     n_rows: int
     n_found: int
     n_pending: int
-    row_info: Int32s  # what the encoder wrote: codes, and the lengths of texts
+    row_info: Int32s  # what the encoder wrote: numbers of eight bytes, codes, lengths of texts
     row_numbers: Doubles
     source: Uint8s
     folded_lengths: Int64s  # of texts that Python folded, as some are not ASCII; else none

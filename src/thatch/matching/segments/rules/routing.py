@@ -39,5 +39,3 @@ def _has_value(tree: Tree) -> bool:
     if not isinstance(tree, ValueTest) or tree.patterns or tree.negated:
         return False
     return all(is_single(low, high) for low, high in intervals(tree.constraint))
-
-

@@ -13,7 +13,7 @@ from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.records import ALIVE
 from thatch.matching.segments.rules.draft import RuleDraft, RuleTable
 from thatch.matching.segments.rules.finding import find_literals
-from thatch.matching.segments.rules.layout import Shares, lay_out
+from thatch.matching.segments.rules.layout import LiteralShares, lay_out
 from thatch.matching.segments.rules.literals import CONTAINS, PATTERN
 from thatch.matching.segments.rules.records import RuleRecord, TextRecord
 from thatch.model.filters import Filter
@@ -41,10 +41,15 @@ class RuleSegment:
     """
 
     def __init__(
-        self, table: RuleTable, finding: Arrays, layout: Arrays, died: Int64s, shares: Shares | None = None
+        self,
+        table: RuleTable,
+        finding: Arrays,
+        layout: Arrays,
+        died: Int64s,
+        shares: LiteralShares | None = None,
     ) -> None:
         self.table, self.finding, self.layout, self.died = table, finding, layout, died
-        self.shares = shares or Shares.assumed(table)
+        self.shares = shares or LiteralShares.assumed(table)
         self._by_slot = np.argsort(table.slots, kind="stable")
         self._sorted_slots = table.slots[self._by_slot]
         self.atom_hits = np.zeros(len(table.atom_kind) + 1, np.int64)
@@ -69,10 +74,10 @@ class RuleSegment:
         self.record.fill(self)
 
     @classmethod
-    def build(cls, table: RuleTable, shares: Shares | None = None) -> RuleSegment:
+    def build(cls, table: RuleTable, shares: LiteralShares | None = None) -> RuleSegment:
         """The segment of a table, laid out for events of which so much is known."""
         finding = find_literals(table)
-        shares = shares or Shares.assumed(table)
+        shares = shares or LiteralShares.assumed(table)
         layout = lay_out(table, shares, finding["texts"])
         return cls(table, finding, layout, np.full(len(table.slots), ALIVE, np.int64), shares)
 
@@ -147,10 +152,8 @@ class RuleSegment:
     def lay_out_again(self) -> RuleSegment:
         """The same rules, laid out by what searches counted; times of death are shared."""
         events = max(self.events, 1)
-        atoms = np.where(
-            self._is_counted(), (self.atom_hits[:-1] + _LEAST) / events, self.shares.atoms
-        )
-        shares = Shares(atoms, self.class_hits[:-1] / events, self.text_bytes / events)
+        atoms = np.where(self._is_counted(), (self.atom_hits[:-1] + _LEAST) / events, self.shares.atoms)
+        shares = LiteralShares(atoms, self.class_hits[:-1] / events, self.text_bytes / events)
         texts = self.finding["texts"].copy()
         layout = lay_out(self.table, shares, texts)
         again = RuleSegment(self.table, {**self.finding, "texts": texts}, layout, self.died, shares)

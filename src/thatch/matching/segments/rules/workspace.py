@@ -38,14 +38,16 @@ class RuleWorkspace:
             folded_source=np.zeros(0, np.uint8),
         )
         self._segments: tuple[RuleSegment, ...] = ()
+        self._is_attached = False
         self._searches: list[RuleSearch] = []
         self._buffers: Mapping[str, Any] | None = None
         self._grow(64, 4_096)
 
     def attach(self, segments: tuple[RuleSegment, ...]) -> None:
         """Get ready to search these segments."""
-        if segments is self._segments:
+        if self._is_attached and segments is self._segments:
             return
+        self._is_attached = True
         self._segments = segments
         self._searches = [_search_of(each) for each in segments]
         joined = [np.zeros(0, np.int64)]
@@ -63,7 +65,13 @@ class RuleWorkspace:
     # --- events ----------------------------------------------------------------------------------------------------------
 
     def search_encoded(
-        self, buffers: Mapping[str, Any], rows: int, texts: Sequence[str] | None, moment: int, *, numeric: bool
+        self,
+        buffers: Mapping[str, Any],
+        rows: int,
+        texts: Sequence[str] | None,
+        moment: int,
+        *,
+        numeric: bool,
     ) -> Found | None:
         """Search for an event without lists that an encoder wrote into buffers; None if it must be read first."""
         if self._buffers is not buffers:
@@ -77,7 +85,9 @@ class RuleWorkspace:
             self.event.folded_source = np.frombuffer(b"".join(folded), np.uint8)
             filed = file_rows(self.event.table, rows, numeric)
         while filed == GROW:
-            self._grow(max(len(self.event.lows), rows), 2 * max(len(self.event.words), 2 * len(self.event.source)))
+            self._grow(
+                max(len(self.event.lows), rows), 2 * max(len(self.event.words), 2 * len(self.event.source))
+            )
             filed = file_rows(self.event.table, rows, numeric)
         if self.event.folded_lengths.size:
             self.event.folded_lengths = np.zeros(0, np.int64)
@@ -184,5 +194,3 @@ def _around(value: float) -> tuple[float, float]:
     if double == value:
         return double + 0.0, double + 0.0
     return (double, nextafter(double, inf)) if double < value else (nextafter(double, -inf), double)
-
-

@@ -58,10 +58,16 @@ def file_rows(event_table, n_rows, is_numeric):
     event.n_rows = 0
     if ROW_WIDTH * n_rows > event.rows_length:
         return np.int64(GROW)
-    number, source, folded_source, target, filed = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    number, source, folded_source, target, filed = (
+        np.int64(0),
+        np.int64(0),
+        np.int64(0),
+        np.int64(0),
+        np.int64(0),
+    )
     room = event.words_length - 8
     for row in range(n_rows):
-        code = np.int64(event.row_info[row])
+        code = np.int64(event.row_info[2 * n_rows + row])
         kind = code & 7
         if is_numeric != 0:
             value = event.row_numbers[row]
@@ -71,10 +77,10 @@ def file_rows(event_table, n_rows, is_numeric):
                 _file_number(event, filed, code, value)
                 filed += 1
             continue
-        if kind == _NUMBER or kind == _NAN:
+        if _NAN <= kind <= _NUMBER:
             _file_number(event, filed, code - kind, event.row_numbers[row])
         elif kind == _TEXT:
-            size = np.int64(event.row_info[n_rows + number])
+            size = np.int64(event.row_info[3 * n_rows + number])
             length = event.folded_lengths[number] if event.folded_lengths_length > number else size
             if target + size + length > room:
                 return np.int64(GROW)

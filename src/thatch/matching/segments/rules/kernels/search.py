@@ -6,7 +6,7 @@ import numpy as np
 
 from thatch.compiled.decorators import short_kernel, subkernel
 from thatch.compiled.pointers import pointer_to
-from thatch.matching.segments.rules.kernels.texts import admit, hash_of, hit, scan, walk
+from thatch.matching.segments.rules.kernels.texts import BACKWARDS, FORWARDS, admit, hash_of, hit, scan, walk
 from thatch.matching.segments.rules.records import (
     ASKED,
     MAYBE,
@@ -54,9 +54,9 @@ def _take_text(rules, search, attribute, words):
         at = 4 * attribute + 2 * folded
         start, end = search.places[at], search.places[at + 1]
         if text.front >= 0:
-            walk(rules, search, text.front, words, start, end, False)
+            walk(rules, search, text.front, words, start, end, FORWARDS)
         if text.back >= 0:
-            walk(rules, search, text.back, words, start, end, True)
+            walk(rules, search, text.back, words, start, end, BACKWARDS)
         if text.has_grams != 0 and text.is_eager != 0:
             if search.is_loose != 0:
                 search.text_stamps[number] = 0  # each value is looked through

@@ -8,8 +8,9 @@ from thatch.compiled.decorators import inline, subkernel
 from thatch.matching.segments.kernels.checks import check_holds
 from thatch.matching.segments.rules.records import EDGE_WIDTH, ENTRY_WIDTH, NODE_WIDTH
 
-__all__ = ["admit", "hash_of", "hit", "scan", "walk"]
+__all__ = ["BACKWARDS", "FORWARDS", "admit", "hash_of", "hit", "scan", "walk"]
 
+FORWARDS, BACKWARDS = False, True  # from the beginning of a text, or from its end
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -73,7 +74,9 @@ def walk(rules, search, node, words, start, end, is_back):
                 hit(rules, search, leaf)
             return
         if chain > 0:
-            if size - done < chain or not _agrees(rules, words, start, end, done, done + chain, some, is_back):
+            if size - done < chain or not _agrees(
+                rules, words, start, end, done, done + chain, some, is_back
+            ):
                 return
             done += chain
         if rules.nodes[at] >= 0:
@@ -115,7 +118,11 @@ def _probe(rules, search, text, gram, at, words, start, end):
             # Also for a pattern that does not hold: it would not hold again.
             search.atom_stamps[atom] = search.epoch
             program = rules.program_at[atom]
-            if program < 0 or search.is_loose != 0 or check_holds(rules.programs, program, words, start, end - start):
+            if (
+                program < 0
+                or search.is_loose != 0
+                or check_holds(rules.programs, program, words, start, end - start)
+            ):
                 hit(rules, search, atom)
 
 
