@@ -9,9 +9,10 @@ no double, and no integer that is one, lies between the two. Events with other i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, nextafter
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,10 @@ from thatch.matching.segments.records import NUMBER, TEXT
 from thatch.model.events import Record
 from thatch.model.lines import Cut
 
-__all__ = ["Checks", "EventColumns", "Sides", "Texts", "cut_of"]
+__all__ = ["Checks", "Columns", "EventColumns", "SavedIndex", "Sides", "Texts", "cut_of"]
 
 Ints = Int32s
+Columns = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +129,11 @@ def cut_of(cut: Cut, keep_text: Callable[[str], int]) -> tuple[int, float]:
     if double == value:
         return NUMBER + side, double
     return NUMBER, double if double > value else nextafter(double, inf)
+
+
+class SavedIndex(NamedTuple):
+    """An index at rest: the attributes' keys, and the columns of every segment."""
+
+    keys: Sequence[str]
+    segments: Sequence[Columns]
+    rules: Sequence[Columns]

@@ -13,23 +13,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from thatch.compiled.records import Int64s
 from thatch.matching.problem import AccessHints
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.building.ranked import Ranked
 from thatch.matching.segments.building.shares import Spreads
-from thatch.matching.segments.columns import Sides
+from thatch.matching.segments.columns import Columns, SavedIndex, Sides
 from thatch.matching.segments.delta import CAPACITY, Delta
 from thatch.matching.segments.draft import ColumnBuilder
 from thatch.matching.segments.merging import FAN_OUT, MergeJob, next_job
-from thatch.matching.segments.records import TALLY, SearchCounts
+from thatch.matching.segments.rules.collection import RuleCollection
 from thatch.matching.segments.rules.draft import RuleDraft
-from thatch.matching.segments.rules.merging import FRESH, RuleJob, next_rule_job
+from thatch.matching.segments.rules.merging import RuleJob
 from thatch.matching.segments.rules.routing import is_rule
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.segment import Segment
@@ -41,19 +39,7 @@ from thatch.model.schema import Schema
 
 __all__ = ["SegmentIndex"]
 
-_TOTALS = ("events", "blocks", "candidates", "verified", "matches")
 _FIRST = 64  # filters that the first delta has room for
-
-
-Columns = Mapping[str, npt.NDArray[Any]]
-
-
-class SavedIndex(NamedTuple):
-    """An index at rest: the attributes' keys, and the columns of every segment."""
-
-    keys: Sequence[str]
-    segments: Sequence[Columns]
-    rules: Sequence[Columns]
 
 
 class SegmentIndex:
@@ -83,9 +69,7 @@ class SegmentIndex:
         self._segments: list[Segment] = []
         self._deltas: list[Delta] = []  # full ones; they wait to become a segment
         self._newest = Delta(min(_FIRST, self._capacity))
-        self._rules: list[RuleSegment] = []
-        self._fresh: dict[int, Filter] = {}  # rules of no segment; replaced, not changed
-        self._rules_are_due = False  # perhaps
+        self._rules = RuleCollection(self.number_of)
         self._is_thin = False  # some segment is mostly dead, or there are many
         self._slots = 0  # all slots are below this
         self._job: MergeJob | RuleJob | None = None
@@ -136,18 +120,15 @@ class SegmentIndex:
         """Add boxes given as columns, each set in a segment of its own."""
         self._extend(many, [], removed)
 
-    def _extend(self, many: Iterable[Sides], rules: list[RuleSegment], removed: Iterable[int]) -> None:
+    def _extend(self, many: Iterable[Sides], rules: Sequence[RuleSegment], removed: Iterable[int]) -> None:
         spreads = self._spreads()
         built = [Segment.build(Ranked.of(sides), spreads) for sides in many]
         for slot in removed:
             self._remove(slot)
-        for segment in built:
-            self._slots = max(self._slots, int(segment.slots().max()) + 1)
-        for each in rules:
-            self._slots = max(self._slots, int(each.slots.max()) + 1)
+        added = [*(each.slots() for each in built), *(each.slots for each in rules)]
+        self._slots = max([self._slots, *(int(each.max()) + 1 for each in added)])
         self._segments += built
-        self._rules += rules
-        self._rules_are_due |= bool(rules)
+        self._rules.extend(rules)
         self._is_thin |= len(self._segments) >= 2 * FAN_OUT
         self._attributes.learn()
         self._reshape()
@@ -160,7 +141,8 @@ class SegmentIndex:
     def _add(self, slot: int, filter: Filter) -> None:
         self._slots = max(self._slots, slot + 1)
         if is_rule(filter):
-            self._add_rule(slot, filter)
+            if self._rules.add(slot, filter):
+                self._reshape()
         elif not self._newest.add(slot, filter, self._attributes.number):
             if len(self._newest):
                 self._deltas.append(self._newest)
@@ -178,47 +160,8 @@ class SegmentIndex:
         ):
             self._reshape()
 
-    def _add_rule(self, slot: int, filter: Filter) -> None:
-        for key in filter.attributes():
-            self.number_of(key)
-        self._fresh = {**self._fresh, slot: filter}
-        if len(self._fresh) >= FRESH:
-            self._rules = [*self._rules, self._fresh_segment()]
-            self._fresh = {}
-            self._rules_are_due = True
-            self._reshape()
-
-    def _fresh_segment(self) -> RuleSegment:
-        draft = RuleDraft(self.number_of)
-        for slot, filter in self._fresh.items():
-            draft.add(slot, filter)
-        return RuleSegment.build(draft.table())
-
-    def _find_rule(self, slot: int) -> tuple[RuleSegment, int] | None:
-        """The segment and the number there of a rule; None if it is none, or in no segment yet."""
-        for segment in self._rules:
-            owner = segment.find(slot)
-            if owner >= 0:
-                return segment, owner
-        return None
-
-    def _remove_rule(self, slot: int) -> bool:
-        """Remove a rule; False if there is none at the slot."""
-        if slot in self._fresh:
-            self._fresh = {each: filter for each, filter in self._fresh.items() if each != slot}
-            return True
-        found = self._find_rule(slot)
-        if found is None:
-            return False
-        segment, owner = found
-        segment.remove(owner, self._moment + 1)
-        self._rules_are_due |= 2 * segment.dead > len(segment)
-        if isinstance(self._job, RuleJob) and segment in self._job.sources:
-            self._job.deaths.append((slot, self._moment + 1))
-        return True
-
     def _remove(self, slot: int) -> None:
-        if self._remove_rule(slot):
+        if self._rules.remove(slot, self._moment + 1, self._job):
             return
         number, owner = self._find(slot)
         source, moment = self._sources()[number], self._moment + 1
@@ -242,7 +185,7 @@ class SegmentIndex:
         self._publish()
 
     def _publish(self) -> None:
-        self.view = View(self._shape, self._moment, self._newest.boxes, self._pool, self._fresh)
+        self.view = View(self._shape, self._moment, self._newest.boxes, self._pool, self._rules.fresh)
 
     def _sources(self) -> list[Source]:
         """Segments and deltas as kernels number them."""
@@ -250,7 +193,9 @@ class SegmentIndex:
 
     def _reshape(self) -> None:
         slots, deltas = self._slots + self._newest.capacity, [*self._deltas, self._newest]
-        self._shape = Shape(self._segments, deltas, self._attributes, slots, self._schema, self._rules)
+        self._shape = Shape(
+            self._segments, deltas, self._attributes, slots, self._schema, self._rules.segments
+        )
 
     # --- merging -------------------------------------------------------------------------------------------------
 
@@ -274,14 +219,12 @@ class SegmentIndex:
         if job is not None:
             job.spreads = self._spreads()
             return job
-        due = next_rule_job(self._rules, self._attributes.keys, self.number_of)
-        self._rules_are_due = due is not None
-        return due
+        return self._rules.next_job(self._attributes.keys)
 
     @property
     def has_work(self) -> bool:
         """Whether a merge is due."""
-        return bool(self._deltas) or self._is_thin or self._rules_are_due
+        return bool(self._deltas) or self._is_thin or self._rules.is_due
 
     @property
     def is_merging(self) -> bool:
@@ -327,8 +270,7 @@ class SegmentIndex:
                     segment.remove(owner, moment)
                     break
         if isinstance(job, RuleJob):
-            rules = [each for each in built if isinstance(each, RuleSegment)]
-            self._rules = [*(each for each in self._rules if each not in job.sources), *rules]
+            self._rules.finish(job, [each for each in built if isinstance(each, RuleSegment)])
         else:
             segments = [each for each in built if isinstance(each, Segment)]
             self._segments = [*(each for each in self._segments if each not in job.sources), *segments]
@@ -345,9 +287,7 @@ class SegmentIndex:
     def revert(self, view: View) -> None:
         """Go back to the view that readers have, after a change that ended half-way; may be called again."""
         shape = view.shape
-        self._rules, self._fresh = list(shape.rules), dict(view.fresh)
-        for each in self._rules:
-            each.revive(view.moment)
+        self._rules.revert(shape.rules, view.fresh, view.moment)
         self._segments, self._deltas = list(shape.segments), list(shape.deltas[:-1])
         self._newest = shape.deltas[-1]
         if view.boxes:
@@ -359,7 +299,7 @@ class SegmentIndex:
             source.revive(view.moment)
         if self._job is not None:
             self._job.deaths[:] = [each for each in self._job.deaths if each[1] <= view.moment]
-        self._is_thin = self._rules_are_due = True  # perhaps; whoever merges next looks
+        self._is_thin = True  # perhaps; whoever merges next looks
 
     def renumber(self, new_slot: Int64s) -> SegmentIndex:
         """An index of the same filters with new numbers for slots, in the same order, and for attributes.
@@ -370,9 +310,7 @@ class SegmentIndex:
         self.finish(job, job.build())
         keys = self._attributes.keys
         numbered = [segment.tables.attributes for segment in self._segments]
-        numbered += [segment.table.attributes for segment in self._rules]
-        own = [self._attributes.number[key] for each in self._fresh.values() for key in each.attributes()]
-        numbered.append(np.array(own, np.int32))
+        numbered.append(self._rules.attributes())
         used = np.unique(np.concatenate([np.zeros(0, np.int32), *numbered]))
         numbers = np.full(len(keys), -1, np.int32)
         numbers[used] = np.arange(len(used), dtype=np.int32)
@@ -382,16 +320,10 @@ class SegmentIndex:
         other._pool = self._pool
         # Go on counting changes: readers of the old segments share the times of death with the new ones.
         other._moment = self._moment
-        for room in self._pool.every:  # tallies are by slot
-            counted = room.tallies.reshape(-1, 2)
-            moved = np.zeros_like(counted)
-            known = np.flatnonzero(new_slot[: len(counted)] >= 0)
-            moved[new_slot[known]] = counted[known]
-            counted[:] = moved
+        self._pool.renumber(new_slot)
         other._attributes = Attributes(keys[number] for number in used)
         other._segments = [segment.renumber(new_slot, numbers) for segment in self._segments]
-        other._rules = [segment.renumber(new_slot, numbers) for segment in self._rules]
-        other._fresh = {int(new_slot[slot]): each for slot, each in self._fresh.items()}
+        other._rules = self._rules.renumber(new_slot, numbers, other.number_of)
         other._slots = int(new_slot.max(initial=-1)) + 1
         other._reshape()
         other._publish()
@@ -410,24 +342,18 @@ class SegmentIndex:
 
     def filter(self, slot: int) -> Filter:
         """The filter in a slot."""
-        if slot in self._fresh:
-            return self._fresh[slot]
-        found = self._find_rule(slot)
+        if slot in self._rules.fresh:
+            return self._rules.fresh[slot]
+        found = self._rules.find(slot)
         return self._shape.filter(*self._find(slot)) if found is None else self._shape.rule(*found)
 
     def tally(self, *, on: bool) -> None:
         """Start to count candidates and matches of every slot, or stop and drop the counts."""
-        for room in self._pool.every:
-            room.tallies[:] = 0
-        self._pool.flags = TALLY if on else 0
+        self._pool.tally(on=on)
 
     def tallies(self) -> Int64s:
         """Candidates and matches of every slot, as far as they were counted."""
-        total = np.zeros((self._slots, 2), np.int64)
-        for room in self._pool.every:
-            counted = room.tallies.reshape(-1, 2)[: self._slots]
-            total[: len(counted)] += counted
-        return total
+        return self._pool.tallies(self._slots)
 
     def stats(self) -> dict[str, int]:
         """Sizes and work counters by name."""
@@ -436,22 +362,18 @@ class SegmentIndex:
             sizes.update({f"bytes_{part}": size for part, size in segment.sizes().items()})
         sizes["bytes_delta"] = sum(each.nbytes() for each in (*self._deltas, self._newest))
         sizes["bytes_rooms"] = sum(room.nbytes() for room in self._pool.every)
-        tables = [SearchCounts().table, *(room.counts.table for room in self._pool.every)]
-        counts = SearchCounts(np.sum(tables, axis=0))
         return {
             "segments": len(self._segments),
             "boxes": sum(each.boxes for each in self._sources()),
             "checks": sum(len(segment.check_number) for segment in self._segments),
             "dead": sum(each.dead for each in self._sources()),
             "waiting": sum(map(len, (*self._deltas, self._newest))),
-            "rules": sum(len(each) - each.dead for each in self._rules) + len(self._fresh),
-            "rule_segments": len(self._rules),
-            "bytes_rules": sum(each.nbytes() for each in self._rules),
+            **self._rules.stats(),
             "attributes": len(self._attributes),
             "masked_segments": self._pool.masked,
             "bitset_segments": sum(len(segment.bitsets) > 0 for segment in self._segments),
             **sizes,
-            **{name: int(getattr(counts, name)) for name in _TOTALS},
+            **self._pool.totals(),
         }
 
     # --- at rest ---------------------------------------------------------------------------------------------------
@@ -461,17 +383,14 @@ class SegmentIndex:
         waiting = [delta.to_ranked() for delta in (*self._deltas, self._newest) if len(delta) > delta.dead]
         parts = [segment.arrays() for segment in self._segments if segment.dead < len(segment)]
         parts += [Segment.build(ranked, self._spreads()).arrays() for ranked in waiting]
-        rules = [segment.arrays() for segment in self._rules if segment.dead < len(segment)]
-        if self._fresh:
-            rules.append(self._fresh_segment().arrays())
-        return SavedIndex(list(self._attributes.keys), parts, rules)
+        return SavedIndex(list(self._attributes.keys), parts, self._rules.arrays())
 
     def restore(self, keys: Iterable[str], parts: Iterable[Columns], rules: Iterable[Columns] = ()) -> None:
         """Fill an empty index with what `arrays` returned."""
         self._attributes = Attributes(keys)
         self._segments = [Segment.from_arrays(part) for part in parts]
-        self._rules = [RuleSegment.from_arrays(part) for part in rules]
-        slots = [*(each.slots() for each in self._segments), *(each.slots for each in self._rules)]
+        self._rules = RuleCollection(self.number_of, map(RuleSegment.from_arrays, rules))
+        slots = [*(each.slots() for each in self._segments), *self._rules.slots()]
         self._slots = max((int(each.max()) + 1 for each in slots), default=0)
         self._reshape()
         self._publish()

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from thatch.compiled.records import Int64s
 from thatch.matching.problem import Answer, Slots
 from thatch.matching.segments.kernels.search import collect
-from thatch.matching.segments.records import NUMERIC, STOP, TALLY
+from thatch.matching.segments.records import NUMERIC, STOP, TALLY, SearchCounts
+from thatch.matching.segments.rules.collection import Fresh
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import SearchWorkspace
 from thatch.model.events import Record, read_event
-from thatch.model.filters import Filter
 
 __all__ = ["Pool", "View"]
 
+_TOTALS = ("events", "blocks", "candidates", "verified", "matches")
 _SURE = 2**32 - 1
 _NO_SLOTS = np.zeros(0, np.int64)
 
-Fresh = Mapping[int, Filter]  # rules that are in no segment yet, by slot
 _NONE: Fresh = MappingProxyType({})
 
 
@@ -46,6 +47,37 @@ class Pool:
         if self.flags & TALLY:
             room.tally(shape.slots)
         return room
+
+    # --- counts ------------------------------------------------------------------------------------------------------
+
+    def tally(self, *, on: bool) -> None:
+        """Start to count candidates and matches of every slot, or stop and drop the counts."""
+        for room in self.every:
+            room.tallies[:] = 0
+        self.flags = TALLY if on else 0
+
+    def tallies(self, slots: int) -> Int64s:
+        """Candidates and matches of every slot, as far as they were counted."""
+        total = np.zeros((slots, 2), np.int64)
+        for room in self.every:
+            counted = room.tallies.reshape(-1, 2)[:slots]
+            total[: len(counted)] += counted
+        return total
+
+    def renumber(self, new_slot: Int64s) -> None:
+        """Move the counts of slots that get other numbers."""
+        for room in self.every:
+            counted = room.tallies.reshape(-1, 2)
+            moved = np.zeros_like(counted)
+            known = np.flatnonzero(new_slot[: len(counted)] >= 0)
+            moved[new_slot[known]] = counted[known]
+            counted[:] = moved
+
+    def totals(self) -> dict[str, int]:
+        """What all searches counted, by name."""
+        tables = [SearchCounts().table, *(room.counts.table for room in self.every)]
+        counts = SearchCounts(np.sum(tables, axis=0))
+        return {name: int(getattr(counts, name)) for name in _TOTALS}
 
 
 class View:

@@ -24,7 +24,7 @@ class RuleJob:
 
     def build(self) -> list[RuleSegment]:
         """The new segment, if some rule lives."""
-        if len(self.sources) == 1 and 2 * self.sources[0].dead <= len(self.sources[0]):
+        if len(self.sources) == 1 and not self.sources[0].is_thin:
             return [self.sources[0].lay_out_again()]
         if all(each.dead == len(each) for each in self.sources):
             return []
@@ -42,7 +42,7 @@ def next_rule_job(
             return RuleJob(same, keys, number)
         level += 1
     for each in segments:
-        if 2 * each.dead > len(each) or each.wants_layout:
+        if each.is_thin or each.wants_layout:
             return RuleJob([each], keys, number)
     return None
 

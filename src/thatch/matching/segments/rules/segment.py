@@ -49,6 +49,7 @@ class RuleSegment:
         shares: LiteralShares | None = None,
     ) -> None:
         self.table, self.finding, self.layout, self.died = table, finding, layout, died
+        self.dead = int(np.count_nonzero(died != ALIVE))
         self.shares = shares or LiteralShares.assumed(table)
         self._by_slot = np.argsort(table.slots, kind="stable")
         self._sorted_slots = table.slots[self._by_slot]
@@ -95,9 +96,9 @@ class RuleSegment:
     # --- what lives --------------------------------------------------------------------------------------------------
 
     @property
-    def dead(self) -> int:
-        """How many rules died."""
-        return int(np.count_nonzero(self.is_dead()))
+    def is_thin(self) -> bool:
+        """Whether most rules are dead."""
+        return 2 * self.dead > len(self)
 
     def is_dead(self) -> npt.NDArray[np.bool_]:
         """Which rules are dead by now."""
@@ -120,11 +121,13 @@ class RuleSegment:
 
     def remove(self, owner: int, moment: int) -> None:
         """Mark a rule as removed by a change."""
+        self.dead += 1
         self.died[owner] = moment
 
     def revive(self, moment: int) -> None:
         """Undo the removals of changes after this one, of which no reader knows."""
         self.died[self.died > moment] = ALIVE
+        self.dead = int(np.count_nonzero(self.is_dead()))
 
     def filter(self, owner: int, schema: Schema | None) -> Filter:
         """The filter of a rule."""
