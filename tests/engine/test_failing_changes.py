@@ -256,7 +256,7 @@ def test_a_kernel_that_cannot_be_compiled_leaves_the_engine_as_it_was(monkeypatc
         raise RuntimeError("cannot compile")
 
     with monkeypatch.context() as patched:
-        patched.setattr(segments.SegmentIndex, "extend_sides", fails)
+        patched.setattr(segments.SegmentIndex, "extend", fails)
         with pytest.raises(RuntimeError, match="cannot compile"):
             engine.subscribe("new", "x = 1")
         assert seen(engine) == before
