@@ -69,7 +69,7 @@ class SegmentIndex:
         self._segments: list[Segment] = []
         self._deltas: list[Delta] = []  # full ones; they wait to become a segment
         self._newest = Delta(min(_FIRST, self._capacity))
-        self._rules = RuleCollection(self.number_of)
+        self._rules = RuleCollection(self.number_of, background=background)
         self._is_thin = False  # some segment is mostly dead, or there are many
         self._slots = 0  # all slots are below this
         self._job: MergeJob | RuleJob | None = None
@@ -141,8 +141,7 @@ class SegmentIndex:
     def _add(self, slot: int, filter: Filter) -> None:
         self._slots = max(self._slots, slot + 1)
         if is_rule(filter):
-            if self._rules.add(slot, filter):
-                self._reshape()
+            self._rules.add(slot, filter)
         elif not self._newest.add(slot, filter, self._attributes.number):
             if len(self._newest):
                 self._deltas.append(self._newest)
@@ -242,8 +241,8 @@ class SegmentIndex:
 
     @property
     def backlog(self) -> int:
-        """How many full deltas wait for a merge."""
-        return len(self._deltas)
+        """How many full deltas, or as many rules, wait for a merge."""
+        return len(self._deltas) + self._rules.backlog
 
     def _whole_job(self) -> MergeJob:
         """A job that merges everything into one segment; no other job may be under way."""
@@ -389,7 +388,9 @@ class SegmentIndex:
         """Fill an empty index with what `arrays` returned."""
         self._attributes = Attributes(keys)
         self._segments = [Segment.from_arrays(part) for part in parts]
-        self._rules = RuleCollection(self.number_of, map(RuleSegment.from_arrays, rules))
+        self._rules = RuleCollection(
+            self.number_of, map(RuleSegment.from_arrays, rules), background=self._background
+        )
         slots = [*(each.slots() for each in self._segments), *self._rules.slots()]
         self._slots = max((int(each.max()) + 1 for each in slots), default=0)
         self._reshape()

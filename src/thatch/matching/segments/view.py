@@ -12,7 +12,7 @@ from thatch.compiled.records import Int64s
 from thatch.matching.problem import Answer, Slots
 from thatch.matching.segments.kernels.search import collect
 from thatch.matching.segments.records import NUMERIC, STOP, TALLY, SearchCounts
-from thatch.matching.segments.rules.collection import Fresh
+from thatch.matching.segments.rules.merging import Fresh
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import SearchWorkspace
 from thatch.model.events import Record, read_event

@@ -5,7 +5,7 @@ As of the index, one thread at a time may change them; readers have the tuple an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from thatch.compiled.records import Int64s
 from thatch.matching.segments.rules.draft import RuleDraft
-from thatch.matching.segments.rules.merging import FRESH, RuleJob, next_rule_job
+from thatch.matching.segments.rules.merging import FRESH, Fresh, RuleJob, next_rule_job
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.model.filters import Filter
 
-__all__ = ["Fresh", "RuleCollection"]
+__all__ = ["RuleCollection"]
 
-Fresh = Mapping[int, Filter]  # rules that are in no segment yet, by slot
+_MANY = 128
 
 
 class RuleCollection:
@@ -28,12 +28,18 @@ class RuleCollection:
     Parameters
     ----------
     number : gives the index's number of an attribute, which may be new
+    background : the caller runs the merges, and soon; else new rules wait until there are some
     """
 
     def __init__(
-        self, number: Callable[[str], int], segments: Iterable[RuleSegment] = (), fresh: Fresh | None = None
+        self,
+        number: Callable[[str], int],
+        segments: Iterable[RuleSegment] = (),
+        fresh: Fresh | None = None,
+        *,
+        background: bool = False,
     ) -> None:
-        self._number = number
+        self._number, self._background = number, background
         self.segments = tuple(segments)
         self.fresh: Fresh = dict(fresh or {})  # replaced, not changed: readers have it
         self.is_due = True  # perhaps: whoever merges next looks
@@ -41,16 +47,12 @@ class RuleCollection:
     def __len__(self) -> int:
         return sum(len(each) - each.dead for each in self.segments) + len(self.fresh)
 
-    def add(self, slot: int, filter: Filter) -> bool:
-        """Add a rule; whether the segments are other ones now."""
+    def add(self, slot: int, filter: Filter) -> None:
+        """Add a rule."""
         for key in filter.attributes():
             self._number(key)
         self.fresh = {**self.fresh, slot: filter}
-        if len(self.fresh) < FRESH:
-            return False
-        self.extend([self._fresh_segment()])
-        self.fresh = {}
-        return True
+        self.is_due |= self._background or len(self.fresh) >= FRESH
 
     def extend(self, segments: Sequence[RuleSegment]) -> None:
         """Add whole segments."""
@@ -69,6 +71,8 @@ class RuleCollection:
         """Remove the rule at a slot as of a change, in a merge that is under way too; False if there is none."""
         if slot in self.fresh:
             self.fresh = {each: filter for each, filter in self.fresh.items() if each != slot}
+            if isinstance(job, RuleJob) and slot in job.fresh:
+                job.deaths.append((slot, moment))
             return True
         found = self.find(slot)
         if found is None:
@@ -90,13 +94,15 @@ class RuleCollection:
 
     def next_job(self, keys: Sequence[str]) -> RuleJob | None:
         """The next merge that is due, if any."""
-        due = next_rule_job(self.segments, keys, self._number)
+        is_waiting = len(self.fresh) >= FRESH or self._background
+        due = next_rule_job(self.segments, self.fresh if is_waiting else {}, keys, self._number)
         self.is_due = due is not None
         return due
 
     def finish(self, job: RuleJob, built: Sequence[RuleSegment]) -> None:
         """Replace the sources of a job by what it built."""
         self.segments = (*(each for each in self.segments if each not in job.sources), *built)
+        self.fresh = {slot: each for slot, each in self.fresh.items() if each is not job.fresh.get(slot)}
 
     def attributes(self) -> npt.NDArray[np.int32]:
         """The numbers of all attributes that rules name."""
@@ -113,9 +119,15 @@ class RuleCollection:
             number,
             [segment.renumber(new_slot, numbers) for segment in self.segments],
             {int(new_slot[slot]): each for slot, each in self.fresh.items()},
+            background=self._background,
         )
 
     # --- at rest -------------------------------------------------------------------------------------------------------
+
+    @property
+    def backlog(self) -> int:
+        """How many times the new rules are too many to be tested one by one."""
+        return len(self.fresh) // _MANY
 
     def slots(self) -> Iterable[Int64s]:
         """The slots of each segment."""

@@ -1,16 +1,24 @@
-"""Which rule segments to merge or to lay out again, in a job that needs no lock."""
+"""Which rules to merge or to lay out again, in a job that needs no lock.
+
+New rules, which are tested one by one, become a segment. As with boxes, segments have tiers: those of a tier that is full
+become one of the next.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from thatch.matching.segments.rules.draft import RuleDraft
 from thatch.matching.segments.rules.segment import RuleSegment
+from thatch.model.filters import Filter
 
-__all__ = ["FRESH", "RuleJob", "next_rule_job"]
+__all__ = ["FRESH", "Fresh", "RuleJob", "next_rule_job"]
 
-FRESH = 32  # rules that are tested one by one before they become a segment
+FRESH = 32  # rules that are tested one by one where nobody merges in the background
 _FAN_OUT = 4
+
+Fresh = Mapping[int, Filter]  # rules that are in no segment yet, by slot
 
 
 @dataclass(slots=True)
@@ -20,27 +28,37 @@ class RuleJob:
     sources: Sequence[RuleSegment]
     keys: Sequence[str]  # of the index's attributes
     number: Callable[[str], int]
+    fresh: Fresh = field(default_factory=dict)
     deaths: list[tuple[int, int]] = field(default_factory=list)
 
     def build(self) -> list[RuleSegment]:
         """The new segment, if some rule lives."""
-        if len(self.sources) == 1 and not self.sources[0].is_thin:
+        if len(self.sources) == 1 and not self.fresh and not self.sources[0].is_thin:
             return [self.sources[0].lay_out_again()]
-        if all(each.dead == len(each) for each in self.sources):
-            return []
-        return [RuleSegment.merge(self.sources, self.keys, self.number)]
+        draft = RuleDraft(self.number)
+        for each in self.sources:
+            draft.add_table(each.table, self.keys, ~each.is_dead())
+        for slot, filter in self.fresh.items():
+            draft.add(slot, filter)
+        return [RuleSegment.build(draft.table())] if len(draft) else []
 
 
 def next_rule_job(
-    segments: Sequence[RuleSegment], keys: Sequence[str], number: Callable[[str], int]
+    segments: Sequence[RuleSegment], fresh: Fresh, keys: Sequence[str], number: Callable[[str], int]
 ) -> RuleJob | None:
-    """The next job: merge what fills a tier or is mostly dead, or lay out anew what has counted enough events."""
-    level = 0
-    while any(_tier(len(each)) >= level for each in segments):
-        same = [each for each in segments if _tier(len(each)) <= level]
-        if len(same) >= _FAN_OUT:
-            return RuleJob(same, keys, number)
-        level += 1
+    """The next job: make a segment of these new rules, if any, and of the tiers that they fill; or mend a segment.
+
+    A segment is mended that is mostly dead, or has counted enough events to be laid out anew.
+    """
+    if fresh:
+        chosen: list[RuleSegment] = []
+        highest = _tier(len(fresh))
+        while True:
+            same = [each for each in segments if _tier(len(each)) <= highest]
+            if len(same) < len(chosen) + _FAN_OUT - 1:
+                return RuleJob(chosen, keys, number, fresh)
+            chosen = same
+            highest = max(highest, _tier(len(fresh) + sum(map(len, chosen))))
     for each in segments:
         if each.is_thin or each.wants_layout:
             return RuleJob([each], keys, number)

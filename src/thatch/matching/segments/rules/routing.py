@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from thatch.model.filters import Filter
 from thatch.model.lines import intervals, is_single
-from thatch.model.trees import AllOf, AnyOf, Tree, ValueTest
+from thatch.model.names import split
+from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, leaves_of
 
 __all__ = ["is_rule"]
 
@@ -14,28 +17,45 @@ _MOST_BOXES = 16  # alternatives that are searched as boxes if each has a value 
 def is_rule(filter: Filter) -> bool:
     """Whether a filter is found quicker by the literals of its tree than as boxes.
 
-    It is if it has many alternatives, or if what makes it rare is text of some form.
+    It is if it has many alternatives, if what makes it rare is text of some form, or if it compares folded text, which
+    rules fold in their kernels.
     """
     if filter.is_plain:
         return False
     tree = filter.tree
     if filter.alternatives > _MOST_BOXES:
         return True
-    return _has_patterns(tree) and not _has_value(tree)
+    if any(map(_is_folded, leaves_of(tree))):
+        return _is_sure(tree, _has_literals)
+    return any(map(_has_patterns, leaves_of(tree))) and not _is_sure(tree, _has_values)
 
 
-def _has_patterns(tree: Tree) -> bool:
-    if isinstance(tree, (AllOf, AnyOf)):
-        return any(map(_has_patterns, tree.children))
-    return isinstance(tree, ValueTest) and bool(tree.patterns)
-
-
-def _has_value(tree: Tree) -> bool:
-    """Whether some attribute must have one of a few values, or lie in one range, in every alternative."""
+def _is_sure(tree: Tree, says: Callable[[Leaf], bool]) -> bool:
+    """Whether a condition that says so must hold in every alternative."""
     if isinstance(tree, AllOf):
-        return any(map(_has_value, tree.children))
+        return any(_is_sure(each, says) for each in tree.children)
     if isinstance(tree, AnyOf):
-        return all(map(_has_value, tree.children))
-    if not isinstance(tree, ValueTest) or tree.patterns or tree.negated:
+        return all(_is_sure(each, says) for each in tree.children)
+    return says(tree)
+
+
+def _has_patterns(leaf: Leaf) -> bool:
+    return isinstance(leaf, ValueTest) and bool(leaf.patterns)
+
+
+def _is_folded(leaf: Leaf) -> bool:
+    return isinstance(leaf, ValueTest) and split(leaf.key)[0] == ("lower",)
+
+
+def _has_values(leaf: Leaf) -> bool:
+    """Whether the attribute must have one of a few values."""
+    if not isinstance(leaf, ValueTest) or leaf.patterns or leaf.negated:
         return False
-    return all(is_single(low, high) for low, high in intervals(tree.constraint))
+    return all(is_single(low, high) for low, high in intervals(leaf.constraint))
+
+
+def _has_literals(leaf: Leaf) -> bool:
+    """The same for values and text of some form, which rules look up."""
+    if not isinstance(leaf, ValueTest) or leaf.negated or split(leaf.key)[0] not in ((), ("lower",)):
+        return False
+    return bool(leaf.patterns) or _has_values(leaf)

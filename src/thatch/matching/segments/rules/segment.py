@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from thatch.compiled.records import Int64s
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.records import ALIVE
-from thatch.matching.segments.rules.draft import RuleDraft, RuleTable
+from thatch.matching.segments.rules.draft import RuleTable
 from thatch.matching.segments.rules.finding import find_literals
 from thatch.matching.segments.rules.layout import LiteralShares, lay_out
 from thatch.matching.segments.rules.literals import CONTAINS, PATTERN
@@ -81,14 +81,6 @@ class RuleSegment:
         shares = shares or LiteralShares.assumed(table)
         layout = lay_out(table, shares, finding["texts"])
         return cls(table, finding, layout, np.full(len(table.slots), ALIVE, np.int64), shares)
-
-    @classmethod
-    def merge(cls, segments: Sequence[RuleSegment], keys: Sequence[str], number: Any) -> RuleSegment:
-        """One segment of the living rules of several."""
-        draft = RuleDraft(number)
-        for each in segments:
-            draft.add_table(each.table, keys, ~each.is_dead())
-        return cls.build(draft.table())
 
     def __len__(self) -> int:
         return len(self.slots)
