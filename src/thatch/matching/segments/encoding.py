@@ -268,7 +268,7 @@ class _EventRows:
         elif kind is float:
             self._add_number(code + (5 if value == value else 4), value)
         elif kind is int:
-            if not -_EXACT <= value <= _EXACT:
+            if not -_EXACT <= value <= _EXACT and (not _is_whole(value) or float(value) != value):
                 return False
             self._add_number(code + 5, value)
         elif value is None or kind is bool:
@@ -342,7 +342,12 @@ def _is_plain(value: Any) -> bool:
     kind = type(value)
     if kind is str:
         return is_text(value)
-    return kind is float or kind is bool or value is None or (kind is int and -_EXACT <= value <= _EXACT)
+    return kind is float or kind is bool or value is None or (kind is int and _is_whole(value))
+
+
+def _is_whole(value: int) -> bool:
+    """Whether an integer is one that an event may have."""
+    return -(2**63) <= value < 2**63
 
 
 def _double_below(value: int) -> float:
