@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from thatch.compiled.decorators import JIT
 
 __all__ = [
-    "CheckedArray", "as_doubles", "as_int32", "as_uint64", "part_of", "pointer_into", "pointer_to",
+    "CheckedArray", "as_doubles", "as_int32", "as_uint64", "bytes_at", "part_of", "pointer_into", "pointer_to", "words_at",
 ]  # fmt: skip
 
 
@@ -35,6 +35,22 @@ def part_of(typingctx, array, start):
         return builder.gep(args[0], [args[1]])
 
     return array(array, types.intp), codegen
+
+
+def _found_at(kind: Any) -> Any:
+    """A function that gives the numbers at an address; with the compiler off there are none."""
+
+    @intrinsic
+    def found(typingctx, address):
+        def codegen(context, builder, signature, args):
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), codegen
+
+    return found
+
+
+bytes_at, words_at = map(_found_at, (types.uint8, types.int64))
 
 
 class CheckedArray(np.ndarray):

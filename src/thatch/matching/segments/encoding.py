@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.cpython import is_readable
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.draft import packer
+from thatch.matching.segments.reading import GROW, PlainReader
 from thatch.matching.segments.records import GROUPED, JOINT
 from thatch.model.derived import derive
 from thatch.model.events import Choice, Record
@@ -31,6 +33,7 @@ _NUMERIC = frozenset({int, float})
 _TEXT = frozenset({str})
 _LONGEST = 100_000  # elements of a list; longer ones are read as records
 _ROWS = 256  # for which there is room at first
+_FIRST_READ = 32  # event for which the kernel that reads dicts is worth loading
 _MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
 
@@ -48,7 +51,8 @@ class Encoder:
         self.attributes = Attributes()
         self.flags = 0  # flags of the search for the rows that were encoded last, other than by `numeric`
         self.is_listed = False  # these rows have lists, or values without an exact code
-        self.texts: list[str] = []  # of the rows that were encoded last, other than by `numeric`
+        self._reader: PlainReader | None = None
+        self._read = 0  # events, until there is a reader
         self.grow(_ROWS, 4_096)
 
     def grow(self, rows: int, text: int) -> None:
@@ -92,6 +96,22 @@ class Encoder:
 
     def plain(self, event: dict[str, Any]) -> int:
         """Encode an event of plain values and lists of them; return the number of rows, or -1 if it is not one."""
+        if self._reader is not None:
+            count = self._reader.read(event, self.attributes, self.buffers)
+            while count == GROW:
+                self.grow(2 * self.rows, 2 * len(self._words))
+                count = self._reader.read(event, self.attributes, self.buffers)
+            if count >= 0:
+                self.flags, self.is_listed = 0, False
+                return count
+        elif self._read < _FIRST_READ:
+            self._read += 1
+        elif is_readable():
+            self._reader = PlainReader()
+        return self._plain(event)
+
+    def _plain(self, event: dict[str, Any]) -> int:
+        """The same in Python."""
         rows = _EventRows()
         codes, texts = rows.codes, rows.texts
         get, derived = self.attributes.by_name.get, self.attributes.derived_by_name
@@ -197,7 +217,6 @@ class Encoder:
 
     def _packed(self, rows: _EventRows) -> int:
         """Write rows into the buffers; return -1 if a text is not valid Unicode. Sets `flags`."""
-        self.texts = rows.texts
         joined = "".join(rows.texts)
         if joined.isascii():
             words, lengths = joined.encode("ascii"), [*map(len, rows.texts)]

@@ -219,3 +219,40 @@ class SearchContext(KernelRecord):
 
 SEGMENT_WIDTH, DELTA_WIDTH = SegmentRecord.width, DeltaRecord.width
 BITSET_WIDTH = BitsetAttribute.width
+
+
+# --- events ----------------------------------------------------------------------------------------------------------
+
+NAME_WIDTH = (
+    2  # of a name's codes: eight times the attribute's number, and the code of its reversed text or -1
+)
+
+
+class ReaderRecord(KernelRecord):
+    """How dicts are read: the names that filters use, the types of values, and the buffers of an encoder."""
+
+    own: int  # the address of this record: CPython writes into its next four numbers
+    position: int
+    key: int
+    value: int
+    size: int
+    texts: int  # how many there are so far
+    used: int  # bytes of `words`
+    text_type: int
+    int_type: int
+    float_type: int
+    bool_type: int
+    list_type: int
+    none: int
+    true: int
+    longest: int  # list that is looked through
+    shift: int
+    names: Int64s  # hash table of names: hash, and place or -1
+    name_at: Int64s
+    name_blob: Uint8s
+    name_codes: Int64s  # -1 first if only Python knows how to read values of the name
+    codes: Int32s
+    lengths: Int32s
+    row_info: Int32s
+    row_numbers: Doubles
+    words: Uint8s

@@ -189,8 +189,7 @@ class View:
             return self.match_rules(room, read_event(event))
         rules = room.rules
         rules.attach(self.shape.rules)
-        texts = None if numeric else encoder.texts
-        found = rules.search_encoded(encoder.buffers, rows, texts, self.moment, numeric=numeric)
+        found = rules.search_encoded(encoder, rows, self.moment, numeric=numeric)
         if found is None:
             return None
         slots, pending = found

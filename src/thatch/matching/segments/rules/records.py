@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.compiled.records import Doubles, Int32s, Int64s, KernelRecord, Uint8s
+from thatch.compiled.records import Doubles, Int32s, Int64s, KernelRecord, Uint8s, Uint16s
 
 __all__ = [
     "ASKED",
@@ -128,8 +128,9 @@ class RuleEvent(KernelRecord):
     row_info: Int32s  # what the encoder wrote: numbers of eight bytes, codes, lengths of texts
     row_numbers: Doubles
     source: Uint8s
-    folded_lengths: Int64s  # of texts that Python folded, as some are not ASCII; else none
-    folded_source: Uint8s
+    fold_pages: Uint16s  # see `FoldTables`; none until a text is not ASCII
+    fold_places: Int32s
+    fold_content: Uint8s
     rows: Int64s
     lows: Doubles
     highs: Doubles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from math import inf, nextafter
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from thatch.compiled.records import Int64s
+from thatch.matching.segments.encoding import Encoder
+from thatch.matching.segments.rules.folding import fold_tables
 from thatch.matching.segments.rules.kernels.events import GROW, NOT_ASCII, file_rows
 from thatch.matching.segments.rules.kernels.search import MOST_SORTED, search_rules
 from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent, RuleSearch
@@ -34,8 +36,9 @@ class RuleWorkspace:
             row_info=np.zeros(0, np.int32),
             row_numbers=np.zeros(0, np.float64),
             source=np.zeros(0, np.uint8),
-            folded_lengths=np.zeros(0, np.int64),
-            folded_source=np.zeros(0, np.uint8),
+            fold_pages=np.zeros(0, np.uint16),
+            fold_places=np.zeros(0, np.int32),
+            fold_content=np.zeros(0, np.uint8),
         )
         self._segments: tuple[RuleSegment, ...] = ()
         self._is_attached = False
@@ -64,33 +67,24 @@ class RuleWorkspace:
 
     # --- events ----------------------------------------------------------------------------------------------------------
 
-    def search_encoded(
-        self,
-        buffers: Mapping[str, Any],
-        rows: int,
-        texts: Sequence[str] | None,
-        moment: int,
-        *,
-        numeric: bool,
-    ) -> Found | None:
-        """Search for an event without lists that an encoder wrote into buffers; None if it must be read first."""
+    def search_encoded(self, encoder: Encoder, rows: int, moment: int, *, numeric: bool) -> Found | None:
+        """Search for an event without lists that was encoded; None if it must be read first."""
+        buffers = encoder.buffers
         if self._buffers is not buffers:
             self._buffers = buffers
             self.event.row_info, self.event.row_numbers = buffers["row_info"], buffers["row_numbers"]
             self.event.source = buffers["words"]
         filed = file_rows(self.event.table, rows, numeric)
-        if filed == NOT_ASCII and texts is not None:
-            folded = [fold(text).encode() for text in texts]
-            self.event.folded_lengths = np.array([*map(len, folded)], np.int64)
-            self.event.folded_source = np.frombuffer(b"".join(folded), np.uint8)
+        if filed == NOT_ASCII:
+            tables = fold_tables()
+            self.event.fold_pages, self.event.fold_places = tables.pages, tables.places
+            self.event.fold_content = tables.content
             filed = file_rows(self.event.table, rows, numeric)
         while filed == GROW:
             self._grow(
                 max(len(self.event.lows), rows), 2 * max(len(self.event.words), 2 * len(self.event.source))
             )
             filed = file_rows(self.event.table, rows, numeric)
-        if self.event.folded_lengths.size:
-            self.event.folded_lengths = np.zeros(0, np.int64)
         return None if filed < 0 else self._search(moment)
 
     def search_record(self, record: Record, numbers: Mapping[str, int], moment: int) -> Found:

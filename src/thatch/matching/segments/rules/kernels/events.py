@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import short_kernel, subkernel
+from thatch.matching.segments.rules.folding import MOST_GROWTH
 from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent
 
 __all__ = ["GROW", "INEXACT", "NOT_ASCII", "file_rows"]
@@ -15,7 +16,36 @@ _EXACT = 2.0**53
 
 
 @subkernel
-def _file_text(event, row, source, size, target, number, folded_source):
+def _fold(event, start, end, target):
+    """Write the folded form of a text that is not ASCII; where it ends."""
+    words = event.words
+    at = start
+    while at < end:
+        first = np.int64(words[at])
+        size = 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+        code = first if size == 1 else first & (0x7F >> size)
+        for k in range(1, size):
+            code = (code << 6) | (np.int64(words[at + k]) & 0x3F)
+        place = np.int64(0)
+        if 128 <= code < 256 * event.fold_pages_length:
+            place = np.int64(event.fold_places[(np.int64(event.fold_pages[code >> 8]) << 8) | (code & 255)])
+        if place > 0:
+            length = np.int64(event.fold_content[place])
+            for k in range(length):
+                words[target + k] = event.fold_content[place + 1 + k]
+        else:
+            length = size
+            for k in range(size):
+                words[target + k] = words[at + k]
+            if 65 <= code <= 90:
+                words[target] = np.uint8(code + 32)
+        at += size
+        target += length
+    return target
+
+
+@subkernel
+def _file_text(event, row, source, size, target):
     """File one text, as it is and folded; where the next one goes, or NOT_ASCII."""
     at = ROW_WIDTH * row
     seen = np.int64(0)
@@ -23,21 +53,19 @@ def _file_text(event, row, source, size, target, number, folded_source):
         byte = event.source[source + k]
         event.words[target + k] = byte
         seen |= byte
-    event.rows[at + 1], event.rows[at + 2] = target, target + size
-    target += size
-    if event.folded_lengths_length > number:
-        length = event.folded_lengths[number]
-        for k in range(length):
-            event.words[target + k] = event.folded_source[folded_source + k]
-    else:
-        if seen >= 128:
-            return np.int64(NOT_ASCII)
-        length = size
+    end = target + size
+    event.rows[at + 1], event.rows[at + 2] = target, end
+    if seen < 128:
         for k in range(size):
-            byte = event.source[source + k]
-            event.words[target + k] = byte + 32 if 65 <= byte <= 90 else byte
-    event.rows[at + 3], event.rows[at + 4] = target, target + length
-    return target + length
+            byte = event.words[target + k]
+            event.words[end + k] = byte + 32 if 65 <= byte <= 90 else byte
+        last = end + size
+    elif event.fold_pages_length == 0:
+        return np.int64(NOT_ASCII)
+    else:
+        last = _fold(event, target, end, end)
+    event.rows[at + 3], event.rows[at + 4] = end, last
+    return last
 
 
 @subkernel
@@ -52,19 +80,13 @@ def file_rows(event_table, n_rows, is_numeric):
     """File an event without lists; how many rows it has, or why it cannot be done so.
 
     Returns GROW if there is no room for its texts or rows, INEXACT for a number that may have been rounded, NOT_ASCII
-    for a text that Python must fold.
+    for a text that needs the tables of folding.
     """
     event = RuleEvent(event_table, 0)
     event.n_rows = 0
     if ROW_WIDTH * n_rows > event.rows_length:
         return np.int64(GROW)
-    number, source, folded_source, target, filed = (
-        np.int64(0),
-        np.int64(0),
-        np.int64(0),
-        np.int64(0),
-        np.int64(0),
-    )
+    number, source, target, filed = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     room = event.words_length - 8
     for row in range(n_rows):
         code = np.int64(event.row_info[2 * n_rows + row])
@@ -81,14 +103,12 @@ def file_rows(event_table, n_rows, is_numeric):
             _file_number(event, filed, code - kind, event.row_numbers[row])
         elif kind == _TEXT:
             size = np.int64(event.row_info[3 * n_rows + number])
-            length = event.folded_lengths[number] if event.folded_lengths_length > number else size
-            if target + size + length > room:
+            if target + (1 + MOST_GROWTH) * size > room:
                 return np.int64(GROW)
-            target = _file_text(event, filed, source, size, target, number, folded_source)
+            target = _file_text(event, filed, source, size, target)
             if target < 0:
                 return target
             source += size
-            folded_source += length
             number += 1
             event.rows[ROW_WIDTH * filed] = code
         else:

@@ -1,0 +1,87 @@
+"""Read plain dicts in a kernel: names by a hash table, values by CPython's own functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thatch.matching.segments.attributes import Attributes
+from thatch.matching.segments.columns import Texts
+from thatch.matching.segments.kernels.reading import GROW, OTHER, read_plain
+from thatch.matching.segments.records import ReaderRecord
+
+__all__ = ["GROW", "OTHER", "PlainReader"]
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_LONGEST = 1_000
+_TRUE = True
+_SHARED = ("row_info", "row_numbers", "words")
+
+
+class PlainReader:
+    """Reads events into the buffers of one encoder."""
+
+    def __init__(self) -> None:
+        self.record = ReaderRecord(
+            text_type=id(str),
+            int_type=id(int),
+            float_type=id(float),
+            bool_type=id(bool),
+            list_type=id(list),
+            none=id(None),
+            true=id(_TRUE),
+            longest=_LONGEST,
+        )
+        self.record.own = self.record.table.ctypes.data
+        self._table = self.record.table
+        self._buffers: Mapping[str, npt.NDArray[Any]] | None = None
+        self._attributes: Attributes | None = None
+        self._known = -1
+
+    def read(
+        self, event: dict[str, Any], attributes: Attributes, buffers: Mapping[str, npt.NDArray[Any]]
+    ) -> int:
+        """Write the rows of an event; how many, OTHER or GROW."""
+        if self._buffers is not buffers:
+            self._buffers = buffers
+            for name in _SHARED:
+                setattr(self.record, name, buffers[name])
+            rows = len(buffers["row_numbers"])
+            self.record.codes, self.record.lengths = np.zeros(rows, np.int32), np.zeros(rows, np.int32)
+        if self._known != len(attributes.keys) or self._attributes is not attributes:
+            self._learn(attributes)
+        return int(read_plain(self._table, id(event)))
+
+    def _learn(self, attributes: Attributes) -> None:
+        """Index the names that filters use now; more may come while this is done."""
+        known = len(attributes.keys)
+        own = [name for name, code in list(attributes.by_name.items()) if code >= 0]
+        names = list(dict.fromkeys([*own, *list(attributes.derived_by_name)]))
+        rows = []
+        for name in names:
+            texts = attributes.texts_by_name.get(name)
+            if texts is None:
+                rows.append((-1, -1))
+            else:
+                rows.append((texts[0] - 6, texts[1] if len(texts) > 1 else -1))
+        blob = Texts.of([name.encode() for name in names])
+        self.record.names, self.record.shift = _hash_table([hash(name) for name in names])
+        self.record.name_at, self.record.name_blob = blob.offsets, blob.blob
+        self.record.name_codes = np.array(rows, np.int64).reshape(-1)
+        self._attributes, self._known = attributes, known
+
+
+def _hash_table(hashes: list[int]) -> tuple[npt.NDArray[np.int64], int]:
+    """Hashes with their places, and by how many bits a mixed hash is shifted to find its slot."""
+    bits = max(4, (2 * len(hashes)).bit_length())
+    table = np.full((1 << bits, 2), -1, np.int64)
+    with np.errstate(over="ignore"):
+        slots = (np.array(hashes, np.int64).astype(np.uint64) * _MIX) >> np.uint64(64 - bits)
+    for place, (slot, hashed) in enumerate(zip(slots.tolist(), hashes, strict=True)):
+        while table[slot, 1] >= 0:
+            slot = (slot + 1) & (len(table) - 1)
+        table[slot] = hashed, place
+    return table.reshape(-1), 64 - bits
