@@ -3,7 +3,7 @@
     ThatchError
     ├── FilterError (ValueError)          a filter that cannot be accepted
     │   ├── FilterSyntaxError             text that does not parse: line, column, caret
-    │   ├── PatternError                  a JSON pattern that is not one: path into the pattern
+    │   ├── PatternError                  a JSON pattern that is not one: path, line, column
     │   ├── NeverMatchesError             well formed, but no event can ever match
     │   └── FilterTooLargeError           over a limit; says the count and the limit
     ├── SchemaError (ValueError)          an invalid schema, or filters of two schemas mixed
@@ -124,7 +124,32 @@ class FilterSyntaxError(FilterError):
 
 
 class PatternError(FilterError):
-    """A JSON pattern that is not one; `where` is the path into the pattern."""
+    """A JSON pattern that is not one.
+
+    Parameters
+    ----------
+    where : the path into the pattern
+    line, column : the place in the JSON text, None if there was none
+    """
+
+    def __init__(
+        self,
+        expected: str,
+        got: str = "",
+        where: str = "",
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(expected, got, where)
+        self.args = (expected, got, where, line, column)
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        if self.line is None:
+            return super().__str__()
+        place = f"line {self.line}, column {self.column}"
+        return f"{super().__str__()}, {place}" if self.where else f"{super().__str__()} - at {place}"
 
 
 class NeverMatchesError(FilterError):

@@ -89,8 +89,8 @@ def unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; raises `KeyError` with a name that is there twice, of which readers silently keep the last."""
     result = dict(pairs)
     if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise KeyError(next(name for name in result if names.count(name) > 1))
+        seen: set[str] = set()
+        raise KeyError(next(name for name, _ in pairs if name in seen or seen.add(name)))  # type: ignore[func-returns-value]
     return result
 
 

@@ -67,6 +67,8 @@ def _holds_on_text(matcher: str, operand: Any, text: str) -> bool:
         return text.startswith(operand)
     if matcher == "suffix":
         return text.endswith(operand)
+    if matcher == "exactly":
+        return text == operand
     if matcher == "equals-ignore-case":
         return text.casefold() == operand.casefold()
     if matcher == "wildcard":
@@ -133,6 +135,7 @@ def _ranges(draw: st.DrawFn) -> list[Any]:
 entries: st.SearchStrategy[Any] = st.one_of(
     st.none() | st.booleans() | numbers | texts,
     texts,
+    _matcher("exactly", texts),
     _matcher("prefix", texts | _matcher("equals-ignore-case", texts)),
     _matcher("suffix", texts | _matcher("equals-ignore-case", texts)),
     _matcher("equals-ignore-case", texts),

@@ -25,6 +25,7 @@ PROD = {"environment": "production", "tier": "frontend", "app.kubernetes.io/name
         ("x=", {"x": ""}, True),
         ("replicas > 3", {"replicas": 4}, True),
         ("replicas < 3", {"replicas": 4}, False),
+        ("offset > -5", {"offset": -4}, True),
         ("", {}, True),
     ],
 )
@@ -39,8 +40,11 @@ def test_a_selector_selects_what_kubernetes_does(selector, event, wanted):
         ("x in (a", "Expected `)`, got the end of the selector", 8),
         ("x=a y=b", "Expected `,` or the end, got `y`", 5),
         ("=a", "Expected a label, or `!` and a label, got `=`", 1),
-        ("x ~ a", "Expected `=`, `!=`, `in`", 3),
+        ("x & a", "Expected `=`, `!=`, `in`", 3),
         ("x > a", "Expected an integer, got `a`", 5),
+        ("x > 99999999999999999999", "Expected an integer", 5),
+        ("x=a,", "Expected a label", 5),
+        ("-x", "Expected a label", 1),
     ],
 )
 def test_what_is_no_selector_is_refused_with_its_place(selector, words, column):
@@ -48,6 +52,21 @@ def test_what_is_no_selector_is_refused_with_its_place(selector, words, column):
         thatch.parse(selector, language="labels")
     assert words in str(caught.value)
     assert caught.value.column == column
+
+
+@pytest.mark.parametrize("text", ["a=b", "a!=b", "a=b,c!=d"])
+def test_what_alertmanager_also_reads_means_the_same_there(text):
+    assert thatch.parse(text, language="labels") == thatch.parse(text, language="alertmanager")
+
+
+@pytest.mark.parametrize("text", ["{a=b}", 'a="b"', 'a = "b"', "a=~b", "{a=b"])
+def test_what_only_alertmanager_reads_is_read_as_matchers(text):
+    assert thatch.parse(text, language="labels") == thatch.parse("a = 'b'")
+
+
+def test_a_selector_has_a_largest_size():
+    with pytest.raises(thatch.FilterError, match="at most 8,000,000 characters"):
+        thatch.parse("a" * 8_000_001, language="labels")
 
 
 def test_every_language_is_known_by_name():

@@ -39,6 +39,8 @@ LEAVES: dict[str, tuple[list[Any], list[Any], list[Any]]] = {
     "prefix": ([{"prefix": "ab"}], ["ab", "abc", ["x", "abx"]], ["a", "Ab", "cab", *OTHERS]),
     "prefix of signs": ([{"prefix": "%_*\\"}], ["%_*\\", "%_*\\x"], ["ab*\\", "%"]),
     "prefix past U+FFFF": ([{"prefix": "\U0010ffff"}], ["\U0010ffff", "\U0010ffffz"], ["\U0010fffe"]),
+    "exactly": ([{"exactly": "a"}, {"exactly": "5"}], ["a", "5", ["b", "a"]], ["A", "ab", *OTHERS]),
+    "exactly nothing": ([{"exactly": ""}], [""], [" ", "a", None, *NOT_PRESENT]),
     "empty prefix": ([{"prefix": ""}], ["", "a", "é"], [None, 5, True, *NOT_PRESENT]),
     "prefix, any case": ([{"prefix": {"equals-ignore-case": "aB"}}], ["AB", "abc", "Ab"], ["a", "ba", 5]),
     "empty prefix, any case": ([{"prefix": {"equals-ignore-case": ""}}], ["", "A"], [None, *NOT_PRESENT]),
@@ -223,7 +225,8 @@ def test_deviation_a_path_inside_and_outside_of_or_must_hold_twice():
     assert inside_last == inside_first == thatch.parse("x > 0 and (x < 5 or y = 1)")
 
 
-def test_deviation_exactly_is_refused():
-    with pytest.raises(PatternError, match="exactly") as caught:
-        thatch.parse({"x": [{"exactly": "a"}]})
-    assert caught.value.where == "x"
+@pytest.mark.parametrize("operand", [5, None, True, ["a"], {"prefix": "a"}])
+def test_exactly_takes_text(operand):
+    with pytest.raises(PatternError, match="Expected text") as caught:
+        thatch.parse({"x": [{"exactly": operand}]})
+    assert caught.value.where == "x.exactly"

@@ -25,7 +25,9 @@ __all__ = ["LANGUAGES", "FilterSource", "expression_of", "parse"]
 LANGUAGES: Mapping[str, tuple[str, str]] = {
     "text": ("text.expression_of_text", "SQL-style text, as `str(filter)` gives it"),
     "eventbridge": ("patterns.expression_of_source", "AWS EventBridge event patterns"),
-    "labels": ("labels.expression_of_labels", "Kubernetes label selectors"),
+    "sns": ("sns.expression_of_policy", "filter policies of Amazon SNS"),
+    "labels": ("labels.expression_of_labels", "Kubernetes label selectors and Alertmanager matchers"),
+    "alertmanager": ("alertmanager.expression_of_matchers", "Alertmanager matchers"),
     "jms": ("jms.expression_of_selector", "JMS selectors and AMQP SQL filters"),
     "kql": ("kql.expression_of_kql", "the query language of Kibana"),
     "elasticsearch": (

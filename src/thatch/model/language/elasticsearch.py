@@ -18,6 +18,7 @@ from typing import Any
 from thatch.errors import PatternError, ThatchError, shown
 from thatch.model.derived import canonical_literal, fold
 from thatch.model.expressions import Distinct, Expression, In
+from thatch.model.language.json_places import told_places
 from thatch.model.language.patterns import pattern_of_json
 from thatch.model.language.truths import Truth, is_form, is_value, only_present, or_missing, order_or_missing
 from thatch.model.lines import Literal
@@ -40,11 +41,16 @@ def expression_of_query(query: str | Mapping[str, Any]) -> Expression:
 
     Raises `PatternError` if it is none that can be read; `where` is the path into it.
     """
-    read = pattern_of_json(query) if isinstance(query, str) else query
-    where = ""
-    if isinstance(read, Mapping) and [*read] == ["query"]:
-        read, where = read["query"], "query"
-    return _query(read, where, 0).yes
+    if not isinstance(query, str):
+        return _whole(query)
+    with told_places(query):
+        return _whole(pattern_of_json(query))
+
+
+def _whole(query: Any) -> Expression:
+    if isinstance(query, Mapping) and [*query] == ["query"]:
+        return _query(query["query"], "query", 0).yes
+    return _query(query, "", 0).yes
 
 
 def _query(query: Any, where: str, depth: int) -> Truth:

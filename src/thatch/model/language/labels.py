@@ -1,4 +1,4 @@
-"""Label selectors of Kubernetes to an expression: `env in (prod, test), tier != cache, !canary`.
+"""Label selectors of Kubernetes to an expression: `env in (prod, test), tier != cache, !canary`; or Alertmanager matchers.
 
     selector     = requirement {"," requirement}
     requirement  = ["!"] key | key ("=" | "==" | "!=") value | key ("in" | "notin") "(" value {"," value} ")"
@@ -6,6 +6,9 @@
 
 All requirements must hold. As in Kubernetes, `!=` and `notin` also hold where the label is missing, and values are text;
 the two orders read a label as an integer, which here must be a number.
+
+What has a brace, a double quote or a `~` is no selector of Kubernetes, and read as matchers of Alertmanager. What both may
+mean, as `a=b` and `a!=b`, means the same in both.
 """
 
 from __future__ import annotations
@@ -15,20 +18,26 @@ from typing import NoReturn
 
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import And, Compare, Constant, Distinct, Exists, Expression, In, Not, Or
+from thatch.model.language.alertmanager import expression_of_matchers
+from thatch.model.language.text import MAX_LENGTH
 from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
 
 __all__ = ["expression_of_labels"]
 
-_TOKEN = re.compile(r"\s*(==|!=|[=!<>(),]|[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?|\S)")
+_TOKEN = re.compile(r"\s*(==|!=|[=!<>(),]|-?[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?|\S)")
+_OF_ALERTMANAGER = re.compile(r'[{}"~]')
 _WORD = re.compile(r"[A-Za-z0-9]")
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 def expression_of_labels(text: str) -> Expression:
     """The expression that a label selector stands for; an empty one selects everything."""
     if not isinstance(text, str):
         raise FilterError("a label selector as text", f"{shown(text)} of type {type(text).__name__}")
-    return _Selector(text).read()
+    if len(text) > MAX_LENGTH:
+        raise FilterTooLargeError("characters of a selector", len(text), MAX_LENGTH)
+    return expression_of_matchers(text) if _OF_ALERTMANAGER.search(text) else _Selector(text).read()
 
 
 class _Selector:
@@ -89,10 +98,10 @@ class _Selector:
         return "" if self._tokens[self._at] in ("", ",", ")") else self._word("a value")
 
     def _integer(self) -> int:
-        word = self._word("an integer")
-        if not (word.isdigit() and word.isascii() and len(word) < 19):
-            self._at -= 1
+        word = self._tokens[self._at]
+        if not _INTEGER.fullmatch(word):
             self._refuse("an integer")
+        self._at += 1
         return int(word)
 
     def _word(self, expected: str) -> str:

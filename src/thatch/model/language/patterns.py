@@ -5,7 +5,7 @@ A pattern is an object; its leaves are arrays, one entry of which must match; ev
 
 Deviations, each pinned by a test: case is ignored by Unicode case folding; text that looks like an address is
 compared as text; a path given twice is refused where the engine silently keeps the last one, and inside `$or` two
-conditions on one path must both hold; the undocumented matcher `exactly` is refused.
+conditions on one path must both hold. `exactly`, which is the same as the text alone, comes from the engine's library.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from thatch.model.expressions import (
     Unlike,
     network,
 )
+from thatch.model.language.json_places import constant_in, told_places, twin_in
 from thatch.model.language.text import MAX_LENGTH, MAX_NESTING
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of
 from thatch.model.values import is_text, read_scalar, reason_of, unique_names
 from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
-__all__ = ["OPERATORS", "expression_of_pattern", "pattern_of_json"]
+__all__ = ["OPERATORS", "expression_of_pattern", "joins_patterns", "pattern_of_json"]
 
 _EXACT = 2**53
 _SHOWN_NAME = 80  # characters of each name that an error shows
@@ -52,39 +53,49 @@ def pattern_of_json(text: str) -> Any:
         raise PatternError(f"at most {MAX_LENGTH:,} characters of JSON", f"{len(text):,}")
     try:
         return json.loads(text, object_pairs_hook=unique_names, parse_constant=_no_constant)
-    except KeyError as error:
-        raise PatternError("each name once in an object", f"{shown(error.args[0])} twice") from None
-    except PatternError:  # a ValueError too, but it already says what is wrong
-        raise
+    except KeyError:
+        raise twin_in(text) from None
+    except _ConstantError:
+        raise constant_in(text) from None
     except RecursionError:
         raise PatternError(f"The pattern has more than {MAX_NESTING} levels of nesting") from None
+    except json.JSONDecodeError as error:
+        raise PatternError("JSON", f"{shown(text)} ({error.msg})", "", error.lineno, error.colno) from None
     except ValueError as error:
         raise PatternError("JSON", f"{shown(text)} ({reason_of(error)})") from None
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise PatternError("a JSON number", name)
+class _ConstantError(Exception):
+    """A word that Python reads as a number, and JSON does not have."""
+
+
+def _no_constant(_: str) -> NoReturn:
+    raise _ConstantError
 
 
 def expression_of_source(source: str | Mapping[str, Any]) -> Expression:
     """The expression of a pattern, given as an object or as JSON text."""
-    return expression_of_pattern(pattern_of_json(source) if isinstance(source, str) else source)
+    if not isinstance(source, str):
+        return expression_of_pattern(source)
+    with told_places(source):
+        return expression_of_pattern(pattern_of_json(source))
 
 
-def expression_of_pattern(pattern: Mapping[str, Any]) -> Expression:
-    """The expression that a pattern stands for.
+def expression_of_pattern(pattern: Mapping[str, Any], *, or_is_reserved: bool = True) -> Expression:
+    """The expression that a pattern stands for; without `or_is_reserved`, a `$or` that joins nothing is a field's name.
 
     Raises `PatternError` if it is not a pattern; `where` is the path into it.
     """
     if not isinstance(pattern, Mapping):
         raise PatternError("a pattern as an object", f"{shown(pattern)} of type {type(pattern).__name__}")
-    return _object(pattern, "", "", 0, _Scope(inside_or=False, size=_Size()))
+    return _object(pattern, "", "", 0, _Scope(inside_or=False, whole=_Whole(or_is_reserved)))
 
 
 @dataclass(slots=True)
-class _Size:
-    """How much was read. Shared objects, and a long name above many fields, can make a small pattern huge."""
+class _Whole:
+    """How much of a pattern was read. Shared objects, and a long name above many fields, can make a small one huge."""
 
+    or_is_reserved: bool
     characters: int = 0
 
     def add(self, path: str, entries: int, where: str) -> None:
@@ -100,7 +111,7 @@ class _Scope:
     """The part of a pattern in which a path may be given once: the whole, or one member of `$or`."""
 
     inside_or: bool
-    size: _Size
+    whole: _Whole
     paths: set[str] = field(default_factory=set)
 
 
@@ -115,14 +126,14 @@ def _object(pattern: Mapping[str, Any], path: str, where: str, depth: int, scope
         if not isinstance(name, str) or not is_text(name):
             raise PatternError("names as text", shown(name), where[:-1])
         place = where + name[:_SHOWN_NAME]
-        if name == "$or":
-            conditions.append(_either(value, path, place, depth, scope.size))
+        if name == "$or" and (scope.whole.or_is_reserved or joins_patterns(value)):
+            conditions.append(_either(value, path, place, depth, scope.whole))
             continue
         if scope.inside_or and name in _RESERVED:
             raise PatternError("a field name inside $or", f"the reserved word {shown(name)}", place)
         inner = path + name
         is_leaf = isinstance(value, (list, tuple))
-        scope.size.add(inner, len(value) if is_leaf else 1, place)
+        scope.whole.add(inner, len(value) if is_leaf else 1, place)
         if is_leaf:
             if inner in scope.paths:
                 raise PatternError("each path once", f"{shown(inner)} twice", place)
@@ -135,7 +146,16 @@ def _object(pattern: Mapping[str, Any], path: str, where: str, depth: int, scope
     return conditions[0] if len(conditions) == 1 else And(tuple(conditions))
 
 
-def _either(members: Any, path: str, where: str, depth: int, size: _Size) -> Expression:
+def joins_patterns(members: Any) -> bool:
+    """Whether what stands after `$or` can only be alternatives: two objects or more, of fields."""
+    return (
+        isinstance(members, (list, tuple))
+        and len(members) > 1
+        and all(isinstance(each, Mapping) and _RESERVED.isdisjoint(each) for each in members)
+    )
+
+
+def _either(members: Any, path: str, where: str, depth: int, whole: _Whole) -> Expression:
     if not isinstance(members, (list, tuple)):
         raise PatternError("an array after $or", shown(members), where)
     if len(members) < 2:
@@ -145,7 +165,7 @@ def _either(members: Any, path: str, where: str, depth: int, size: _Size) -> Exp
         place = f"{where}[{index}]"
         if not isinstance(member, Mapping):
             raise PatternError("an object inside $or", shown(member), place)
-        parts.append(_object(member, path, place + ".", depth + 1, _Scope(inside_or=True, size=size)))
+        parts.append(_object(member, path, place + ".", depth + 1, _Scope(inside_or=True, whole=whole)))
     return Or(tuple(parts))
 
 
@@ -216,6 +236,10 @@ def _starts_with(text: str) -> Wildcard:
 
 def _ends_with(text: str) -> Wildcard:
     return wildcard("%" + escape_wildcard(text))
+
+
+def _exactly(key: str, operand: Any, where: str) -> Expression:
+    return Compare(key, "=", _text(operand, where))
 
 
 def _prefix(key: str, operand: Any, where: str) -> Expression:
@@ -337,6 +361,7 @@ def _not_empty(text: str, where: str) -> str:
 _Matcher = Callable[[str, Any, str], Expression]
 
 _MATCHERS: dict[str, _Matcher] = {
+    "exactly": _exactly,
     "prefix": _prefix,
     "suffix": _suffix,
     "equals-ignore-case": _equals_ignore_case,
@@ -355,7 +380,7 @@ _ANYTHING_BUT: dict[str, _Matcher] = {
 OPERATORS = tuple(_MATCHERS)
 # Names that the engine keeps for itself inside `$or`.
 _RESERVED = frozenset(_MATCHERS).union(
-    ("exactly", "regex", "not-wildcard", "not-equals-ignore-case", "=", "<", "<=", ">", ">="),
+    ("regex", "not-wildcard", "not-equals-ignore-case", "=", "<", "<=", ">", ">="),
     ("date-after", "date-on-or-after", "date-before", "date-on-or-before", "in-date-range"),
     ("ip-address-in-range", "ip-address-not-in-range"),
 )
