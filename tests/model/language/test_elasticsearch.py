@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
 
 import thatch
+from tests.model.language import kibana
 from thatch.errors import NeverMatchesError, PatternError
 
 KIM = {
@@ -55,9 +57,20 @@ BOOL = {  # as in the documentation of boolean queries
         ({"bool": {}}, True), ({"bool": {"should": [OTHER, OLD]}}, True), ({"bool": {"should": [OTHER]}}, False),
         ({"bool": {"should": [OTHER], "must": TERM}}, True), ({"bool": {"should": [OTHER], "filter": [TERM]}}, True),
         ({"bool": {"should": [OTHER], "must": TERM, "minimum_should_match": "1"}}, False),
-        ({"bool": {"should": [OTHER], "minimum_should_match": 0}}, True), ({"bool": {"should": [OTHER], "must_not": OTHER}}, False),
+        ({"bool": {"should": [OTHER], "minimum_should_match": 0}}, False), ({"bool": {"should": [OTHER], "must_not": OTHER}}, False),
         ({"bool": {"must_not": [{"exists": {"field": "gone"}}, {"term": {"absent": 1}}]}}, True),
         ({"bool": {"must_not": {"bool": {"should": [OTHER, OLD]}}}}, False),
+        ({"bool": {"must_not": {"bool": {"must_not": TERM}}}}, True), ({"bool": {"must_not": {"bool": {"must_not": {"term": {"absent": 1}}}}}}, False),
+        ({"range": {"age": {"gte": None, "lt": 20, "boost": 2}}}, True), ({"range": {"age": {"gte": None, "lte": None}}}, True),
+        ({"constant_score": {"filter": TERM, "boost": 1.2}}, True), ({"constant_score": {"filter": {"bool": {"must_not": TERM}}}}, False),
+        ({"dis_max": {"queries": [OTHER, TERM], "tie_breaker": 0.7}}, True), ({"dis_max": {"queries": []}}, False),
+        ({"nested": {"path": "user", "query": TERM, "score_mode": "avg"}}, True), ({"nested": {"path": "user", "query": OTHER, "_name": "n"}}, False),
+        ({"match_phrase": {"user.name": "Kim"}}, True), ({"match_phrase": {"user.name": {"query": "Kim C", "slop": 1}}}, False),
+        ({"ids": {"values": ["a", "b"]}}, False), ({"bool": {"must_not": {"ids": {"values": ["a"]}}}}, True),
+        ({"term": {"user.id": {"value": "kimchy", "_name": "who"}}}, True), ({"exists": {"field": "age", "_name": "n", "boost": 1}}, True),
+        ({"regexp": {"user.id": "k.*y"}}, True), ({"regexp": {"user.id": "im"}}, False), ({"regexp": {"user.id": {"value": "KIM[a-d]h?y", "case_insensitive": True}}}, True),
+        ({"regexp": {"file": {"value": 'a\\*"b?"c', "flags": "ALL", "max_determinized_states": 10_000}}}, True), ({"regexp": {"age": "15"}}, False),
+        ({"bool": {"must_not": {"regexp": {"user.id": "k.*"}}}}, False), ({"bool": {"must_not": {"regexp": {"absent": "k.*"}}}}, True),
     ],
 )  # fmt: skip
 def test_a_query_finds_what_elasticsearch_does(query, wanted):
@@ -79,6 +92,11 @@ def test_every_query_or_its_opposite_finds_an_event(query, event):
     assert finds(query, event) != finds({"bool": {"must_not": query}}, event)
 
 
+@given(kibana.trees, kibana.events)
+def test_a_query_means_what_its_conditions_say(tree, event):
+    assert finds(kibana.as_query(tree), event) == kibana.holds(tree, event, words_are_loose=False)
+
+
 def test_deviation_one_element_of_a_list_decides():
     assert finds({"bool": {"must_not": {"term": {"tags": "production"}}}})
     assert not finds({"bool": {"must": [{"term": {"tags": "production"}}, {"term": {"tags": "env1"}}]}})
@@ -87,15 +105,28 @@ def test_deviation_one_element_of_a_list_decides():
 @pytest.mark.parametrize(
     ("query", "words", "where"),
     [
-        ({"ids": {"values": [1]}}, "the query 'ids'", ""),
+        ({"match": {"x": "a b"}}, "the query 'match'", ""),
+        ({"ids": {"values": "a"}}, "an array of values", "ids._id"),
+        ({"ids": {}}, "`values`", "ids"),
+        ({"constant_score": {"query": TERM}}, "one of filter, got 'query'", "constant_score"),
+        ({"constant_score": {"filter": {"fuzzy": {}}}}, "the query 'fuzzy'", "constant_score.filter"),
+        ({"dis_max": {"queries": [TERM, {"term": {}}]}}, "one field", "dis_max.queries[1].term"),
+        ({"nested": {"query": TERM}}, "the name of one field", "nested.path"),
+        ({"match_phrase": {"x": {"query": "a", "fuzziness": 1}}}, "got 'fuzziness'", "match_phrase.x"),
+        ({"regexp": {"x": "a<1-9>"}}, "without the operator <", "regexp.x"),
+        ({"regexp": {"x": "a("}}, "a regular expression", "regexp.x"),
+        ({"regexp": {"x": "(?i)a"}}, "without `(?`", "regexp.x"),
+        ({"regexp": {"x": "a" * 10_001}}, "at most 10,000 characters", "regexp.x"),
+        ({"regexp": {"x": {"value": "a", "flags": "COMPLEMENT"}}}, "ALL or NONE", "regexp.x.flags"),
+        ({"regexp": {"x": 5}}, "Expected text", "regexp.x"),
         ({"bool": {"must": [TERM, {"match": {"x": "a b"}}]}}, "the query 'match'", "bool.must[1]"),
         ({"bool": {"must": {"fuzzy": {"x": "a"}}}}, "the query 'fuzzy'", "bool.must"),
         ({"bool": {"musst": TERM}}, "must_not, should, minimum_should_match, got 'musst'", "bool"),
-        (
-            {"bool": {"should": [TERM, OTHER], "minimum_should_match": 2}},
-            "Expected 0 or 1",
-            "bool.minimum_should_match",
-        ),
+        ({"bool": {"minimum_should_match": "most"}}, "a percentage such as 75%", "bool.minimum_should_match"),
+        ({"bool": {"minimum_should_match": 1.5}}, "a number such as 2", "bool.minimum_should_match"),
+        ({"bool": {"minimum_should_match": True}}, "a number such as 2", "bool.minimum_should_match"),
+        ({"bool": {"minimum_should_match": "3<"}}, "or 3<75%", "bool.minimum_should_match"),
+        ({"bool": {"minimum_should_match": ""}}, "or 3<75%", "bool.minimum_should_match"),
         ({"bool": [TERM]}, "an object", "bool"),
         ({"term": {"x": 1, "y": 2}}, "one field, got 2 names", "term"),
         ({"term": {"x": None}}, "text, a number, true or false", "term.x"),
@@ -126,6 +157,44 @@ def test_what_cannot_be_read_is_refused_with_its_path(query, words, where):
         thatch.parse(query, language="elasticsearch")
     assert words in str(caught.value)
     assert caught.value.where == where
+
+
+COUNTS = {  # by the number of clauses, how many must hold
+    2: [(3, 2), (1, 2)], "2": [(3, 2)], -1: [(3, 2), (1, 1)], "75%": [(4, 3), (3, 2), (2, 1)], "-25%": [(4, 3), (3, 3)], "3<90%": [(3, 3), (4, 3)],
+    "2<-25% 9<-3": [(1, 1), (2, 2), (4, 3), (9, 7), (10, 7)], " 3 < 1 ": [(2, 2), (4, 1)], -9: [(2, 1)], "-100%": [(3, 1)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", COUNTS)
+def test_as_many_clauses_as_asked_must_hold(asked):
+    for count, least in COUNTS[asked]:
+        clauses = [{"term": {f"x{number}": 1}} for number in range(count)]
+        query = {"bool": {"should": clauses, "minimum_should_match": asked}}
+        for true in range(count + 1):
+            event = {f"x{number}": 1 for number in range(true)}
+            assert finds(query, event) == (true >= least)
+            assert finds({"bool": {"must_not": query}}, event) == (true < least)
+
+
+def test_zero_clauses_must_hold_only_beside_others():
+    query = {"should": [OTHER], "minimum_should_match": 0}
+    assert finds({"bool": {**query, "filter": TERM}})
+    assert not finds({"bool": query})
+    assert not finds({"bool": {"minimum_should_match": 1}})
+
+
+def test_too_many_choices_of_clauses_are_refused():
+    clauses = [{"term": {f"x{number}": 1}} for number in range(1_000)]
+    with pytest.raises(thatch.FilterError, match="at most 1,000 choices of 500 clauses"):
+        thatch.parse({"bool": {"should": clauses, "minimum_should_match": 500}}, language="elasticsearch")
+
+
+def test_objects_in_a_list_are_chosen_as_nested_queries_ask():
+    event = {"user": [{"first": "John", "last": "Smith"}, {"first": "Alice", "last": "White"}]}
+    wanted = [{"term": {"user.first": "Alice"}}, {"term": {"user.last": "Smith"}}]
+    assert not finds({"nested": {"path": "user", "query": {"bool": {"must": wanted}}}}, event)
+    wanted[1] = {"term": {"user.last": "White"}}
+    assert finds({"nested": {"path": "user", "query": {"bool": {"must": wanted}}}}, event)
 
 
 def test_deep_queries_are_refused():

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
 import thatch
+from tests.model.language import kibana
 from thatch.errors import FilterSyntaxError, NeverMatchesError
 
 PAGE = {
@@ -69,6 +71,30 @@ def test_every_query_or_its_opposite_finds_an_event(query, event):
     assert finds(query, event) != finds(f"not {query}", event)
 
 
+@given(kibana.trees, kibana.events)
+def test_a_query_means_what_its_conditions_say(tree, event):
+    assert finds(kibana.as_kql(tree), event) == kibana.holds(tree, event, words_are_loose=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        (r"x: a\tb\nc", "x = 'a\tb\nc'"),
+        (r'x: "\u00e9\u0041"', "x = 'éA'"),
+        (r"x: \ud83d\ude42*", "x like '🙂%'"),
+        (r"x: \and", "x = 'and'"),
+        (r"x: \not", "x = 'not'"),
+        (r"x: a\:b\(c\)\<\>\{\}", "x = 'a:b(c)<>{}'"),
+        (r"x: \*", "x = '*'"),
+        (r'x: "a*"', "x = 'a*'"),
+        (r"x: a\\", r"x = 'a\'"),
+        (r"a\u002eb: c", "a.b = 'c'"),
+    ],
+)
+def test_escapes_are_those_of_kibana(query, text):
+    assert thatch.parse(query, language="kql") == thatch.parse(text)
+
+
 def test_deviation_one_element_of_a_list_decides():
     assert finds("not tags: security")
     assert not finds("tags: (warning and security)")
@@ -90,6 +116,11 @@ def test_deviation_one_element_of_a_list_decides():
         ("x > now-1d", "no filter, got `now-1d`", 5),
         ("x > 2026-13-01", "2026-13-01", 5),
         ("x: 1 or", "Expected a field, got the end", 8),
+        (r"x: \ud83d", "text without lone surrogates", 4),
+        (r'"\ude42": 1', "text without lone surrogates", 1),
+        ("x: not", "Expected a value, got `not`", 4),
+        ("x: 1)", "`and`, `or` or the end", 5),
+        ("x: 1\n  and {", "Expected a field, got `{`", 7),
     ],
 )
 def test_what_is_no_query_is_refused_with_its_place(query, words, column):

@@ -1,12 +1,14 @@
 """Queries of Elasticsearch and OpenSearch to an expression, as those that percolators keep.
 
-    query  = {"term" | "terms" | "range" | "prefix" | "wildcard": {field: …}} | {"exists": {"field": field}}
-           | {"bool": {"must" | "filter" | "should" | "must_not": query or [query, …], "minimum_should_match": 0 or 1}}
-           | {"match_all": {}} | {"match_none": {}}
+    query  = {"term" | "terms" | "range" | "prefix" | "wildcard" | "regexp" | "match_phrase": {field: …}}
+           | {"exists": {"field": field}} | {"ids": {"values": […]}} | {"match_all": {}} | {"match_none": {}}
+           | {"bool": {"must" | "filter" | "should" | "must_not": query or [query, …], "minimum_should_match": …}}
+           | {"constant_score": {"filter": query}} | {"dis_max": {"queries": [query, …]}}
+           | {"nested": {"path": field, "query": query}}
 
-All of `must` and `filter` and none of `must_not` hold, and one of `should` where that is asked, or where nothing else is.
-Values compare as their JSON types say; text is compared as a whole, as in a `keyword` field. `must_not` also holds where
-the field is missing. Every other query is refused, with the path to it.
+All of `must` and `filter` and none of `must_not` hold, and as many of `should` as are asked: by default one where there
+is neither `must` nor `filter`. Values compare as their JSON types say; text is compared as a whole, as in a `keyword`
+field. `must_not` also holds where the field is missing. Every other query is refused, with the path to it.
 """
 
 from __future__ import annotations
@@ -15,15 +17,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from thatch.errors import PatternError, ThatchError, shown
+from thatch.errors import FilterError, PatternError, ThatchError, shown
 from thatch.model.derived import canonical_literal, fold
 from thatch.model.expressions import Distinct, Expression, In
 from thatch.model.language.json_places import told_places
+from thatch.model.language.lucene import re2_of_lucene
+from thatch.model.language.minimum import at_least, least_of
 from thatch.model.language.patterns import pattern_of_json
 from thatch.model.language.truths import Truth, is_form, is_value, only_present, or_missing, order_or_missing
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of
 from thatch.model.normalise import MAX_CONDITIONS
+from thatch.model.regexes import regex
 from thatch.model.values import is_text, read_scalar
 from thatch.model.wildcards import escape_wildcard, wildcard
 
@@ -58,14 +63,14 @@ def _query(query: Any, where: str, depth: int) -> Truth:
         raise PatternError(f"The query has more than {_MAX_NESTING} levels of nesting", where=where[:80])
     name, body = _single(_object(query, where), "a query with one name", where)
     place = f"{where}.{name}" if where else name
-    if name == "bool":
-        return _bool(_object(body, place), place, depth)
+    if name in _COMPOUND:
+        return _COMPOUND[name](_object(body, place), place, depth)
     if name not in _QUERIES:
-        raise PatternError(f"one of {', '.join(('bool', *_QUERIES))}", f"the query {shown(name)}", where)
+        raise PatternError(f"one of {', '.join((*_COMPOUND, *_QUERIES))}", f"the query {shown(name)}", where)
     return _QUERIES[name](_object(body, place), place)
 
 
-# --- bool --------------------------------------------------------------------------------------------------------
+# --- queries of queries --------------------------------------------------------------------------------------------------------
 
 
 def _bool(body: Mapping[str, Any], where: str, depth: int) -> Truth:
@@ -77,16 +82,40 @@ def _bool(body: Mapping[str, Any], where: str, depth: int) -> Truth:
             expected = ", ".join((*parts, "minimum_should_match"))
             raise PatternError(f"one of {expected}", shown(name), where)
     needed = [*parts["must"], *parts["filter"], *(each.negated() for each in parts["must_not"])]
-    default = int(not parts["must"] and not parts["filter"])
-    if parts["should"] and _least(body.get("minimum_should_match", default), where):
-        needed.append(Truth.any_of(parts["should"]))
+    asked = body.get("minimum_should_match")
+    place = f"{where}.minimum_should_match"
+    least = 0 if asked is None else least_of(asked, len(parts["should"]), place)
+    if parts["should"] and not parts["must"] and not parts["filter"]:
+        least = max(least, 1)  # where nothing else finds a document, one of these must
+    if least:
+        needed.append(at_least(parts["should"], least, place))
     return Truth.all_of(needed) if needed else Truth.of(value=True)
 
 
-def _least(value: Any, where: str) -> int:
-    if value not in (0, 1, "0", "1") or isinstance(value, (bool, float)):
-        raise PatternError("0 or 1", shown(value), f"{where}.minimum_should_match")
-    return int(value)
+def _constant_score(body: Mapping[str, Any], where: str, depth: int) -> Truth:
+    return _query(_options(body, where, "filter")["filter"], f"{where}.filter", depth + 1)
+
+
+def _dis_max(body: Mapping[str, Any], where: str, depth: int) -> Truth:
+    parts = _clauses(_options(body, where, "queries", "tie_breaker")["queries"], f"{where}.queries", depth)
+    return Truth.any_of(parts) if parts else Truth.of(value=False)
+
+
+def _nested(body: Mapping[str, Any], where: str, depth: int) -> Truth:
+    """A query on the objects of a list: those are chosen as a whole anyway."""
+    options = _options(body, where, "query", "path", "score_mode", "ignore_unmapped")
+    _name(options.get("path"), f"{where}.path")
+    return _query(options["query"], f"{where}.query", depth + 1)
+
+
+def _options(body: Mapping[str, Any], where: str, *names: str) -> Mapping[str, Any]:
+    """The options of a query, of which the first must be given."""
+    for each in body:
+        if each not in (*names, *_UNSAID):
+            raise PatternError(f"one of {', '.join(names)}", shown(each), where)
+    if names[0] not in body:
+        raise PatternError(f"`{names[0]}`", shown(body), where)
+    return body
 
 
 def _clauses(value: Any, where: str, depth: int) -> list[Truth]:
@@ -131,11 +160,42 @@ def _range(body: Mapping[str, Any], where: str) -> Truth:
     place = f"{where}.{name}"
     key, parts = key_of(_name(name, where)), []
     for each, value in _object(options, place).items():
+        if each in _ORDERS and value is None:
+            continue  # no bound
         if each in _ORDERS:
             parts.append(_order(key, _ORDERS[each], value, f"{place}.{each}"))
         elif each not in _UNSAID:
             raise PatternError(f"one of {', '.join(_ORDERS)}", shown(each), place)
     return Truth.all_of(parts) if parts else only_present(key)
+
+
+def _ids(body: Mapping[str, Any], where: str) -> Truth:
+    return _terms({"_id": _options(body, where, "values")["values"]}, where)
+
+
+def _match_phrase(body: Mapping[str, Any], where: str) -> Truth:
+    key, options, where = _field(body, where, "query", also=("analyzer", "slop", "zero_terms_query"))
+    return or_missing(key, is_value(key, _literal(key, options["query"], where)))
+
+
+def _regexp(body: Mapping[str, Any], where: str) -> Truth:
+    more = ("flags", "case_insensitive", "max_determinized_states", "rewrite")
+    key, options, where = _field(body, where, "value", also=more)
+    text, flags = options["value"], options.get("flags", "ALL")
+    if not isinstance(text, str) or not is_text(text):
+        raise PatternError("text", shown(text), where)
+    if flags not in ("ALL", "NONE", ""):
+        raise PatternError("ALL or NONE", shown(flags), f"{where}.flags")
+    try:
+        ignores_case = _ignores_case(options, where)
+        pattern = regex(re2_of_lucene(text, has_options=flags != "NONE", ignores_case=ignores_case))
+    except PatternError:
+        raise
+    except FilterError as error:
+        raise PatternError(error.expected, error.got, where) from None
+    except ValueError as error:
+        raise PatternError(str(error), shown(text), where) from None
+    return or_missing(key, is_form(key, pattern))
 
 
 def _order(key: str, operator: str, value: Any, where: str) -> Truth:
@@ -206,9 +266,18 @@ _QUERIES: dict[str, Callable[[Mapping[str, Any], str], Truth]] = {
     "range": _range,
     "prefix": _prefix,
     "wildcard": _wildcard,
+    "regexp": _regexp,
+    "match_phrase": _match_phrase,
+    "ids": _ids,
     "exists": _exists,
     "match_all": _always,
     "match_none": _never,
+}
+_COMPOUND: dict[str, Callable[[Mapping[str, Any], str, int], Truth]] = {
+    "bool": _bool,
+    "constant_score": _constant_score,
+    "dis_max": _dis_max,
+    "nested": _nested,
 }
 
 
@@ -237,15 +306,17 @@ def _name(name: Any, where: str) -> str:
     return name
 
 
-def _field(body: Mapping[str, Any], where: str, *names: str) -> tuple[str, Mapping[str, Any], str]:
+def _field(
+    body: Mapping[str, Any], where: str, *names: str, also: tuple[str, ...] = ("case_insensitive", "rewrite")
+) -> tuple[str, Mapping[str, Any], str]:
     """The key of the only field, its options, of which one of `names` is given, and the path to them."""
     name, options = _single(body, "one field", where)
     place = f"{where}.{name}"
     if not isinstance(options, Mapping):
         options = {names[0]: options}
     for each in options:
-        if each not in (*names, *_UNSAID, "case_insensitive", "rewrite"):
-            raise PatternError(f"one of {', '.join((*names, 'case_insensitive'))}", shown(each), place)
+        if each not in (*names, *_UNSAID, *also):
+            raise PatternError(f"one of {', '.join((*names, *also))}", shown(each), place)
     if sum(each in options for each in names) != 1:
         raise PatternError(f"one `{names[0]}`", shown(options), place)
     return key_of(_name(name, where)), options, place

@@ -10,7 +10,7 @@ r"""The query language of Kibana (KQL) to an expression: `status >= 500 and not 
 
 A word as `200` means the number and the text `200`, `true` the boolean and the text; what stands in quotes is text. An order
 compares numbers, timestamps or text, whichever its value looks like. As in Elasticsearch, `not` also holds where the field
-is missing. A backslash takes the next character as it is.
+is missing. A backslash takes the next character as it is, but `\t`, `\r`, `\n` and `\u00e9` are what they usually are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["expression_of_kql"]
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[<>]=|[():{}<>]|(?:[^\s():{}<>"\\]|\\.)+|\S)', re.DOTALL)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPES = {"t": "\t", "r": "\r", "n": "\n"}
 _MAX_NESTING = 64
 _MOST_DIGITS = 300
@@ -127,19 +127,19 @@ class _Query:
         if token[0] != '"' and "*" in _ESCAPED.sub("", token) and token != "*":
             self._refuse("the name of one field, without `*`")
         self._at += 1
-        return self._path + _plain(token[1:-1] if token[0] == '"' else token)
+        return self._path + self._text_of(token[1:-1] if token[0] == '"' else token, self._at - 1)
 
     def _value(self, key: str) -> Truth:
         """A field that is a value; words that follow each other are one."""
-        token = self._tokens[self._at]
+        token, place = self._tokens[self._at], self._at
         words = self._phrase()
+        text = self._text_of(token[1:-1] if token[0] == '"' else words, place)
         if token[0] == '"':
-            return or_missing(key, is_value(key, _plain(token[1:-1])))
+            return or_missing(key, is_value(key, text))
         if words == "*":
             return only_present(key)
         if "*" in _ESCAPED.sub("", words):
             return or_missing(key, is_form(key, wildcard(_form_of(words))))
-        text = _plain(words)
         literal = text == "true" if text in ("true", "false") else _number_of(words)
         as_text = or_missing(key, is_value(key, text))
         return (
@@ -149,7 +149,7 @@ class _Query:
     def _ordered(self, key: str, operator: str) -> Truth:
         place, token = self._at, self._tokens[self._at]
         words = self._phrase()
-        text = _plain(token[1:-1] if token[0] == '"' else words)
+        text = self._text_of(token[1:-1] if token[0] == '"' else words, place)
         number = _number_of(words)
         if number is not None:
             return order_or_missing(key, operator, number)
@@ -182,6 +182,13 @@ class _Query:
         token = self._tokens[self._at]
         return token not in ("", "(", ")", ":", "{", "}", "<", "<=", ">", ">=", '"', "\\")
 
+    def _text_of(self, written: str, at: int) -> str:
+        text = _plain(written)
+        if not is_text(text):
+            self._at = at
+            self._refuse("text without lone surrogates")
+        return text
+
     # --- errors ------------------------------------------------------------------------------------------------
 
     def _take(self, token: str, expected: str = "") -> None:
@@ -198,8 +205,18 @@ class _Query:
 
 
 def _plain(text: str) -> str:
-    r"""Text without backslashes; `\t`, `\r` and `\n` are the characters they usually are."""
-    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), text) if "\\" in text else text
+    """Text without backslashes. An escaped word of the language is that word, whatever it begins with."""
+    if "\\" not in text:
+        return text
+    if text.lower() == "\\not":
+        return text[1:]
+    plain = _ESCAPED.sub(_character, text)
+    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _character(found: re.Match[str]) -> str:
+    escape = found[1]
+    return chr(int(escape[1:], 16)) if len(escape) > 1 else _ESCAPES.get(escape, escape)
 
 
 def _form_of(words: str) -> str:
