@@ -211,6 +211,21 @@ def test_a_merge_in_the_background_that_raises_at_any_line_has_changed_nothing(m
     assert seen(engine) == before
 
 
+def test_nobody_waits_for_a_thread_whose_start_was_interrupted(monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(merger.BackgroundMerger, "poke", lambda _: None)
+        engine = filled(41, background=True)
+    merging, before = engine._state.merger, seen(engine)
+    for step in range(20):
+        with raising_at(step) as where, suppress(BrokenError):
+            merging.poke()
+        if not where:
+            break
+        assert merging._thread is None, where
+    engine.compact()
+    assert seen(engine) == before
+
+
 def test_what_is_removed_while_a_merge_is_under_way_stays_if_the_removal_raises(monkeypatch):
     monkeypatch.setattr(merger.BackgroundMerger, "poke", lambda _: None)
     engine = filled(41, background=True)

@@ -39,8 +39,8 @@ class BackgroundMerger:
             return
         # Not a daemon: when the process ends, it ends after the merge, not in the middle of a kernel.
         thread = Thread(target=self._run, name="thatch-merge")
-        self._thread = thread
-        try:
+        try:  # around the assignment too: nobody may wait for a thread that never starts
+            self._thread = thread
             thread.start()
         except BaseException as error:
             self._thread = None
