@@ -91,7 +91,7 @@ def test_the_version_is_printed(run):
 
 BAD_INPUT = {
     "a missing file": (["match", "nothing.csv", "events.jsonl"], "No such file"),
-    "an unknown ending": (["match", "subscriptions.txt", "events.jsonl"], "a file ending in"),
+    "an unknown ending": (["match", "subscriptions.xml", "events.jsonl"], "a file ending in"),
     "missing events": (["match", "subscriptions.csv", "nothing.parquet"], "No such file"),
     "no column of filters": (["match", "other.csv", "events.jsonl"], "a column `filter`"),
     "a file that is not Parquet": (["match", "subscriptions.csv", "other.parquet"], "Not a Parquet file"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,6 +19,7 @@ from thatch.engine.subscriptions import REJECTS, Clock, Moment, read_subscriptio
 from thatch.errors import IndexFileError, ReadOnlyError, SchemaError, SubscriptionError, shown
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.problem import AccessHints
+from thatch.model.filters import Filter
 from thatch.model.language import FilterSource
 from thatch.model.profile import Profile
 from thatch.model.schema import Schema
@@ -107,20 +108,22 @@ class Engine(EngineReader):
         with self._state.writing:
             self._state.put(checked)
 
-    def subscribe_many(self, table: Any) -> pa.Table:
+    def subscribe_many(self, table: Any, *, filters: Sequence[Filter] | None = None) -> pa.Table:
         """Add the subscriptions of a table; return the rows that were refused, with the reason.
 
         Parameters
         ----------
         table : columns `subscription` and `filter`, optionally `subscriber`, `expires`, `payload` (JSON text), `tags`
             (lists of texts) and `enabled`
+        filters : the filters of the rows where they are parsed already, as from another language; then there need be no
+            column `filter`
 
         Returns
         -------
         A table with columns `row`, `subscription` and `reason`. A second row with the same id is refused too.
         """
         self._check_writable()
-        checked = read_subscriptions(table, self.schema)
+        checked = read_subscriptions(table, self.schema, filters)
         with self._state.writing:
             self._state.put_all(checked.accepted.values(), checked.texts)
         return pa.Table.from_pylist(checked.rejects, schema=REJECTS)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from thatch.engine.details import PLAIN, Detail, read_detail
 from thatch.engine.ids import NEVER, Ids
 from thatch.engine.tables import arrow_table, text_column
-from thatch.errors import FilterError, SubscriptionError, ThatchError, shown
+from thatch.errors import FilterError, SubscriptionError, TableError, ThatchError, shown
 from thatch.matching.growing import GrowingIndex
 from thatch.model.filters import Filter
 from thatch.model.language import parse
@@ -95,18 +95,26 @@ def read_subscription(
     )
 
 
-def read_subscriptions(table: Any, schema: Schema | None) -> CheckedTable:
+def read_subscriptions(
+    table: Any, schema: Schema | None, filters: Sequence[Filter] | None = None
+) -> CheckedTable:
     """The subscriptions of a table; see `Engine.subscribe_many`."""
     source = arrow_table(table, "subscriptions")
     ids = text_column(source, "subscription", "subscriptions")
-    filters = text_column(source, "filter", "subscriptions")
+    sources: Sequence[Filter | str | None]
+    if filters is None:
+        sources = text_column(source, "filter", "subscriptions")
+    elif len(filters) == len(ids):
+        sources = filters
+    else:
+        raise TableError("a filter for each row", f"{len(filters):,} for {len(ids):,} rows", "filters")
     nothing: list[Any] = [None] * len(ids)
     has = set(source.column_names)
     subscribers = text_column(source, "subscriber", "subscriptions") if "subscriber" in has else nothing
     expiries = _moments(source.column("expires")) if "expires" in has else nothing
     details = _details(source, len(ids))
     checked = CheckedTable({}, {}, [])
-    rows = zip(ids, filters, subscribers, expiries, details, strict=True)
+    rows = zip(ids, sources, subscribers, expiries, details, strict=True)
     for row, (identity, text, subscriber, expires, detail) in enumerate(rows):
         try:
             if identity in checked.accepted:
@@ -117,7 +125,8 @@ def read_subscriptions(table: Any, schema: Schema | None) -> CheckedTable:
             if detail is not None:
                 good = good._replace(detail=_read_row(good, *detail))
             checked.accepted[good.identity] = good
-            checked.texts[good.identity] = text
+            if isinstance(text, str):
+                checked.texts[good.identity] = text
         except ThatchError as error:
             checked.rejects.append({"row": row, "subscription": identity, "reason": str(error)})
     return checked

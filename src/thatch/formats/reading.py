@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from thatch.errors import ParameterError, TableError, shown
+from thatch.model.language.registry import language_called
 from thatch.model.schema import Schema
 
 __all__ = ["MAX_LINE", "MISSING", "PAGE", "Reading", "RejectLimit", "bytes_of_size"]
@@ -81,6 +82,8 @@ class Reading:
     max_line : the most bytes of a line, as UTF-8
     max_unpacked : the most bytes of a file when unpacked; None for 1 GiB, or 100 times the size of the file if that is more
     rejects : how many rows may be refused
+    language : of the filters in files of subscriptions; None for that of the ending, or Thatch's own
+    pipelines : files of the pipelines that Sigma rules pass through
     """
 
     missing: tuple[str, ...] | None = None
@@ -89,12 +92,16 @@ class Reading:
     max_line: int = MAX_LINE
     max_unpacked: int | None = None
     rejects: RejectLimit = RejectLimit()
+    language: str | None = None
+    pipelines: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("max_line", "max_unpacked"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ParameterError("at least 1 byte", shown(value), name)
+        if self.language is not None:
+            language_called(self.language)
         if self.encoding is not None and not _is_encoding(self.encoding):
             expected = "an encoding of text such as utf-8, utf-16, latin-1 or cp1252"
             raise ParameterError(expected, shown(self.encoding), "encoding")

@@ -1,7 +1,8 @@
 """Subscriptions in files: `subscription`, `filter`, and optionally `subscriber` and `expires`.
 
 JSON lines hold an object per line, in which the filter may be text or a JSON pattern; CSV and Parquet hold columns. A row
-that cannot be read is a reject, reported with the reason. Filters are parsed by the user of the table.
+that cannot be read is a reject, reported with the reason. Filters are parsed by the user of the table, but for those in
+other languages (`formats.rules`).
 A folder that `thatch load` wrote is read without Spark, with the schema that its subscriptions were loaded with.
 """
 
@@ -22,6 +23,7 @@ from thatch.formats.columns import read_parquet, read_table
 from thatch.formats.files import Reject, Rejects, kind_of, read_lines
 from thatch.formats.folders import MANIFEST, read_manifest
 from thatch.formats.reading import Reading
+from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
@@ -49,15 +51,30 @@ SUBSCRIPTIONS = "subscriptions"  # the table of the good ones
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFile:
-    """A table of subscriptions, the row in the file of each of its rows, and the rejected rows."""
+    """A table of subscriptions, the row in the file of each of its rows, and the rejected rows.
+
+    Parameters
+    ----------
+    filters : the filter of each row, if they came in another language; the table then has them as Thatch's text only
+        after `with_texts`
+    """
 
     table: pa.Table
     rows: list[int]
     rejects: list[tuple[int, str]]
+    filters: list[Filter] | None = None
+
+    def with_texts(self) -> SubscriptionFile:
+        """The same with all filters as Thatch's own text."""
+        if self.filters is None:
+            return self
+        texts = pa.array(map(str, self.filters), pa.string())
+        place = self.table.column_names.index("filter")
+        return SubscriptionFile(self.table.set_column(place, "filter", texts), self.rows, self.rejects)
 
 
 def read_subscriptions(path: str, reading: Reading | None = None) -> SubscriptionFile:
-    """The subscriptions of a file ending in `.jsonl`, `.csv` or `.parquet`.
+    """The subscriptions of a file ending in `.jsonl`, `.csv` or `.parquet`, whose filters are not parsed.
 
     Raises `TableError` if the file cannot be read at all or lacks a column; single bad rows are rejects.
     """

@@ -173,7 +173,7 @@ def _json(text: str, path: str) -> object:
 
 def _yaml(text: str, path: str) -> object:
     try:
-        import yaml  # type: ignore[import-untyped]  # it ships no types
+        import yaml
     except ImportError as error:
         raise MissingPackageError("PyYAML", "brokers", "topologies in YAML") from error
     try:

@@ -70,7 +70,7 @@ class NecessaryView:
 
     def _file(self, slot: int, filter: Filter) -> None:
         deciders: list[Decider]
-        if filter.alternatives > _MOST_ALTERNATIVES:
+        if filter.has_more_than(_MOST_ALTERNATIVES):
             accesses, deciders = [self._access(filter.hull(), filter.schema)], [filter]
         else:
             accesses = [self._access(each, filter.schema) for each in filter.conjunctions]

@@ -170,6 +170,12 @@ class Filter:
             return False
         return True
 
+    def has_more_than(self, alternatives: int) -> bool:
+        """Whether it is more conjunctions than that, or cannot be multiplied out at all."""
+        return self._expression is not None and (
+            self.alternatives > alternatives or not self.has_conjunctions
+        )
+
     def attributes(self) -> set[str]:
         """The keys of the attributes that it is about, without functions of them."""
         if self._expression is None:

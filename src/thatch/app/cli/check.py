@@ -12,7 +12,7 @@ from thatch.app.cli.options import SubscriptionsFile, reads_files
 from thatch.app.cli.output import note_rows, progress, say
 from thatch.app.cli.sources import check_rows
 from thatch.formats.reading import Reading
-from thatch.formats.subscriptions import read_subscriptions
+from thatch.formats.rules import read_rules
 from thatch.pipeline.embedded.covering import find_covered
 
 __all__ = ["check"]
@@ -49,7 +49,7 @@ def check(
       $ thatch check subscriptions.csv --budget 100000
     """
     with progress(f"reading {subscriptions}"):
-        loaded = read_subscriptions(subscriptions, reading)
+        loaded = read_rules(subscriptions, reading)
     accepted: list[Row] = []
     errors = list(loaded.rejects)
     for row, identity, found in check_rows(loaded, reading.schema):

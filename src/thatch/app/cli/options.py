@@ -37,7 +37,12 @@ __all__ = [
 
 POLICIES = "exact, pairwise, flooding, negative-space, approximate:K, probabilistic:DELTA, merging, merging:THRESHOLD"
 
-SubscriptionsFile = Annotated[str, typer.Argument(help="File of subscriptions: .csv, .jsonl or .parquet.")]
+SubscriptionsFile = Annotated[
+    str,
+    typer.Argument(
+        help="File of subscriptions: .csv, .jsonl or .parquet; .txt with a filter a line; a folder or .yml file of Sigma rules."
+    ),
+]
 EventsFile = Annotated[
     str, typer.Argument(help="File of events: .jsonl, .csv or .parquet; - reads JSON lines from stdin.")
 ]
@@ -87,6 +92,19 @@ MaxUnpacked = Annotated[
         help="The most that one file may unpack to. By default 1G, or 100 times the file if that is more."
     ),
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        help="Language of the filters in files of subscriptions: jms, kql, labels, ... (docs/reference/languages.md). By default "
+        "that of the ending, or Thatch's own."
+    ),
+]
+Pipeline = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="YAML file of a pySigma processing pipeline that Sigma rules pass through; repeat it for others."
+    ),
+]
 OutFolder = Annotated[str, typer.Option(help="Folder to write; it appears when it is complete.")]
 Overwrite = Annotated[
     bool,
@@ -125,7 +143,7 @@ def moment_of(text: str | None) -> float | None:
     return seconds(when, "--now")
 
 
-def _read_options(
+def _read_options(  # noqa: PLR0913, PLR0917 - an option each
     schema: SchemaFile = None,
     missing: Missing = None,
     encoding: Encoding = None,
@@ -133,6 +151,8 @@ def _read_options(
     max_rejects: MaxRejects = None,
     max_line: MaxLine = "16M",
     max_unpacked: MaxUnpacked = None,
+    language: Language = None,
+    pipeline: Pipeline = None,
 ) -> Reading:
     return Reading(
         missing=tuple(missing) if missing else None,
@@ -141,6 +161,8 @@ def _read_options(
         max_line=bytes_of_size(max_line, "--max-line"),
         max_unpacked=None if max_unpacked is None else bytes_of_size(max_unpacked, "--max-unpacked"),
         rejects=RejectLimit.of(max_rejects, strict=strict),
+        language=language,
+        pipelines=tuple(pipeline or ()),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -18,7 +18,8 @@ from thatch.errors import FilterError, ParameterError, SubscriptionError, TableE
 from thatch.formats.events import read_events
 from thatch.formats.live import Live
 from thatch.formats.reading import Reading
-from thatch.formats.subscriptions import SubscriptionFile, is_loaded, read_loaded, read_subscriptions
+from thatch.formats.rules import read_rules
+from thatch.formats.subscriptions import SubscriptionFile, is_loaded, read_loaded
 
 if TYPE_CHECKING:
     from thatch.model.topology import Topology
@@ -50,7 +51,7 @@ def fill_engine(path: str, reading: Reading) -> tuple[Engine, list[tuple[int, st
     The other rows are reported on standard error. Raises a `TableError` if there are too many of them.
     """
     with progress(f"reading {path}"):
-        loaded = read_subscriptions(path, reading)
+        loaded = read_rules(path, reading)
     engine, spent = Engine(reading.schema), 0.0
     rejects = list(loaded.rejects)
     seen: set[str | None] = set()
@@ -64,7 +65,8 @@ def fill_engine(path: str, reading: Reading) -> tuple[Engine, list[tuple[int, st
                     kept.append(position)
                     seen.add(identity)
             started = time.perf_counter()
-            refused = engine.subscribe_many(part.take(pa.array(kept, pa.int64())))
+            filters = None if loaded.filters is None else [loaded.filters[start + each] for each in kept]
+            refused = engine.subscribe_many(part.take(pa.array(kept, pa.int64())), filters=filters)
             spent += time.perf_counter() - started
             rejects += [
                 (loaded.rows[start + kept[each["row"]]], each["reason"]) for each in refused.to_pylist()
@@ -130,7 +132,7 @@ def load_filters(
     `TableError` if there are too many.
     """
     with progress(f"reading {path}"):
-        loaded = read_loaded(path) if is_loaded(path) else read_subscriptions(path, reading)
+        loaded = read_loaded(path) if is_loaded(path) else read_rules(path, reading)
     accepted: list[tuple[str, Filter]] = []
     rejects = list(loaded.rejects)
     for row, _, found in check_rows(loaded, schema):
@@ -148,7 +150,10 @@ def check_rows(
     """The row and id of each subscription of a file, with the subscription, or with the reason why it is refused."""
     table, nothing = loaded.table, [None] * loaded.table.num_rows
     has = set(table.column_names)
-    ids, filters = (text_column(table, name, "subscriptions") for name in ("subscription", "filter"))
+    ids = text_column(table, "subscription", "subscriptions")
+    filters: Sequence[Filter | str | None] | None = loaded.filters
+    if filters is None:
+        filters = text_column(table, "filter", "subscriptions")
     subscribers = text_column(table, "subscriber", "subscriptions") if "subscriber" in has else nothing
     expiries = table.column("expires").to_pylist() if "expires" in has else nothing
     rows = zip(loaded.rows, ids, subscribers, filters, expiries, strict=True)

@@ -76,7 +76,7 @@ def take_apart(filter: Filter, number: dict[str, int], keep_text: Keep) -> Parts
         parts.sides, parts.sizes = sides, [len(sides) // 4]
         return parts
     parts.is_plain = False
-    is_large = filter.alternatives > MOST_ALTERNATIVES
+    is_large = filter.has_more_than(MOST_ALTERNATIVES)
     parts.verify = is_large
     for conjunction in (filter.hull(),) if is_large else filter.conjunctions:
         first = len(parts.sizes)
@@ -117,7 +117,7 @@ def _number_of(key: str, number: dict[str, int]) -> int:
 
 def plain_sides(filter: Filter, number: dict[str, int], keep_text: Keep) -> list[float] | None:
     """The sides of a filter that is exactly one box, as most are; None if it is not."""
-    if filter.alternatives > MOST_ALTERNATIVES or len(filter.conjunctions) > 1:
+    if filter.has_more_than(MOST_ALTERNATIVES) or len(filter.conjunctions) > 1:
         return None
     conjunction = filter.conjunctions[0]
     if conjunction.residuals or len(conjunction.constraints) > MOST_SIDES:

@@ -5,8 +5,7 @@ A language of another system is a module with a function `expression_of`, import
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from typing import Any
 
 from thatch.errors import FilterError, SchemaError, shown
@@ -15,27 +14,12 @@ from thatch.model.filters import Filter
 from thatch.model.language.patterns import expression_of_source
 from thatch.model.language.quick import quick_conjunction
 from thatch.model.language.quick_patterns import quick_pattern
+from thatch.model.language.registry import LANGUAGES, language_called
 from thatch.model.language.text import MAX_LENGTH, expression_of_text
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 
 __all__ = ["LANGUAGES", "FilterSource", "expression_of", "parse"]
-
-# The function that reads each, and what it reads.
-LANGUAGES: Mapping[str, tuple[str, str]] = {
-    "text": ("text.expression_of_text", "SQL-style text, as `str(filter)` gives it"),
-    "eventbridge": ("patterns.expression_of_source", "AWS EventBridge event patterns"),
-    "sns": ("sns.expression_of_policy", "filter policies of Amazon SNS"),
-    "labels": ("labels.expression_of_labels", "Kubernetes label selectors and Alertmanager matchers"),
-    "alertmanager": ("alertmanager.expression_of_matchers", "Alertmanager matchers"),
-    "jms": ("jms.expression_of_selector", "JMS selectors and AMQP SQL filters"),
-    "kql": ("kql.expression_of_kql", "the query language of Kibana"),
-    "elasticsearch": (
-        "elasticsearch.expression_of_query",
-        "queries of Elasticsearch, as an object or as JSON text",
-    ),
-    "mqtt": ("mqtt.expression_of_topics", "MQTT topic filters"),
-}
 
 FilterSource = str | Mapping[str, Any] | Expression | Filter
 
@@ -54,16 +38,13 @@ def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
     )
 
 
-def _reader_of(language: str) -> Callable[[Any], Expression]:
-    """The function that reads a language."""
-    if language not in LANGUAGES:
-        raise FilterError(f"one of the languages {', '.join(LANGUAGES)}", shown(language), "language")
-    module, name = LANGUAGES[language][0].split(".")
-    found: Callable[[Any], Expression] = getattr(import_module(f"{__name__}.{module}"), name)
-    return found
-
-
-def parse(source: FilterSource, schema: Schema | None = None, *, language: str | None = None) -> Filter:
+def parse(
+    source: FilterSource,
+    schema: Schema | None = None,
+    *,
+    language: str | None = None,
+    pipeline: Any = None,
+) -> Filter:
     """The filter of a text, a JSON pattern or a Python expression; a filter is returned as it is.
 
     Parameters
@@ -71,6 +52,7 @@ def parse(source: FilterSource, schema: Schema | None = None, *, language: str |
     source : SQL-style text; an EventBridge-style pattern as an object or as JSON text; or a Python expression
     schema : declared types; a filter that already has another schema is refused
     language : the language of the source, one of `LANGUAGES`; None for SQL-style text and patterns
+    pipeline : with `language="sigma"`, a processing pipeline of pySigma that the rule passes through first
 
     Raises
     ------
@@ -90,8 +72,10 @@ def parse(source: FilterSource, schema: Schema | None = None, *, language: str |
         if source.schema != schema:
             raise SchemaError(f"a filter with the schema {shown(schema)}", f"one with {shown(source.schema)}")
         return source
+    if pipeline is not None and language is None:
+        raise FilterError("the language that the `pipeline` is for", "none", "language")
     if language is not None and isinstance(source, (str, Mapping)):
-        return Filter.of(_reader_of(language)(source), schema)
+        return Filter.of(language_called(language).read(source, pipeline), schema)
     if schema is None and isinstance(source, str) and len(source) <= MAX_LENGTH and is_text(source):
         conjunction = quick_conjunction(source)
         if conjunction is not None:

@@ -13,6 +13,7 @@ from thatch.errors import TableError
 from thatch.formats.columns import read_table
 from thatch.formats.files import Rejects, kind_of, open_text
 from thatch.formats.reading import Reading
+from thatch.formats.rules import holds_rules, read_rules
 from thatch.formats.subscriptions import is_loaded, loaded_schema, read_loaded
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, arrow_schema
@@ -24,6 +25,7 @@ from thatch.pipeline.sources.subscriptions import (
     check_names,
     parse_lines,
     reject_rows,
+    rows_of,
     split_rows,
 )
 from thatch.pipeline.transforms.loading import (
@@ -73,13 +75,13 @@ def read_rows_or_loaded(path: str, schema: Schema | None, reading: Reading) -> t
     if not is_loaded(path):
         return read_rows(path, reading), schema
     known = loaded_schema(path, schema)
-    loaded = read_loaded(path)
-    batches = [*split_rows(loaded.table, loaded.rows, path), reject_rows(loaded.rejects)]
-    return pa.Table.from_batches(batches, SUBSCRIPTION_ROWS), known
+    return rows_of(read_loaded(path), path), known
 
 
 def read_rows(path: str, reading: Reading | None = None) -> pa.Table:
     """Read the subscriptions of a file, a folder of files or a glob, as `read_subscriptions` of Spark does."""
+    if holds_rules(path, reading or Reading()):
+        return rows_of(read_rules(path, reading), path)
     names = find_local_files(path)
     lines = kind_of(names[0]) == "jsonl"
     batches = _read_lines(names, reading) if lines else _read_columns(names, path, reading)

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from thatch.errors import TableError
 from thatch.formats.files import object_of
 from thatch.formats.reading import Reading
-from thatch.formats.subscriptions import fields_of, from_columns
+from thatch.formats.rules import holds_rules, read_rules
+from thatch.formats.subscriptions import SubscriptionFile, fields_of, from_columns
 from thatch.model.values import is_text
 from thatch.pipeline.columns import (
     EXPIRES,
@@ -38,6 +39,7 @@ __all__ = [
     "parse_lines",
     "read_subscriptions",
     "reject_rows",
+    "rows_of",
     "split_rows",
 ]
 
@@ -51,8 +53,10 @@ def read_subscriptions(spark: SparkSession, path: str, reading: Reading | None =
 
     Files end in `.jsonl`, `.csv` or `.parquet`; `.gz` may follow the first two. The table has `row` (numbered as for
     events), `subscription`, `subscriber`, `filter` (a JSON pattern as its text), `expires` (seconds since 1970) and
-    `reason`: why the row could not be read, null if it could. `reading` says how to read the files. Raises a `TableError` if files cannot be read at all.
+    `reason`: why the row could not be read, null if it could. Filters in another language are parsed, by this process. `reading` says how to read the files. Raises a `TableError` if files cannot be read at all.
     """
+    if holds_rules(path, reading or Reading()):
+        return spark.createDataFrame(rows_of(read_rules(path, reading), path), _DDL)
     files = find_files(spark, path, reading=reading)
     if files.kind == "jsonl":
         lines = spread(spark, read_numbered_lines(spark, files).table.select(ROW, LINE), files, ROW)
@@ -140,6 +144,12 @@ def split_rows(table: pa.Table, rows: list[int], path: str) -> Batches:
     ]
     yield from pa.table([*columns, pa.nulls(count, pa.string())], schema=SUBSCRIPTION_ROWS).to_batches()
     yield reject_rows(rejects)
+
+
+def rows_of(found: SubscriptionFile, path: str) -> pa.Table:
+    """The subscriptions of a file that was read, those that could not be among them."""
+    batches = [*split_rows(found.with_texts().table, found.rows, path), reject_rows(found.rejects)]
+    return pa.Table.from_batches(batches, SUBSCRIPTION_ROWS).sort_by(ROW)
 
 
 def reject_rows(rejects: list[tuple[int, str]]) -> pa.RecordBatch:
