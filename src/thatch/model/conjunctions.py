@@ -42,6 +42,7 @@ __all__ = [
     "Box",
     "Conjunction",
     "Dead",
+    "base_of_derived",
     "boxes_of",
     "close",
     "count_tests",
@@ -135,7 +136,7 @@ def _close_attribute(
     line = line_of(base, schema)
     own = constraints.get(base, WHOLE)
     for key in derived:
-        own = tighten(intersect(own, _base_of_derived(key, constraints[key])), line)
+        own = tighten(intersect(own, base_of_derived(key, constraints[key])), line)
     _require(base, own, "its conditions exclude each other")
     places = points_of(own, line)
     if places is not None:
@@ -150,7 +151,7 @@ def _close_attribute(
         constraints[key] = narrowed if narrowed != forced else WHOLE
     implied_base = WHOLE
     for key in derived:
-        implied_base = intersect(implied_base, _base_of_derived(key, constraints[key]))
+        implied_base = intersect(implied_base, base_of_derived(key, constraints[key]))
     constraints[base] = own if own != tighten(implied_base, line) else WHOLE
 
 
@@ -237,7 +238,7 @@ def in_image(key: str, constraint: Constraint) -> Constraint:
     return difference(constraint, union(never)) if never else constraint
 
 
-def _base_of_derived(key: str, constraint: Constraint) -> Constraint:
+def base_of_derived(key: str, constraint: Constraint) -> Constraint:
     """Where the attribute itself must lie for the derived one to satisfy a constraint."""
     function = split(key)[0][0]
     has_text = intersect(constraint, TEXTS) != EMPTY
@@ -286,7 +287,7 @@ def implied_constraint(conjunction: Conjunction, key: str, schema: Schema | None
     own = constraints.get(base, WHOLE)
     for other, constraint in constraints.items():
         if other[-1] == ")" and base_of(other) == base:
-            own = intersect(own, _base_of_derived(other, constraint))
+            own = intersect(own, base_of_derived(other, constraint))
     if key == base:
         return tighten(own, line_of(key, schema))
     places = points_of(own, line_of(base, schema))

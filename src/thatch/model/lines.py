@@ -51,6 +51,7 @@ __all__ = [
     "intersect",
     "intersect_all",
     "intervals",
+    "is_prefix",
     "is_single",
     "point",
     "prefix_interval",
@@ -251,6 +252,11 @@ def covers(outer: Constraint, inner: Constraint) -> bool:
 def prefix_interval(prefix: str) -> Constraint:
     """All texts that begin with `prefix`: from the prefix itself to the first text past all of them."""
     return (below(prefix), _past_prefix(prefix))
+
+
+def is_prefix(low: Cut, high: Cut) -> bool:
+    """Whether an interval is that of all texts with one prefix, which is then the value of the lower cut."""
+    return len(low) == 3 and low[0] == RANK_TEXT and low[2] == 0 and (low, high) == prefix_interval(low[1])
 
 
 def _past_prefix(prefix: str) -> Cut:

@@ -24,7 +24,7 @@ from thatch.model.conditions import (
     parts_of_condition,
     values_of,
 )
-from thatch.model.conjunctions import Conjunction, Dead, close, count_tests
+from thatch.model.conjunctions import Conjunction, Dead, base_of_derived, close, count_tests
 from thatch.model.expressions import And, Compare, Constant, Expression, In, Matches, Not, Or, Within
 from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval, union
 from thatch.model.names import base_of
@@ -55,6 +55,7 @@ MAX_CONDITIONS = MAX_INTERVALS  # joined by one `and` or `or`
 _Waiting = (
     tuple[tuple[Expression, bool], Any] | None
 )  # what must hold too, negated or not: the next one, and the rest
+_State = tuple[_Waiting, _Waiting, Draft]  # what waits, of that which is a choice, and what holds already
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,30 +170,38 @@ def _check_pairs(conjunction: Conjunction) -> None:
 def may_hold(expression: Expression, schema: Schema | None) -> bool:
     """Whether some alternative can hold, as far as a bounded number of steps tells; stops at the first that can."""
     work = Normalisation(schema)
-    start: _Waiting = ((expression, False), None)
-    alternatives = [(start, Draft({}))]
-    while alternatives:
-        waiting, draft = alternatives.pop()
-        if _can_go_on(waiting, draft, alternatives, work):
+    states: list[_State] = [(((expression, False), None), None, Draft({}))]
+    while states:
+        waiting, choices, draft = states.pop()
+        if _can_go_on(waiting, choices, draft, states, work):
             return True
     return False
 
 
 def _can_go_on(
-    waiting: _Waiting, draft: Draft, alternatives: list[tuple[_Waiting, Draft]], work: Normalisation
+    waiting: _Waiting, choices: _Waiting, draft: Draft, states: list[_State], work: Normalisation
 ) -> bool:
-    """Whether a draft and the first alternatives of what waits can hold together; the others are left for later."""
-    while waiting is not None:
+    """Whether a draft, what waits and the first alternatives of all choices can hold together.
+
+    Choices come last, so that an alternative that what must hold excludes is seen at once; their other alternatives
+    are left for later.
+    """
+    while waiting is not None or choices is not None:
         work.steps += 1 + (_size([draft]) >> 6)
         if work.steps > _MAX_TRIED:
             return True  # as far as is known
+        if waiting is None:
+            (choice, negated), choices = choices  # type: ignore[misc]  # one of the two is there
+            first, *others = choice.children  # type: ignore[attr-defined]  # a choice is an `and` or an `or`
+            states += [(((child, negated), None), choices, draft) for child in others]
+            waiting = ((first, negated), None)
+            continue
         (each, negated), waiting = waiting
         if isinstance(each, Not):
             waiting = ((each.child, not negated), waiting)
         elif isinstance(each, (And, Or)):
             if isinstance(each, And) == negated:
-                alternatives += [(((child, negated), waiting), draft) for child in each.children[1:]]
-                waiting = ((each.children[0], negated), waiting)
+                choices = ((each, negated), choices)
                 continue
             for child in each.children:
                 waiting = ((child, negated), waiting)
@@ -201,11 +210,24 @@ def _can_go_on(
                 return False
         else:
             parts = parts_of_condition(each, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions
-            both = _both(draft, parts[0]) if parts else ""
-            if isinstance(both, str):
+            possible = [
+                both for part in parts if isinstance(both := _both(draft, _with_bases(part)), Draft)
+            ]
+            if not possible:
                 return False
-            draft = both
+            draft = possible[0]
+            states += [(waiting, choices, other) for other in possible[1:]]
     return not _is_dead(draft, work.schema)
+
+
+def _with_bases(draft: Draft) -> Draft:
+    """A draft that also says where attributes must lie of which it constrains something derived."""
+    implied = {
+        base_of(key): base_of_derived(key, constraint)
+        for key, constraint in draft.constraints.items()
+        if key[-1] == ")"
+    }
+    return _both(draft, Draft(implied)) if implied else draft  # type: ignore[return-value]  # one condition never excludes itself
 
 
 def _is_dead(draft: Draft, schema: Schema | None) -> bool:

@@ -28,8 +28,8 @@ from thatch.model.lines import (
     first_point,
     intersect,
     intervals,
+    is_prefix,
     is_single,
-    prefix_interval,
     value_at,
 )
 from thatch.model.names import base_of
@@ -172,7 +172,7 @@ def _exclusion(key: str, constraint: Constraint) -> str:
     texts = list(intervals(intersect(left_out, TEXTS)))
     if all(is_single(low, high) for low, high in texts):
         conditions += [f"{key} is distinct from {_first_literal(key, low)}" for low, _ in texts]
-    elif len(texts) == 1 and _is_prefix(*texts[0]):
+    elif len(texts) == 1 and is_prefix(*texts[0]):
         shown, pattern = _pattern(key, texts[0][0])
         conditions.append(f"{shown} is unlike {pattern}")
     else:
@@ -210,7 +210,7 @@ def _segment_pieces(key: str, part: Constraint, segment: Constraint, line: Line 
     if all(is_single(low, high) for low, high in left_out):
         values = [_first_literal(key, low) for low, _ in left_out]
         return [f"{key} != {values[0]}" if len(values) == 1 else f"{key} not in ({', '.join(values)})"]
-    if len(left_out) == 1 and _is_prefix(*left_out[0]):
+    if len(left_out) == 1 and is_prefix(*left_out[0]):
         shown, pattern = _pattern(key, left_out[0][0])
         return [f"{shown} not like {pattern}"]
     spans = _readable(part, segment, line)
@@ -230,7 +230,7 @@ def _readable(part: Constraint, segment: Constraint, line: Line | None) -> list[
 
 def _span(key: str, low: Cut, high: Cut, segment: Constraint) -> str:
     """One interval with more than one value."""
-    if _is_prefix(low, high):
+    if is_prefix(low, high):
         shown, pattern = _pattern(key, low)
         return f"{shown} like {pattern}"
     lower = "" if low == segment[0] else f"{key} {'>' if low[2] else '>='} {literal_text(key, low[1])}"
@@ -240,10 +240,6 @@ def _span(key: str, low: Cut, high: Cut, segment: Constraint) -> str:
             return f"{key} between {literal_text(key, low[1])} and {literal_text(key, high[1])}"
         return f"({lower} and {upper})"
     return lower or upper
-
-
-def _is_prefix(low: Cut, high: Cut) -> bool:
-    return low[0] == RANK_TEXT and len(low) == 3 and low[2] == 0 and (low, high) == prefix_interval(low[1])
 
 
 def _first_literal(key: str, low: Cut) -> str:

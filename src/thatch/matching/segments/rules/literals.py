@@ -16,14 +16,13 @@ from thatch.model.lines import (
     NUMBERS,
     TEXTS,
     Constraint,
-    Cut,
     complement,
     contains,
     first_point,
     intersect,
     intervals,
+    is_prefix,
     is_single,
-    prefix_interval,
 )
 from thatch.model.names import split
 from thatch.model.regexes import Pattern, Regex
@@ -163,15 +162,11 @@ def _take_texts(texts: Constraint, atoms: set[Atom]) -> bool:
         start = first_point(low)[1]
         if is_single(low, high):
             atoms.add(Atom(EQUAL, start))
-        elif _is_prefix(low, high):
+        elif is_prefix(low, high):
             atoms.add(Atom(PREFIX, start))
         else:
             return False
     return True
-
-
-def _is_prefix(low: Cut, high: Cut) -> bool:
-    return len(low) == 3 and low[2] == 0 and (low, high) == prefix_interval(low[1])
 
 
 def _atom_of(key: str, pattern: Pattern) -> tuple[Atom, Atom | None, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from thatch.model.filters import Filter
-from thatch.model.lines import intervals, is_single
+from thatch.model.lines import intervals, is_prefix, is_single
 from thatch.model.names import split
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, leaves_of
 
@@ -58,4 +58,6 @@ def _has_literals(leaf: Leaf) -> bool:
     """The same for values and text of some form, which rules look up."""
     if not isinstance(leaf, ValueTest) or leaf.negated or split(leaf.key)[0] not in ((), ("lower",)):
         return False
-    return bool(leaf.patterns) or _has_values(leaf)
+    if leaf.patterns:
+        return True
+    return all(is_single(low, high) or is_prefix(low, high) for low, high in intervals(leaf.constraint))
