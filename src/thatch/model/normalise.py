@@ -210,9 +210,7 @@ def _can_go_on(
                 return False
         else:
             parts = parts_of_condition(each, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions
-            possible = [
-                both for part in parts if isinstance(both := _both(draft, _with_bases(part)), Draft)
-            ]
+            possible = [both for part in parts if isinstance(both := _both(draft, _with_bases(part)), Draft)]
             if not possible:
                 return False
             draft = possible[0]

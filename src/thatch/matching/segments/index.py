@@ -308,6 +308,7 @@ class SegmentIndex:
         job = self._whole_job()
         self.finish(job, job.build())
         keys = self._attributes.keys
+        self._rules.merge_all(keys)
         numbered = [segment.tables.attributes for segment in self._segments]
         numbered.append(self._rules.attributes())
         used = np.unique(np.concatenate([np.zeros(0, np.int32), *numbered]))

@@ -99,6 +99,15 @@ class RuleCollection:
         self.is_due = due is not None
         return due
 
+    def merge_all(self, keys: Sequence[str]) -> None:
+        """Make one segment of all rules, laid out by what searches counted if they did; no job may be under way."""
+        segments = self.segments
+        if len(segments) > 1 or self.fresh or any(each.dead for each in segments):
+            job = RuleJob(segments, keys, self._number, self.fresh)
+            self.finish(job, job.build())
+        elif segments and segments[0].wants_layout:
+            self.segments = (segments[0].lay_out_again(),)
+
     def finish(self, job: RuleJob, built: Sequence[RuleSegment]) -> None:
         """Replace the sources of a job by what it built."""
         self.segments = (*(each for each in self.segments if each not in job.sources), *built)

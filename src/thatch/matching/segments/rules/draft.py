@@ -15,6 +15,7 @@ from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, test_of
 from thatch.model.filters import Filter
 from thatch.model.names import base_of
+from thatch.model.tree_printing import tree_text
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree
 
 __all__ = ["ALL_OF", "ANY_OF", "LEAF", "RuleDraft", "RuleTable"]
@@ -69,11 +70,12 @@ class RuleDraft:
         return len(self._slots)
 
     def add(self, slot: int, filter: Filter, source: str | None = None) -> None:
-        """Add a rule."""
+        """Add a rule; `source` is its text, if that is at hand."""
         self._file(filter.tree)
         self._token_at.append(len(self._tokens))
         self._slots.append(slot)
-        self._sources.append((str(filter) if source is None else source).encode())
+        text = tree_text(filter.tree, filter.schema) if source is None else source
+        self._sources.append(text.encode())
 
     def add_table(self, table: RuleTable, keys: Sequence[str], is_kept: npt.NDArray[np.bool_]) -> None:
         """Add rules of another table, whose attributes have these keys in the index."""

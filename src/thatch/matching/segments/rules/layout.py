@@ -10,62 +10,32 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from thatch.compiled.records import Doubles
 from thatch.matching.arrays import starts_of
 from thatch.matching.segments.rules.draft import ALL_OF, LEAF, RuleTable
 from thatch.matching.segments.rules.literals import (
     ALL_CLASSES,
     CONTAINS,
-    EQUAL,
-    NUMBER,
     PATTERN,
-    PREFIX,
-    SUFFIX,
     TEXT_CLASS,
 )
 from thatch.matching.segments.rules.records import ASKED, NO, SCANNED, YES, TextRecord
+from thatch.matching.segments.rules.shares import LiteralShares
 
-__all__ = ["LiteralShares", "lay_out"]
+__all__ = ["lay_out"]
 
 _BYTE, _CANDIDATE = 1.0, 30.0  # nanoseconds to scan a byte of text, and to decide a rule
 _MOST_MARKS = 5.0  # groups that an event marks through literals that are in several
-_ASSUMED = {EQUAL: 0.002, PREFIX: 0.01, SUFFIX: 0.005, NUMBER: 0.02}  # shares of events, before any was seen
-_IN_TEXT = {1: 0.5, 2: 0.2, 3: 0.06, 4: 0.02}  # by length; of longer needles `_LONG`
-_LONG = 0.005
 _OF_RANGE, _OF_CLASS = 0.3, 0.5
 
 Arrays = dict[str, npt.NDArray[Any]]
 Key = tuple[int, int]  # a group and -1, or an attribute and a class
 _Node = int | tuple[int, list["_Node"]]  # a test, or a kind of token and children
-
-
-@dataclass(frozen=True, slots=True)
-class LiteralShares:
-    """The share of events in which each literal held and each attribute had each class, if any were counted."""
-
-    atoms: Doubles
-    classes: Doubles
-    text_bytes: Doubles  # of each attribute, an event
-
-    @classmethod
-    def assumed(cls, table: RuleTable) -> LiteralShares:
-        """LiteralShares for events of which nothing is known."""
-        sizes = np.diff(table.atom_text.offsets).tolist()
-        kinds = (table.atom_kind & 7).tolist()
-        atoms = [
-            _IN_TEXT.get(size, _LONG) if kind in (CONTAINS, PATTERN) else _ASSUMED[kind]
-            for kind, size in zip(kinds, sizes, strict=True)
-        ]
-        attributes = len(table.attributes)
-        classes = np.tile(np.array([0.5, 0.05, 0.2, 0.2, 0.01, 0.3, 0.5, 0.0]), attributes)
-        return cls(np.array(atoms, np.float64), classes, np.zeros(attributes))
 
 
 def lay_out(table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64]) -> Arrays:

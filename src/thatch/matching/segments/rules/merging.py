@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from thatch.matching.segments.rules.draft import RuleDraft
 from thatch.matching.segments.rules.segment import RuleSegment
+from thatch.matching.segments.rules.shares import LiteralShares
 from thatch.model.filters import Filter
 
 __all__ = ["FRESH", "Fresh", "RuleJob", "next_rule_job"]
@@ -33,14 +34,23 @@ class RuleJob:
 
     def build(self) -> list[RuleSegment]:
         """The new segment, if some rule lives."""
-        if len(self.sources) == 1 and not self.fresh and not self.sources[0].is_thin:
-            return [self.sources[0].lay_out_again()]
+        first = self.sources[0] if self.sources else None
+        if first is not None and len(self.sources) == 1 and not self.fresh and not first.dead:
+            return [first.lay_out_again()]
         draft = RuleDraft(self.number)
         for each in self.sources:
             draft.add_table(each.table, self.keys, ~each.is_dead())
         for slot, filter in self.fresh.items():
             draft.add(slot, filter)
-        return [RuleSegment.build(draft.table())] if len(draft) else []
+        if not len(draft):
+            return []
+        table = draft.table()
+        counted = [known for each in self.sources if (known := each.counted) is not None]
+        if not counted:
+            return [RuleSegment.build(table)]
+        built = RuleSegment.build(table, LiteralShares.carried(table, counted))
+        built.next_layout = max(events for _, _, events in counted)  # fewer would say less
+        return [built]
 
 
 def next_rule_job(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from thatch.model.filters import Filter
 from thatch.model.lines import intervals, is_prefix, is_single
 from thatch.model.names import split
+from thatch.model.residuals import Residual, WildcardCheck
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, leaves_of
 
 __all__ = ["is_rule"]
@@ -20,8 +21,8 @@ def is_rule(filter: Filter) -> bool:
     It is if it has many alternatives, if what makes it rare is text of some form, or if it compares folded text, which
     rules fold in their kernels.
     """
-    if filter.is_plain:
-        return False
+    if filter.is_plain and not any(map(_says_contains, filter.conjunctions[0].residuals)):
+        return False  # the most common answer, without a tree
     tree = filter.tree
     if filter.alternatives > _MOST_BOXES:
         return True
@@ -37,6 +38,10 @@ def _is_sure(tree: Tree, says: Callable[[Leaf], bool]) -> bool:
     if isinstance(tree, AnyOf):
         return all(_is_sure(each, says) for each in tree.children)
     return says(tree)
+
+
+def _says_contains(residual: Residual) -> bool:
+    return type(residual) is WildcardCheck and not residual.negated
 
 
 def _has_patterns(leaf: Leaf) -> bool:

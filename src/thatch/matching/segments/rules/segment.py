@@ -13,9 +13,10 @@ from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.records import ALIVE
 from thatch.matching.segments.rules.draft import RuleTable
 from thatch.matching.segments.rules.finding import find_literals
-from thatch.matching.segments.rules.layout import LiteralShares, lay_out
+from thatch.matching.segments.rules.layout import lay_out
 from thatch.matching.segments.rules.literals import CONTAINS, PATTERN
 from thatch.matching.segments.rules.records import RuleRecord, TextRecord
+from thatch.matching.segments.rules.shares import Counted, LiteralShares
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
@@ -146,14 +147,25 @@ class RuleSegment:
 
     def lay_out_again(self) -> RuleSegment:
         """The same rules, laid out by what searches counted; times of death are shared."""
-        events = max(self.events, 1)
-        atoms = np.where(self._is_counted(), (self.atom_hits[:-1] + _LEAST) / events, self.shares.atoms)
-        shares = LiteralShares(atoms, self.class_hits[:-1] / events, self.text_bytes / events)
+        shares = self.counted_shares()
         texts = self.finding["texts"].copy()
         layout = lay_out(self.table, shares, texts)
         again = RuleSegment(self.table, {**self.finding, "texts": texts}, layout, self.died, shares)
-        again.next_layout = events * _MORE
+        again.next_layout = max(self.events, 1) * _MORE
         return again
+
+    def counted_shares(self) -> LiteralShares:
+        """How often literals held in the events that searches counted."""
+        events = max(self.events, 1)
+        atoms = np.where(self._is_counted(), (self.atom_hits[:-1] + _LEAST) / events, self.shares.atoms)
+        return LiteralShares(atoms, self.class_hits[:-1] / events, self.text_bytes / events)
+
+    @property
+    def counted(self) -> Counted | None:
+        """What searches counted, if that says more than what was known before."""
+        if self.events >= _ENOUGH:
+            return self.table, self.counted_shares(), self.events
+        return None
 
     def _is_counted(self) -> npt.NDArray[np.bool_]:
         """Which literals every event counts: needles of texts that are scanned only when a test asks are not."""
