@@ -88,7 +88,12 @@ def _letters_of(text: bytes) -> int:
 
 def test_boxes_with_unions_and_checks_have_a_prefilter_and_others_none() -> None:
     index = SegmentIndex()
-    texts = ["x in ('a', 'b') and y = 1", "x like '%abc%'", "x not like '%abc%'", "x = 1 and y > 2"]
+    texts = [
+        "x in ('a', 'b') and y = 1",
+        "x like '%abc%' and y = 1",
+        "x not like '%abc%' and y = 1",
+        "x = 1 and y > 2",
+    ]
     index.extend({slot: Filter.of(expression_of_text(text)) for slot, text in enumerate(texts)})
     (columns,) = index.arrays()[1]
     segment = Segment.from_arrays(columns)
@@ -105,9 +110,9 @@ def test_columns_without_a_prefilter_are_a_segment_without_one() -> None:
     index = SegmentIndex()
     workload = generate("W5", 600, 30, 2)
     index.extend(dict(enumerate(workload.filters())))
-    keys, (columns,) = index.arrays()
+    keys, (columns,), rules = index.arrays()
     older = {name: array for name, array in columns.items() if name != "prefilter"}
     other = SegmentIndex()
-    other.restore(keys, [older])
+    other.restore(keys, [older], rules)
     for event in workload.events():
         assert other.match(read_event(event)) == index.match(read_event(event))

@@ -21,7 +21,6 @@ __all__ = ["Pool", "View"]
 
 _TOTALS = ("events", "blocks", "candidates", "verified", "matches")
 _SURE = 2**32 - 1
-_NO_SLOTS = np.zeros(0, np.int64)
 
 _NONE: Fresh = MappingProxyType({})
 
@@ -83,11 +82,12 @@ class Pool:
 class View:
     """An index after a change: its shape, the number of the change, and how many boxes of the last delta count."""
 
-    __slots__ = ("boxes", "fresh", "has_rules", "moment", "pool", "shape")
+    __slots__ = ("_has_boxes", "boxes", "fresh", "has_rules", "moment", "pool", "shape")
 
     def __init__(self, shape: Shape, moment: int, boxes: int, pool: Pool, fresh: Fresh = _NONE) -> None:
         self.shape, self.moment, self.boxes, self.pool, self.fresh = shape, moment, boxes, pool, fresh
         self.has_rules = bool(shape.rules or fresh)
+        self._has_boxes = shape.has_boxes(boxes)
 
     def match_plain(
         self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
@@ -103,6 +103,13 @@ class View:
             room.attach(self.shape)
         if pool.flags & TALLY:
             room.tally(self.shape.slots)
+        if self.has_rules:
+            found = self._match_with_rules(room, event)
+            if found is not None and pool.flags & TALLY:
+                room.tallies[2 * found + 1] += 1
+            result = None if found is None else answer(found)
+            free.append(room)
+            return result
         asked = STOP if stop else pool.flags
         encoder = room.encoder
         rows, flags = encoder.numeric(event), NUMERIC
@@ -110,14 +117,6 @@ class View:
             rows = encoder.plain(event)
             flags = encoder.flags
             room.sync()
-        if self.has_rules:
-            slots = self._match_all(room, rows, flags, event) if rows >= 0 else None
-            if slots is None:
-                free.append(room)
-                return None
-            result = answer(slots)
-            free.append(room)
-            return result
         counts = collect(room.table, rows, flags | asked, self.moment, self.boxes) if rows >= 0 else -1
         if counts < 0:
             free.append(room)
@@ -160,40 +159,44 @@ class View:
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def _match_all(self, room: SearchWorkspace, rows: int, flags: int, event: dict[str, Any]) -> Slots | None:
-        """The slots of boxes and rules that an encoded event matches; None if it has to be read first."""
-        slots = _NO_SLOTS
-        if self.shape.has_boxes(self.boxes):
-            counts = collect(room.table, rows, flags | self.pool.flags, self.moment, self.boxes)
+    def _match_with_rules(self, room: SearchWorkspace, event: dict[str, Any]) -> Slots | None:
+        """The slots of boxes and rules that a plain event matches; None if it has to be read first."""
+        encoder = room.encoder
+        rows = encoder.plain(event)
+        if rows < 0:
+            return None
+        room.sync()
+        counts = 0
+        if self._has_boxes:
+            counts = collect(room.table, rows, encoder.flags | self.pool.flags, self.moment, self.boxes)
             if counts < 0:
                 return None
-            slots = (
-                room.slots[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
-            )
         else:
-            room.counts.events += 1
-        more = self._match_encoded_rules(room, rows, flags, event)
-        if more is None:
-            return None
-        slots = self._join(slots, more)
-        if self.pool.flags & TALLY:
-            room.tallies[2 * slots + 1] += 1
-        return slots
-
-    def _match_encoded_rules(
-        self, room: SearchWorkspace, rows: int, flags: int, event: dict[str, Any]
-    ) -> Slots | None:
-        """The slots of rules that an encoded event matches, None if it has to be read first."""
-        encoder, numeric = room.encoder, flags == NUMERIC
-        if self.fresh or (encoder.is_listed and not numeric):
-            return self.match_rules(room, read_event(event))
+            room.counts.table[SearchCounts.events] += 1
+        if encoder.is_listed or self.fresh:
+            return self._join(self._confirmed(room, counts, event), self.match_rules(room, read_event(event)))
         rules = room.rules
         rules.attach(self.shape.rules)
-        found = rules.search_encoded(encoder, rows, self.moment, numeric=numeric)
-        if found is None:
+        found = rules.search_encoded(encoder, rows, self.moment, numeric=False)
+        if found < 0:
             return None
-        slots, pending = found
-        return self._with_asked(room, slots, pending, read_event(event)) if len(pending) else slots
+        if not counts:
+            return rules.found(found) if found <= _SURE else self._asked(room, found, event)
+        slots = self._confirmed(room, counts, event)
+        if found:
+            slots = self._join(slots, self._asked(room, found, event))
+        return slots
+
+    def _confirmed(self, room: SearchWorkspace, counts: int, event: dict[str, Any]) -> Slots:
+        """The slots of boxes that a search found for an event."""
+        return room.slots[:counts] if counts <= _SURE else self._verified(room, counts, read_event(event))
+
+    def _asked(self, room: SearchWorkspace, counts: int, event: dict[str, Any]) -> Slots:
+        """The slots of rules that a search found for an event."""
+        slots = room.rules.found(counts)
+        if counts <= _SURE:
+            return slots
+        return self._with_asked(room, slots, room.rules.pending(counts), read_event(event))
 
     def match_rules(self, room: SearchWorkspace, record: Record) -> Slots:
         """The slots of rules that an event matches, in order."""

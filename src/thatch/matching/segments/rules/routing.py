@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from thatch.matching.segments.rules.literals import test_of
 from thatch.model.filters import Filter
 from thatch.model.lines import intervals, is_prefix, is_single
 from thatch.model.names import split
@@ -27,7 +28,7 @@ def is_rule(filter: Filter) -> bool:
     if filter.alternatives > _MOST_BOXES:
         return True
     if any(map(_is_folded, leaves_of(tree))):
-        return _is_sure(tree, _has_literals)
+        return _is_sure(tree, _has_literals) or all(map(_is_decided, leaves_of(tree)))
     return any(map(_has_patterns, leaves_of(tree))) and not _is_sure(tree, _has_values)
 
 
@@ -50,6 +51,11 @@ def _has_patterns(leaf: Leaf) -> bool:
 
 def _is_folded(leaf: Leaf) -> bool:
     return isinstance(leaf, ValueTest) and split(leaf.key)[0] == ("lower",)
+
+
+def _is_decided(leaf: Leaf) -> bool:
+    """Whether literals decide a leaf for every event; then a rule costs little even if every event is tested."""
+    return test_of(leaf).asked == 0
 
 
 def _has_values(leaf: Leaf) -> bool:

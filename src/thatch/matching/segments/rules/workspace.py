@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from thatch.compiled.records import Int64s
+from thatch.matching.problem import Slots
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.rules.folding import fold_tables
-from thatch.matching.segments.rules.kernels.events import GROW, NOT_ASCII, file_rows
-from thatch.matching.segments.rules.kernels.search import MOST_SORTED, search_rules
+from thatch.matching.segments.rules.kernels.events import GROW, NOT_ASCII
+from thatch.matching.segments.rules.kernels.search import MOST_SORTED, search_rows, search_rules
 from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent, RuleSearch
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.model.derived import fold
@@ -23,9 +23,10 @@ from thatch.model.lines import Cut
 __all__ = ["RuleWorkspace"]
 
 _MOST_FLAT = 64  # flat events of one event that are searched for one by one
+_LOWER = 2**32 - 1
 _BEHIND = 8  # bytes behind the last text, which a scan may read
 
-Found = tuple[Int64s, Int64s]  # slots in order, and what to verify
+Found = tuple[Slots, Slots]  # slots in order, and what to verify
 
 
 class RuleWorkspace:
@@ -40,7 +41,9 @@ class RuleWorkspace:
             fold_places=np.zeros(0, np.int32),
             fold_content=np.zeros(0, np.uint8),
         )
+        self._table = self.event.table
         self._segments: tuple[RuleSegment, ...] = ()
+        self._count = 0
         self._is_attached = False
         self._searches: list[RuleSearch] = []
         self._buffers: Mapping[str, Any] | None = None
@@ -51,7 +54,7 @@ class RuleWorkspace:
         if self._is_attached and segments is self._segments:
             return
         self._is_attached = True
-        self._segments = segments
+        self._segments, self._count = segments, len(segments)
         self._searches = [_search_of(each) for each in segments]
         joined = [np.zeros(0, np.int64)]
         self._rule_tables = np.concatenate([*joined, *(each.record.table for each in segments)])
@@ -67,25 +70,35 @@ class RuleWorkspace:
 
     # --- events ----------------------------------------------------------------------------------------------------------
 
-    def search_encoded(self, encoder: Encoder, rows: int, moment: int, *, numeric: bool) -> Found | None:
-        """Search for an event without lists that was encoded; None if it must be read first."""
+    def search_encoded(self, encoder: Encoder, rows: int, moment: int, *, numeric: bool) -> int:
+        """Search for an event without lists that was encoded; what `found` and `pending` take, negative if it must be read first."""
         buffers = encoder.buffers
         if self._buffers is not buffers:
             self._buffers = buffers
             self.event.row_info, self.event.row_numbers = buffers["row_info"], buffers["row_numbers"]
             self.event.source = buffers["words"]
-        filed = file_rows(self.event.table, rows, numeric)
-        if filed == NOT_ASCII:
-            tables = fold_tables()
-            self.event.fold_pages, self.event.fold_places = tables.pages, tables.places
-            self.event.fold_content = tables.content
-            filed = file_rows(self.event.table, rows, numeric)
-        while filed == GROW:
-            self._grow(
-                max(len(self.event.lows), rows), 2 * max(len(self.event.words), 2 * len(self.event.source))
-            )
-            filed = file_rows(self.event.table, rows, numeric)
-        return None if filed < 0 else self._search(moment)
+        tables = self._table, self._rule_tables, self._search_tables, self._count
+        counts = search_rows(*tables, moment, rows, numeric)
+        if counts == NOT_ASCII:
+            folding = fold_tables()
+            self.event.fold_pages, self.event.fold_places = folding.pages, folding.places
+            self.event.fold_content = folding.content
+            counts = search_rows(*tables, moment, rows, numeric)
+        while counts == GROW:
+            size = max(len(self.event.words), 2 * len(self.event.source))
+            self._grow(max(len(self.event.lows), rows), 2 * size)
+            counts = search_rows(*tables, moment, rows, numeric)
+        return int(counts)
+
+    def found(self, counts: int) -> Slots:
+        """The slots that the last search found, in order."""
+        count = counts & _LOWER
+        found = self._found[:count]
+        return np.sort(found) if count > MOST_SORTED else found
+
+    def pending(self, counts: int) -> Slots:
+        """What the last search leaves to verify, see `owner`."""
+        return self._pending[: counts >> 32]
 
     def search_record(self, record: Record, numbers: Mapping[str, int], moment: int) -> Found:
         """Search for an event that was read; with many lists all that may match is to be verified."""
@@ -128,22 +141,17 @@ class RuleWorkspace:
     def _search(self, moment: int, *, is_loose: bool = False) -> Found:
         if is_loose:
             self._set_loose(value=1)
-        count = search_rules(
-            self.event.table, self._rule_tables, self._search_tables, len(self._segments), moment
-        )
+        counts = int(search_rules(self._table, self._rule_tables, self._search_tables, self._count, moment))
         if is_loose:
             self._set_loose(value=0)
-        found = self._found[:count]
-        if count > MOST_SORTED:
-            found = np.sort(found)
-        return found, self._pending[: self.event.n_pending]
+        return self.found(counts), self.pending(counts)
 
     def _set_loose(self, *, value: int) -> None:
         self._search_tables[RuleSearch.is_loose :: RuleSearch.width] = value
 
     def owner(self, pending: int) -> tuple[RuleSegment, int]:
         """The segment and the rule of an entry of what is to be verified."""
-        return self._segments[pending >> 32], pending & (2**32 - 1)
+        return self._segments[pending >> 32], pending & _LOWER
 
     def nbytes(self) -> int:
         """Bytes of all arrays."""

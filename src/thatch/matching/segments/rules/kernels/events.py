@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.compiled.decorators import short_kernel, subkernel
+from thatch.compiled.decorators import subkernel
 from thatch.matching.segments.rules.folding import MOST_GROWTH
-from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent
+from thatch.matching.segments.rules.records import ROW_WIDTH
 
 __all__ = ["GROW", "INEXACT", "NOT_ASCII", "file_rows"]
 
@@ -75,14 +75,13 @@ def _file_number(event, row, code, number):
     event.highs[row] = number + 0.0
 
 
-@short_kernel
-def file_rows(event_table, n_rows, is_numeric):
+@subkernel
+def file_rows(event, n_rows, is_numeric):
     """File an event without lists; how many rows it has, or why it cannot be done so.
 
     Returns GROW if there is no room for its texts or rows, INEXACT for a number that may have been rounded, NOT_ASCII
     for a text that needs the tables of folding.
     """
-    event = RuleEvent(event_table, 0)
     event.n_rows = 0
     if ROW_WIDTH * n_rows > event.rows_length:
         return np.int64(GROW)

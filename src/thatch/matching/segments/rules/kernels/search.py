@@ -6,6 +6,7 @@ import numpy as np
 
 from thatch.compiled.decorators import short_kernel, subkernel
 from thatch.compiled.pointers import pointer_to
+from thatch.matching.segments.rules.kernels.events import file_rows
 from thatch.matching.segments.rules.kernels.texts import BACKWARDS, FORWARDS, admit, hash_of, hit, scan, walk
 from thatch.matching.segments.rules.records import (
     ASKED,
@@ -21,7 +22,7 @@ from thatch.matching.segments.rules.records import (
     TextRecord,
 )
 
-__all__ = ["MOST_SORTED", "search_rules"]
+__all__ = ["MOST_SORTED", "search_rows", "search_rules"]
 
 MOST_SORTED = 64
 _TEXT, _NUMBER = 6, 5
@@ -196,25 +197,15 @@ def _search(rules, search, event, segment, moment):
         search.classes[search.touched[k]] = 0
 
 
-@short_kernel
-def search_rules(event_table, rule_tables, search_tables, n_segments, moment):
-    """Find the rules that an event satisfies, and those whose filter must be asked; the number of the first.
-
-    Those found are in order if they are few.
-
-    Parameters
-    ----------
-    event_table : a `RuleEvent`
-    rule_tables, search_tables : `RuleRecord` and `RuleSearch` of all segments, one after the other
-    moment : the last change that counts
-    """
-    event = RuleEvent(event_table, 0)
+@subkernel
+def _search_all(event, rule_tables, search_tables, n_segments, moment):
+    """Search all segments; how many rules the event satisfies, and in the upper half for how many the filter must be asked."""
     event.n_found = 0
     event.n_pending = 0
     for segment in range(n_segments):
         rules = RuleRecord(rule_tables, RULE_WIDTH * segment)
         _search(rules, RuleSearch(search_tables, SEARCH_WIDTH * segment), event, segment, moment)
-    count = event.n_found
+    count = np.int64(event.n_found)
     if count <= MOST_SORTED:
         for k in range(1, count):
             slot = event.found[k]
@@ -223,4 +214,29 @@ def search_rules(event_table, rule_tables, search_tables, n_segments, moment):
                 event.found[at] = event.found[at - 1]
                 at -= 1
             event.found[at] = slot
-    return count
+    return (np.int64(event.n_pending) << 32) | count
+
+
+@short_kernel
+def search_rules(event_table, rule_tables, search_tables, n_segments, moment):
+    """Find the rules that an event satisfies, and those whose filter must be asked, in `found` and `pending` of the event.
+
+    Returns the number of the first and, in the upper half, of the others. Those found are in order if they are few.
+
+    Parameters
+    ----------
+    event_table : a `RuleEvent`
+    rule_tables, search_tables : `RuleRecord` and `RuleSearch` of all segments, one after the other
+    moment : the last change that counts
+    """
+    return _search_all(RuleEvent(event_table, 0), rule_tables, search_tables, n_segments, moment)
+
+
+@short_kernel
+def search_rows(event_table, rule_tables, search_tables, n_segments, moment, n_rows, is_numeric):
+    """The same for so many rows that the encoder wrote, or why `file_rows` cannot file them."""
+    event = RuleEvent(event_table, 0)
+    filed = file_rows(event, n_rows, is_numeric)
+    if filed < 0:
+        return np.int64(filed)
+    return _search_all(event, rule_tables, search_tables, n_segments, moment)
