@@ -35,7 +35,8 @@ class BackgroundMerger:
 
     def poke(self) -> None:
         """Start merging if there is something to merge; the caller holds the lock."""
-        if self._thread is not None or not self._index().current.has_work:
+        index = self._index()
+        if self._thread is not None or not index.background or not index.current.has_work:
             return
         # Not a daemon: when the process ends, it ends after the merge, not in the middle of a kernel.
         thread = Thread(target=self._run, name="thatch-merge")
