@@ -191,7 +191,8 @@ def _can_go_on(
         if work.steps > _MAX_TRIED:
             return True  # as far as is known
         if waiting is None:
-            (choice, negated), choices = choices  # type: ignore[misc]  # one of the two is there
+            assert choices is not None, "one of the two is there"
+            (choice, negated), choices = choices
             first, *others = choice.children  # type: ignore[attr-defined]  # a choice is an `and` or an `or`
             states += [(((child, negated), None), choices, draft) for child in others]
             waiting = ((first, negated), None)
