@@ -37,9 +37,11 @@ __all__ = [
     "Draft",
     "Normalisation",
     "Remark",
+    "both_of",
     "constraint_of",
     "only",
     "parts_of_condition",
+    "size_of",
     "values_of",
 ]
 
@@ -211,3 +213,21 @@ def _within(condition: Within, negated: bool, work: Normalisation) -> list[Draft
             return []
     check = WithinCheck(condition.latitude, condition.longitude, condition.shape, negated)
     return [Draft(constraints, frozenset({check}))]
+
+
+def size_of(drafts: list[Draft]) -> int:
+    """The ends of intervals of drafts; a check counts as one."""
+    return sum(len(draft.residuals) + sum(map(len, draft.constraints.values())) for draft in drafts)
+
+
+def both_of(first: Draft, second: Draft) -> Draft | str:
+    """Both parts at once, or the attribute on which they exclude each other."""
+    constraints = dict(first.constraints)
+    for key, constraint in second.constraints.items():
+        known = constraints.get(key)
+        if known is not None:
+            constraint = intersect(known, constraint)
+            if not constraint:
+                return key
+        constraints[key] = constraint
+    return Draft(constraints, first.residuals | second.residuals)

@@ -14,9 +14,10 @@ from thatch.model.explanation import Explanation, explain, explain_tree
 from thatch.model.expressions import Expression, bases_written
 from thatch.model.factoring import factor, tree_of
 from thatch.model.matching import holds
-from thatch.model.normalise import MAX_CONJUNCTIONS, NormalForm, may_hold, normalise, plain_conjunction
+from thatch.model.normalise import MAX_CONJUNCTIONS, NormalForm, normalise, plain_conjunction
 from thatch.model.pattern_printing import pattern_of
 from thatch.model.printing import filter_text
+from thatch.model.satisfiability import may_hold
 from thatch.model.schema import Schema
 from thatch.model.tree_covering import tree_covers
 from thatch.model.tree_matching import holds_on_tree

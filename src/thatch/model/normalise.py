@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from thatch.errors import FilterError, FilterTooLargeError, NeverMatchesError
 from thatch.model.conditions import (
@@ -21,10 +20,12 @@ from thatch.model.conditions import (
     Draft,
     Normalisation,
     Remark,
+    both_of,
     parts_of_condition,
+    size_of,
     values_of,
 )
-from thatch.model.conjunctions import Conjunction, Dead, base_of_derived, close, count_tests
+from thatch.model.conjunctions import Conjunction, Dead, close, count_tests
 from thatch.model.expressions import And, Compare, Constant, Expression, In, Matches, Not, Or, Within
 from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval, union
 from thatch.model.names import base_of
@@ -36,7 +37,6 @@ __all__ = [
     "MAX_CONDITIONS",
     "MAX_CONJUNCTIONS",
     "NormalForm",
-    "may_hold",
     "normalise",
     "plain_conjunction",
 ]
@@ -47,15 +47,9 @@ _MAX_STEPS = 100 * _MAX_PRODUCT  # pairs of conjunctions looked at while multipl
 _MAX_TESTS = 1_000_000
 _MAX_CUTS = 5_000_000  # ends of intervals in all conjunctions while multiplying out
 _MAX_DEPTH = 200
-_MAX_TRIED = 32 * MAX_CONJUNCTIONS  # conditions looked at to see that a filter can hold
 _FEW = 1_000
 _MAX_COMPARED = 20  # alternatives of one `or` that are looked at two by two
 MAX_CONDITIONS = MAX_INTERVALS  # joined by one `and` or `or`
-
-_Waiting = (
-    tuple[tuple[Expression, bool], Any] | None
-)  # what must hold too, negated or not: the next one, and the rest
-_State = tuple[_Waiting, _Waiting, Draft]  # what waits, of that which is a choice, and what holds already
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,76 +161,6 @@ def _check_pairs(conjunction: Conjunction) -> None:
                     raise FilterError(expected, f"{key} in two, {partner[key]} and {residual.keys}")
 
 
-def may_hold(expression: Expression, schema: Schema | None) -> bool:
-    """Whether some alternative can hold, as far as a bounded number of steps tells; stops at the first that can."""
-    work = Normalisation(schema)
-    states: list[_State] = [(((expression, False), None), None, Draft({}))]
-    while states:
-        waiting, choices, draft = states.pop()
-        if _can_go_on(waiting, choices, draft, states, work):
-            return True
-    return False
-
-
-def _can_go_on(
-    waiting: _Waiting, choices: _Waiting, draft: Draft, states: list[_State], work: Normalisation
-) -> bool:
-    """Whether a draft, what waits and the first alternatives of all choices can hold together.
-
-    Choices come last, so that an alternative that what must hold excludes is seen at once; their other alternatives
-    are left for later.
-    """
-    while waiting is not None or choices is not None:
-        work.steps += 1 + (_size([draft]) >> 6)
-        if work.steps > _MAX_TRIED:
-            return True  # as far as is known
-        if waiting is None:
-            assert choices is not None, "one of the two is there"
-            (choice, negated), choices = choices
-            first, *others = choice.children  # type: ignore[attr-defined]  # a choice is an `and` or an `or`
-            states += [(((child, negated), None), choices, draft) for child in others]
-            waiting = ((first, negated), None)
-            continue
-        (each, negated), waiting = waiting
-        if isinstance(each, Not):
-            waiting = ((each.child, not negated), waiting)
-        elif isinstance(each, (And, Or)):
-            if isinstance(each, And) == negated:
-                choices = ((each, negated), choices)
-                continue
-            for child in each.children:
-                waiting = ((child, negated), waiting)
-        elif isinstance(each, Constant):
-            if each.value == negated:
-                return False
-        else:
-            parts = parts_of_condition(each, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions
-            possible = [both for part in parts if isinstance(both := _both(draft, _with_bases(part)), Draft)]
-            if not possible:
-                return False
-            draft = possible[0]
-            states += [(waiting, choices, other) for other in possible[1:]]
-    return not _is_dead(draft, work.schema)
-
-
-def _with_bases(draft: Draft) -> Draft:
-    """A draft that also says where attributes must lie of which it constrains something derived."""
-    implied = {
-        base_of(key): base_of_derived(key, constraint)
-        for key, constraint in draft.constraints.items()
-        if key[-1] == ")"
-    }
-    return _both(draft, Draft(implied)) if implied else draft  # type: ignore[return-value]  # one condition never excludes itself
-
-
-def _is_dead(draft: Draft, schema: Schema | None) -> bool:
-    try:
-        close(draft.constraints, draft.residuals, schema)
-    except Dead:
-        return True
-    return False
-
-
 # --- negation, and, or -----------------------------------------------------------------------------------------
 
 
@@ -319,7 +243,7 @@ def _multiplied(first: list[Draft], second: list[Draft], work: Normalisation) ->
     work.steps += count
     if work.steps > _MAX_STEPS:
         raise FilterTooLargeError("pairs of alternatives to multiply out", work.steps, _MAX_STEPS)
-    ends = len(second) * _size(first) + len(first) * _size(second)
+    ends = len(second) * size_of(first) + len(first) * size_of(second)
     if ends > _MAX_CUTS:
         raise FilterTooLargeError("ends of intervals in alternatives to multiply out", ends, _MAX_CUTS)
     result: list[Draft] = []
@@ -327,7 +251,7 @@ def _multiplied(first: list[Draft], second: list[Draft], work: Normalisation) ->
         met = len(result)
         key = ""
         for left in first:
-            both = _both(left, right)
+            both = both_of(left, right)
             if isinstance(both, Draft):
                 result.append(both)
             else:
@@ -335,24 +259,6 @@ def _multiplied(first: list[Draft], second: list[Draft], work: Normalisation) ->
         if len(result) == met:
             work.remark("dead", f"the conditions on {key} exclude each other")
     return result
-
-
-def _size(drafts: list[Draft]) -> int:
-    """The ends of intervals of drafts; a check counts as one."""
-    return sum(len(draft.residuals) + sum(map(len, draft.constraints.values())) for draft in drafts)
-
-
-def _both(first: Draft, second: Draft) -> Draft | str:
-    """Both parts at once, or the attribute on which they exclude each other."""
-    constraints = dict(first.constraints)
-    for key, constraint in second.constraints.items():
-        known = constraints.get(key)
-        if known is not None:
-            constraint = intersect(known, constraint)
-            if not constraint:
-                return key
-        constraints[key] = constraint
-    return Draft(constraints, first.residuals | second.residuals)
 
 
 def _disjunction(
