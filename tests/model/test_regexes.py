@@ -7,38 +7,57 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import thatch
+from thatch.model.derived import fold
 from thatch.model.regexes import Regex, regex
 from thatch.model.wildcards import Wildcard
 
 TEXTS = st.text("ab\nc(].1\\é", max_size=8)
 
 
-@given(st.text("ab.*+?|()[]^$\\d1{},x", max_size=10), TEXTS)
-@example("a|b", "c")
-@example(r"\x61b", "61b")
-@example(r"\pNab", "1ab")
-@example(r"a{,2}b", "a{,2}b")
-@example("[[:alpha:]]b", "ab")
-@example("[]a]b", "]b")
-@example(r"(\))b", ")b")
-def test_what_a_regular_expression_needs_is_part_of_all_that_match(pattern, text):
+@given(
+    st.sampled_from(["", "", "(?i)", "(?s)(?i)"]),
+    st.text("abksK.*+?|()[]^$\\d1{},xß", max_size=12),
+    st.text("ab\nck(].1\\éKsſKßẞAS", max_size=8),
+)
+@example("", "a|b", "c")
+@example("", r"\x61b", "61b")
+@example("", r"\pNab", "1ab")
+@example("", "a{,2}b", "a{,2}b")
+@example("", "[[:alpha:]]b", "ab")
+@example("", "[]a]b", "]b")
+@example("", r"(\))b", ")b")
+@example("(?i)", "ask", "a\u017f\u212a")
+@example("(?i)", "a\u212a", "ak")
+@example("(?i)", "ẞa", "ßA")
+@example("", "(a|bs)(k|d)?", "bs")
+@example("", "(?:ab|c)+1", "abc1")
+@example("", "(?i:ab)k", "ABk")
+@example("", "(ab|)k", "k")
+@example("", "(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(s|k)", "aababbas")
+def test_what_a_regular_expression_needs_is_part_of_all_that_match(flags, pattern, text):
     try:
-        found = regex(pattern)
+        found = regex(flags + pattern)
     except ValueError:
         assume(False)
     if isinstance(found, Regex) and found.matches(text):
+        needles, is_folded = found.needles
+        assert not needles or any(each in (fold(text) if is_folded else text) for each in needles)
         assert found.needed in text
 
 
 @pytest.mark.parametrize(
-    ("pattern", "needed"),
+    ("pattern", "needles"),
     [
-        ("foo[0-9]+barbar", "barbar"), ("abc?d", "ab"), ("a{2}bcd", "bcd"), ("a|b", ""), ("(a|b)cde", "cde"),
-        ("(?i)abc", ""), (r"a\.b\d", "a.b"), (r"\101bcd.", "bcd"), ("ab+c", "ab"), (r"\x{61}b.", "b"),
+        ("foo[0-9]+barbar", ["barbar"]), ("abc?d", ["ab"]), ("a{2}bcd", ["bcd"]), ("a|b", ["a", "b"]), ("a|b*", []),
+        ("(a|b)cde", ["acde", "bcde"]), (r"a\.b\d", ["a.b"]), (r"\101bcd.", ["bcd"]), ("ab+c", ["ab"]), (r"\x{61}b.", ["b"]),
+        ("(cat|dog)s.*x", ["cats", "dogs"]), ("x((ab)c)y.", ["xabcy"]), ("(abc)?d", ["d"]), ("(cat|do)g+s.", ["catg", "dog"]), ("1(a|b|)2.", ["1a2", "1b2", "12"]),
+        ("[ab](x|yz[01])cd", ["cd"]), ("(?:foo|ba[rz])!", ["foo", "ba"]),
+        ("(?i)ABC.", ["abc"]), ("(?i)Größe", ["gr"]), (r"\Qa.b\E.", []), ("(?-i)a.", []), (".*", []),
     ],
 )  # fmt: skip
-def test_the_longest_text_that_is_needed_is_known(pattern, needed):
-    assert regex(pattern).needed == needed
+def test_the_longest_texts_that_are_needed_are_known(pattern, needles):
+    found = regex(pattern).needles
+    assert found == (tuple(needles), pattern.startswith("(?i)"))
 
 
 @given(st.text("ab^$\\.%_", max_size=6), TEXTS)
@@ -80,6 +99,24 @@ def test_engines_find_events_by_the_text_that_an_expression_needs():
     before = engine.stats()["verified"]
     assert engine.match({"x": ["word399b", "word39"]}) == ["s399"]
     assert engine.stats()["verified"] - before <= 12  # of those whose needed text is there
+
+
+def test_expressions_that_ignore_case_are_found_by_folded_text_also_after_a_merge():
+    engine = thatch.Engine(background=False)
+    for number in range(400):
+        engine.subscribe(
+            f"s{number}", f"x ~ '(?i)(word|klasse){number}[a-c]+' or lower(x) ~ '(?i)WORT{number}[a-c]'"
+        )
+    engine.compact()
+    engine.subscribe("late", "x !~ '(?i)klasse7' and x ~ 'k'")
+    before = engine.stats()["verified"]
+    assert engine.match({"x": "WORD7abc Wort12C wort13"}) == ["s7", "s12"]
+    assert engine.match({"x": "\u212alas\u017fe399B"}) == ["s399"]
+    assert engine.stats()["verified"] - before <= 30  # of those whose texts are there
+    for _ in range(40):
+        engine.subscribe("more", "x ~ '(?i)klasse399'")
+    engine.compact()
+    assert engine.match({"x": "KLASSE399b k"}) == ["s399", "late", "more"]
 
 
 def test_python_expressions_search_too():

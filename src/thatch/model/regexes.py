@@ -12,14 +12,13 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from thatch.errors import FilterTooLargeError, MissingPackageError
+from thatch.model.regex_needles import Needles, needles_of
 from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
 __all__ = ["Pattern", "Regex", "regex"]
 
 _LONGEST = 10_000  # characters of an expression
-_SPECIAL = frozenset(r"\.+*?()|[]{}^$")
 _PLAIN = re.compile(r"(\^?)((?:[^\\.+*?()|\[\]{}^$]|\\[^A-Za-z0-9])*)(\$?)", re.DOTALL)
-_ESCAPE = re.compile(r"[xpP]\{[^}]*\}|x..|[pP].|[0-7]{1,3}|.", re.DOTALL)  # what follows the backslash
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -43,7 +42,13 @@ class Regex:
     @property
     def needed(self) -> str:
         """The longest text known to be part of every text that matches; empty if none is known."""
-        return _needed(self.text)
+        texts, is_folded = needles_of(self.text)
+        return texts[0] if len(texts) == 1 and not is_folded else ""
+
+    @property
+    def needles(self) -> Needles:
+        """Texts of which one is part of every text that matches, or of its folded form."""
+        return needles_of(self.text)
 
 
 Pattern = Wildcard | Regex
@@ -86,56 +91,3 @@ def _compiled(text: str) -> Any:
         reason = error.args[0] if error.args else error
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
         raise ValueError(f"a regular expression in RE2's syntax ({reason})") from None
-
-
-@lru_cache(maxsize=10_000)
-def _needed(text: str) -> str:
-    """The longest run of plain characters outside all groups, classes and choices; flags may change what any of it means."""
-    if "(?" in text.replace("(?:", "") or "\\Q" in text:
-        return ""
-    runs = [""]
-    depth = at = 0
-    while at < len(text):
-        character, at = text[at], at + 1
-        if character == "|" and not depth:
-            return ""
-        if character == "(":
-            depth += 1
-        elif character == ")":
-            depth -= 1
-        elif character == "[":
-            at = _end_of_class(text, at)
-        elif character in "*?{" and not depth:
-            runs[-1] = runs[-1][:-1]  # what it repeats may not be there at all
-            at = text.find("}", at) + 1 if character == "{" and "}" in text[at:] else at
-        elif not depth and (character not in _SPECIAL or _is_escaped(character, text[at : at + 1])):
-            runs[-1] += text[at] if character == "\\" else character
-            at += character == "\\"
-            continue
-        elif character == "\\":
-            at = _end_of_escape(text, at)
-        runs.append("")
-    return max(runs, key=len)
-
-
-def _is_escaped(character: str, following: str) -> bool:
-    """Whether a backslash makes the next character plain."""
-    return character == "\\" and bool(following) and not (following.isascii() and following.isalnum())
-
-
-def _end_of_class(text: str, at: int) -> int:
-    """Where what follows a `[` ends."""
-    at += text.startswith("^", at)
-    at += text.startswith("]", at)
-    while at < len(text) and text[at] != "]":
-        if text.startswith("[:", at):
-            at = text.find(":]", at) + 1
-        elif text[at] == "\\":
-            at = _end_of_escape(text, at + 1) - 1
-        at += 1
-    return at + 1
-
-
-def _end_of_escape(text: str, at: int) -> int:
-    r"""Where an escape whose letter is at `at` ends: `\d`, `\x{1F600}`, `\x41`, `\pN`, `\101`."""
-    return at + len(_ESCAPE.match(text, at).group())  # type: ignore[union-attr]  # RE2 has accepted it

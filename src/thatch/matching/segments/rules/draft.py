@@ -24,6 +24,8 @@ LEAF, ALL_OF, ANY_OF = range(
     3
 )  # in the lowest two bits of a token; above them the test, or the number of children
 
+FOLDED = 8  # added to the kind of a literal that is read in the folded text
+
 _Literal = tuple[int, bool, Atom]  # of an attribute, folded or not
 
 
@@ -98,6 +100,7 @@ class RuleDraft:
                 zip(table.atom_kind.tolist(), table.atom_number.tolist(), strict=True)
             )
         ]
+        is_folded = (table.atom_kind >= FOLDED).tolist()
         bounds = table.test_ranges.reshape(-1, 4).tolist()
         found = []
         columns = zip(
@@ -106,14 +109,19 @@ class RuleDraft:
             pairwise(table.test_range_at.tolist()), strict=True,
         )  # fmt: skip
         for attribute, flags, classes, asked, atom_at, needle_at, range_at in columns:
+            folded = bool(flags & 1)
+            needles = [
+                (atoms[each], is_folded[each]) for each in table.test_needles[slice(*needle_at)].tolist()
+            ]
             test = Test(
-                folded=bool(flags & 1),
+                folded=folded,
                 negated=bool(flags & 2),
                 classes=classes,
                 atoms=frozenset(atoms[each] for each in table.test_atoms[slice(*atom_at)].tolist()),
                 ranges=frozenset((a, b, bool(c), bool(d)) for a, b, c, d in bounds[slice(*range_at)]),
-                needles=frozenset(atoms[each] for each in table.test_needles[slice(*needle_at)].tolist()),
+                needles=frozenset(atom for atom, of_folded in needles if of_folded is folded),
                 asked=asked,
+                folded_needles=frozenset(atom for atom, of_folded in needles if of_folded is not folded),
             )
             found.append(self._tests.setdefault((attributes[attribute], test), len(self._tests)))
         return found
@@ -153,7 +161,7 @@ class RuleDraft:
             slots=np.array(self._slots, np.int64),
             sources=Texts.of(self._sources),
             atom_attribute=np.array([each[0] for each in literals], np.int32),
-            atom_kind=np.array([each[2].kind + 8 * each[1] for each in literals], np.uint8),
+            atom_kind=np.array([each[2].kind + FOLDED * each[1] for each in literals], np.uint8),
             atom_text=Texts.of(
                 [b"" if kind == NUMBER else str(value).encode() for _, _, (kind, value) in literals]
             ),
@@ -178,12 +186,15 @@ class RuleDraft:
         """The literals, needles and ranges of each test."""
         atoms, needles, ranges = [], [], []
         for attribute, test in self._tests:
-            atoms.append(self._numbers(attribute, test.folded, test.atoms))
-            needles.append(self._numbers(attribute, test.folded, test.needles))
+            atoms.append(self._numbers(attribute, test.atoms, folded=test.folded))
+            needles.append(
+                self._numbers(attribute, test.needles, folded=test.folded)
+                + self._numbers(attribute, test.folded_needles, folded=True)
+            )
             ranges.append(sorted(test.ranges))
         return atoms, needles, ranges
 
-    def _numbers(self, attribute: int, folded: bool, atoms: Iterable[Atom]) -> list[int]:  # noqa: FBT001 - part of a key
+    def _numbers(self, attribute: int, atoms: Iterable[Atom], *, folded: bool) -> list[int]:
         found = []
         for atom in sorted(atoms, key=repr):
             literal = (attribute, folded and atom.kind != NUMBER, atom)

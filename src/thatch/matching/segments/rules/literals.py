@@ -73,6 +73,7 @@ class Test:
     folded : the text is read with its case folded
     classes : bits of the classes of values that pass
     needles : literals of which one holds wherever the filter has to be asked
+    folded_needles : more of those, which are read in the folded text although the others are not
     asked : bits of the classes of values about which the filter has to be asked; text only where a needle holds, if
         there are needles
     """
@@ -84,6 +85,7 @@ class Test:
     ranges: frozenset[Range] = frozenset()
     needles: frozenset[Atom] = frozenset()
     asked: int = 0
+    folded_needles: frozenset[Atom] = frozenset()
 
 
 def test_of(leaf: Leaf) -> Test:
@@ -103,18 +105,20 @@ def test_of(leaf: Leaf) -> Test:
     if parts is None:
         return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
     classes, atoms, ranges = parts
-    needles: set[Atom] = set()
+    needles: tuple[set[Atom], set[Atom]] = (set(), set())
     asked = 0
     for pattern in leaf.patterns:
-        atom, needle, is_sure = _atom_of(leaf.key, pattern)
-        if is_sure:
+        atom = _atom_of(leaf.key, pattern)
+        if atom is not None:
             atoms.add(atom)
             continue
-        if needle is None:
+        found, is_of_folded = _needles_of(pattern)
+        if not found:
             return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
-        needles.add(needle)
+        needles[is_of_folded and not folded].update(found)
         asked = TEXT_CLASS
-    return Test(folded, negated, classes, frozenset(atoms), frozenset(ranges), frozenset(needles), asked)
+    own, of_folded = map(frozenset, needles)
+    return Test(folded, negated, classes, frozenset(atoms), frozenset(ranges), own, asked, of_folded)
 
 
 def _classes_of(leaf: ValueTest) -> int:
@@ -169,30 +173,38 @@ def _take_texts(texts: Constraint, atoms: set[Atom]) -> bool:
     return True
 
 
-def _atom_of(key: str, pattern: Pattern) -> tuple[Atom, Atom | None, bool]:
-    """The literal of a pattern, one that it cannot do without if there is one, and whether the first says all."""
+def _atom_of(key: str, pattern: Pattern) -> Atom | None:
+    """The literal that says all that a pattern does; None if there is none."""
     if isinstance(pattern, Regex):
-        return Atom(PATTERN, ""), _contained(pattern.needed), False
+        return None
     if pattern.literal is not None:
-        return Atom(EQUAL, pattern.literal), None, True
+        return Atom(EQUAL, pattern.literal)
     if pattern.is_prefix:
-        return Atom(PREFIX, pattern.prefix), None, True
+        return Atom(PREFIX, pattern.prefix)
     if pattern.is_suffix:
-        return Atom(SUFFIX, pattern.suffix), None, True
+        return Atom(SUFFIX, pattern.suffix)
     run = needle_of(pattern)
-    needle = _contained(run)
-    if needle is not None and needle.value == run and pattern.pieces == ((), tuple(run), ()):
-        return needle, needle, True
-    is_sure = needle is not None and program(WildcardCheck(key, pattern)) is not None
-    return Atom(PATTERN, pattern.text), needle, is_sure
+    if not run or program(WildcardCheck(key, pattern)) is None:
+        return None
+    is_contained = pattern.pieces == ((), tuple(run), ()) and _contained(run).value == run
+    return _contained(run) if is_contained else Atom(PATTERN, pattern.text)
 
 
-def _contained(text: str) -> Atom | None:
-    """The literal that says that a text is contained, at most as long as needles are; None for the empty text."""
+def _needles_of(pattern: Pattern) -> tuple[set[Atom], bool]:
+    """Literals that a pattern cannot do without, one of them; and whether they are those of folded text."""
+    if isinstance(pattern, Regex):
+        texts, is_folded = pattern.needles
+        return set(map(_contained, texts)), is_folded
+    run = needle_of(pattern)
+    return ({_contained(run)} if run else set()), False
+
+
+def _contained(text: str) -> Atom:
+    """The literal that says that a text, or as much of it as needles may be long, is contained."""
     content = text.encode()
     if len(content) > LONGEST_NEEDLE:
         text = content[:LONGEST_NEEDLE].decode(errors="ignore")
-    return Atom(CONTAINS, text) if text else None
+    return Atom(CONTAINS, text)
 
 
 def needle_of(pattern: Wildcard) -> str:
