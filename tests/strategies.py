@@ -256,7 +256,13 @@ def conditions(
         kinds += ("like", "like", "unlike", "search")
     if not functions and not is_plain:
         kinds += ("within",)
+    if not is_plain:
+        kinds += ("pair",)
     kind = draw(_one_of(kinds))
+    if kind == "pair":
+        around = functions if functions in _texts_of else draw(_one_of(((), (), ("lower",), ("reverse",))))
+        other = derived_key(around, draw(_one_of(keys)))
+        return tree.ComparePair(key, draw(_one_of(OPERATORS)), other) if other != key else tree.Exists(key)
     if kind == "compare":
         return tree.Compare(key, draw(_one_of(OPERATORS)), draw(constants))
     if kind == "between":

@@ -25,6 +25,8 @@ def text_of(expression: tree.Expression) -> str:
         return word.join(map(_bracketed, expression.children))
     if isinstance(expression, tree.Within):
         return f"within({expression.latitude}, {expression.longitude}, {expression.shape})"
+    if isinstance(expression, tree.ComparePair):
+        return f"{expression.left} {expression.operator} attr({expression.right})"
     key = expression.key
     if isinstance(expression, tree.Compare):
         return f"{key} {expression.operator} {literal_text(key, expression.value)}"
@@ -86,6 +88,8 @@ def python_of(expression: tree.Expression) -> tree.Expression:
         return reduce(lambda left, right: left | right, map(python_of, expression.children))
     if isinstance(expression, tree.Within):
         return within(name_of(expression.latitude), name_of(expression.longitude), expression.shape)
+    if isinstance(expression, tree.ComparePair):
+        return _compared(expression.operator, attribute_of(expression.left), attribute_of(expression.right))
     return _python_condition(expression, attribute_of(expression.key))
 
 
@@ -112,8 +116,12 @@ def _python_condition(expression: Any, attribute: Attribute) -> tree.Expression:
     value = expression.value if expression.value is None else shown_literal(expression.key, expression.value)
     if isinstance(expression, tree.Distinct):
         return attribute.is_distinct_from(value)
+    return _compared(expression.operator, attribute, value)
+
+
+def _compared(operator: str, attribute: Attribute, value: Any) -> tree.Expression:
     operations: dict[str, Callable[[Any], Any]] = {
         "=": attribute.__eq__, "!=": attribute.__ne__, "<": attribute.__lt__,
         "<=": attribute.__le__, ">": attribute.__gt__, ">=": attribute.__ge__,
     }  # fmt: skip
-    return operations[expression.operator](value)
+    return operations[operator](value)

@@ -148,6 +148,8 @@ def truth(expression: ex.Expression, flat: Flat) -> bool | None:
         return None if opposite is None else not opposite
     if isinstance(expression, ex.Within):
         return _truth_within(expression, flat)
+    if isinstance(expression, ex.ComparePair):
+        return _truth_of_pair(expression, flat)
     assert isinstance(expression, _Condition), expression
     return _truth_of_value(expression, _value(expression.key, flat))
 
@@ -198,6 +200,15 @@ def _truth_within(condition: ex.Within, flat: Flat) -> bool | None:
         if abs(degrees) > most:
             return None
     return condition.shape.contains(latitude, longitude)  # type: ignore[arg-type]  # both are numbers here
+
+
+def _truth_of_pair(condition: ex.ComparePair, flat: Flat) -> bool | None:
+    left, right = _value(condition.left, flat), _value(condition.right, flat)
+    if isinstance(left, _Missing) or isinstance(right, _Missing):
+        return None
+    if _type(left) != _type(right) or _type(left) in ("null", "NaN"):
+        return None
+    return _COMPARE[condition.operator](left, right)
 
 
 def _type(value: Value) -> str:

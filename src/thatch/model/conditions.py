@@ -6,8 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from thatch.errors import FilterError, FilterTooLargeError, shown
-from thatch.model.expressions import Compare, Condition, Distinct, Exists, In, IsNull, Matches, Unlike, Within
+from thatch.model.expressions import (
+    Compare,
+    ComparePair,
+    Condition,
+    Distinct,
+    Exists,
+    In,
+    IsNull,
+    Matches,
+    Unlike,
+    Within,
+)
 from thatch.model.lines import (
+    COMPARABLE,
     MISSING,
     NULL,
     PRESENT,
@@ -26,10 +38,10 @@ from thatch.model.lines import (
 )
 from thatch.model.names import derived_key, split
 from thatch.model.regexes import Pattern
-from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
+from thatch.model.residuals import PairCheck, Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
-from thatch.model.wording import Simple, condition_words
+from thatch.model.wording import OPPOSITE, Simple, condition_words
 
 __all__ = [
     "COMPARE",
@@ -40,6 +52,7 @@ __all__ = [
     "both_of",
     "constraint_of",
     "only",
+    "pair_check",
     "parts_of_condition",
     "size_of",
     "values_of",
@@ -124,6 +137,8 @@ def parts_of_condition(condition: Condition, negated: bool, work: Normalisation)
             return _like(condition.key, condition.pattern, not negated, PRESENT, work)
         case Within():
             return _within(condition, negated, work)
+        case ComparePair():
+            return _pair(condition, negated, work)
     constraint = tighten(constraint_of(condition, negated), line_of(condition.key, work.schema))
     if not constraint:
         words = condition_words(condition, negated=negated)
@@ -199,6 +214,22 @@ def _residual_like(
             work.remark("dead", f"no value of {name} satisfies `like {shown(pattern.text)}`")
             return []
     return [Draft(constraints, residuals)]
+
+
+def pair_check(condition: ComparePair, *, negated: bool) -> PairCheck:
+    """The check of a comparison of two attributes, or of the opposite one."""
+    operator = OPPOSITE[condition.operator] if negated else condition.operator
+    return PairCheck.of(condition.left, operator, condition.right)
+
+
+def _pair(condition: ComparePair, negated: bool, work: Normalisation) -> list[Draft]:
+    check = pair_check(condition, negated=negated)
+    constraints = {key: tighten(COMPARABLE, line_of(key, work.schema)) for key in check.keys}
+    for key, constraint in constraints.items():
+        if not constraint:
+            work.remark("dead", f"no value of {key} can be compared with another attribute")
+            return []
+    return [Draft(constraints, frozenset({check}))]
 
 
 def _within(condition: Within, negated: bool, work: Normalisation) -> list[Draft]:

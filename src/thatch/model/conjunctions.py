@@ -34,7 +34,7 @@ from thatch.model.lines import (
     union,
 )
 from thatch.model.names import base_of, split
-from thatch.model.residuals import Residual
+from thatch.model.residuals import Residual, implies
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
 
@@ -300,7 +300,7 @@ def implied_constraint(conjunction: Conjunction, key: str, schema: Schema | None
 
 def implies_residual(conjunction: Conjunction, residual: Residual, schema: Schema | None) -> bool:
     """Whether a residual check is known to hold wherever the conjunction does."""
-    if residual in conjunction.residuals:
+    if any(implies(known, residual) for known in conjunction.residuals):
         return True
     if len(residual.keys) != 1:
         return False

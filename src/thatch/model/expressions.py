@@ -16,6 +16,8 @@ condition        true                                     false                 
 `Unlike`         present and not text of that form        text of that form             missing
 `Exists`         present                                  missing                       never
 `Within`         in the shape                             on the globe, outside         otherwise
+`ComparePair`    both of one type that can be ordered     of one such type, otherwise   otherwise
+                 (booleans, numbers, text), and so
 ===============  =======================================  ============================  =================
 """
 
@@ -27,13 +29,14 @@ from ipaddress import ip_network
 from thatch.errors import FilterError, shown
 from thatch.model.derived import ip_text
 from thatch.model.lines import Literal
-from thatch.model.names import base_of, derived_key
+from thatch.model.names import base_of, derived_key, split
 from thatch.model.regexes import Pattern
 from thatch.model.shapes import Shape
 
 __all__ = [
     "And",
     "Compare",
+    "ComparePair",
     "Condition",
     "Constant",
     "Distinct",
@@ -47,6 +50,7 @@ __all__ = [
     "Unlike",
     "Within",
     "bases_written",
+    "compare_pair",
     "geofence",
     "membership",
     "network",
@@ -148,6 +152,15 @@ class Within(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class ComparePair(Expression):
+    """`left operator right`, two attributes."""
+
+    left: str
+    operator: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
 class Not(Expression):
     """The opposite; unknown stays unknown."""
 
@@ -171,7 +184,7 @@ class Or(_Joined):
     __slots__ = ()
 
 
-Condition = Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within
+Condition = Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within | ComparePair
 
 
 def bases_written(expression: Expression) -> frozenset[str]:
@@ -186,6 +199,8 @@ def bases_written(expression: Expression) -> frozenset[str]:
             pending.append(each.child)
         elif isinstance(each, Within):
             found.update((each.latitude, each.longitude))
+        elif isinstance(each, ComparePair):
+            found.update(map(base_of, (each.left, each.right)))
         elif not isinstance(each, Constant):
             found.add(base_of(each.key))  # type: ignore[attr-defined]  # all other kinds have one
     return frozenset(found)
@@ -210,6 +225,16 @@ def network(key: str, text: str) -> Expression:
     address = derived_key(("ip",), key)
     first, last = ip_text(str(parsed[0])), ip_text(str(parsed[-1]))
     return And((Compare(address, ">=", first), Compare(address, "<=", last)))
+
+
+def compare_pair(left: str, operator: str, right: str) -> Expression:
+    """`left operator right`: two attributes, or functions of them."""
+    if left == right:
+        raise FilterError("two different attributes", f"{left} twice")
+    kinds = [split(key)[0] for key in (left, right)]
+    if kinds[0] != kinds[1] and {("ip",), ("time",)}.intersection(kinds):
+        raise FilterError("the same function, ip(x) or time(x), on both sides", f"{left} and {right}")
+    return ComparePair(left, operator, right)
 
 
 def geofence(latitude: str, longitude: str, shape: Shape) -> Expression:

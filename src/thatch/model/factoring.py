@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from thatch.errors import FilterTooLargeError
-from thatch.model.conditions import MAX_INTERVALS, constraint_of
+from thatch.model.conditions import MAX_INTERVALS, constraint_of, pair_check
 from thatch.model.conjunctions import Conjunction, Dead, close, in_image, points_of
 from thatch.model.derived import fold
-from thatch.model.expressions import And, Constant, Expression, Matches, Not, Or, Unlike, Within
+from thatch.model.expressions import And, ComparePair, Constant, Expression, Matches, Not, Or, Unlike, Within
 from thatch.model.lines import (
     EMPTY,
     PRESENT,
@@ -145,6 +145,8 @@ class _Factoring:
             return self._like(expression.key, expression.pattern, PRESENT, negated=not negated)
         if isinstance(expression, Within):
             return self._within(expression, negated=negated)
+        if isinstance(expression, ComparePair):
+            return pair_check(expression, negated=negated)
         return self._values(expression.key, constraint_of(expression, negated))  # type: ignore[attr-defined,arg-type]  # all other kinds
 
     # --- conditions ------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 __all__ = [
     "BOOLEANS",
     "BOTTOM",
+    "COMPARABLE",
     "EMPTY",
     "MISSING",
     "NULL",
@@ -77,6 +78,7 @@ BOOLEANS: Constraint = ((2,), (4,))
 NUMBERS: Constraint = ((5,), (6,))
 TEXTS: Constraint = ((6,), TOP)
 PRESENT: Constraint = ((1,), TOP)
+COMPARABLE: Constraint = ((2,), (4,), (5,), TOP)  # booleans, numbers and text: neither null nor NaN
 
 _SEGMENTS: dict[type, Constraint] = {
     str: TEXTS,

@@ -26,10 +26,21 @@ from thatch.model.conditions import (
     values_of,
 )
 from thatch.model.conjunctions import Conjunction, Dead, close, count_tests
-from thatch.model.expressions import And, Compare, Constant, Expression, In, Matches, Not, Or, Within
+from thatch.model.expressions import (
+    And,
+    Compare,
+    ComparePair,
+    Constant,
+    Expression,
+    In,
+    Matches,
+    Not,
+    Or,
+    Within,
+)
 from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval, union
 from thatch.model.names import base_of
-from thatch.model.residuals import Residual
+from thatch.model.residuals import Residual, WithinCheck
 from thatch.model.schema import Schema
 from thatch.model.simplification import simplify
 
@@ -154,7 +165,7 @@ def _check_pairs(conjunction: Conjunction) -> None:
     """An attribute takes part in one coordinate pair only, which keeps events with lists cheap to decide."""
     partner: dict[str, tuple[str, ...]] = {}
     for residual in conjunction.residuals:
-        if len(residual.keys) == 2:
+        if isinstance(residual, WithinCheck):
             for key in residual.keys:
                 if partner.setdefault(key, residual.keys) != residual.keys:
                     expected = "an attribute in one pair of coordinates"
@@ -180,6 +191,8 @@ def _normal(expression: Expression, negated: bool, work: Normalisation, depth: i
         return []
     if isinstance(expression, Within):
         work.written.update((expression.latitude, expression.longitude))
+    elif isinstance(expression, ComparePair):
+        work.written.update((expression.left, expression.right))
     else:
         work.written.add(expression.key)  # type: ignore[attr-defined]  # all other kinds have one
     return parts_of_condition(expression, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions

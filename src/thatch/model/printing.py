@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from thatch.model.conjunctions import Conjunction, points_of
 from thatch.model.events import Record
-from thatch.model.expressions import Expression, Matches, Not, Within
+from thatch.model.expressions import ComparePair, Expression, Matches, Not, Within
 from thatch.model.lines import (
     BOTTOM,
     MISSING,
@@ -35,7 +35,7 @@ from thatch.model.lines import (
 from thatch.model.names import base_of
 from thatch.model.normalise import normalise
 from thatch.model.regexes import Regex
-from thatch.model.residuals import Residual, WildcardCheck
+from thatch.model.residuals import PairCheck, Residual, WildcardCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
 from thatch.model.wildcards import escape_wildcard
@@ -116,6 +116,8 @@ def _said_by_residuals(residuals: Sequence[Residual], schema: Schema | None) -> 
 def _expression(residual: Residual) -> Expression:
     if isinstance(residual, WildcardCheck):
         return Matches(residual.key, residual.pattern)
+    if isinstance(residual, PairCheck):
+        return ComparePair(residual.left, residual.operator, residual.right)
     within = Within(residual.latitude, residual.longitude, residual.shape)
     return Not(within) if residual.negated else within
 
@@ -127,6 +129,10 @@ def residual_text(residual: Residual, *, demands_text: bool) -> str:
         yes, no, unlike = ("~", "!~", "is unlike ~") if isinstance(residual.pattern, Regex) else _LIKE
         verb = yes if not residual.negated else no if demands_text else unlike
         return f"{residual.key} {verb} {pattern}"
+    if isinstance(residual, PairCheck):
+        right = f"attr({residual.right})" if residual.right[0] == '"' else residual.right
+        text = f"{residual.left} {residual.operator} {right}"
+        return f"not {text}" if residual.negated else text
     text = f"within({residual.latitude}, {residual.longitude}, {residual.shape})"
     return f"not {text}" if residual.negated else text
 

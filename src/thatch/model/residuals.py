@@ -1,20 +1,21 @@
 """Residual checks: what is left of a condition that is not an interval, behind a necessary one that is.
 
-A residual never decides about types: the constraints beside it do (`like` and `not like` demand text, `is unlike`
-only that the attribute is present). `holds` takes the points of its attributes in the order of `keys`; a check and
-its opposite never hold both.
+A residual of one attribute never decides about types: the constraints beside it do (`like` and `not like` demand text,
+`is unlike` only that the attribute is present). `holds` takes the points of its attributes in the order of `keys`; a check and
+its opposite never hold both, and one of them always does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import eq, le, lt, ne
 
 from thatch.model.lines import Cut
 from thatch.model.regexes import Pattern
 from thatch.model.shapes import Shape
 
-__all__ = ["Residual", "WildcardCheck", "WithinCheck"]
+__all__ = ["PairCheck", "Residual", "WildcardCheck", "WithinCheck", "implies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +60,57 @@ class WithinCheck:
         return (on_globe and self.shape.contains(latitude[1], longitude[1])) != self.negated
 
 
-Residual = WildcardCheck | WithinCheck
+_HOLDS: dict[str, Callable[[Cut, Cut], bool]] = {"=": eq, "!=": ne, "<": lt, "<=": le}
+_COMPARABLE = {(2, 2), (2, 3), (3, 2), (3, 3), (5, 5), (6, 6)}  # ranks of points
+
+
+@dataclass(frozen=True, slots=True)
+class PairCheck:
+    """Two attributes that compare so: both are booleans, numbers or texts; with `negated`, they do not.
+
+    `of` gives the one form of a comparison.
+    """
+
+    left: str
+    operator: str  # one of = != < <=
+    right: str
+    negated: bool = False
+
+    @classmethod
+    def of(cls, left: str, operator: str, right: str) -> PairCheck:
+        """The check of a comparison, by any of the six operators; of `=` and `!=` the keys are in order."""
+        if operator in (">", ">="):
+            return cls(right, operator.replace(">", "<"), left)
+        return (
+            cls(right, operator, left)
+            if operator in ("=", "!=") and right < left
+            else cls(left, operator, right)
+        )
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.left, self.right)
+
+    def opposite(self) -> PairCheck:
+        return PairCheck(self.left, self.operator, self.right, not self.negated)
+
+    def holds(self, places: Sequence[Cut]) -> bool:
+        left, right = places
+        ranks = left[0], right[0]
+        is_comparable = ranks in _COMPARABLE
+        return (is_comparable and _HOLDS[self.operator](left, right)) != self.negated
+
+    def consequences(self) -> tuple[PairCheck, ...]:
+        """Other checks that hold wherever this one does."""
+        if self.negated or self.operator not in ("<", "="):
+            return ()
+        ways = ("<=", "!=") if self.operator == "<" else ("<=", ">=")
+        return tuple(PairCheck.of(self.left, way, self.right) for way in ways)
+
+
+Residual = WildcardCheck | WithinCheck | PairCheck
+
+
+def implies(first: Residual, second: Residual) -> bool:
+    """Whether a check is seen to hold wherever another does."""
+    return first == second or (isinstance(first, PairCheck) and second in first.consequences())

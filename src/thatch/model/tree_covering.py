@@ -6,6 +6,7 @@ Never wrongly, and in bounded time; but what only all alternatives together cont
 from __future__ import annotations
 
 from thatch.model.lines import TEXTS, covers, intersect
+from thatch.model.residuals import PairCheck
 from thatch.model.trees import AllOf, AnyOf, Tree, ValueTest
 
 __all__ = ["tree_covers"]
@@ -42,7 +43,7 @@ class _TreeCovering:
             return any(self.holds(outer, each) for each in inner.children)
         if isinstance(inner, ValueTest) and isinstance(outer, ValueTest) and inner.key == outer.key:
             return _test_covers(outer, inner)
-        return False
+        return isinstance(inner, PairCheck) and outer in inner.consequences()
 
 
 def _test_covers(outer: ValueTest, inner: ValueTest) -> bool:

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from thatch.model.lines import TEXTS, Constraint, Cut, contains, intersect, union
+from thatch.model.lines import COMPARABLE, TEXTS, Constraint, Cut, contains, intersect, union
 from thatch.model.names import base_of
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import WithinCheck
+from thatch.model.residuals import PairCheck, WithinCheck
 
 __all__ = [
     "ALWAYS", "NEVER", "AllOf", "AnyOf", "Leaf", "Tree", "ValueTest", "bases_of", "count_alternatives", "has_derived",
@@ -69,7 +69,7 @@ class AnyOf:
     children: frozenset[Tree]
 
 
-Leaf = ValueTest | WithinCheck
+Leaf = ValueTest | WithinCheck | PairCheck
 Tree = Leaf | AllOf | AnyOf
 
 ALWAYS = AllOf(frozenset())
@@ -98,7 +98,7 @@ def has_derived(tree: Tree) -> bool:
 def has_one_pair_each(tree: Tree) -> bool:
     """Whether an attribute takes part in one coordinate pair only."""
     partner: dict[str, tuple[str, ...]] = {}
-    pairs = {leaf.keys for leaf in leaves_of(tree) if len(leaf.keys) == 2}
+    pairs = {leaf.keys for leaf in leaves_of(tree) if isinstance(leaf, WithinCheck)}
     return all(partner.setdefault(key, pair) == pair for pair in pairs for key in pair)
 
 
@@ -106,6 +106,8 @@ def hull_of(tree: Tree) -> dict[str, Constraint]:
     """Where attributes must lie, each on its own, for a tree to hold."""
     if isinstance(tree, ValueTest):
         return {tree.key: tree.hull()}
+    if isinstance(tree, PairCheck):
+        return dict.fromkeys(tree.keys, COMPARABLE)
     if isinstance(tree, AllOf):
         found: dict[str, Constraint] = {}
         for child in tree.children:

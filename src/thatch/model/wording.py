@@ -11,11 +11,11 @@ from thatch.model.lines import Literal
 from thatch.model.names import split
 from thatch.model.values import canonical_number
 
-__all__ = ["Simple", "condition_words", "literal_text", "quote_text"]
+__all__ = ["OPPOSITE", "Simple", "condition_words", "literal_text", "quote_text"]
 
 _MOST_VALUES = 3  # of an `in` that a message shows
 _MOST_CHARACTERS = 60  # of a literal that a message shows
-_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 Simple = Compare | In | IsNull | Distinct | Exists
 
@@ -43,7 +43,7 @@ def condition_words(condition: Simple, *, negated: bool) -> str:
     """What a condition, or its negation, says of its attribute; long literals are cut."""
     match condition:
         case Compare():
-            sign = _OPPOSITE[condition.operator] if negated else condition.operator
+            sign = OPPOSITE[condition.operator] if negated else condition.operator
             return f"{sign} {_short(condition.key, condition.value)}"
         case In():
             values = [_short(condition.key, value) for value in condition.values[:_MOST_VALUES]]

@@ -17,6 +17,7 @@ from thatch.model.conjunctions import Conjunction, Dead, close, points_of
 from thatch.model.derived import address_of, derive, moment_text
 from thatch.model.lines import (
     BOTTOM,
+    COMPARABLE,
     MISSING,
     RANK_TEXT,
     TEXTS,
@@ -32,7 +33,7 @@ from thatch.model.lines import (
 )
 from thatch.model.names import base_of, name_of, split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import Residual, WildcardCheck, WithinCheck
+from thatch.model.residuals import PairCheck, Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import Circle
 from thatch.reduction.simplest import is_of_type, simplest_points
@@ -101,7 +102,9 @@ def _necessary(check: Residual) -> Iterator[tuple[str, Constraint]]:
     """Where the attributes of a check must lie for it to hold; a check itself never looks at types."""
     if check.negated:
         return
-    if isinstance(check, WildcardCheck):
+    if isinstance(check, PairCheck):
+        yield from ((key, COMPARABLE) for key in check.keys)
+    elif isinstance(check, WildcardCheck):
         yield check.key, prefix_interval(check.pattern.prefix)
     else:
         yield from zip(check.keys, check.shape.bounds(), strict=True)
@@ -117,6 +120,7 @@ def find_points(requirement: Requirement, schema: Schema | None) -> Points | Non
     closed = close(dict(requirement.constraints), requirement.checks, schema)
     known = dict(closed.constraints)
     pairs = [check for check in requirement.checks if len(check.keys) > 1]
+    shared = _shared_points(requirement, pairs)
     choices = []
     for base in sorted(requirement.bases):
         own = {
@@ -125,7 +129,7 @@ def find_points(requirement: Requirement, schema: Schema | None) -> Points | Non
             if base_of(key) == base
         }
         checks = [each for each in closed.residuals if each not in pairs and base_of(each.keys[0]) == base]
-        candidates = _candidates(base, own, checks, pairs, schema)
+        candidates = chain(_candidates(base, own, checks, pairs, schema), shared)
         line = line_of(base, schema)
         fitting = (
             spot
@@ -139,6 +143,13 @@ def find_points(requirement: Requirement, schema: Schema | None) -> Points | Non
         if all(_holds(check, found) for check in pairs):
             return found
     return None
+
+
+def _shared_points(requirement: Requirement, pairs: list[Residual]) -> list[Cut]:
+    """Points of all attributes, to be tried for each where two are compared with each other."""
+    if not any(isinstance(check, PairCheck) for check in pairs):
+        return []
+    return [spot for _, constraint in requirement.constraints for spot in simplest_points(constraint)]
 
 
 def _fits(spot: Cut, constraints: Mapping[str, Constraint], checks: Iterable[Residual]) -> bool:
@@ -166,8 +177,8 @@ def _candidates(
     own = constraints.get(base, WHOLE)
     yield from simplest_points(intersect(own, MISSING))
     for check in pairs:
-        assert isinstance(check, WithinCheck)
-        yield from _degrees(check, base, own)
+        if isinstance(check, WithinCheck):
+            yield from _degrees(check, base, own)
     listed = points_of(own, line)
     if listed is not None:
         yield from listed

@@ -18,6 +18,7 @@ from thatch.model.expressions import (
     Matches,
     Not,
     Unlike,
+    compare_pair,
     geofence,
     membership,
     network,
@@ -148,6 +149,8 @@ class Attribute:
         return Attribute(derived_key(("ip",), self.key))
 
     def _compare(self, operator: str, other: object) -> Expression:
+        if isinstance(other, Attribute):
+            return compare_pair(self.key, operator, other.key)
         key, value = self._literal(other)
         if value is None:
             if operator not in ("=", "!="):
@@ -168,7 +171,7 @@ class Attribute:
     def _literal(self, value: Any) -> tuple[str, Literal]:
         """A Python value as a literal; a datetime turns the attribute into a moment."""
         if isinstance(value, (Attribute, Expression)):
-            raise FilterError("a value (two attributes cannot be compared)", type(value).__name__, self.key)
+            raise FilterError("a value", type(value).__name__, self.key)
         try:
             literal = read_scalar(value, self.key)
         except EventError as error:

@@ -146,6 +146,23 @@ class Reader:
             self.index = start
             self.refuse(error.expected)
 
+    def is_attribute(self) -> bool:
+        """Whether an attribute comes next, on the right of a comparison; there a name in double quotes is taken for text."""
+        token = self.tokens[self.index]
+        if not token or not (token[0].isalpha() or token[0] == "_"):
+            return False
+        word = token.lower()
+        return word not in KEYWORDS or (word in FUNCTIONS and self.tokens[self.index + 1] == "(")
+
+    def other(self) -> str:
+        """The attribute that another is compared with: with `attr(...)` around it, it may stand in double quotes."""
+        if self.tokens[self.index].lower() != "attr" or self.tokens[self.index + 1] != "(":
+            return self.attribute()
+        self.index += 2
+        key = self.attribute()
+        self.take(")", "`)`")
+        return key
+
     def _name(self) -> str:
         token = self.tokens[self.index]
         if token.startswith('"') and len(token) > 1:
@@ -282,9 +299,12 @@ class Reader:
         token = self.tokens[self.index]
         hint = ""
         if token[:1] == '"' and len(token) > 1:
-            hint = f"Text stands in single quotes: '{shown(token)[2:-2]}'. Two attributes cannot be compared."
+            name = shown(token)[2:-2]
+            hint = (
+                f"Text stands in single quotes: '{name}'. Another attribute is written attr(\"{name}\") here."
+            )
         elif token[:1].isalpha() and token.lower() != "nan":
-            hint = f"Two attributes cannot be compared; text stands in single quotes: '{shown(token)[1:-1]}'."
+            hint = f"Text stands in single quotes: '{shown(token)[1:-1]}'. Two attributes are compared by =, <, … alone."
         self.refuse("a number, text in single quotes, `true`, `false` or `null`", hint)
 
 

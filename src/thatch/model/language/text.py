@@ -7,7 +7,7 @@
                 | "cidr" "(" attribute "," text ")"
                 | "within" "(" attribute "," attribute "," shape ")"
                 | attribute comparison
-    comparison  = ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") literal
+    comparison  = ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") (literal | other)
                 | ["not"] "between" literal "and" literal
                 | ["not"] "in" "(" literal {"," literal} ")"
                 | ["not"] "like" text
@@ -15,6 +15,7 @@
                 | "is" ["not"] ("null" | "missing" | "distinct" "from" literal | "unlike" ["~"] text)
     attribute   = name | '"' any characters '"' | function "(" attribute ")"
     function    = "lower" | "reverse" | "ip" | "time"
+    other       = name | function "(" attribute ")" | "attr" "(" attribute ")"
     literal     = number | text | "true" | "false" | "null" | ["-"] "infinity" | "timestamp" text
     shape       = "circle" "(" number "," number "," number ")"
                 | "polygon" "(" corner "," corner "," corner {"," corner} ")"
@@ -43,6 +44,7 @@ from thatch.model.expressions import (
     Not,
     Or,
     Unlike,
+    compare_pair,
     geofence,
     membership,
     network,
@@ -205,6 +207,8 @@ class _Parser(Reader):
 
     def _compared(self, key: str, operator: str) -> Expression:
         start = self.index
+        if self.is_attribute():
+            return self._pair(key, operator)
         key, value = self.literal(key)
         if value is None:
             if operator not in ("=", "!="):
@@ -212,6 +216,16 @@ class _Parser(Reader):
                 self.refuse("a value that can be ordered", "Write `is null` or `is not null`.")
             return IsNull(key) if operator == "=" else Not(IsNull(key))
         return Compare(key, operator, value)
+
+    def _pair(self, key: str, operator: str) -> Expression:
+        """Two attributes."""
+        start = self.index
+        other = self.other()
+        try:
+            return compare_pair(key, operator, other)
+        except FilterError as error:
+            self.index = start
+            self.refuse(error.expected)
 
     def _between(self, key: str) -> Expression:
         tokens, start = self.tokens, self.index

@@ -23,7 +23,7 @@ from thatch.model.lines import (
     is_single,
     prefix_interval,
 )
-from thatch.model.residuals import WildcardCheck
+from thatch.model.residuals import PairCheck, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 from thatch.pipeline.columns import (
@@ -229,6 +229,7 @@ def _repeated(identity: str) -> str:
 # --- conditions ------------------------------------------------------------------------------------------------------
 
 _NAMED = {MISSING: "missing", NULL: "null", PRESENT: "present"}
+_KINDS: dict[type, str] = {WildcardCheck: "wildcard", WithinCheck: "within", PairCheck: "pair"}
 _ENDS = {NUMBERS[0], NUMBERS[1], TEXTS[0], TEXTS[1]}
 
 
@@ -238,8 +239,7 @@ def list_conditions(filter: Filter) -> list[str]:
     for conjunction in filter.outer_conjunctions:
         found += [f"{_kind(constraint)} {key}" for key, constraint in conjunction.constraints]
         for check in conjunction.residuals:
-            kind = "wildcard" if isinstance(check, WildcardCheck) else "within"
-            found.append(f"{kind} {', '.join(check.keys)}")
+            found.append(f"{_KINDS[type(check)]} {', '.join(check.keys)}")
     return found
 
 

@@ -26,7 +26,7 @@ from thatch.model.lines import (
 )
 from thatch.model.names import split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import WildcardCheck
+from thatch.model.residuals import PairCheck, WildcardCheck
 from thatch.model.trees import Leaf, ValueTest
 from thatch.model.wildcards import Wildcard
 
@@ -50,6 +50,9 @@ __all__ = [
 EQUAL, PREFIX, SUFFIX, CONTAINS, PATTERN, NUMBER = range(6)
 NUMBER_CLASS, TEXT_CLASS = 1 << 5, 1 << 6
 ALL_CLASSES = (1 << 7) - 1
+_COMPARED = (
+    1 << 2 | 1 << 3 | NUMBER_CLASS | TEXT_CLASS
+)  # of values that may be compared with another attribute's
 LONGEST_NEEDLE = (
     128  # bytes that are compared at each place where a needle may stand; a program reads the rest
 )
@@ -90,6 +93,8 @@ class Test:
 
 def test_of(leaf: Leaf) -> Test:
     """The test of a leaf."""
+    if isinstance(leaf, PairCheck):
+        return Test(folded=False, negated=False, classes=0, asked=_COMPARED)
     if not isinstance(leaf, ValueTest):
         return Test(folded=False, negated=False, classes=0, asked=ALL_CLASSES)
     functions, _ = split(leaf.key)
