@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import thatch.model.expressions as tree
 import thatch.model.schema as declared
 from thatch.model.derived import ip_text, microseconds_of
-from thatch.model.names import derived_key, key_of
+from thatch.model.names import ANYWHERE, derived_key, key_of, split
 from thatch.model.regexes import regex
 from thatch.model.shapes import Circle, Polygon
 from thatch.model.wildcards import wildcard
@@ -203,6 +203,7 @@ regexes = st.one_of(
     ),
     st.text("ab.|*", max_size=4).filter(is_regex),
 ).map(regex)
+any_patterns = st.one_of(patterns, patterns, regexes)
 shapes = st.one_of(
     st.builds(
         Circle,
@@ -236,6 +237,7 @@ _texts_of: dict[tuple[str, ...], st.SearchStrategy[Any]] = {
 _one_of = cache(st.sampled_from)
 _few_of = cache(partial(st.lists, min_size=1, max_size=4))
 _one_or_none_of = cache(lambda constants: st.one_of(constants, st.none()))
+_ALL_TEXTS = (ANYWHERE, derived_key(("lower",), ANYWHERE))
 _DERIVATIONS = ((), (), (), (), ("lower",), ("reverse",), ("reverse", "lower"), ("ip",), ("time",))
 
 
@@ -257,12 +259,8 @@ def conditions(
     if not functions and not is_plain:
         kinds += ("within",)
     if not is_plain:
-        kinds += ("pair",)
+        kinds += ("pair", "anywhere")
     kind = draw(_one_of(kinds))
-    if kind == "pair":
-        around = functions if functions in _texts_of else draw(_one_of(((), (), ("lower",), ("reverse",))))
-        other = derived_key(around, draw(_one_of(keys)))
-        return tree.ComparePair(key, draw(_one_of(OPERATORS)), other) if other != key else tree.Exists(key)
     if kind == "compare":
         return tree.Compare(key, draw(_one_of(OPERATORS)), draw(constants))
     if kind == "between":
@@ -275,13 +273,25 @@ def conditions(
         return tree.Distinct(key, draw(_one_or_none_of(constants)))
     if kind == "exists":
         return tree.Exists(key)
+    return _on_texts_or_pairs(draw, kind, key, keys)
+
+
+def _on_texts_or_pairs(draw: st.DrawFn, kind: str, key: str, keys: tuple[str, ...]) -> tree.Expression:
+    """A condition that is no interval of one attribute."""
     if kind == "like":
         return tree.Matches(key, draw(patterns))
     if kind == "search":
         return tree.Matches(key, draw(regexes))
     if kind == "unlike":
         return tree.Unlike(key, draw(patterns))
-    return tree.Within("lat", "lon", draw(shapes))
+    if kind == "anywhere":
+        return tree.Matches(draw(_one_of(_ALL_TEXTS)), draw(any_patterns))
+    if kind == "within":
+        return tree.Within("lat", "lon", draw(shapes))
+    functions = split(key)[0]
+    around = functions if functions in _texts_of else draw(_one_of(((), (), ("lower",), ("reverse",))))
+    other = derived_key(around, draw(_one_of(keys)))
+    return tree.ComparePair(key, draw(_one_of(OPERATORS)), other) if other != key else tree.Exists(key)
 
 
 def combined(

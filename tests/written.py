@@ -9,8 +9,8 @@ from typing import Any
 
 import thatch.model.expressions as tree
 from thatch.model.derived import address_of, moment_text
-from thatch.model.language.python import Attribute, attr, within
-from thatch.model.names import name_of, split
+from thatch.model.language.python import Attribute, anywhere, attr, within
+from thatch.model.names import ANYWHERE, name_of, split
 from thatch.model.regexes import Regex
 
 
@@ -27,7 +27,11 @@ def text_of(expression: tree.Expression) -> str:
         return f"within({expression.latitude}, {expression.longitude}, {expression.shape})"
     if isinstance(expression, tree.ComparePair):
         return f"{expression.left} {expression.operator} attr({expression.right})"
-    key = expression.key
+    return _text_of_condition(expression, expression.key)
+
+
+def _text_of_condition(expression: Any, key: str) -> str:
+    """A condition on one attribute."""
     if isinstance(expression, tree.Compare):
         return f"{key} {expression.operator} {literal_text(key, expression.value)}"
     if isinstance(expression, tree.In):
@@ -95,7 +99,7 @@ def python_of(expression: tree.Expression) -> tree.Expression:
 
 def attribute_of(key: str) -> Attribute:
     functions, base = split(key)
-    attribute = attr(name_of(base))
+    attribute = anywhere() if base == ANYWHERE else attr(name_of(base))
     for function in reversed(functions):
         attribute = getattr(attribute, function)()
     return attribute

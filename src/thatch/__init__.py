@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from thatch.engine.warming import warm
     from thatch.model.filters import Filter
     from thatch.model.language import parse
-    from thatch.model.language.python import attr, circle, polygon, within
+    from thatch.model.language.python import anywhere, attr, circle, polygon, within
     from thatch.model.profile import Profile
     from thatch.model.schema import Schema
     from thatch.model.topology import Topology
@@ -88,6 +88,7 @@ __all__ = [
     "Timing",
     "Topology",
     "Window",
+    "anywhere",
     "attr",
     "circle",
     "covered_by",
@@ -103,7 +104,7 @@ _MODULES = {
     "thatch.engine.warming": ("warm",),
     "thatch.model.filters": ("Filter",),
     "thatch.model.language": ("parse",),
-    "thatch.model.language.python": ("attr", "circle", "polygon", "within"),
+    "thatch.model.language.python": ("anywhere", "attr", "circle", "polygon", "within"),
     "thatch.model.profile": ("Profile",),
     "thatch.model.schema": ("Schema",),
     "thatch.model.types": ("Decimal", "Enum", "Integer", "Number", "Text"),

@@ -17,7 +17,7 @@ from typing import Any, assert_never
 from thatch.errors import EventError, shown
 from thatch.model import expressions as ex
 from thatch.model.derived import fold, ip_text, microseconds_of
-from thatch.model.names import name_of, split
+from thatch.model.names import ANYWHERE, base_of, name_of, split
 from thatch.model.regexes import Pattern, Regex
 from thatch.model.schema import Schema
 from thatch.model.types import Decimal, Enum, Integer, Number, Text
@@ -50,7 +50,9 @@ _MISSING = _Missing()
 
 def matches(expression: ex.Expression, event: Mapping[str, Any], schema: Schema | None = None) -> bool:
     """Whether an expression is true on one of an event's flat events."""
-    return any(truth(expression, flat) is True for flat in flat_events(event, schema))
+    flats = list(flat_events(event, schema))
+    texts = frozenset(value for flat in flats for value in flat.values() if isinstance(value, str))
+    return any(truth(expression, flat, texts) is True for flat in flats)
 
 
 def flat_events(event: Mapping[str, Any], schema: Schema | None = None) -> Iterator[Flat]:
@@ -134,20 +136,24 @@ def conforms(value: Value, name: str, schema: Schema | None) -> bool:
     return value.is_integer() or float(f"{value:.{line.places}f}") == value
 
 
-def truth(expression: ex.Expression, flat: Flat) -> bool | None:
-    """Whether an expression is true, false or unknown on one flat event."""
+def truth(expression: ex.Expression, flat: Flat, texts: frozenset[str] | None = None) -> bool | None:
+    """Whether an expression is true, false or unknown on one flat event of an event with these texts, or just its own."""
     if isinstance(expression, ex.Constant):
         return expression.value
     if isinstance(expression, ex.Not):
-        child = truth(expression.child, flat)
+        child = truth(expression.child, flat, texts)
         return None if child is None else not child
     if isinstance(expression, ex.And):
-        return _least([truth(child, flat) for child in expression.children])
+        return _least([truth(child, flat, texts) for child in expression.children])
     if isinstance(expression, ex.Or):
-        opposite = _least([truth(ex.Not(child), flat) for child in expression.children])
+        opposite = _least([truth(ex.Not(child), flat, texts) for child in expression.children])
         return None if opposite is None else not opposite
     if isinstance(expression, ex.Within):
         return _truth_within(expression, flat)
+    if isinstance(expression, ex.Matches) and base_of(expression.key) == ANYWHERE:
+        own = texts if texts is not None else {each for each in flat.values() if isinstance(each, str)}
+        seen = own if expression.key == ANYWHERE else map(fold, own)
+        return any(_has_pattern(text, expression.pattern) for text in seen)
     if isinstance(expression, ex.ComparePair):
         return _truth_of_pair(expression, flat)
     assert isinstance(expression, _Condition), expression

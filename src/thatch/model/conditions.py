@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from thatch.errors import FilterError, FilterTooLargeError, shown
+from thatch.model.derived import fold
 from thatch.model.expressions import (
     Compare,
     ComparePair,
@@ -36,9 +37,9 @@ from thatch.model.lines import (
     segment_of,
     union,
 )
-from thatch.model.names import derived_key, split
-from thatch.model.regexes import Pattern
-from thatch.model.residuals import PairCheck, Residual, WildcardCheck, WithinCheck
+from thatch.model.names import ANYWHERE, base_of, derived_key, split
+from thatch.model.regexes import Pattern, Regex
+from thatch.model.residuals import AnywhereCheck, PairCheck, Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
 from thatch.model.wording import OPPOSITE, Simple, condition_words
@@ -49,8 +50,11 @@ __all__ = [
     "Draft",
     "Normalisation",
     "Remark",
+    "anywhere_check",
     "both_of",
     "constraint_of",
+    "gather",
+    "may_be_folded",
     "only",
     "pair_check",
     "parts_of_condition",
@@ -180,6 +184,8 @@ def values_of(condition: In, *, negated: bool) -> Constraint:
 
 def _like(key: str, pattern: Pattern, negated: bool, within: Constraint, work: Normalisation) -> list[Draft]:
     """Text of a pattern's form, or (negated) what is `within` and not of that form."""
+    if base_of(key) == ANYWHERE:
+        return _anywhere(key, pattern, negated, work)
     if pattern.literal is not None:
         interval = only(pattern.literal)
     elif pattern.is_prefix:
@@ -196,6 +202,27 @@ def _like(key: str, pattern: Pattern, negated: bool, within: Constraint, work: N
         )
         return []
     return [Draft({key: constraint})]
+
+
+def anywhere_check(key: str, pattern: Pattern, *, negated: bool) -> AnywhereCheck | bool:
+    """The check that some text of an event has a form; a truth if no folded text ever has it."""
+    if key != ANYWHERE and not may_be_folded(pattern):
+        return negated
+    return AnywhereCheck.of(key, (pattern,), negated=negated)
+
+
+def _anywhere(key: str, pattern: Pattern, negated: bool, work: Normalisation) -> list[Draft]:
+    check = anywhere_check(key, pattern, negated=negated)
+    if isinstance(check, bool):
+        if not check:
+            work.remark("dead", f"{key}: it never gives such text; write it case-folded")
+        return [Draft({})] if check else []
+    return [Draft({}, frozenset({check}))]
+
+
+def may_be_folded(pattern: Pattern) -> bool:
+    """Whether folded text may begin and end as a pattern says."""
+    return isinstance(pattern, Regex) or all(fold(each) == each for each in (pattern.prefix, pattern.suffix))
 
 
 def _residual_like(
@@ -262,3 +289,31 @@ def both_of(first: Draft, second: Draft) -> Draft | str:
                 return key
         constraints[key] = constraint
     return Draft(constraints, first.residuals | second.residuals)
+
+
+def gather(parts: list[Draft]) -> list[Draft]:
+    """The same parts with all plain conditions on one attribute made one."""
+    if len(parts) < 2:
+        return parts
+    single: dict[str, list[Constraint]] = {}
+    result: list[Draft] = []
+    anywhere: dict[str, list[Pattern]] = {}
+    for part in parts:
+        if len(part.constraints) == 1 and not part.residuals:
+            ((key, constraint),) = part.constraints.items()
+            single.setdefault(key, []).append(constraint)
+        elif (check := _positive_check(part)) is not None:
+            anywhere.setdefault(check.key, []).extend(check.patterns)
+        else:
+            result.append(part)
+    merged = (Draft({key: union(constraints)}) for key, constraints in single.items())
+    texts = (Draft({}, frozenset({AnywhereCheck.of(*each)})) for each in anywhere.items())
+    return [*merged, *texts, *result]
+
+
+def _positive_check(part: Draft) -> AnywhereCheck | None:
+    """The check of all texts that a part is, if it is nothing else."""
+    if part.constraints or len(part.residuals) != 1:
+        return None
+    (check,) = part.residuals
+    return check if isinstance(check, AnywhereCheck) and not check.negated else None

@@ -34,7 +34,7 @@ from thatch.model.lines import (
     union,
 )
 from thatch.model.names import base_of, split
-from thatch.model.residuals import Residual, implies
+from thatch.model.residuals import AnywhereCheck, Residual, implies
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
 
@@ -302,7 +302,7 @@ def implies_residual(conjunction: Conjunction, residual: Residual, schema: Schem
     """Whether a residual check is known to hold wherever the conjunction does."""
     if any(implies(known, residual) for known in conjunction.residuals):
         return True
-    if len(residual.keys) != 1:
+    if len(residual.keys) != 1 or isinstance(residual, AnywhereCheck):
         return False
     key = residual.keys[0]
     places = points_of(implied_constraint(conjunction, base_of(key), schema), line_of(base_of(key), schema))

@@ -57,14 +57,14 @@ def canonical_literal(key: str, value: Literal) -> Literal:
         if isnan(value):
             raise FilterError("a number", "NaN, which is equal to nothing", key)
         value = canonical_number(value)
-    function = split(key)[0][0] if key[-1] == ")" else ""
-    if value is None or function not in ("ip", "time"):
+    function = split(key)[0][:1] if key[-1] == ")" else ()
+    if value is None or function not in (("ip",), ("time",)):
         return value
     read = None
     if isinstance(value, str):
-        read = ip_text(value) if function == "ip" else microseconds_of(value)
+        read = ip_text(value) if function == ("ip",) else microseconds_of(value)
     if read is None:
-        expected = "an address" if function == "ip" else "a timestamp such as '2026-01-31T12:00:00Z'"
+        expected = "an address" if function == ("ip",) else "a timestamp such as '2026-01-31T12:00:00Z'"
         raise FilterError(expected, shown(value), key)
     return read
 

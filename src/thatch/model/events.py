@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from thatch.errors import EventError, shown
-from thatch.model.derived import derive
-from thatch.model.lines import BOTTOM, Cut, point
-from thatch.model.names import base_of, key_of
+from thatch.model.derived import derive, fold
+from thatch.model.lines import BOTTOM, RANK_TEXT, RANK_TEXTS, Cut, point
+from thatch.model.names import ANYWHERE, base_of, key_of
 from thatch.model.schema import Schema
 from thatch.model.values import check_text, read_scalar
 
@@ -55,12 +55,13 @@ class Record:
     `points` also remembers derived attributes once they were asked for.
     """
 
-    __slots__ = ("choices", "misfits", "points")
+    __slots__ = ("choices", "misfits", "points", "texts")
 
     def __init__(self, points: dict[str, Cut], choices: tuple[Choice, ...] = (), misfits: int = 0) -> None:
         self.points = points
         self.choices = choices
         self.misfits = misfits  # values outside their declared type, which count as missing
+        self.texts: dict[str, Cut] = {}  # all of them, as they are and folded, once they were asked for
 
     def point(self, key: str) -> Cut:
         """Where the event lies on an attribute's line; fields inside lists are not seen here."""
@@ -68,7 +69,20 @@ class Record:
         if place is None:
             if key[-1] != ")":
                 return BOTTOM
+            if base_of(key) == ANYWHERE:
+                return self._texts(key)
             place = self.points[key] = derive(key, self.points.get(base_of(key), BOTTOM))
+        return place
+
+    def _texts(self, key: str) -> Cut:
+        """All texts, those in lists too, as a place beyond the line; folded if the key says so."""
+        place = self.texts.get(key)
+        if place is None:
+            found = {
+                each[1] for some in self.possible_points().values() for each in some if each[0] == RANK_TEXT
+            }
+            place = (RANK_TEXTS, tuple(found if key == ANYWHERE else map(fold, found)))
+            self.texts[key] = place
         return place
 
     def keys(self) -> set[str]:

@@ -14,9 +14,9 @@ from typing import Protocol
 
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Choice, Record
-from thatch.model.lines import Cut, value_at
+from thatch.model.lines import RANK_TEXTS, Cut, value_at
 from thatch.model.matching import holds
-from thatch.model.names import base_of
+from thatch.model.names import ANYWHERE, base_of, derived_key
 from thatch.model.printing import printed_conditions
 from thatch.model.residuals import Residual
 from thatch.model.schema import Schema
@@ -29,6 +29,7 @@ __all__ = ["Alternative", "Explanation", "Finding", "explain", "explain_tree"]
 
 _LONGEST = 200  # characters of a group of alternatives that are shown
 
+_TEXTS = [ANYWHERE, derived_key(("lower",), ANYWHERE)]
 _MAX_WAYS = 100_000  # to choose from lists that one condition ties together
 _NUMBERS = {0: "none", 1: "one"}
 
@@ -154,10 +155,16 @@ def _alternative(conjunction: Conjunction, record: Record, schema: Schema | None
 
 
 def _explained(conditions: Sequence[_Condition], record: Record, *, is_so: bool) -> Alternative:
-    points, chosen = _best(conditions, record, {})
-    flat = Record(points)
+    texts = {key: record.point(key) for each in conditions for key in _texts_seen(each)}
+    points, chosen = _best(conditions, record, texts)
+    flat = Record({**points, **texts})
     findings = [Finding(each.text, each.holds(flat), _seen(each, flat)) for each in conditions]
     return Alternative(tuple(findings), tuple(chosen), is_so)
+
+
+def _texts_seen(condition: _Condition) -> list[str]:
+    """The keys of all texts of an event that a condition looks at."""
+    return _TEXTS if ANYWHERE in map(base_of, condition.keys) else []
 
 
 def _attributes(conditions: Sequence[_Condition]) -> frozenset[str]:
@@ -250,6 +257,8 @@ def _seen(condition: _Condition, flat: Record) -> str:
 
 def _value_text(key: str, flat: Record) -> str:
     place = flat.point(key)
+    if place[0] == RANK_TEXTS:
+        return f"{len(place[1])} texts"
     if place == (0,):
         return "missing"
     return "NaN" if place == (4,) else literal_text(key, value_at(place))

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from thatch.errors import FilterTooLargeError
-from thatch.model.conditions import MAX_INTERVALS, constraint_of, pair_check
+from thatch.errors import FilterError, FilterTooLargeError
+from thatch.model.conditions import MAX_INTERVALS, anywhere_check, constraint_of, may_be_folded, pair_check
 from thatch.model.conjunctions import Conjunction, Dead, close, in_image, points_of
-from thatch.model.derived import fold
 from thatch.model.expressions import And, ComparePair, Constant, Expression, Matches, Not, Or, Unlike, Within
 from thatch.model.lines import (
     EMPTY,
@@ -29,9 +28,9 @@ from thatch.model.lines import (
     prefix_interval,
     union,
 )
-from thatch.model.names import split
-from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import WildcardCheck, WithinCheck
+from thatch.model.names import ANYWHERE, base_of, split
+from thatch.model.regexes import Pattern
+from thatch.model.residuals import AnywhereCheck, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
 from thatch.model.trees import ALWAYS, NEVER, AllOf, AnyOf, Tree, ValueTest, leaves_of
@@ -140,8 +139,10 @@ class _Factoring:
         if self.leaves > MAX_LEAVES:
             raise FilterTooLargeError("conditions", self.leaves, MAX_LEAVES)
         if isinstance(expression, Matches):
+            if base_of(expression.key) == ANYWHERE:
+                return _anywhere(expression, negated=negated)
             return self._like(expression.key, expression.pattern, TEXTS, negated=negated)
-        if isinstance(expression, Unlike):
+        if isinstance(expression, Unlike) and base_of(expression.key) != ANYWHERE:
             return self._like(expression.key, expression.pattern, PRESENT, negated=not negated)
         if isinstance(expression, Within):
             return self._within(expression, negated=negated)
@@ -153,6 +154,8 @@ class _Factoring:
 
     def _values(self, key: str, constraint: Constraint) -> Tree:
         if self.schema is not None or key[-1] == ")":
+            if base_of(key) == ANYWHERE:
+                raise FilterError("`like`, `~`, `=` or `in` with text", "another condition", key)
             constraint = tighten(in_image(key, constraint), line_of(key, self.schema))
         if not constraint:
             return NEVER
@@ -170,7 +173,7 @@ class _Factoring:
         constraint = tighten(within, line_of(key, self.schema))
         if not negated and not constraint:
             return NEVER
-        if "lower(" in key and "lower" in split(key)[0] and not _is_folded(pattern):
+        if "lower(" in key and "lower" in split(key)[0] and not may_be_folded(pattern):
             return ValueTest(key, constraint) if negated else NEVER  # folded text never begins or ends so
         own = ValueTest(key, constraint if negated else EMPTY, frozenset((pattern,)), negated)
         return self._resolved(own, constraint) if self.schema is not None else own
@@ -202,14 +205,18 @@ class _Factoring:
         """The disjunction of trees."""
         tests: dict[str, list[ValueTest]] = {}
         others: set[Tree] = set()
+        anywhere: dict[str, set[Pattern]] = {}
         for child in children:
             for each in child.children if type(child) is AnyOf else (child,):
                 if type(each) is ValueTest:
                     tests.setdefault(each.key, []).append(each)
+                elif type(each) is AnywhereCheck and not each.negated:
+                    anywhere.setdefault(each.key, set()).update(each.patterns)
                 else:
                     others.add(each)
         if ALWAYS in others:
             return ALWAYS
+        others.update(AnywhereCheck.of(key, patterns) for key, patterns in anywhere.items())
         found: set[Tree] = set()
         for key, own in tests.items():
             found.update(own if len(own) == 1 else self._any_of_one(key, own))
@@ -330,9 +337,11 @@ class _Factoring:
         return group if len(left) == len(group.children) else self.any_of(left)
 
 
-def _is_folded(pattern: Pattern) -> bool:
-    """Whether folded text may begin and end as a pattern says."""
-    return isinstance(pattern, Regex) or all(fold(each) == each for each in (pattern.prefix, pattern.suffix))
+def _anywhere(condition: Matches, *, negated: bool) -> Tree:
+    check = anywhere_check(condition.key, condition.pattern, negated=negated)
+    if isinstance(check, bool):
+        return ALWAYS if check else NEVER
+    return check
 
 
 def _joined(expression: And | Or) -> list[Expression]:

@@ -35,6 +35,7 @@ __all__ = [
     "PRESENT",
     "RANK_NUMBER",
     "RANK_TEXT",
+    "RANK_TEXTS",
     "TEXTS",
     "TOP",
     "WHOLE",
@@ -67,6 +68,7 @@ Literal: TypeAlias = bool | int | float | str | None
 
 RANK_NUMBER = 5
 RANK_TEXT = 6
+RANK_TEXTS = 8  # beyond the line: (8, texts), all those of an event
 
 BOTTOM: Cut = (0,)
 TOP: Cut = (7,)

@@ -15,7 +15,7 @@ from thatch.errors import EventError
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Choice, Record
 from thatch.model.lines import Constraint, Cut
-from thatch.model.names import base_of
+from thatch.model.names import ANYWHERE, base_of
 from thatch.model.residuals import Residual
 
 __all__ = ["holds", "holds_on_lists"]
@@ -93,8 +93,9 @@ def _holds_on_tied_lists(constraints: Constraints, residuals: Sequence[Residual]
             raise EventError(
                 f"lists {lists} with at most {_MAX_PAIRS:,} pairs that pass on their own", f"{count:,}"
             )
+    whole = {key: record.point(key) for each in residuals for key in each.keys if base_of(key) == ANYWHERE}
     for chosen in product(*survivors):
-        points = dict(record.points)
+        points = {**record.points, **whole}
         for each in chosen:
             points.update(each)
         if holds_on_lists(constraints, residuals, Record(points, free)):

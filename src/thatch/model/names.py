@@ -9,12 +9,13 @@ only by chance: nothing may rely on their order but for being fixed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from functools import lru_cache
 
 from thatch.errors import FilterError, shown
 
 __all__ = [
+    "ANYWHERE",
     "DERIVATIONS",
     "FUNCTIONS",
     "KEYWORDS",
@@ -46,6 +47,9 @@ KEYWORDS = FUNCTIONS.union(
     ("exists", "cidr", "within", "circle", "polygon", "timestamp", "infinity", "nan"),
 )
 
+# Stands for all texts of an event; no attribute has this key, as brackets in a name need quotes.
+ANYWHERE = "anywhere()"
+
 # What may stand around a name, outermost first. Other nestings say nothing new and are refused.
 DERIVATIONS = frozenset({("lower",), ("reverse",), ("reverse", "lower"), ("ip",), ("time",)})
 
@@ -71,7 +75,7 @@ def name_of(key: str) -> str:
     return key[1:-1].replace('""', '"') if key.startswith('"') else key
 
 
-def holds_named(name: str, names: Iterable[str]) -> bool:
+def holds_named(name: str, names: Collection[str]) -> bool:
     """Whether a field called `name` (a dotted path) is one of the attributes `names`, or an object with one of them.
 
     Examples
@@ -79,7 +83,7 @@ def holds_named(name: str, names: Iterable[str]) -> bool:
     >>> holds_named("detail", ["detail.price"]), holds_named("detail.price", ["detail"])
     (True, False)
     """
-    return any(each == name or each.startswith(name + ".") for each in names)
+    return ANYWHERE in names or any(each == name or each.startswith(name + ".") for each in names)
 
 
 @lru_cache(maxsize=65_536)
@@ -92,7 +96,7 @@ def split(key: str) -> tuple[tuple[str, ...], str]:
     (('reverse', 'lower'), 'symbol')
     """
     functions: list[str] = []
-    while key.endswith(")") and not key.startswith('"'):
+    while key.endswith(")") and not key.startswith('"') and key != ANYWHERE:
         function, _, key = key[:-1].partition("(")
         functions.append(function)
     return tuple(functions), key
@@ -109,6 +113,8 @@ def derived_key(functions: tuple[str, ...], key: str) -> str:
     chain = functions + inner
     if not chain:
         return base
+    if base == ANYWHERE and chain != ("lower",):
+        raise FilterError("anywhere() or lower(anywhere())", shown("(".join((*chain, base))))
     if chain not in DERIVATIONS:
         raise FilterError(
             "lower(x), reverse(x), reverse(lower(x)), ip(x) or time(x)", shown("(".join((*chain, base)))

@@ -21,6 +21,7 @@ from thatch.model.conditions import (
     Normalisation,
     Remark,
     both_of,
+    gather,
     parts_of_condition,
     size_of,
     values_of,
@@ -38,7 +39,7 @@ from thatch.model.expressions import (
     Or,
     Within,
 )
-from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval, union
+from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval
 from thatch.model.names import base_of
 from thatch.model.residuals import Residual, WithinCheck
 from thatch.model.schema import Schema
@@ -242,7 +243,7 @@ def _conjunction(
     result = [common]
     work.has_products |= len(several) > 1
     for parts in several:
-        result = _gathered(_multiplied(result, parts, work))
+        result = gather(_multiplied(result, parts, work))
         if not result:
             break
     return result
@@ -283,10 +284,10 @@ def _disjunction(
         parts += _normal(child, negated, work, depth + 1)
         ends.append(len(parts))
         if len(parts) > 4 * _MAX_PRODUCT:
-            parts = _gathered(parts)
+            parts = gather(parts)
             if len(parts) > _MAX_PRODUCT:
                 raise FilterTooLargeError("alternatives after normalisation", len(parts), MAX_CONJUNCTIONS)
-    gathered = _gathered(parts)
+    gathered = gather(parts)
     is_small = len(ends) <= _MAX_COMPARED and max(ends, default=0) <= _MAX_COMPARED
     if is_small and _may_overlap(parts, gathered):
         _remark_covered(parts, ends, work)
@@ -320,19 +321,3 @@ def _remark_covered(parts: list[Draft], ends: list[int], work: Normalisation) ->
 
 def _lie_inside(inner: list[Draft], outer: list[Draft]) -> bool:
     return all(any(wide.covers(part) for wide in outer) for part in inner)
-
-
-def _gathered(parts: list[Draft]) -> list[Draft]:
-    """The same parts with all plain conditions on one attribute made one."""
-    if len(parts) < 2:
-        return parts
-    single: dict[str, list[Constraint]] = {}
-    result: list[Draft] = []
-    for part in parts:
-        if len(part.constraints) == 1 and not part.residuals:
-            ((key, constraint),) = part.constraints.items()
-            single.setdefault(key, []).append(constraint)
-        else:
-            result.append(part)
-    merged = (Draft({key: union(constraints)}) for key, constraints in single.items())
-    return [*merged, *result]

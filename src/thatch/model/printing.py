@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from thatch.model.conjunctions import Conjunction, points_of
 from thatch.model.events import Record
-from thatch.model.expressions import ComparePair, Expression, Matches, Not, Within
+from thatch.model.expressions import ComparePair, Expression, Matches, Not, Or, Within
 from thatch.model.lines import (
     BOTTOM,
     MISSING,
@@ -35,7 +35,7 @@ from thatch.model.lines import (
 from thatch.model.names import base_of
 from thatch.model.normalise import normalise
 from thatch.model.regexes import Regex
-from thatch.model.residuals import PairCheck, Residual, WildcardCheck
+from thatch.model.residuals import AnywhereCheck, PairCheck, Residual, WildcardCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
 from thatch.model.wildcards import escape_wildcard
@@ -116,6 +116,9 @@ def _said_by_residuals(residuals: Sequence[Residual], schema: Schema | None) -> 
 def _expression(residual: Residual) -> Expression:
     if isinstance(residual, WildcardCheck):
         return Matches(residual.key, residual.pattern)
+    if isinstance(residual, AnywhereCheck):
+        found = Or(tuple(Matches(residual.key, pattern) for pattern in residual.patterns))
+        return Not(found) if residual.negated else found
     if isinstance(residual, PairCheck):
         return ComparePair(residual.left, residual.operator, residual.right)
     within = Within(residual.latitude, residual.longitude, residual.shape)
@@ -124,6 +127,10 @@ def _expression(residual: Residual) -> Expression:
 
 def residual_text(residual: Residual, *, demands_text: bool) -> str:
     """A residual check as text; a negated pattern without a demand for text is `is unlike`."""
+    if isinstance(residual, AnywhereCheck):
+        single = (WildcardCheck(residual.key, each, residual.negated) for each in residual.patterns)
+        texts = [residual_text(each, demands_text=True) for each in single]
+        return " and ".join(texts) if residual.negated else _joined(texts, " or ")
     if isinstance(residual, WildcardCheck):
         pattern = quote_text(residual.pattern.text)
         yes, no, unlike = ("~", "!~", "is unlike ~") if isinstance(residual.pattern, Regex) else _LIKE

@@ -7,15 +7,15 @@ its opposite never hold both, and one of them always does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import eq, le, lt, ne
 
-from thatch.model.lines import Cut
+from thatch.model.lines import RANK_TEXTS, Cut
 from thatch.model.regexes import Pattern
 from thatch.model.shapes import Shape
 
-__all__ = ["PairCheck", "Residual", "WildcardCheck", "WithinCheck", "implies"]
+__all__ = ["AnywhereCheck", "PairCheck", "Residual", "WildcardCheck", "WithinCheck", "implies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,41 @@ class PairCheck:
         return tuple(PairCheck.of(self.left, way, self.right) for way in ways)
 
 
-Residual = WildcardCheck | WithinCheck | PairCheck
+@dataclass(frozen=True, slots=True)
+class AnywhereCheck:
+    """Some text of the whole event, lists included, has one of some forms; with `negated`, none has."""
+
+    key: str  # whether texts are folded
+    patterns: tuple[Pattern, ...]  # in order, each once
+    negated: bool = False
+
+    @classmethod
+    def of(cls, key: str, patterns: Iterable[Pattern], *, negated: bool = False) -> AnywhereCheck:
+        """The check of patterns in any order."""
+        return cls(
+            key, tuple(sorted(set(patterns), key=lambda each: (type(each).__name__, each.text))), negated
+        )
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key,)
+
+    def opposite(self) -> AnywhereCheck:
+        return AnywhereCheck(self.key, self.patterns, not self.negated)
+
+    def holds(self, places: Sequence[Cut]) -> bool:
+        rank, texts = places[0]
+        assert rank == RANK_TEXTS
+        return any(pattern.matches(text) for text in texts for pattern in self.patterns) != self.negated
+
+
+Residual = WildcardCheck | WithinCheck | PairCheck | AnywhereCheck
 
 
 def implies(first: Residual, second: Residual) -> bool:
     """Whether a check is seen to hold wherever another does."""
+    if isinstance(first, AnywhereCheck) and isinstance(second, AnywhereCheck):
+        less, more = (second, first) if first.negated else (first, second)
+        is_alike = (first.key, first.negated) == (second.key, second.negated)
+        return is_alike and set(less.patterns) <= set(more.patterns)
     return first == second or (isinstance(first, PairCheck) and second in first.consequences())

@@ -127,7 +127,7 @@ def _described(name: object, fields: object) -> Line:
 def line_of(key: str, schema: Schema | None) -> Line | None:
     """What is known about the line of an attribute, derived ones included; None = the ordinary line."""
     if key[-1] == ")":
-        return _BUILT_IN.get(split(key)[0][0])
+        return _BUILT_IN.get(next(iter(split(key)[0]), ""))
     return schema.line(key) if schema is not None else None
 
 

@@ -6,7 +6,7 @@ Never wrongly, and in bounded time; but what only all alternatives together cont
 from __future__ import annotations
 
 from thatch.model.lines import TEXTS, covers, intersect
-from thatch.model.residuals import PairCheck
+from thatch.model.residuals import AnywhereCheck, PairCheck, implies
 from thatch.model.trees import AllOf, AnyOf, Tree, ValueTest
 
 __all__ = ["tree_covers"]
@@ -43,7 +43,9 @@ class _TreeCovering:
             return any(self.holds(outer, each) for each in inner.children)
         if isinstance(inner, ValueTest) and isinstance(outer, ValueTest) and inner.key == outer.key:
             return _test_covers(outer, inner)
-        return isinstance(inner, PairCheck) and outer in inner.consequences()
+        if isinstance(inner, (PairCheck, AnywhereCheck)) and isinstance(outer, (PairCheck, AnywhereCheck)):
+            return implies(inner, outer)
+        return False
 
 
 def _test_covers(outer: ValueTest, inner: ValueTest) -> bool:

@@ -17,7 +17,7 @@ from math import prod
 from thatch.model.lines import COMPARABLE, TEXTS, Constraint, Cut, contains, intersect, union
 from thatch.model.names import base_of
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import PairCheck, WithinCheck
+from thatch.model.residuals import AnywhereCheck, PairCheck, WithinCheck
 
 __all__ = [
     "ALWAYS", "NEVER", "AllOf", "AnyOf", "Leaf", "Tree", "ValueTest", "bases_of", "count_alternatives", "has_derived",
@@ -69,7 +69,7 @@ class AnyOf:
     children: frozenset[Tree]
 
 
-Leaf = ValueTest | WithinCheck | PairCheck
+Leaf = ValueTest | WithinCheck | PairCheck | AnywhereCheck
 Tree = Leaf | AllOf | AnyOf
 
 ALWAYS = AllOf(frozenset())

@@ -31,9 +31,9 @@ from thatch.model.lines import (
     prefix_interval,
     value_at,
 )
-from thatch.model.names import base_of, name_of, split
+from thatch.model.names import ANYWHERE, base_of, name_of, split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import PairCheck, Residual, WildcardCheck, WithinCheck
+from thatch.model.residuals import AnywhereCheck, PairCheck, Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import Circle
 from thatch.reduction.simplest import is_of_type, simplest_points
@@ -100,7 +100,7 @@ def requirements(
 
 def _necessary(check: Residual) -> Iterator[tuple[str, Constraint]]:
     """Where the attributes of a check must lie for it to hold; a check itself never looks at types."""
-    if check.negated:
+    if check.negated or isinstance(check, AnywhereCheck):
         return
     if isinstance(check, PairCheck):
         yield from ((key, COMPARABLE) for key in check.keys)
@@ -117,6 +117,8 @@ def event_at(found: Points) -> Event:
 
 def find_points(requirement: Requirement, schema: Schema | None) -> Points | None:
     """A point for every attribute of a requirement; None if none was found. Raises `Dead` if there provably is none."""
+    if ANYWHERE in requirement.bases:
+        return None  # what other attributes become matters, too
     closed = close(dict(requirement.constraints), requirement.checks, schema)
     known = dict(closed.constraints)
     pairs = [check for check in requirement.checks if len(check.keys) > 1]

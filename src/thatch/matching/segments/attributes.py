@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from thatch.model.names import base_of, name_of, split
+from thatch.model.names import ANYWHERE, base_of, name_of, split
 from thatch.model.values import is_text
 
 __all__ = ["Attributes"]
@@ -25,6 +25,7 @@ class Attributes:
         self.texts_by_name: dict[str, tuple[int, ...]] = {}
         # Name -> the code of a text of `reverse(name)`, if nothing else is derived from it: the most common case.
         self.reversed_by_name: dict[str, int] = {}
+        self.anywhere = -8  # eight times the number of what stands for all texts of an event
         self.learn()
 
     def __len__(self) -> int:
@@ -36,7 +37,9 @@ class Attributes:
             return
         for key in list(self.number)[len(self.keys) :]:
             name = name_of(base_of(key))
-            if key[-1] != ")":
+            if key == ANYWHERE:
+                self.anywhere = 8 * self.number[key]
+            elif key[-1] != ")":
                 self.by_name[name] = 8 * self.number[key]
             else:
                 known = tuple(each for each in self.derived_by_name.get(name, ()) if each[0] != key)
@@ -44,7 +47,8 @@ class Attributes:
                 if not known and split(key)[0] == ("reverse",):
                     self.reversed_by_name[name] = 8 * self.number[key] + 6
                 self.derived_by_name[name] = (*known, (key, self.number[key]))
-            self._learn_texts(name)
+            if key != ANYWHERE:
+                self._learn_texts(name)
             self.keys.append(key)  # last: a call that is interrupted before this is done again
 
     def _learn_texts(self, name: str) -> None:

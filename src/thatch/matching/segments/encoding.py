@@ -115,6 +115,7 @@ class Encoder:
         rows = _EventRows()
         codes, texts = rows.codes, rows.texts
         get, derived = self.attributes.by_name.get, self.attributes.derived_by_name
+        anywhere = self.attributes.anywhere
         reversed_by_name, codes_of = self.attributes.reversed_by_name, self.attributes.texts_by_name.get
         for name, value in event.items():
             kind = type(value)
@@ -138,6 +139,9 @@ class Encoder:
                     return -1
             elif not _is_plain(value):
                 return -1
+            elif anywhere >= 0 and kind is str:
+                codes.append(anywhere + 6)
+                texts.append(value)
             if more and kind is not list and not rows.add_derived(more, value, 0, 0):
                 return -1
         return self._packed(rows)
@@ -147,6 +151,10 @@ class Encoder:
     ) -> bool:
         """Add the elements of a list of plain values; False if it is another list, or there are too many of them."""
         if found is None or found < 0:
+            if self.attributes.anywhere >= 0:
+                rows.add_texts(
+                    self.attributes.anywhere + 6, None, [each for each in values if type(each) is str]
+                )
             if not more:
                 return all(map(_is_plain, values))
             found = None

@@ -70,6 +70,7 @@ class PlainReader:
         blob = Texts.of([name.encode() for name in names])
         self.record.names, self.record.shift = _hash_table([hash(name) for name in names])
         self.record.name_at, self.record.name_blob = blob.offsets, blob.blob
+        self.record.anywhere = attributes.anywhere
         self.record.name_codes = np.array(rows, np.int64).reshape(-1)
         self._attributes, self._known = attributes, known
 

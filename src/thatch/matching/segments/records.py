@@ -247,6 +247,7 @@ class ReaderRecord(KernelRecord):
     true: int
     longest: int  # list that is looked through
     shift: int
+    anywhere: int  # code of texts that no attribute has, where filters look at all texts; else negative
     names: Int64s  # hash table of names: hash, and place or -1
     name_at: Int64s
     name_blob: Uint8s

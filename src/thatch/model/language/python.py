@@ -17,6 +17,7 @@ from thatch.model.expressions import (
     IsNull,
     Matches,
     Not,
+    Or,
     Unlike,
     compare_pair,
     geofence,
@@ -24,13 +25,13 @@ from thatch.model.expressions import (
     network,
 )
 from thatch.model.lines import Literal
-from thatch.model.names import derived_key, key_of, split
+from thatch.model.names import ANYWHERE, base_of, derived_key, key_of, split
 from thatch.model.regexes import Pattern, regex
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text, read_scalar
 from thatch.model.wildcards import escape_wildcard, wildcard
 
-__all__ = ["Attribute", "attr", "circle", "polygon", "within"]
+__all__ = ["Attribute", "anywhere", "attr", "circle", "polygon", "within"]
 
 
 class Attribute:
@@ -71,6 +72,8 @@ class Attribute:
         """Equal to one of the values."""
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise FilterError("a list of values", shown(values), self.key)
+        if base_of(self.key) == ANYWHERE:
+            return Or(tuple(self == value for value in values))
         pairs = [self._literal(value) for value in values]
         keys = {key for key, _ in pairs}
         if len(keys) != 1:
@@ -149,6 +152,8 @@ class Attribute:
         return Attribute(derived_key(("ip",), self.key))
 
     def _compare(self, operator: str, other: object) -> Expression:
+        if operator == "=" and base_of(self.key) == ANYWHERE:
+            return self._matches(escape_wildcard(_text(other)))
         if isinstance(other, Attribute):
             return compare_pair(self.key, operator, other.key)
         key, value = self._literal(other)
@@ -199,6 +204,18 @@ def attr(name: str) -> Attribute:
     price between 100 and 200 or volume > 1000000
     """
     return Attribute(key_of(_text(name)))
+
+
+def anywhere() -> Attribute:
+    """All texts of an event, of which one is to be found: by `like`, `contains`, `search`, `==`, `is_in` and the like.
+
+    Examples
+    --------
+    >>> import thatch
+    >>> print(thatch.parse(thatch.anywhere().lower().contains("mimikatz")))
+    lower(anywhere()) like '%mimikatz%'
+    """
+    return Attribute(ANYWHERE)
 
 
 def circle(latitude: float, longitude: float, radius: float) -> Circle:

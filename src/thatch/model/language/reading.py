@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 from thatch.errors import FilterError, FilterSyntaxError, shown
 from thatch.model.derived import canonical_literal
 from thatch.model.lines import Literal
-from thatch.model.names import FUNCTIONS, KEYWORDS, derived_key, key_of, split
+from thatch.model.names import ANYWHERE, FUNCTIONS, KEYWORDS, derived_key, key_of, split
 from thatch.model.regexes import Pattern
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 from thatch.model.wildcards import wildcard
@@ -70,6 +70,7 @@ _HINTS = {
     "equals": "Write `=`.",
     "nan": "NaN is equal to nothing, so no comparison with it can hold.",
 }
+_ANYWHERE = ["anywhere", "(", ")"]
 _OPERATORS = ("between", "in", "like", "is", "not", "and", "or")
 
 
@@ -128,14 +129,18 @@ class Reader:
 
     # --- leaves ------------------------------------------------------------------------------------------------
 
-    def attribute(self) -> str:
-        """An attribute, or functions of one."""
+    def attribute(self, *, or_anywhere: bool = False) -> str:
+        """An attribute, or functions of one; if asked for, also all texts of the event."""
         start = self.index
         functions: list[str] = []
         while self.tokens[self.index].lower() in FUNCTIONS and self.tokens[self.index + 1] == "(":
             functions.append(self.tokens[self.index].lower())
             self.index += 2
-        key = self._name()
+        is_anywhere = (
+            or_anywhere and [each.lower() for each in self.tokens[self.index : self.index + 3]] == _ANYWHERE
+        )
+        self.index += 3 * is_anywhere
+        key = ANYWHERE if is_anywhere else self._name()
         for _ in functions:
             self.take(")", "`)`")
         if not functions:

@@ -7,12 +7,14 @@
                 | "cidr" "(" attribute "," text ")"
                 | "within" "(" attribute "," attribute "," shape ")"
                 | attribute comparison
+                | "anywhere" "(" ")" texts | "lower" "(" "anywhere" "(" ")" ")" texts
     comparison  = ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") (literal | other)
                 | ["not"] "between" literal "and" literal
                 | ["not"] "in" "(" literal {"," literal} ")"
                 | ["not"] "like" text
                 | ("~" | "!~") text
                 | "is" ["not"] ("null" | "missing" | "distinct" "from" literal | "unlike" ["~"] text)
+    texts       = "=" text | ["not"] "in" "(" text {"," text} ")" | ["not"] "like" text | ("~" | "!~") text
     attribute   = name | '"' any characters '"' | function "(" attribute ")"
     function    = "lower" | "reverse" | "ip" | "time"
     other       = name | function "(" attribute ")" | "attr" "(" attribute ")"
@@ -51,12 +53,12 @@ from thatch.model.expressions import (
 )
 from thatch.model.language.reading import COMPARISONS, END, UNREAD, Reader, plain_literal
 from thatch.model.lines import Literal
-from thatch.model.names import key_of
+from thatch.model.names import ANYWHERE, base_of, key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.regexes import regex
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
-from thatch.model.wildcards import wildcard
+from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["MAX_LENGTH", "MAX_NESTING", "expression_of_text"]
 
@@ -170,8 +172,8 @@ class _Parser(Reader):
                 return self._cidr()
             if word == "within":
                 return self._within()
-        key = self.attribute()
-        return self._tail(key)
+        key = self.attribute(or_anywhere=True)
+        return self._tail(key) if base_of(key) != ANYWHERE else self._texts(key)
 
     def _tail(self, key: str) -> Expression:
         """What is said of an attribute."""
@@ -204,6 +206,35 @@ class _Parser(Reader):
         else:
             self.refuse_operator(key)
         return Not(condition) if negated else condition
+
+    def _texts(self, key: str) -> Expression:
+        """What is said of all texts of an event."""
+        words = [each.lower() for each in self.tokens[self.index : self.index + 2]]
+        if words[0] not in ("=", "like", "~", "!~", "in") and words not in (["not", "in"], ["not", "like"]):
+            self.refuse(
+                "`like`, `~`, `=` or `in` and text", f"For none of the texts, write `not ({key} = 'a')`."
+            )
+        negated = words[0] in ("not", "!~")
+        self.index += 1 + (words[0] == "not")
+        word = words[words[0] == "not"]
+        if word == "like":
+            found: Expression = Matches(key, self.pattern())
+        elif word in ("~", "!~"):
+            found = Matches(key, self.pattern(regex))
+        elif word == "=":
+            found = Matches(key, wildcard(escape_wildcard(self.quoted_text("text in single quotes"))))
+        else:
+            found = Or(self._listed_texts(key))
+        return Not(found) if negated else found
+
+    def _listed_texts(self, key: str) -> tuple[Expression, ...]:
+        self.take("(", "`(`")
+        found: list[Expression] = []
+        while not found or self.tokens[self.index] == ",":
+            self.index += bool(found)
+            found.append(Matches(key, wildcard(escape_wildcard(self.quoted_text("text in single quotes")))))
+        self.take(")", "`,` or `)`")
+        return tuple(found)
 
     def _compared(self, key: str, operator: str) -> Expression:
         start = self.index

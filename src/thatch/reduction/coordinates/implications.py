@@ -14,7 +14,7 @@ from thatch.model.conjunctions import Conjunction, implied_constraint, points_of
 from thatch.model.derived import derive
 from thatch.model.lines import WHOLE, Constraint, Cut
 from thatch.model.names import base_of
-from thatch.model.residuals import Residual
+from thatch.model.residuals import AnywhereCheck, Residual
 from thatch.model.schema import Schema, line_of
 
 __all__ = ["Implications"]
@@ -36,7 +36,7 @@ class Implications:
         """Note that rows constrain this key, or this check and its opposite."""
         if not isinstance(key, str):
             self._known.add(key)
-            if len(key.keys) == 1:
+            if len(key.keys) == 1 and not isinstance(key, AnywhereCheck):
                 self._checks.setdefault(base_of(key.keys[0]), []).append(key)
         elif key[-1] == ")":
             self._derived.setdefault(base_of(key), []).append(key)

@@ -159,6 +159,18 @@ def _add_other(reader, rows, code, value):
     return True
 
 
+@subkernel
+def _add_unread(reader, rows, name, value, used):
+    """Take a value that no filter names: as one of all texts, if filters look at those; bytes used then, or why not."""
+    if _text_of(reader, name) == 0:
+        return np.int64(OTHER)
+    if reader.anywhere < 0:
+        return used if _may_be_ignored(reader, value) else np.int64(OTHER)
+    if _type_of(value) == reader.text_type:
+        return _add_text(reader, rows, reader.anywhere, _UNKNOWN, value, used)
+    return used if _is_plain(reader, value) else np.int64(OTHER)
+
+
 @short_kernel
 def read_plain(table, event):
     """Write the rows of a dict of plain values; how many, OTHER if it is another event, or GROW if there is no room.
@@ -177,12 +189,15 @@ def read_plain(table, event):
         if _type_of(name) != reader.text_type:
             return np.int64(OTHER)
         place = _place_of(reader, name)
-        if place < 0:
-            if _text_of(reader, name) == 0 or not _may_be_ignored(reader, value):
-                return np.int64(OTHER)
-            continue
         if rows + 2 > reader.codes_length:
             return np.int64(GROW)
+        if place < 0:
+            texts = reader.texts
+            used = _add_unread(reader, rows, name, value, used)
+            if used < 0:
+                return used
+            rows += reader.texts - texts
+            continue
         code, backwards = reader.name_codes[NAME_WIDTH * place], reader.name_codes[NAME_WIDTH * place + 1]
         if code < 0:
             return np.int64(OTHER)

@@ -14,7 +14,7 @@ from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, test_of
 from thatch.model.filters import Filter
-from thatch.model.names import base_of
+from thatch.model.names import ANYWHERE, base_of
 from thatch.model.tree_printing import tree_text
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree
 
@@ -33,6 +33,7 @@ class RuleTable(NamedTuple):
     """What rules say, as columns, without how they are found. Lists of lists are given by where each one begins."""
 
     attributes: Int32s  # numbers of the index
+    anywhere: Int32s  # which of them stands for all texts of an event, -1 if none does
     slots: Int64s
     sources: Texts  # the text of each filter
     atom_attribute: Int32s
@@ -158,6 +159,7 @@ class RuleDraft:
         tests = list(self._tests)
         return RuleTable(
             attributes=np.array(self._globals, np.int32),
+            anywhere=np.array([self._attributes.get(ANYWHERE, -1)], np.int32),
             slots=np.array(self._slots, np.int64),
             sources=Texts.of(self._sources),
             atom_attribute=np.array([each[0] for each in literals], np.int32),

@@ -130,7 +130,9 @@ class _Layout:
                 for group in self._waiting_groups(test):
                     by_group[group].append(rule)
         for record in self._texts:
-            record[TextRecord.is_eager] = int(record[TextRecord.attribute]) in eager
+            attribute = int(record[TextRecord.attribute])
+            # All texts of an event pass by only once.
+            record[TextRecord.is_eager] = attribute in eager or attribute == self._table.anywhere[0]
         self._late = {
             int(each[TextRecord.attribute])
             for each in self._texts

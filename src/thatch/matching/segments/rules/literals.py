@@ -7,6 +7,7 @@ holds, or the value has a class that allows it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,9 +25,9 @@ from thatch.model.lines import (
     is_prefix,
     is_single,
 )
-from thatch.model.names import split
+from thatch.model.names import ANYWHERE, split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import PairCheck, WildcardCheck
+from thatch.model.residuals import AnywhereCheck, PairCheck, WildcardCheck
 from thatch.model.trees import Leaf, ValueTest
 from thatch.model.wildcards import Wildcard
 
@@ -93,6 +94,8 @@ class Test:
 
 def test_of(leaf: Leaf) -> Test:
     """The test of a leaf."""
+    if isinstance(leaf, AnywhereCheck):
+        return _test_of_all_texts(leaf)
     if isinstance(leaf, PairCheck):
         return Test(folded=False, negated=False, classes=0, asked=_COMPARED)
     if not isinstance(leaf, ValueTest):
@@ -110,20 +113,42 @@ def test_of(leaf: Leaf) -> Test:
     if parts is None:
         return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
     classes, atoms, ranges = parts
+    found = _literals_of(leaf.key, leaf.patterns, folded=folded)
+    if found is None:
+        return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
+    more, own, of_folded = found
+    asked = TEXT_CLASS if own or of_folded else 0
+    return Test(folded, negated, classes, frozenset(atoms | more), frozenset(ranges), own, asked, of_folded)
+
+
+def _test_of_all_texts(check: AnywhereCheck) -> Test:
+    """The test of a check of all texts, which are read as if they were those of one attribute."""
+    folded = check.key != ANYWHERE
+    found = _literals_of(check.key, check.patterns, folded=folded)
+    if found is None:
+        return Test(folded, negated=False, classes=0, asked=ALL_CLASSES if check.negated else TEXT_CLASS)
+    atoms, own, of_folded = found
+    classes = TEXT_CLASS if Atom(PREFIX, "") in atoms else 0
+    asked = TEXT_CLASS if own or of_folded else 0
+    return Test(folded, check.negated, classes, frozenset(atoms), frozenset(), own, asked, of_folded)
+
+
+def _literals_of(
+    key: str, patterns: Iterable[Pattern], *, folded: bool
+) -> tuple[set[Atom], frozenset[Atom], frozenset[Atom]] | None:
+    """Literals that say what patterns do, and needles of the others, those of folded text last; None if one has none."""
+    atoms: set[Atom] = set()
     needles: tuple[set[Atom], set[Atom]] = (set(), set())
-    asked = 0
-    for pattern in leaf.patterns:
-        atom = _atom_of(leaf.key, pattern)
+    for pattern in patterns:
+        atom = _atom_of(key, pattern)
         if atom is not None:
             atoms.add(atom)
             continue
         found, is_of_folded = _needles_of(pattern)
         if not found:
-            return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
+            return None
         needles[is_of_folded and not folded].update(found)
-        asked = TEXT_CLASS
-    own, of_folded = map(frozenset, needles)
-    return Test(folded, negated, classes, frozenset(atoms), frozenset(ranges), own, asked, of_folded)
+    return atoms, frozenset(needles[0]), frozenset(needles[1])
 
 
 def _classes_of(leaf: ValueTest) -> int:

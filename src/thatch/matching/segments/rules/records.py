@@ -63,6 +63,7 @@ class RuleRecord(KernelRecord):
     n_attributes: int
     n_rules: int
     n_always: int
+    anywhere: int  # attribute that stands for all texts, -1 if there is none
     edge_shift: int
     number_shift: int
     local_of: Int32s  # attribute of the index -> of this segment, -1 for those that it does not read
@@ -104,7 +105,7 @@ class RuleSearch(KernelRecord):
     n_touched: int
     n_candidates: int
     is_loose: int  # an attribute may have several values, of which one counts
-    scans: int
+    scans: int  # of texts; the stamp of an atom is the negative one where it is known not to hold
     steps: int  # of comparing and deciding, for statistics
     atom_stamps: Int32s
     group_stamps: Int32s
@@ -125,6 +126,9 @@ class RuleEvent(KernelRecord):
     n_rows: int
     n_found: int
     n_pending: int
+    anywhere: int  # attribute of the index that stands for all texts, -1 if there is none
+    is_listed: int  # all texts have rows of that attribute; else only those that no other attribute has
+    bases: Uint8s  # whether an attribute of the index is none that is derived; none if `anywhere` is not used
     row_info: Int32s  # what the encoder wrote: numbers of eight bytes, codes, lengths of texts
     row_numbers: Doubles
     source: Uint8s

@@ -8,7 +8,7 @@ from thatch.matching.segments.rules.literals import test_of
 from thatch.model.filters import Filter
 from thatch.model.lines import intervals, is_prefix, is_single
 from thatch.model.names import split
-from thatch.model.residuals import Residual, WildcardCheck
+from thatch.model.residuals import AnywhereCheck, Residual, WildcardCheck
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, leaves_of
 
 __all__ = ["is_rule"]
@@ -19,17 +19,20 @@ _MOST_BOXES = 16  # alternatives that are searched as boxes if each has a value 
 def is_rule(filter: Filter) -> bool:
     """Whether a filter is found quicker by the literals of its tree than as boxes.
 
-    It is if it has many alternatives, if what makes it rare is text of some form, or if it compares folded text, which
-    rules fold in their kernels.
+    It is if it has many alternatives, if what makes it rare is text of some form, if it compares folded text, which
+    rules fold in their kernels, or if it is about all texts of an event, which only rules read.
     """
     if filter.is_plain and not any(map(_says_contains, filter.conjunctions[0].residuals)):
         return False  # the most common answer, without a tree
     tree = filter.tree
     if filter.alternatives > _MOST_BOXES:
         return True
-    if any(map(_is_folded, leaves_of(tree))):
-        return _is_sure(tree, _has_literals) or all(map(_is_decided, leaves_of(tree)))
-    return any(map(_has_patterns, leaves_of(tree))) and not _is_sure(tree, _has_values)
+    leaves = [*leaves_of(tree)]
+    if any(isinstance(each, AnywhereCheck) for each in leaves):
+        return True
+    if any(map(_is_folded, leaves)):
+        return _is_sure(tree, _has_literals) or all(map(_is_decided, leaves))
+    return any(map(_has_patterns, leaves)) and not _is_sure(tree, _has_values)
 
 
 def _is_sure(tree: Tree, says: Callable[[Leaf], bool]) -> bool:

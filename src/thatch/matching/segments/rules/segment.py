@@ -67,6 +67,7 @@ class RuleSegment:
             n_attributes=len(table.attributes),
             n_rules=len(table.slots),
             n_always=len(layout["always"]),
+            anywhere=int(table.anywhere[0]),
             edge_shift=edge_shift,
             number_shift=number_shift,
         )

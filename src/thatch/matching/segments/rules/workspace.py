@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from thatch.matching.problem import Slots
+from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.rules.folding import fold_tables
 from thatch.matching.segments.rules.kernels.events import GROW, NOT_ASCII
@@ -18,7 +19,8 @@ from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent, RuleSea
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.model.derived import fold
 from thatch.model.events import Choice, Record
-from thatch.model.lines import Cut
+from thatch.model.lines import Cut, point
+from thatch.model.names import ANYWHERE
 
 __all__ = ["RuleWorkspace"]
 
@@ -40,8 +42,11 @@ class RuleWorkspace:
             fold_pages=np.zeros(0, np.uint16),
             fold_places=np.zeros(0, np.int32),
             fold_content=np.zeros(0, np.uint8),
+            bases=np.zeros(0, np.uint8),
+            anywhere=-1,
         )
         self._table = self.event.table
+        self._attributes: Attributes | None = None
         self._segments: tuple[RuleSegment, ...] = ()
         self._count = 0
         self._is_attached = False
@@ -77,6 +82,9 @@ class RuleWorkspace:
             self._buffers = buffers
             self.event.row_info, self.event.row_numbers = buffers["row_info"], buffers["row_numbers"]
             self.event.source = buffers["words"]
+        self.event.is_listed = 0
+        if encoder.attributes.anywhere >= 0:
+            self._learn(encoder.attributes)
         tables = self._table, self._rule_tables, self._search_tables, self._count
         counts = search_rows(*tables, moment, rows, numeric)
         if counts == NOT_ASCII:
@@ -100,32 +108,46 @@ class RuleWorkspace:
         """What the last search leaves to verify, see `owner`."""
         return self._pending[: counts >> 32]
 
+    def _learn(self, attributes: Attributes) -> None:
+        """Note which attributes of events are read; more may come at any time."""
+        self.event.anywhere = attributes.anywhere >> 3
+        if self._attributes is attributes and len(self.event.bases) == len(attributes.number):
+            return
+        self._attributes = attributes
+        is_base = [key[-1] != ")" for key in list(attributes.number)]
+        self.event.bases = np.array(is_base, np.uint8)
+
     def search_record(self, record: Record, numbers: Mapping[str, int], moment: int) -> Found:
         """Search for an event that was read; with many lists all that may match is to be verified."""
+        texts = record.point(ANYWHERE)[1] if ANYWHERE in numbers else ()
         if not record.choices:
-            self._file(record.points.items(), numbers)
+            self._file(record.points.items(), numbers, texts)
             return self._search(moment)
         if _count_flat(record.choices) > _MOST_FLAT:
             points = ((key, each) for key, some in record.possible_points().items() for each in some)
-            self._file(points, numbers)
+            self._file(points, numbers, texts)
             return self._search(moment, is_loose=True)
         sure, pending = [], []
         for flat in islice(record.flat(), _MOST_FLAT):
-            self._file(flat.items(), numbers)
+            self._file(flat.items(), numbers, texts)
             found, waiting = self._search(moment)
             sure.append(found.copy())
             pending.append(waiting.copy())
         return np.unique(np.concatenate(sure)), np.unique(np.concatenate(pending))
 
-    def _file(self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int]) -> None:
-        """Write the rows of a flat event, or of all values that it may have."""
+    def _file(
+        self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int], all_texts: Iterable[str]
+    ) -> None:
+        """Write the rows of a flat event, or of all values that it may have, and of all texts of the whole event."""
         known = [(numbers[key], place) for key, place in points if key in numbers]
+        known += [(numbers[ANYWHERE], point(text)) for text in all_texts]
         texts = {number: place[1] for number, (_, place) in enumerate(known) if place[0] == 6}
         encoded = {number: (text.encode(), fold(text).encode()) for number, text in texts.items()}
         size = sum(len(raw) + len(folded) for raw, folded in encoded.values())
         if len(known) > len(self.event.lows) or size + _BEHIND > len(self.event.words):
             self._grow(max(len(known), len(self.event.lows)), max(2 * size, len(self.event.words)))
         event, at = self.event, 0
+        event.anywhere, event.is_listed = numbers.get(ANYWHERE, -1), 1
         for number, (attribute, place) in enumerate(known):
             row = event.rows[ROW_WIDTH * number : ROW_WIDTH * (number + 1)]
             row[0] = 8 * attribute + place[0]

@@ -27,6 +27,7 @@ __all__ = ["MOST_SORTED", "search_rows", "search_rules"]
 MOST_SORTED = 64
 _TEXT, _NUMBER = 6, 5
 _LAST_EPOCH = 2**31 - 1
+_LAST_SCAN = 2**30
 RULE_WIDTH, SEARCH_WIDTH = RuleRecord.width, RuleSearch.width
 TEXT_WIDTH, HAS_GRAMS = TextRecord.width, TextRecord.fields["has_grams"].at
 
@@ -59,7 +60,7 @@ def _take_text(rules, search, attribute, words):
         if text.back >= 0:
             walk(rules, search, text.back, words, start, end, BACKWARDS)
         if text.has_grams != 0 and text.is_eager != 0:
-            if search.is_loose != 0:
+            if search.is_loose != 0 or attribute == rules.anywhere:
                 search.text_stamps[number] = 0  # each value is looked through
             _look_through(rules, search, number, words)
 
@@ -131,17 +132,34 @@ def _decide(rules, search, rule, words):
 
 
 @subkernel
+def _take_anywhere(rules, search, event, row):
+    """Take in a text as one of all of an event, unless it has another row as that."""
+    own = np.int64(event.rows[ROW_WIDTH * row] >> 3)
+    is_other = event.is_listed != 0 or own >= event.bases_length or event.bases[own] == 0
+    if own != event.anywhere and is_other:
+        return
+    attribute = rules.anywhere
+    if search.classes[attribute] == 0:
+        _take_class(rules, search, attribute, _TEXT)
+    for k in range(4):
+        search.places[4 * attribute + k] = event.rows[ROW_WIDTH * row + 1 + k]
+    _take_text(rules, search, attribute, event.words)
+
+
+@subkernel
 def _take_rows(rules, search, event):
     """Take in the values of an event."""
     bits = pointer_to(event.lows)
     for row in range(event.n_rows):
         code = event.rows[ROW_WIDTH * row]
+        kind = code & 7
+        if rules.anywhere >= 0 and kind == _TEXT:
+            _take_anywhere(rules, search, event, row)
         if (code >> 3) >= rules.local_of_length:
             continue
         attribute = np.int64(rules.local_of[code >> 3])
-        if attribute < 0:
+        if attribute < 0 or attribute == rules.anywhere:
             continue
-        kind = code & 7
         _take_class(rules, search, attribute, kind)
         if kind == _TEXT:
             at = ROW_WIDTH * row
@@ -162,8 +180,11 @@ def _start(search):
     search.epoch += 1
     search.n_touched = 0
     search.n_candidates = 0
-    if search.epoch == _LAST_EPOCH:
+    if search.epoch == _LAST_EPOCH or search.scans > _LAST_SCAN:
         search.epoch = 1
+        search.scans = 0
+        for k in range(256):
+            search.byte_stamps[k] = 0
         for k in range(search.atom_stamps_length):
             search.atom_stamps[k] = 0
         for k in range(search.group_stamps_length):

@@ -108,22 +108,24 @@ def _probe(rules, search, text, gram, at, words, start, end):
         own = rules.needle_at[atom]
         size = rules.needle_at[atom + 1] - own
         search.steps += 1
-        if search.atom_stamps[atom] == search.epoch or first < start or first + size > end:
+        stamp = np.int64(search.atom_stamps[atom])
+        if stamp in (search.epoch, -search.scans) or first < start or first + size > end:
             continue
         step = np.int64(0)
         while step < size and words[first + step] == rules.needles[own + step]:
             step += 1
         search.steps += step
         if step == size:
-            # Also for a pattern that does not hold: it would not hold again.
-            search.atom_stamps[atom] = search.epoch
             program = rules.program_at[atom]
             if (
                 program < 0
                 or search.is_loose != 0
                 or check_holds(rules.programs, program, words, start, end - start)
             ):
+                search.atom_stamps[atom] = search.epoch
                 hit(rules, search, atom)
+            else:
+                search.atom_stamps[atom] = -search.scans  # it would not hold again in this text
 
 
 @subkernel
