@@ -33,6 +33,13 @@ for name in ("W1", "W3", "W5"):
     engine.compact()
     for event in events:
         engine.count(event)
+engine = thatch.Engine(background=False)
+for number in range(300):
+    engine.subscribe(f"s{number}", f"lower(text) like '%a_{number}%' or lower(text) like '%é{number}' and x > {number}")
+for number in range(100):
+    for event in ({"text": f"É{number}", "x": number}, {"text": ["xA-7", "y"]}, {"text": f"a-{number}"}, {"x": number}):
+        engine.match(event)
+        engine.any(event)
 later = compiled()
 print({name: kinds for name, kinds in later.items() if before.get(name) != kinds})
 """

@@ -21,7 +21,7 @@ from thatch.matching.segments.draft import packer
 from thatch.matching.segments.reading import GROW, PlainReader
 from thatch.matching.segments.records import GROUPED, JOINT
 from thatch.model.derived import derive
-from thatch.model.events import Choice, Record
+from thatch.model.events import MAX_PARTS, Choice, Record
 from thatch.model.lines import BOTTOM, Cut, point
 from thatch.model.names import name_of
 from thatch.model.values import is_text
@@ -32,7 +32,8 @@ _EXACT = 2**53
 _NUMERIC = frozenset({int, float})
 _TEXT = frozenset({str})
 _LONGEST = 100_000  # elements of a list; longer ones are read as records
-_ROWS = 256  # for which there is room at first
+_ROWS, _TEXT_ROOM = 256, 4_096  # rows, and bytes of text, for which there is room at first
+_MOST_KEPT = 1 << 20  # for which room is kept when an event is done
 _FIRST_READ = 32  # event for which the kernel that reads dicts is worth loading
 _MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
@@ -53,10 +54,11 @@ class Encoder:
         self.is_listed = False  # these rows have lists, or values without an exact code
         self._reader: PlainReader | None = None
         self._read = 0  # events, until there is a reader
-        self.grow(_ROWS, 4_096)
+        self.grow(_ROWS, _TEXT_ROOM)
 
     def grow(self, rows: int, text: int) -> None:
-        """Make room for more rows and bytes of text; `buffers` are new then."""
+        """Make room for so many rows and bytes of text; `buffers` are new then."""
+        self._is_large = rows > _MOST_KEPT or text > _MOST_KEPT
         self._raw = bytearray(24 * rows)
         self._words = bytearray(text)
         raw = np.frombuffer(self._raw, np.uint8)
@@ -97,9 +99,11 @@ class Encoder:
     def plain(self, event: dict[str, Any]) -> int:
         """Encode an event of plain values and lists of them; return the number of rows, or -1 if it is not one."""
         if self._reader is not None:
+            if self._is_large:
+                self.grow(_ROWS, _TEXT_ROOM)  # the room that a large event took is not kept for others
             count = self._reader.read(event, self.attributes, self.buffers)
             while count == GROW:
-                self.grow(2 * self.rows, 2 * len(self._words))
+                self._make_room(2 * len(event) + 2)  # a value has two rows at most
                 count = self._reader.read(event, self.attributes, self.buffers)
             if count >= 0:
                 self.flags, self.is_listed = 0, False
@@ -110,9 +114,19 @@ class Encoder:
             self._reader = PlainReader()
         return self._plain(event)
 
+    def _make_room(self, rows: int) -> None:
+        """Make room for so many rows or, if there is, for more text."""
+        if rows > self.rows:
+            self.grow(rows, len(self._words))
+        else:
+            self.grow(self.rows, 2 * len(self._words))
+
     def _plain(self, event: dict[str, Any]) -> int:
         """The same in Python."""
         rows = _EventRows()
+        parts = len(event)
+        if parts > MAX_PARTS:
+            return -1
         codes, texts = rows.codes, rows.texts
         get, derived = self.attributes.by_name.get, self.attributes.derived_by_name
         anywhere = self.attributes.anywhere
@@ -131,6 +145,9 @@ class Encoder:
                 return -1
             more = derived.get(name, ()) if derived else ()
             if kind is list:
+                parts += len(value)
+                if parts > MAX_PARTS:
+                    return -1
                 backwards = reversed_by_name.get(name)
                 if not 0 < len(value) <= _LONGEST or not self._add_list(rows, found, backwards, more, value):
                     return -1
@@ -236,8 +253,9 @@ class Encoder:
             words, lengths = b"".join(encoded), [*map(len, encoded)]
         count = len(rows.codes)
         most = max(count, rows.element_count)  # kernels mark elements too, even those without a row
-        if most > self.rows or len(words) > len(self._words):
-            self.grow(max(2 * most, self.rows), max(2 * len(words), len(self._words)))
+        if most > self.rows or len(words) > len(self._words) or self._is_large:
+            kept = (_ROWS, _TEXT_ROOM) if self._is_large else (self.rows, len(self._words))
+            self.grow(max(2 * most, kept[0]), max(2 * len(words), kept[1]))
         self.is_listed = rows.element_count > 0 or rows.is_joint
         self.flags = GROUPED if rows.list_count else 0
         numbers = rows.numbers

@@ -16,7 +16,7 @@ from thatch.matching.segments.records import ReaderRecord
 __all__ = ["GROW", "OTHER", "PlainReader"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_LONGEST = 1_000
+_LONGEST, _MOST_PARTS = 1_000, 100_000
 _TRUE = True
 _SHARED = ("row_info", "row_numbers", "words")
 
@@ -34,6 +34,7 @@ class PlainReader:
             none=id(None),
             true=id(_TRUE),
             longest=_LONGEST,
+            most_parts=_MOST_PARTS,
         )
         self.record.own = self.record.table.ctypes.data
         self._table = self.record.table
@@ -46,11 +47,11 @@ class PlainReader:
     ) -> int:
         """Write the rows of an event; how many, OTHER or GROW."""
         if self._buffers is not buffers:
-            self._buffers = buffers
             for name in _SHARED:
                 setattr(self.record, name, buffers[name])
             rows = len(buffers["row_numbers"])
             self.record.codes, self.record.lengths = np.zeros(rows, np.int32), np.zeros(rows, np.int32)
+            self._buffers = buffers
         if self._known != len(attributes.keys) or self._attributes is not attributes:
             self._learn(attributes)
         return int(read_plain(self._table, id(event)))
@@ -58,8 +59,9 @@ class PlainReader:
     def _learn(self, attributes: Attributes) -> None:
         """Index the names that filters use now; more may come while this is done."""
         known = len(attributes.keys)
-        own = [name for name, code in list(attributes.by_name.items()) if code >= 0]
-        names = list(dict.fromkeys([*own, *list(attributes.derived_by_name)]))
+        # Copies, which no other thread can come in between: writers and readers add names meanwhile.
+        own = [name for name, code in attributes.by_name.copy().items() if code >= 0]
+        names = list(dict.fromkeys([*own, *attributes.derived_by_name.copy()]))
         rows = []
         for name in names:
             texts = attributes.texts_by_name.get(name)

@@ -246,6 +246,8 @@ class ReaderRecord(KernelRecord):
     none: int
     true: int
     longest: int  # list that is looked through
+    most_parts: int  # fields, and elements of lists, of an event that is read here
+    parts: int
     shift: int
     anywhere: int  # code of texts that no attribute has, where filters look at all texts; else negative
     names: Int64s  # hash table of names: hash, and place or -1

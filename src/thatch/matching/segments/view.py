@@ -33,6 +33,7 @@ class Pool:
         self.every: list[SearchWorkspace] = []
         self.flags = 0
         self.masked = 0  # segments that the last batch matched by masks
+        self._dropped = SearchCounts().table
 
     def take(self, shape: Shape) -> SearchWorkspace:
         """A workspace for a search; the caller puts it back into `free`."""
@@ -46,6 +47,12 @@ class Pool:
         if self.flags & TALLY:
             room.tally(shape.slots)
         return room
+
+    def drop(self, room: SearchWorkspace) -> None:
+        """Forget the workspace of a search that raised, which may have left anything in it; what it counted stays."""
+        if room in self.every:
+            self.every.remove(room)
+            self._dropped += room.counts.table
 
     # --- counts ------------------------------------------------------------------------------------------------------
 
@@ -74,7 +81,7 @@ class Pool:
 
     def totals(self) -> dict[str, int]:
         """What all searches counted, by name."""
-        tables = [SearchCounts().table, *(room.counts.table for room in self.every)]
+        tables = [self._dropped, *(room.counts.table for room in self.every)]
         counts = SearchCounts(np.sum(tables, axis=0))
         return {name: int(getattr(counts, name)) for name in _TOTALS}
 
@@ -103,57 +110,69 @@ class View:
             room.attach(self.shape)
         if pool.flags & TALLY:
             room.tally(self.shape.slots)
-        if self.has_rules:
-            found = self._match_with_rules(room, event)
-            if found is not None and pool.flags & TALLY:
-                room.tallies[2 * found + 1] += 1
-            result = None if found is None else answer(found)
+        try:
+            if self.has_rules:
+                found = self._match_with_rules(room, event)
+                if found is not None and pool.flags & TALLY:
+                    room.tallies[2 * found + 1] += 1
+                result = None if found is None else answer(found)
+                free.append(room)
+                return result
+            asked = STOP if stop else pool.flags
+            encoder = room.encoder
+            rows, flags = encoder.numeric(event), NUMERIC
+            if rows < 0:
+                rows = encoder.plain(event)
+                flags = encoder.flags
+                room.sync()
+            counts = collect(room.table, rows, flags | asked, self.moment, self.boxes) if rows >= 0 else -1
+            if counts < 0:
+                free.append(room)
+                return None
+            if counts <= _SURE:
+                slots = room.slots[:counts]
+            elif stop and counts & _SURE:
+                slots = room.slots[: counts & _SURE]
+            else:
+                slots = self._verified(room, counts, read_event(event))
+            if asked & TALLY:
+                room.tallies[2 * slots + 1] += 1
+            result = answer(slots)
             free.append(room)
             return result
-        asked = STOP if stop else pool.flags
-        encoder = room.encoder
-        rows, flags = encoder.numeric(event), NUMERIC
-        if rows < 0:
-            rows = encoder.plain(event)
-            flags = encoder.flags
-            room.sync()
-        counts = collect(room.table, rows, flags | asked, self.moment, self.boxes) if rows >= 0 else -1
-        if counts < 0:
-            free.append(room)
-            return None
-        if counts <= _SURE:
-            slots = room.slots[:counts]
-        elif stop and counts & _SURE:
-            slots = room.slots[: counts & _SURE]
-        else:
-            slots = self._verified(room, counts, read_event(event))
-        if asked & TALLY:
-            room.tallies[2 * slots + 1] += 1
-        result = answer(slots)
-        free.append(room)
-        return result
+        except BaseException:
+            pool.drop(room)
+            raise
 
     def match(self, record: Record) -> Slots:
         """The slots of all filters that match, lowest first."""
         room = self.pool.take(self.shape)
-        counts = self._search(room, record, self.pool.flags)
-        slots = self._verified(room, counts, record)
-        if self.has_rules:
-            slots = self._join(slots, self.match_rules(room, record))
-        if slots.base is not None:
-            slots = slots.copy()
-        if self.pool.flags & TALLY:
-            room.tallies[2 * slots + 1] += 1
+        try:
+            counts = self._search(room, record, self.pool.flags)
+            slots = self._verified(room, counts, record)
+            if self.has_rules:
+                slots = self._join(slots, self.match_rules(room, record))
+            if slots.base is not None:
+                slots = slots.copy()
+            if self.pool.flags & TALLY:
+                room.tallies[2 * slots + 1] += 1
+        except BaseException:
+            self.pool.drop(room)
+            raise
         self.pool.free.append(room)
         return slots
 
     def any(self, record: Record) -> bool:
         """Whether some filter matches; stops at the first that is sure."""
         room = self.pool.take(self.shape)
-        counts = self._search(room, record, STOP)
-        result = counts & _SURE != 0 or len(self._verified(room, counts, record)) > 0
-        if not result and self.has_rules:
-            result = len(self.match_rules(room, record)) > 0
+        try:
+            counts = self._search(room, record, STOP)
+            result = counts & _SURE != 0 or len(self._verified(room, counts, record)) > 0
+            if not result and self.has_rules:
+                result = len(self.match_rules(room, record)) > 0
+        except BaseException:
+            self.pool.drop(room)
+            raise
         self.pool.free.append(room)
         return result
 

@@ -90,6 +90,7 @@ def _may_be_ignored(reader, value):
     if _type_of(value) != reader.list_type:
         return _is_plain(reader, value)
     size = size_of_list(value)
+    reader.parts += size
     if size == 0 or size > reader.longest:
         return False
     for k in range(size):  # noqa: SIM110 - a generator does not compile
@@ -183,10 +184,12 @@ def read_plain(table, event):
     reader = ReaderRecord(table, 0)
     reader.position = 0
     reader.texts = 0
+    reader.parts = 0
     rows, used = np.int64(0), np.int64(0)
     while next_of_dict(event, reader.own + _POSITION, reader.own + _KEY, reader.own + _VALUE) != 0:
         name, value = reader.key, reader.value
-        if _type_of(name) != reader.text_type:
+        reader.parts += 1
+        if reader.parts > reader.most_parts or _type_of(name) != reader.text_type:
             return np.int64(OTHER)
         place = _place_of(reader, name)
         if rows + 2 > reader.codes_length:

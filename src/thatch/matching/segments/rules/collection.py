@@ -110,6 +110,8 @@ class RuleCollection:
 
     def finish(self, job: RuleJob, built: Sequence[RuleSegment]) -> None:
         """Replace the sources of a job by what it built."""
+        for each in built:
+            each.count_dead()
         self.segments = (*(each for each in self.segments if each not in job.sources), *built)
         self.fresh = {slot: each for slot, each in self.fresh.items() if each is not job.fresh.get(slot)}
 

@@ -50,7 +50,7 @@ class RuleSegment:
         shares: LiteralShares | None = None,
     ) -> None:
         self.table, self.finding, self.layout, self.died = table, finding, layout, died
-        self.dead = int(np.count_nonzero(died != ALIVE))
+        self.count_dead()
         self.shares = shares or LiteralShares.assumed(table)
         self._by_slot = np.argsort(table.slots, kind="stable")
         self._sorted_slots = table.slots[self._by_slot]
@@ -121,6 +121,10 @@ class RuleSegment:
     def revive(self, moment: int) -> None:
         """Undo the removals of changes after this one, of which no reader knows."""
         self.died[self.died > moment] = ALIVE
+        self.count_dead()
+
+    def count_dead(self) -> None:
+        """Count the dead again, some of which another segment with the same times of death may have marked."""
         self.dead = int(np.count_nonzero(self.is_dead()))
 
     def filter(self, owner: int, schema: Schema | None) -> Filter:

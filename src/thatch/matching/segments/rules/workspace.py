@@ -13,7 +13,7 @@ from thatch.matching.problem import Slots
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.rules.folding import fold_tables
-from thatch.matching.segments.rules.kernels.events import GROW, NOT_ASCII
+from thatch.matching.segments.rules.kernels.events import BEHIND, GROW, NOT_ASCII
 from thatch.matching.segments.rules.kernels.search import MOST_SORTED, search_rows, search_rules
 from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent, RuleSearch
 from thatch.matching.segments.rules.segment import RuleSegment
@@ -26,7 +26,8 @@ __all__ = ["RuleWorkspace"]
 
 _MOST_FLAT = 64  # flat events of one event that are searched for one by one
 _LOWER = 2**32 - 1
-_BEHIND = 8  # bytes behind the last text, which a scan may read
+_ROWS, _TEXT_ROOM = 64, 4_096  # for which there is room at first
+_MOST_KEPT = 1 << 20  # for which room is kept when an event is done
 
 Found = tuple[Slots, Slots]  # slots in order, and what to verify
 
@@ -52,7 +53,7 @@ class RuleWorkspace:
         self._is_attached = False
         self._searches: list[RuleSearch] = []
         self._buffers: Mapping[str, Any] | None = None
-        self._grow(64, 4_096)
+        self._grow(_ROWS, _TEXT_ROOM)
 
     def attach(self, segments: tuple[RuleSegment, ...]) -> None:
         """Get ready to search these segments."""
@@ -71,7 +72,10 @@ class RuleWorkspace:
     def _grow(self, rows: int, text: int) -> None:
         self.event.rows = np.zeros(ROW_WIDTH * rows, np.int64)
         self.event.lows, self.event.highs = np.zeros(rows), np.zeros(rows)
-        self.event.words = np.zeros(text + _BEHIND, np.uint8)
+        self.event.words = np.zeros(text + BEHIND, np.uint8)
+
+    def _is_large(self) -> bool:
+        return len(self.event.lows) > _MOST_KEPT or len(self.event.words) > 2 * _MOST_KEPT
 
     # --- events ----------------------------------------------------------------------------------------------------------
 
@@ -79,6 +83,8 @@ class RuleWorkspace:
         """Search for an event without lists that was encoded; what `found` and `pending` take, negative if it must be read first."""
         buffers = encoder.buffers
         if self._buffers is not buffers:
+            if self._is_large():
+                self._grow(_ROWS, _TEXT_ROOM)
             self._buffers = buffers
             self.event.row_info, self.event.row_numbers = buffers["row_info"], buffers["row_numbers"]
             self.event.source = buffers["words"]
@@ -86,16 +92,15 @@ class RuleWorkspace:
         if encoder.attributes.anywhere >= 0:
             self._learn(encoder.attributes)
         tables = self._table, self._rule_tables, self._search_tables, self._count
-        counts = search_rows(*tables, moment, rows, numeric)
-        if counts == NOT_ASCII:
-            folding = fold_tables()
-            self.event.fold_pages, self.event.fold_places = folding.pages, folding.places
-            self.event.fold_content = folding.content
-            counts = search_rows(*tables, moment, rows, numeric)
-        while counts == GROW:
-            size = max(len(self.event.words), 2 * len(self.event.source))
-            self._grow(max(len(self.event.lows), rows), 2 * size)
-            counts = search_rows(*tables, moment, rows, numeric)
+        while (counts := search_rows(*tables, moment, rows, numeric)) in (GROW, NOT_ASCII):
+            if counts == NOT_ASCII:
+                folding = fold_tables()
+                self.event.fold_pages, self.event.fold_places = folding.pages, folding.places
+                self.event.fold_content = folding.content
+            elif rows > len(self.event.lows):
+                self._grow(rows, len(self.event.words))
+            else:
+                self._grow(len(self.event.lows), 2 * len(self.event.words))
         return int(counts)
 
     def found(self, counts: int) -> Slots:
@@ -144,8 +149,9 @@ class RuleWorkspace:
         texts = {number: place[1] for number, (_, place) in enumerate(known) if place[0] == 6}
         encoded = {number: (text.encode(), fold(text).encode()) for number, text in texts.items()}
         size = sum(len(raw) + len(folded) for raw, folded in encoded.values())
-        if len(known) > len(self.event.lows) or size + _BEHIND > len(self.event.words):
-            self._grow(max(len(known), len(self.event.lows)), max(2 * size, len(self.event.words)))
+        if self._is_large() or len(known) > len(self.event.lows) or size + BEHIND > len(self.event.words):
+            kept = (_ROWS, _TEXT_ROOM) if self._is_large() else (len(self.event.lows), len(self.event.words))
+            self._grow(max(len(known), kept[0]), max(2 * size, kept[1]))
         event, at = self.event, 0
         event.anywhere, event.is_listed = numbers.get(ANYWHERE, -1), 1
         for number, (attribute, place) in enumerate(known):

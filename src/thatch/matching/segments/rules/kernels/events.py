@@ -8,9 +8,10 @@ from thatch.compiled.decorators import subkernel
 from thatch.matching.segments.rules.folding import MOST_GROWTH
 from thatch.matching.segments.rules.records import ROW_WIDTH
 
-__all__ = ["GROW", "INEXACT", "NOT_ASCII", "file_rows"]
+__all__ = ["BEHIND", "GROW", "INEXACT", "NOT_ASCII", "file_rows"]
 
 GROW, INEXACT, NOT_ASCII = -1, -2, -3
+BEHIND = 8  # bytes behind the last text, which a scan may read
 _TEXT, _NUMBER, _NAN = 6, 5, 4
 _EXACT = 2.0**53
 
@@ -55,6 +56,8 @@ def _file_text(event, row, source, size, target):
         seen |= byte
     end = target + size
     event.rows[at + 1], event.rows[at + 2] = target, end
+    if seen >= 128 and target + (1 + MOST_GROWTH) * size > event.words_length - BEHIND:
+        return np.int64(GROW)
     if seen < 128:
         for k in range(size):
             byte = event.words[target + k]
@@ -86,7 +89,7 @@ def file_rows(event, n_rows, is_numeric):
     if ROW_WIDTH * n_rows > event.rows_length:
         return np.int64(GROW)
     number, source, target, filed = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    room = event.words_length - 8
+    room = event.words_length - BEHIND
     for row in range(n_rows):
         code = np.int64(event.row_info[2 * n_rows + row])
         kind = code & 7
@@ -102,7 +105,7 @@ def file_rows(event, n_rows, is_numeric):
             _file_number(event, filed, code - kind, event.row_numbers[row])
         elif kind == _TEXT:
             size = np.int64(event.row_info[3 * n_rows + number])
-            if target + (1 + MOST_GROWTH) * size > room:
+            if target + 2 * size > room:
                 return np.int64(GROW)
             target = _file_text(event, filed, source, size, target)
             if target < 0:
