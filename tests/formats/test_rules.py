@@ -202,3 +202,22 @@ def test_filters_that_are_parsed_already_are_one_for_each_row():
     table = pa.table({"subscription": ["a", "b"]})
     with pytest.raises(TableError, match="a filter for each row, got 1 for 2 rows"):
         thatch.Engine().subscribe_many(table, filters=[thatch.parse("x = 1")])
+
+
+def test_a_list_of_rules_of_eventbridge_is_known_by_its_beginning(tmp_path):
+    path = tmp_path / "rules.json"
+    rules = [
+        {"Name": "a", "State": "ENABLED", "EventPattern": '{"x": ["a"]}'},
+        {"Name": "b", "State": "DISABLED", "EventPattern": '{"x": ["b"]}'},
+        {"Name": "c", "State": "ENABLED", "ScheduleExpression": "rate(5 minutes)"},
+    ]
+    for indent in (None, 4):
+        path.write_text(json.dumps({"Rules": rules}, indent=indent))
+        for language in (None, "eventbridge"):
+            found = read_rules(str(path), Reading(language=language))
+            assert texts_of(found) == {"a": "x = 'a'"}
+            assert [row for row, _ in found.rejects] == [1, 2]
+            assert found.rejects[0][1] == f"{path}: b: This rule is disabled and left out"
+    path.write_text('{"subscription": "r", "filter": "x = 1"}\n')
+    assert read_rules(str(path)).table["filter"].to_pylist() == ["x = 1"]
+    assert not holds_rules(str(tmp_path / "none.json"), Reading())

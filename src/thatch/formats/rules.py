@@ -2,13 +2,15 @@
 
 Which language it is, the ending of a file tells (`.yml` is Sigma) or `Reading.language`. In a table it is that of the column
 `filter`; in a `.txt` file every line is a filter, and its number the id; a file whose ending belongs to the language is
-read as a whole, and so are all of a folder, with the folders in it.
+read as a whole, and so are all of a folder, with the folders in it. A `.json` file that begins as `aws events list-rules`
+prints rules has the rules of EventBridge.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from glob import glob
@@ -30,6 +32,9 @@ from thatch.model.schema import Schema
 __all__ = ["holds_rules", "read_rules"]
 
 _LINES = ".txt"
+_EVENTBRIDGE = "eventbridge"
+_RULE_LIST = re.compile(r'\s*\{\s*"(?:Rules"\s*:\s*\[|NextToken"\s*:)')
+_START = 1_000  # characters that tell what a file is
 _LONGEST_FILE = 32 << 20  # characters of a file that is rules as a whole
 
 
@@ -65,9 +70,23 @@ def _rules_language(path: str, reading: Reading) -> str | None:
         names = [reading.language] if reading.language is not None else [*LANGUAGES]
         return next((name for name in names if _has_files(path, name)), None)
     suffix = Path(path).suffix
+    if (
+        reading.language in (None, _EVENTBRIDGE)
+        and suffix.lower() == ".json"
+        and _is_rule_list(path, reading)
+    ):
+        return _EVENTBRIDGE
     if reading.language is None:
         return language_of_suffix(suffix)
     return reading.language if suffix.lower() in language_called(reading.language).suffixes else None
+
+
+def _is_rule_list(path: str, reading: Reading) -> bool:
+    """Whether a file begins as a list of EventBridge rules, and not with a row."""
+    if not Path(path).is_file():
+        return False
+    with open_text(path, reading) as stream:
+        return _RULE_LIST.match(stream.read(_START)) is not None
 
 
 def _has_files(path: str, language: str) -> bool:

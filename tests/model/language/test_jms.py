@@ -3,8 +3,10 @@ from __future__ import annotations
 import operator
 
 import pytest
+from hypothesis import given
 
 import thatch
+from tests.model.language.selectors import events, selectors, truth_of, written
 from thatch.errors import FilterSyntaxError, NeverMatchesError
 
 ORDER = {
@@ -113,6 +115,38 @@ def test_arithmetic_is_moved_to_the_other_side(number, factor, sign):
         8.5 - number * factor, 1
     )
     assert not holds(f"NOT {moved}", {"x": "a"})
+
+
+@given(selectors, events)
+def test_a_selector_means_what_its_parts_do(selector, event):
+    truth = truth_of(selector, event)
+    assert holds(written(selector), event) == (truth is True)
+    assert holds(f"NOT {written(('not', selector))}", event) == (truth is True)
+    assert holds(written(("not", selector)), event) == (truth is False)
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        ("x + x > x", "x > 0"),
+        ("x * 3 - x = 4", "x = 2"),
+        ("x - x = 0", "x <= 0 or x > 0"),
+        ("x > x * 2", "x < 0"),
+        ("x >= x + 1 OR TRUE", "true"),
+    ],
+)
+def test_an_attribute_may_stand_beside_itself(selector, text):
+    assert thatch.parse(selector, language="jms") == thatch.parse(text)
+
+
+@pytest.mark.parametrize("value", [5, 0.5, "a", "", True, False])
+def test_a_value_is_equal_to_itself(value):
+    for selector in ("x = x", "x IN (x)", "NOT x <> x", "NOT x < x"):
+        assert holds(selector, {"x": value})
+        assert not holds(f"NOT {selector}", {"x": value})
+        assert not holds(selector, {"x": None})
+        assert not holds(selector, {})
+    assert holds("x <= x", {"x": value}) == (not isinstance(value, bool))
 
 
 def test_what_arithmetic_leaves_is_the_decimal_that_could_have_been_written():

@@ -43,6 +43,10 @@ class Term:
         """Times a constant."""
         return Term(self.key, self.factor * factor, self.offset * factor, is_plain=False)
 
+    def plus(self, other: Term) -> Term:
+        """Plus a term of the same attribute."""
+        return Term(self.key, self.factor + other.factor, self.offset + other.offset, is_plain=False)
+
     def shifted(self, offset: Fraction) -> Term:
         """Plus a constant."""
         return Term(self.key, self.factor, self.offset + offset, is_plain=False)
@@ -89,7 +93,9 @@ def combined(left: Operand, sign: str, right: Operand) -> Operand:
 
 def _combined(left: Operand, sign: str, right: Operand) -> Operand:
     if isinstance(left, Term) and isinstance(right, Term):
-        raise ValueError("arithmetic on one attribute and constants: two attributes cannot be combined")  # noqa: TRY004
+        if left.key != right.key or sign not in "+-":
+            raise ValueError("arithmetic on one attribute and constants: two attributes cannot be combined")
+        return left.plus(right.scaled(Fraction(1 if sign == "+" else -1)))
     if isinstance(left, Term) or isinstance(right, Term):
         return _around(left, sign, right)
     if not isinstance(left, Fraction) or not isinstance(right, Fraction):
@@ -137,6 +143,8 @@ def compared(left: Operand, operator: str, right: Operand) -> Truth:
             right = right.quoted
         elif left.quoted is not None:
             left = left.quoted
+        elif left.key == right.key:
+            return _beside_itself(left, operator, right)
         else:
             raise ValueError("an attribute beside a constant: two attributes cannot be compared")
     if isinstance(left, Term):
@@ -146,6 +154,24 @@ def compared(left: Operand, operator: str, right: Operand) -> Truth:
     if left is None or right is None:
         return _UNKNOWN
     return Truth.of(value=_holds(left, operator, right))
+
+
+def _beside_itself(left: Term, operator: str, right: Term) -> Truth:
+    """A comparison of an attribute with itself, perhaps with arithmetic."""
+    if not left.is_plain or not right.is_plain:
+        difference = left.plus(right.scaled(Fraction(-1)))
+        unequal = _not_number(left.key) if left.is_plain or right.is_plain else NEVER  # text beside a number
+        truth = _beside(difference, operator, Fraction(0))
+        return (
+            Truth(Or((truth.yes, unequal)), truth.no)
+            if operator == "!="
+            else Truth(truth.yes, Or((truth.no, unequal)))
+        )
+    number = _when(_is_number(left.key), value=operator in ("=", "<=", ">="))
+    text = _when(Compare(left.key, ">=", ""), value=operator in ("=", "<=", ">="))
+    boolean = _when(In(left.key, (True, False)), value=operator == "=")
+    parts = (number, text, boolean)
+    return Truth(Or(tuple(each.yes for each in parts)), Or(tuple(each.no for each in parts)))
 
 
 def _holds(left: Constant, operator: str, right: Constant) -> bool:
@@ -201,6 +227,10 @@ def _when(known: Expression, *, value: bool) -> Truth:
 
 def _is_number(key: str) -> Expression:
     return Or((Compare(key, "<=", 0), Compare(key, ">", 0)))
+
+
+def _not_number(key: str) -> Expression:
+    return Or((Compare(key, ">=", ""), In(key, (True, False))))
 
 
 def _is_present(key: str) -> Expression:

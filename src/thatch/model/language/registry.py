@@ -59,8 +59,11 @@ LANGUAGES: Mapping[str, Language] = {
     "eventbridge": Language(
         reader="patterns.expression_of_source",
         what="AWS EventBridge event patterns, as an object or as JSON text",
+        rules="event_rules.rules_of_lists",
     ),
-    "sns": Language(reader="sns.expression_of_policy", what="filter policies of Amazon SNS"),
+    "sns": Language(
+        reader="sns.expression_of_policy", what="filter policies of Amazon SNS, as an object or as JSON text"
+    ),
     "labels": Language(
         reader="labels.expression_of_labels", what="Kubernetes label selectors and Alertmanager matchers"
     ),
