@@ -14,10 +14,14 @@ import numpy as np
 from thatch.engine import container
 from thatch.errors import IndexFileError, ThatchError, shown
 from thatch.model.language import parse
-from thatch.windows.problem import Group, Occurrence, Rule
-from thatch.windows.progress import Progress, progress_of
+from thatch.model.values import is_id
+from thatch.windows.problem import LONGEST, Group, Occurrence, Rule
+from thatch.windows.progress import Progress, place_of, progress_of, time_of
 
-__all__ = ["read_window", "write_window"]
+__all__ = ["COUNTS", "read_window", "write_window"]
+
+COUNTS = ("alerts", "late", "without_key", "evicted_keys", "hurried")
+_FARTHEST = 10**18  # microseconds: farther than any watermark, from the least time less the greatest lateness
 
 _KIND = "window"
 _EXPECTED = "a saved window"
@@ -68,22 +72,57 @@ def read_window(path: str | os.PathLike[str]) -> Held:
         steps = tuple(each if isinstance(each, str) else parse(each["filter"]) for each in given.pop("steps"))
         rule = Rule(**{**given, "by": tuple(given["by"])}, steps=steps)
         waiting = [
-            Occurrence(time, _group(group), _what(rule, what)) for time, group, what in content["waiting"]
+            Occurrence(time_of(time), _group(rule, group), _what(rule, what))
+            for time, group, what in content["waiting"]
         ]
         keys: OrderedDict[Group, Progress] = OrderedDict()
         for group, last, state in content["keys"]:
-            progress = keys[_group(group)] = progress_of(rule)
-            progress.last = last
-            progress.restore(state)
-    except (KeyError, TypeError, ValueError, ThatchError) as error:
-        raise IndexFileError(_EXPECTED, f"a damaged one ({error})", str(where)) from error
-    return rule, content["limits"], waiting, keys
+            progress = keys[_group(rule, group)] = progress_of(rule)
+            progress.last = time_of(last)
+            progress.restore(rule, state)
+        limits = _limits(content["limits"])
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AttributeError,
+        RecursionError,
+        ThatchError,
+    ) as error:
+        raise IndexFileError(_EXPECTED, f"a damaged one ({shown(str(error))})", str(where)) from error
+    return rule, limits, waiting, keys
 
 
-def _group(read: list[Any]) -> Group:
-    subscription, place = read
-    return subscription, tuple(map(tuple, place))
+def _limits(read: dict[str, Any]) -> dict[str, Any]:
+    """What else there is, looked over."""
+    numbers = [read["lateness"], read["max_keys"], read["max_waiting"], *read["counts"].values()]
+    if any(type(each) is not int or each < 0 for each in numbers) or read["lateness"] > LONGEST:
+        raise ValueError("limits")
+    if read["max_keys"] < 1 or read["max_waiting"] < 1 or set(read["counts"]) != set(COUNTS):
+        raise ValueError("limits")
+    if read["watermark"] is not None and (
+        type(read["watermark"]) is not int or abs(read["watermark"]) > _FARTHEST
+    ):
+        raise ValueError("watermark")
+    return read
+
+
+def _group(rule: Rule, read: list[Any]) -> Group:
+    subscription, places = read
+    if (subscription != "" and not is_id(subscription)) or len(places) != len(rule.by):
+        raise ValueError("a key")
+    return subscription, tuple(map(place_of, places))
 
 
 def _what(rule: Rule, read: list[Any]) -> tuple[Any, ...]:
-    return tuple(map(tuple, read)) if rule.kind == "distinct" else tuple(read)
+    if rule.kind == "distinct":
+        (value,) = read
+        return (place_of(value),)
+    steps = tuple(read)
+    possible = range(len(rule.steps)) if rule.kind == "sequence" else ()
+    if any(type(each) is not int or each not in possible for each in steps) or list(steps) != sorted(
+        set(steps)
+    ):
+        raise ValueError("steps")
+    return steps

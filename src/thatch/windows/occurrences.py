@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -18,6 +18,8 @@ from thatch.windows.problem import Occurrence, Rule
 __all__ = ["MAX_KEYS_AN_EVENT", "Occurrences", "moment", "occurrences_of"]
 
 MAX_KEYS_AN_EVENT = 1_000  # lists of one event side by side multiply
+MAX_OCCURRENCES_AN_EVENT = 1_000_000  # keys times subscriptions
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _A_TIME = "seconds since 1970 or a time such as '2026-01-31T12:00:00Z', of the years 1 to 9999"
 
 
@@ -56,6 +58,11 @@ def occurrences_of(
         return Occurrences(when, [])
     assert when is not None
     rows = [row for row in _rows(record, list(needed)) if all(cut[0] not in (0, 4) for cut in row)]
+    if len(wants) * len(rows) > MAX_OCCURRENCES_AN_EVENT:
+        raise EventError(
+            f"at most {MAX_OCCURRENCES_AN_EVENT:,} keys of all subscriptions for one event",
+            f"{len(rows):,} keys for each of {len(wants):,} subscriptions",
+        )
     width = len(rule.by)
     some = [
         Occurrence(when, (subscription, row[:width]), row[width:] or what)
@@ -115,14 +122,18 @@ def moment(value: float | datetime, where: str) -> int:
         if value.utcoffset() is None:
             expected = "a datetime with a time zone, such as datetime.now(UTC)"
             raise EventError(expected, f"{shown(value)} without one", where)
-        number = value.timestamp()
+        return (value - _EPOCH) // _MICROSECOND
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         raise EventError(_A_TIME, shown(value), where)
     return _of_number(number, where)
 
 
+def _is_time(number: float) -> bool:
+    return FIRST_MICROSECOND <= number * 10**6 <= LAST_MICROSECOND  # NaN is not
+
+
 def _of_number(number: float, where: str) -> int:
-    if not FIRST_MICROSECOND <= number * 10**6 <= LAST_MICROSECOND:  # NaN is not either
+    if not _is_time(number):
         raise EventError(_A_TIME, shown(number), where)
     return number * 10**6 if isinstance(number, int) else round(number * 10**6)
 
@@ -130,7 +141,7 @@ def _of_number(number: float, where: str) -> int:
 def _time_of(record: Record, key: str, *, is_needed: bool) -> int | None:
     """When an event happened, by its attribute."""
     place = record.point(key)
-    if place[0] == RANK_NUMBER:
+    if place[0] == RANK_NUMBER and (is_needed or _is_time(place[1])):
         return _of_number(place[1], name_of(key))
     if place[0] == RANK_TEXT:
         time = microseconds_of(place[1])

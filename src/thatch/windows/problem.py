@@ -14,15 +14,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from thatch.errors import ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.lines import Cut
 from thatch.model.lines import Literal as Value
+from thatch.model.names import ANYWHERE, DERIVATIONS, derived_key, key_of, name_of, split
+from thatch.model.values import is_id
 
 __all__ = [
+    "LONGEST",
     "MAX_AT_LEAST",
     "MAX_STEPS",
     "Alert",
@@ -39,7 +41,7 @@ __all__ = [
 
 MAX_AT_LEAST = 100_000  # what a key must remember grows with it
 MAX_STEPS = 100
-_LONGEST = 100 * 366 * 86_400  # seconds
+LONGEST = 100 * 366 * 86_400 * 10**6  # microseconds
 _UNITS = {"us": 1, "ms": 1_000, "s": 10**6, "m": 60 * 10**6, "h": 3_600 * 10**6, "d": 86_400 * 10**6}
 
 Kind = Literal["count", "distinct", "sequence"]
@@ -112,6 +114,12 @@ class Rule:
     time: str = '"time"'
 
     def __post_init__(self) -> None:
+        if self.kind not in {"count", "distinct", "sequence"}:
+            raise ParameterError("count, distinct or sequence", shown(self.kind), "kind")
+        if (self.kind == "distinct") != (self.attribute != ""):
+            raise ParameterError(
+                "an attribute where its values are to be distinct", shown(self.attribute), "attribute"
+            )
         if self.kind == "sequence":
             if not 2 <= len(self.steps) <= MAX_STEPS:
                 raise ParameterError(f"2 to {MAX_STEPS} steps", f"{len(self.steps)}", "steps")
@@ -119,8 +127,11 @@ class Rule:
             raise ParameterError(
                 f"a whole number from 1 to {MAX_AT_LEAST:,}", shown(self.at_least), "at_least"
             )
-        if self.within <= 0:
-            raise ParameterError("a time above 0", f"{self.within}", "within")
+        if not _is_whole(self.within) or not 0 < self.within <= LONGEST:
+            raise ParameterError("a time above 0", shown(self.within), "within")
+        for each in (*self.by, self.time, *([self.attribute] if self.attribute else ())):
+            if not _is_key(each):
+                raise ParameterError("the key of an attribute", shown(each))
         if len(set(self.by)) != len(self.by):
             raise ParameterError("each attribute once", shown(self.by), "by")
 
@@ -137,6 +148,15 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_key(key: object) -> bool:
+    """Whether a value is the key of an attribute, written as keys are."""
+    if not isinstance(key, str) or not is_id(key):
+        return False
+    functions, base = split(key)
+    is_known = base != ANYWHERE and (not functions or functions in DERIVATIONS)
+    return is_known and base == key_of(name_of(base)) and key == derived_key(functions, base)
+
+
 def microseconds(value: object, what: str) -> int:
     """The microseconds of a duration: a number of seconds, a timedelta, or a text such as `90s`, `5m`, `1.5h`, `2d`."""
     number: float | None = None
@@ -151,7 +171,7 @@ def microseconds(value: object, what: str) -> int:
             number = None
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         number = value
-    if number is None or not isfinite(number) or not 0 <= number <= _LONGEST:
+    if number is None or not 0 <= number <= LONGEST / 10**6:  # NaN is not either
         raise ParameterError("seconds, a timedelta or a text such as 90s, 5m, 1.5h or 2d", shown(value), what)
     return round(number * 10**6)
 

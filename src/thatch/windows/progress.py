@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
-from thatch.model.lines import Cut
+from thatch.model.derived import FIRST_MICROSECOND, LAST_MICROSECOND
+from thatch.model.lines import Cut, point, value_at
+from thatch.model.values import is_text
 from thatch.windows.problem import Fulfilment, Rule
 
-__all__ = ["Progress", "progress_of"]
+__all__ = ["Progress", "place_of", "progress_of", "time_of"]
 
 
 class Progress(ABC):
@@ -32,8 +35,8 @@ class Progress(ABC):
         """All that is remembered, as JSON can hold it."""
 
     @abstractmethod
-    def restore(self, state: list[Any]) -> None:
-        """Remember what `state` gave."""
+    def restore(self, rule: Rule, state: list[Any]) -> None:
+        """Remember what `state` gave; raises for what it never gives."""
 
 
 class _Count(Progress):
@@ -59,8 +62,8 @@ class _Count(Progress):
     def state(self) -> list[Any]:
         return list(self.times)
 
-    def restore(self, state: list[Any]) -> None:
-        self.times = deque(map(int, state))
+    def restore(self, rule: Rule, state: list[Any]) -> None:
+        self.times = deque(_rising(rule, map(time_of, state)))
 
 
 class _Distinct(Progress):
@@ -87,8 +90,9 @@ class _Distinct(Progress):
     def state(self) -> list[Any]:
         return [[list(value), time] for value, time in self.times.items()]
 
-    def restore(self, state: list[Any]) -> None:
-        self.times = {tuple(value): int(time) for value, time in state}
+    def restore(self, rule: Rule, state: list[Any]) -> None:
+        _rising(rule, [time_of(time) for _, time in state])
+        self.times = {place_of(value): time for value, time in state}
 
 
 class _Sequence(Progress):
@@ -118,8 +122,35 @@ class _Sequence(Progress):
     def state(self) -> list[Any]:
         return list(self.begun)
 
-    def restore(self, state: list[Any]) -> None:
-        self.begun = [None if each is None else int(each) for each in state]
+    def restore(self, rule: Rule, state: list[Any]) -> None:
+        if len(state) not in {0, len(rule.steps) - 1}:
+            raise ValueError("steps")
+        self.begun = [None if each is None else time_of(each) for each in state]
+
+
+def _rising(rule: Rule, times: Iterable[int]) -> list[int]:
+    some = list(times)
+    if some != sorted(some) or len(some) >= rule.at_least:
+        raise ValueError("times")
+    return some
+
+
+def time_of(read: Any) -> int:
+    """A time of a saved window; raises for what is none."""
+    if type(read) is not int or not FIRST_MICROSECOND <= read <= LAST_MICROSECOND:
+        raise ValueError("a time")
+    return read
+
+
+def place_of(read: Any) -> Cut:
+    """A point of a saved window; raises for what is none."""
+    place = tuple(read)
+    value = value_at(place)
+    if not is_text(value) if isinstance(value, str) else type(value) not in {int, float, bool, type(None)}:
+        raise ValueError("a value")
+    if place != point(value):
+        raise ValueError("a point")
+    return place
 
 
 def progress_of(rule: Rule) -> Progress:

@@ -78,7 +78,7 @@ class Window:
         self._watermark: int | None = None
         self._waiting: list[Occurrence] = []  # a heap
         self._keys: OrderedDict[Group, Progress] = OrderedDict()  # by the time of the last occurrence
-        self._counts = dict.fromkeys(("alerts", "late", "without_key", "evicted_keys", "hurried"), 0)
+        self._counts = dict.fromkeys(files.COUNTS, 0)
 
     # --- rules ---------------------------------------------------------------------------------------------------
 
