@@ -261,11 +261,13 @@ class SegmentIndex:
         return lambda number: hints.spread(keys[number])
 
     def finish(self, job: MergeJob | RuleJob, built: Sequence[Segment] | Sequence[RuleSegment]) -> None:
-        """Replace the sources of a job by the segments that it built."""
+        """Replace the sources of a job by the segments that it built; a stale job changes nothing, and is due again."""
+        if job.is_stale:
+            self._job = None
+            return
         for slot, moment in job.deaths:
             for segment in built:
-                owner = segment.find(slot)
-                if owner >= 0:
+                if (owner := segment.find(slot)) >= 0:
                     segment.remove(owner, moment)
                     break
         if isinstance(job, RuleJob):
@@ -297,7 +299,7 @@ class SegmentIndex:
         for source in self._sources():
             source.revive(view.moment)
         if self._job is not None:
-            self._job.deaths[:] = [each for each in self._job.deaths if each[1] <= view.moment]
+            self._job.is_stale = True
         self._is_thin = True  # perhaps; whoever merges next looks
 
     def renumber(self, new_slot: Int64s) -> SegmentIndex:

@@ -25,10 +25,15 @@ _TIER = 8_192  # filters of a segment of the lowest tier
 
 @dataclass(slots=True)
 class MergeJob:
-    """Sources to merge into one segment. `deaths` has the owners that die meanwhile: slot and change."""
+    """Sources to merge into one segment.
+
+    `deaths` has the owners that die meanwhile: slot and change. A job is stale once a change was undone: what was built
+    may lack an owner that lives again.
+    """
 
     sources: list[Source]
     deaths: list[tuple[int, int]] = field(default_factory=list)
+    is_stale: bool = False
     spreads: Spreads | None = None
 
     def build(self) -> list[Segment]:

@@ -113,7 +113,11 @@ class RuleCollection:
         for each in built:
             each.count_dead()
         self.segments = (*(each for each in self.segments if each not in job.sources), *built)
-        self.fresh = {slot: each for slot, each in self.fresh.items() if each is not job.fresh.get(slot)}
+        dead = {slot for slot, _ in job.deaths}
+        # What has the slot of one that died was added later, even if it is the same filter.
+        self.fresh = {
+            slot: each for slot, each in self.fresh.items() if slot in dead or each is not job.fresh.get(slot)
+        }
 
     def attributes(self) -> npt.NDArray[np.int32]:
         """The numbers of all attributes that rules name."""

@@ -24,13 +24,14 @@ Fresh = Mapping[int, Filter]  # rules that are in no segment yet, by slot
 
 @dataclass(slots=True)
 class RuleJob:
-    """Sources to merge into one segment, or one to lay out again. `deaths` are rules that die meanwhile: slot and change."""
+    """Sources to merge into one segment, or one to lay out again. `deaths` and `is_stale` as of a `MergeJob`."""
 
     sources: Sequence[RuleSegment]
     keys: Sequence[str]  # of the index's attributes
     number: Callable[[str], int]
     fresh: Fresh = field(default_factory=dict)
     deaths: list[tuple[int, int]] = field(default_factory=list)
+    is_stale: bool = False
 
     def build(self) -> list[RuleSegment]:
         """The new segment, if some rule lives."""

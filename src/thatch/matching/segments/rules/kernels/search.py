@@ -80,11 +80,12 @@ def _take_number(rules, search, attribute, bits):
 
 @subkernel
 def _take_class(rules, search, attribute, kind):
-    """Note the class of an attribute's value."""
-    if kind != 0 and search.classes[attribute] == 0:
-        search.touched[search.n_touched] = attribute
-        search.n_touched += 1
-    search.classes[attribute] = kind
+    """Note the class of an attribute's value; of several values, that of the last one that is not missing."""
+    if kind != 0:
+        if search.classes[attribute] == 0:
+            search.touched[search.n_touched] = attribute
+            search.n_touched += 1
+        search.classes[attribute] = kind
     at = 8 * np.int64(attribute) + kind
     rules.class_hits[at] += 1
     for k in range(rules.class_at[at], rules.class_at[at + 1]):

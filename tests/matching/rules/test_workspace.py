@@ -1,0 +1,77 @@
+"""Searches of rules for events of every shape: plain, with lists, with more flat events than are tried one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thatch import parse
+from thatch.matching.segments import SegmentIndex
+from thatch.matching.segments.rules.records import RuleSearch
+from thatch.matching.segments.rules.workspace import RuleWorkspace
+from thatch.model.events import read_event
+
+RULES = [
+    "o.p like '%ab%'",
+    "o.p like '%ab%' and o.q = 5",
+    "lower(o.p) = 'x' and o.q is missing",
+    "o.p like 'a%c_' or l like '%z%'",
+    "o.p like '%c%' and not o.q > 7",
+]
+
+
+def nested(count: int) -> dict[str, Any]:
+    """An event of very many flat events, in which an attribute is given and missing in turn."""
+    inner = [{"p": ["zab", "c"]}, {"q": 5}, {"p": "X"}, {"p": ["cab"], "q": [5, 8]}]
+    return {"o": [inner[number % 4] for number in range(count)], "l": ["a", "b"] * count}
+
+
+@pytest.mark.parametrize("count", [1, 3, 20, 300])
+def test_an_attribute_with_many_values_is_noted_once(count: int) -> None:
+    index = SegmentIndex()
+    index.extend(dict(enumerate(map(parse, RULES))))
+    (segment,) = index.view.shape.rules
+    workspace = RuleWorkspace()
+    workspace.attach(index.view.shape.rules)
+    record = read_event(nested(count))
+    workspace.search_record(record, index.view.shape.attributes.number, 10)
+    assert workspace._search_tables[RuleSearch.n_touched] <= len(segment.table.attributes)
+    (search,) = workspace._searches
+    assert not search.classes.any()
+
+
+@pytest.mark.parametrize("count", [1, 3, 20, 300])
+def test_lists_in_lists_match_what_the_filters_match(count: int) -> None:
+    index, filters = SegmentIndex(), [parse(text) for text in RULES]
+    index.extend(dict(enumerate(filters)))
+    event = nested(count)
+    assert index.match(read_event(event)) == [
+        slot for slot, each in enumerate(filters) if each.matches(event)
+    ]
+    flat = {"o.p": "xab", "o.q": 5, "l": "z"}
+    assert index.view.match_plain(flat, np.ndarray.tolist) == [0, 1, 3]
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 200])
+def test_more_matches_than_are_sorted_in_the_kernel_come_in_order(count: int) -> None:
+    index = SegmentIndex()
+    index.extend({7 * number % 1_009: parse(f"a like '%{'xy'[number % 2]}%'") for number in range(count)})
+    event = {"a": "xy"}
+    found = index.view.match_plain(event, np.ndarray.tolist)
+    assert found == sorted(7 * number % 1_009 for number in range(count))
+
+
+def test_stamps_of_earlier_searches_are_stale_when_they_are_counted_from_one_again() -> None:
+    index = SegmentIndex()
+    index.extend(dict(enumerate(map(parse, RULES))))
+    workspace = RuleWorkspace()
+    workspace.attach(index.view.shape.rules)
+    numbers = index.view.shape.attributes.number
+    first, other = read_event({"o": {"p": "ab", "q": 5}}), read_event({"o": {"p": "x"}})
+    assert workspace.search_record(first, numbers, 10)[0].tolist() == [0]  # stamped with 1
+    workspace._search_tables[RuleSearch.epoch] = 2**31 - 2
+    assert workspace.search_record(other, numbers, 10)[0].tolist() == [2]
+    assert workspace._search_tables[RuleSearch.epoch] == 1
+    assert workspace.search_record(first, numbers, 10)[0].tolist() == [0]
