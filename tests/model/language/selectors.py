@@ -163,8 +163,9 @@ _leaves = st.one_of(
     st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _operands, _constants),
     st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _constants, _operands),
     st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _constants, _constants),
+    st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _attributes, _attributes),
     st.tuples(st.just("between"), _operands, _constants, _constants),
-    st.tuples(st.just("in"), _attributes, st.lists(_constants, min_size=1, max_size=3)),
+    st.tuples(st.just("in"), _attributes, st.lists(_constants | _attributes, min_size=1, max_size=3)),
     st.tuples(st.just("in"), _constants, st.lists(_attributes | _constants, min_size=1, max_size=3)),
     st.tuples(st.just("like"), _attributes, st.sampled_from(["a%", "%b", "_", "%", "", "a_%"])),
 )

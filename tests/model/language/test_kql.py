@@ -51,6 +51,17 @@ def test_a_query_finds_what_kibana_does(query, wanted):
     assert finds(query) is wanted
 
 
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("warning", True), ("warn", False), ("warn*", True), ('"warn*"', False), ("Alice", True), ('"a \\"b\\" *c"', True), ("windows 11", True), ("win* 11", True),
+        ("1200", False), ("443", True), ("not security", False), ("not absent", True), ("security and (none or ok: true)", True), ("none or Smith", True), ("true", True),
+    ],
+)  # fmt: skip
+def test_a_value_without_a_field_is_looked_for_in_all_texts(query, wanted):
+    assert finds(query) is wanted
+
+
 def test_a_word_that_looks_like_a_number_is_the_number_and_the_text():
     assert thatch.parse("x: 200", language="kql") == thatch.parse("x in (200, '200')")
     assert thatch.parse("x: true", language="kql") == thatch.parse("x in (true, 'true')")
@@ -103,7 +114,8 @@ def test_deviation_one_element_of_a_list_decides():
 @pytest.mark.parametrize(
     ("query", "words", "column"),
     [
-        ("error", "every value needs its field, got the end of the query", 6),
+        ("x: { y }", "in braces every value needs its field, got `}`", 8),
+        ("windows 11 x: 2", "`and`, `or` or the end, got `x`", 12),
         ('ok: "a" failed', "`and`, `or` or the end", 9),
         ("x: (a or b", "Expected `)`", 11),
         ("x: { y: 1", "Expected `}`", 10),

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import thatch
+from thatch.errors import NeverMatchesError
 
 PROD = {"environment": "production", "tier": "frontend", "app.kubernetes.io/name": "shop"}
 
@@ -73,3 +76,39 @@ def test_every_language_is_known_by_name():
     assert thatch.parse("x = 1", language="text") == thatch.parse({"x": [1]}, language="eventbridge")
     with pytest.raises(thatch.FilterError, match="one of the languages text, eventbridge"):
         thatch.parse("x", language="cobol")
+
+
+# --- against an evaluator of its own ------------------------------------------------------------------------------
+
+keys = st.sampled_from(["a", "app.io/b", "c-d"])
+words = st.sampled_from(["x", "y", "x.y-z_1", "in"])
+requirements = st.one_of(
+    st.tuples(st.sampled_from(["", "!"]), keys),
+    st.tuples(st.sampled_from(["=", "==", "!="]), keys, words | st.just("")),
+    st.tuples(st.sampled_from(["in", "notin"]), keys, st.lists(words, min_size=1, max_size=3)),
+)
+
+
+def _selects(requirement, labels):
+    sign, key, *value = requirement
+    if sign in ("", "!"):
+        return (key in labels) == (sign == "")
+    wanted = value[0] if isinstance(value[0], list) else [value[0]]
+    return (labels.get(key) in wanted) == (sign in ("=", "==", "in"))
+
+
+def _written(requirement):
+    sign, key, *value = requirement
+    if not value:
+        return sign + key
+    return f"{key} {sign} ({', '.join(value[0])})" if isinstance(value[0], list) else f"{key}{sign}{value[0]}"
+
+
+@given(st.lists(requirements, min_size=1, max_size=4), st.dictionaries(keys, words))
+def test_a_selector_means_what_each_of_its_requirements_says(parts, labels):
+    wanted = all(_selects(each, labels) for each in parts)
+    try:
+        found = thatch.parse(",".join(map(_written, parts)), language="labels").matches(labels)
+    except NeverMatchesError:
+        found = False
+    assert found == wanted

@@ -9,7 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from thatch.model.expressions import And, Compare, Distinct, Exists, Expression, In, IsNull, Not, Or
+from thatch.model.expressions import (
+    And,
+    Compare,
+    ComparePair,
+    Distinct,
+    Exists,
+    Expression,
+    In,
+    IsNull,
+    Not,
+    Or,
+)
 from thatch.model.language.truths import FLIPPED, NEVER, Truth, is_ordered, is_value, not_ordered
 from thatch.model.lines import Literal
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
@@ -145,8 +156,12 @@ def compared(left: Operand, operator: str, right: Operand) -> Truth:
             left = left.quoted
         elif left.key == right.key:
             return _beside_itself(left, operator, right)
+        elif left.is_plain and right.is_plain:
+            return _beside_another(left.key, operator, right.key)
         else:
-            raise ValueError("an attribute beside a constant: two attributes cannot be compared")
+            raise ValueError(
+                "an attribute beside a constant: two attributes with arithmetic cannot be compared"
+            )
     if isinstance(left, Term):
         return _UNKNOWN if right is None or isinstance(right, Term) else _beside(left, operator, right)
     if isinstance(right, Term):
@@ -160,7 +175,9 @@ def _beside_itself(left: Term, operator: str, right: Term) -> Truth:
     """A comparison of an attribute with itself, perhaps with arithmetic."""
     if not left.is_plain or not right.is_plain:
         difference = left.plus(right.scaled(Fraction(-1)))
-        unequal = _not_number(left.key) if left.is_plain or right.is_plain else NEVER  # text beside a number
+        unequal = (
+            Or((_is_text(left.key), _is_boolean(left.key))) if left.is_plain or right.is_plain else NEVER
+        )  # text beside a number
         truth = _beside(difference, operator, Fraction(0))
         return (
             Truth(Or((truth.yes, unequal)), truth.no)
@@ -168,10 +185,26 @@ def _beside_itself(left: Term, operator: str, right: Term) -> Truth:
             else Truth(truth.yes, Or((truth.no, unequal)))
         )
     number = _when(_is_number(left.key), value=operator in ("=", "<=", ">="))
-    text = _when(Compare(left.key, ">=", ""), value=operator in ("=", "<=", ">="))
-    boolean = _when(In(left.key, (True, False)), value=operator == "=")
+    text = _when(_is_text(left.key), value=operator in ("=", "<=", ">="))
+    boolean = _when(_is_boolean(left.key), value=operator == "=")
     parts = (number, text, boolean)
     return Truth(Or(tuple(each.yes for each in parts)), Or(tuple(each.no for each in parts)))
+
+
+def _beside_another(left: str, operator: str, right: str) -> Truth:
+    """A comparison of two attributes: false for values of two types, as it is beside a constant, and booleans in no order."""
+    both = ComparePair(left, operator, right)
+    of_two_types = Or(
+        tuple(
+            And((of(left), Or(tuple(other(right) for other in _TYPES if other is not of)))) for of in _TYPES
+        )
+    )
+    if operator == "!=":
+        return Truth(Or((both, of_two_types)), Not(both))
+    if operator == "=":
+        return Truth(both, Or((Not(both), of_two_types)))
+    ordered = Or((And((_is_number(left), both)), And((_is_text(left), both))))
+    return Truth(ordered, Or((Not(both), of_two_types, And((_is_boolean(left), _is_boolean(right))))))
 
 
 def _holds(left: Constant, operator: str, right: Constant) -> bool:
@@ -229,8 +262,15 @@ def _is_number(key: str) -> Expression:
     return Or((Compare(key, "<=", 0), Compare(key, ">", 0)))
 
 
-def _not_number(key: str) -> Expression:
-    return Or((Compare(key, ">=", ""), In(key, (True, False))))
+def _is_text(key: str) -> Expression:
+    return Compare(key, ">=", "")
+
+
+def _is_boolean(key: str) -> Expression:
+    return In(key, (True, False))
+
+
+_TYPES = (_is_boolean, _is_number, _is_text)
 
 
 def _is_present(key: str) -> Expression:
@@ -247,10 +287,20 @@ def is_one_of(subject: Operand, members: list[Operand]) -> Truth:
     known = [each for each in known if each is not None]
     values = [literal_of(each) for each in known if not isinstance(each, Term)]
     if not subject.is_plain or not values or len(values) < len(known):
-        return Truth.any_of([compared(subject, "=", each) for each in known] or [_UNKNOWN])
+        return Truth.any_of([_is_member(subject, each) for each in known] or [_UNKNOWN])
     key = subject.key
     others = tuple(Distinct(key, each) for each in values)
     return Truth(In(key, tuple(values)), And((Not(IsNull(key)), *others)))
+
+
+def _is_member(subject: Term, member: Operand) -> Truth:
+    truth = compared(subject, "=", member)
+    if not isinstance(member, Term):
+        return truth
+    known = _is_present(subject.key) if subject.is_plain else _is_number(subject.key)
+    others = () if member.is_plain else (_is_text(member.key), _is_boolean(member.key))
+    unknown = Or((Not(Exists(member.key)), IsNull(member.key), *others))
+    return Truth(truth.yes, Or((truth.no, And((known, unknown)))))
 
 
 def _equals(member: Operand, constant: Constant) -> Truth:

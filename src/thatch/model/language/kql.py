@@ -2,7 +2,7 @@ r"""The query language of Kibana (KQL) to an expression: `status >= 500 and not 
 
     query      = term {"or" term}
     term       = factor {"and" factor}
-    factor     = "not" factor | "(" query ")" | field ":" "{" query "}" | field ":" values | field order value | "*"
+    factor     = "not" factor | "(" query ")" | field ":" "{" query "}" | field ":" values | field order value | value
     order      = "<" | "<=" | ">" | ">="
     values     = value | "(" list ")", where a list joins values by "or", "and" and "not"
     value      = words, with `*` for any text | '"' any characters '"' | "*"
@@ -10,7 +10,7 @@ r"""The query language of Kibana (KQL) to an expression: `status >= 500 and not 
 
 A word as `200` means the number and the text `200`, `true` the boolean and the text; what stands in quotes is text. An order
 compares numbers, timestamps or text, whichever its value looks like. As in Elasticsearch, `not` also holds where the field
-is missing. A backslash takes the next character as it is, but `\t`, `\r`, `\n` and `\u00e9` are what they usually are.
+is missing. A value without a field is looked for in all texts of the event. A backslash takes the next character as it is, but `\t`, `\r`, `\n` and `\u00e9` are what they usually are.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import NoReturn
 
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.derived import canonical_literal
-from thatch.model.expressions import Constant, Expression
+from thatch.model.expressions import Constant, Expression, Matches, Not
 from thatch.model.language.text import MAX_LENGTH
 from thatch.model.language.truths import Truth, is_form, is_value, only_present, or_missing, order_or_missing
-from thatch.model.names import derived_key, key_of
+from thatch.model.names import ANYWHERE, derived_key, key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number, is_text
 from thatch.model.wildcards import escape_wildcard, wildcard
@@ -103,11 +103,13 @@ class _Query:
         if self._tokens[self._at] == "*" and self._tokens[self._at + 1] != ":":
             self._at += 1
             return Truth.of(value=True)
+        if self._is_word() and self._words[self._at] not in ("and", "or") and not self._has_field():
+            return self._anywhere()
         name = self._field()
         if self._tokens[self._at] in ("<", "<=", ">", ">="):
             self._at += 1
             return self._ordered(key_of(name), self._tokens[self._at - 1])
-        self._take(":", "`:`, `<`, `<=`, `>` or `>=`: every value needs its field")
+        self._take(":", "`:`, `<`, `<=`, `>` or `>=`")
         if name == "*":
             self._take("*")
             return Truth.of(value=True)
@@ -119,6 +121,21 @@ class _Query:
         if self._tokens[self._at] == "(":
             return self._group(lambda _: self._value(key_of(name)), depth)
         return self._value(key_of(name))
+
+    def _has_field(self) -> bool:
+        return self._tokens[self._at + 1] in (":", "<", "<=", ">", ">=")
+
+    def _anywhere(self) -> Truth:
+        """A value without a field: some text of the event is that value."""
+        if self._path:
+            self._at += 1
+            self._refuse("`:`, `<`, `<=`, `>` or `>=`: in braces every value needs its field")
+        token, place = self._tokens[self._at], self._at
+        words = self._phrase()
+        text = self._text_of(token[1:-1] if token[0] == '"' else words, place)
+        form = escape_wildcard(text) if token[0] == '"' else _form_of(words)
+        found = Matches(ANYWHERE, wildcard(form))
+        return Truth(found, Not(found))
 
     def _field(self) -> str:
         token = self._tokens[self._at]
