@@ -29,13 +29,13 @@ from thatch.model.language import parse
 from thatch.model.language.registry import LANGUAGES, language_called, language_of_suffix
 from thatch.model.schema import Schema
 
-__all__ = ["holds_rules", "read_rules"]
+__all__ = ["holds_rules", "pipeline_given", "read_rules"]
 
 _LINES = ".txt"
 _EVENTBRIDGE = "eventbridge"
 _RULE_LIST = re.compile(r'\s*\{\s*"(?:Rules"\s*:\s*\[|NextToken"\s*:)')
 _START = 1_000  # characters that tell what a file is
-_LONGEST_FILE = 32 << 20  # characters of a file that is rules as a whole
+_LONGEST_FILE = 32 << 20  # characters of a file that is rules as a whole; its reader refuses more
 
 
 def holds_rules(path: str, reading: Reading) -> bool:
@@ -139,14 +139,16 @@ def _parsed(found: SubscriptionFile, language: str, schema: Schema | None) -> Su
 
 
 def _read_rules(path: str, language: str, reading: Reading) -> SubscriptionFile:
-    """All rules of a file, or of the files in a folder; a row is a rule, and every bad rule a reject that names its file."""
+    """All rules of a file, or of the files in a folder; a row is a rule, and every bad rule a reject."""
     reader, rejects = language_called(language), Rejects()
-    pipeline = _pipeline(reading)
+    pipeline = pipeline_given(reading)
     filters: list[Filter] = []
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
+    files: dict[int, str] = {}
     seen: dict[str, int] = {}
     for number, rule in enumerate(reader.rules_of(_texts(path, reader.suffixes, reading), pipeline)):
+        files[number] = rule.where
         try:
             if isinstance(rule.found, FilterError):
                 raise rule.found
@@ -154,15 +156,14 @@ def _read_rules(path: str, language: str, reading: Reading) -> SubscriptionFile:
                 raise FilterError("an id, a name or a title", "none")
             filters.append(Filter.of(rule.found, reading.schema))
         except ThatchError as error:
-            named = f"{rule.identity}: " if rule.identity else ""
-            rejects(number, f"{rule.where}: {named}{error}")
+            rejects(number, f"{rule.identity}: {error}" if rule.identity else str(error))
             continue
         count = seen[rule.identity] = seen.get(rule.identity, 0) + 1
         payload = None if rule.payload is None else json.dumps({**rule.payload, "file": rule.where})
         identity = rule.identity if count == 1 else f"{rule.identity}#{count}"
         rows.append({"subscription": identity, "payload": payload, "tags": list(rule.tags)})
         numbers.append(number)
-    return SubscriptionFile(_table(rows), numbers, rejects, filters)
+    return SubscriptionFile(_table(rows), numbers, rejects, filters, files)
 
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:
@@ -196,8 +197,8 @@ def _files(path: str, suffixes: tuple[str, ...]) -> Iterator[str]:
                     yield str(Path(folder, name))
 
 
-def _pipeline(reading: Reading) -> Any:
-    """The pipelines of Sigma rules as one; None if there are none."""
+def pipeline_given(reading: Reading) -> Any:
+    """The pipelines that rules pass through as one; None if there are none."""
     if not reading.pipelines:
         return None
     from thatch.model.language.sigma.pipelines import pipeline_of

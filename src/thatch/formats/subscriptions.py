@@ -9,7 +9,8 @@ A folder that `thatch load` wrote is read without Spark, with the schema that it
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,18 @@ class SubscriptionFile:
     ----------
     filters : the filter of each row, if they came in another language; the table then has them as Thatch's text only
         after `with_texts`
+    files : the file of each row that is a rule in one of many files
     """
 
     table: pa.Table
     rows: list[int]
     rejects: list[tuple[int, str]]
     filters: list[Filter] | None = None
+    files: Mapping[int, str] = field(default_factory=dict)
+
+    def place(self, row: int) -> str:
+        """What a row is called in messages: its file, or its number."""
+        return self.files.get(row) or f"row {row}"
 
     def with_texts(self) -> SubscriptionFile:
         """The same with all filters as Thatch's own text."""

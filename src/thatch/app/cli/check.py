@@ -59,9 +59,9 @@ def check(
             accepted.append((row, found.identity, found.filter))
     warnings = [*_inside(accepted), *_between(accepted, reading.schema, budget)]
     for row, text in sorted(errors):
-        say(f"row {row}: error: {text}")
+        say(f"{loaded.place(row)}: error: {text}")
     for row, text in sorted(warnings):
-        say(f"row {row}: warning: {text}")
+        say(f"{loaded.place(row)}: warning: {text}")
     say(f"{len(accepted):,} filters accepted, {len(errors):,} refused, {len(warnings):,} warnings")
     limit = reading.rejects
     if errors and (limit.most is None or not limit.allows(len(errors), len(accepted) + len(errors))):

@@ -13,6 +13,7 @@ from thatch.app.cli.output import say
 from thatch.app.cli.sources import load_engine
 from thatch.errors import shown
 from thatch.formats.reading import Reading
+from thatch.formats.rules import pipeline_given
 from thatch.model.values import reason_of
 
 __all__ = ["explain"]
@@ -36,6 +37,7 @@ def explain(
     Examples:
       $ thatch explain "symbol = 'IBM' and price < 150" '{"symbol": "IBM", "price": 180}'
       $ thatch explain '{"price": [{"numeric": ["<", 150]}]}' '{"price": 120}'
+      $ thatch explain "env in (prod, test)" '{"env": "prod"}' --language labels
       $ thatch explain cheap-ibm '{"symbol": "IBM", "price": 180}' --subscriptions subscriptions.csv
     """
     try:
@@ -43,7 +45,7 @@ def explain(
     except (ValueError, RecursionError) as error:
         raise EventError("an event as JSON", f"{shown(event)} ({reason_of(error)})") from None
     if subscriptions is None:
-        found = parse(filter, reading.schema)
+        found = parse(filter, reading.schema, language=reading.language, pipeline=pipeline_given(reading))
     else:
         found = load_engine(subscriptions, reading).filter(filter)
     explanation = found.explain(read)

@@ -126,7 +126,12 @@ def say_files(folder: str, files: Mapping[str, str]) -> None:
         say(f"  {folder.rstrip('/')}/{name}: {what}")
 
 
-def note_rows(what: str, rows: Sequence[tuple[int, str]], count: int | None = None) -> None:
+def note_rows(
+    what: str,
+    rows: Sequence[tuple[int, str]],
+    count: int | None = None,
+    place: Callable[[int], str] = "row {}".format,
+) -> None:
     """Print how many rows have a problem, and the first of them with their reasons; nothing if there are none.
 
     Parameters
@@ -134,13 +139,14 @@ def note_rows(what: str, rows: Sequence[tuple[int, str]], count: int | None = No
     what : follows the number of rows, such as `rows of events.csv are not events`
     rows : row numbers and reasons, the first ones
     count : the number of all rows, if `rows` are not all
+    place : what a row is called
     """
     count = len(rows) if count is None else count
     if not count:
         return
     note(f"{count:,} {what}:")
     for row, reason in rows[:SHOWN]:
-        note(f"  row {row}: {reason}")
+        note(f"  {place(row)}: {reason}")
     if count > SHOWN:
         note(f"  ... and {count - SHOWN:,} more")
 

@@ -72,14 +72,17 @@ def fill_engine(path: str, reading: Reading) -> tuple[Engine, list[tuple[int, st
                 (loaded.rows[start + kept[each["row"]]], each["reason"]) for each in refused.to_pylist()
             ]
             meter.step(part.num_rows)
-    _report_rejects(path, rejects, len(engine), reading)
+    _report_rejects(path, loaded, rejects, len(engine), reading)
     return engine, rejects, spent
 
 
-def _report_rejects(path: str, rejects: list[tuple[int, str]], good: int, reading: Reading) -> None:
+def _report_rejects(
+    path: str, loaded: SubscriptionFile, rejects: list[tuple[int, str]], good: int, reading: Reading
+) -> None:
     """Report the rows that are no subscriptions, and raise a `TableError` if there are too many."""
     rejects.sort()
-    note_rows(f"subscriptions of {path} were refused (`thatch check {path}` lists all)", rejects)
+    what = f"subscriptions of {path} were refused (`thatch check {path}` lists all)"
+    note_rows(what, rejects, place=loaded.place)
     reading.rejects.check(len(rejects), good + len(rejects), path, "subscriptions")
 
 
@@ -140,7 +143,7 @@ def load_filters(
             rejects.append((row, found))
         else:
             accepted.append((found.subscriber or found.identity, found.filter))
-    _report_rejects(path, rejects, len(accepted), reading)
+    _report_rejects(path, loaded, rejects, len(accepted), reading)
     return accepted, rejects
 
 

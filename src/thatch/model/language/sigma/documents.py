@@ -1,68 +1,89 @@
 """YAML documents with bounds on time and memory, and the place of everything in them.
 
-A document is composed into nodes, which know where they stand, and is measured before values are made of it: aliases
-may say a lot in a few lines.
+libyaml reads them. It calls itself for every level, so levels are counted before where there may be many; and aliases may
+say a lot in a few lines, so what they stand for is counted before it is written out.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import yaml
 
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError
 
-__all__ = ["MAX_FILE", "Document", "documents_of", "exact"]
+__all__ = ["Document", "documents_of", "exact"]
 
-MAX_FILE = 32 << 20  # characters of all documents together
+_LONGEST_TEXT = 32 << 20  # characters of all documents together
 _LONGEST = 1_000_000  # characters of a document
 _MOST_NODES = 200_000  # of a document, aliases followed
 _MOST_LEVELS = 64
-_Quickest: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as quick
+_FEW_BRACKETS = 1_000  # that cannot be too many levels
+_DEEP = re.compile(rf"^ {{{_MOST_LEVELS}}}|(?:[-?:][ \t]+){{{_MOST_LEVELS}}}", re.MULTILINE)
 _EXACT = 2**53
 _MERGE = "tag:yaml.org,2002:merge"
+_Quickest: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as quick
 
 
 class _Loader(_Quickest):  # type: ignore[misc]  # one of two
-    """Reads what is safe; integers that pySigma would round are their text, which is compared as the number too."""
+    """Reads what is safe; refuses names that occur twice, and keeps integers exact."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - as it was
+        names = [key.value for key, _ in node.value if key.tag != _MERGE]
+        if len(set(map(str, names))) < len(names):
+            self._refuse_twice(node)
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        return found
+
+    @staticmethod
+    def _refuse_twice(node: yaml.MappingNode) -> None:
+        names: set[str] = set()
+        for key, _ in node.value:
+            if str(key.value) in names:
+                raise FilterError(
+                    "each name once in an object", f"`{str(key.value)[:80]}` again", _where(key)
+                )
+            names.add(str(key.value))
 
     def construct_yaml_int(self, node: yaml.Node) -> int | str:
-        number: int = super().construct_yaml_int(node)
-        return exact(number)
+        return exact(super().construct_yaml_int(node))
 
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def exact(number: int) -> int | str:
-    """An integer, as text if it is no double: pySigma would take the nearest one."""
+    """An integer, as text if it may be no double: pySigma would take the nearest one, and finds text as the number too."""
     return number if abs(number) < _EXACT else str(number)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a YAML text: its value, and the node that the value was made from; none if it was given as it is."""
+    """The value of a document, the text it comes from, and its number there; no text if the value was given."""
 
     value: Any
-    node: yaml.Node | None = None
+    text: str = ""
+    number: int = 0
 
     def place(self, path: Sequence[str | int]) -> str:
         """The line and column of a part of it, or of the nearest part around that; the path if there are no lines."""
-        if self.node is None:
+        if not self.text:
             return ".".join(map(str, path))
-        node = self.node
+        node = next(islice(yaml.compose_all(self.text, Loader=_Loader), self.number, None))
         for step in path:
             if isinstance(node, yaml.MappingNode):
-                found = [pair for pair in node.value if pair[0].value == step]
-                if not found:
-                    break
-                node = found[0][1]
-            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-                node = node.value[step]
+                found = [value for key, value in node.value if key.value == step]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+                found = node.value[step : step + 1]
             else:
+                found = []
+            if not found:
                 break
+            node = found[0]
         return _where(node)
 
 
@@ -74,27 +95,29 @@ def documents_of(text: str) -> Iterator[Document]:
     FilterSyntaxError
         If it is no YAML.
     FilterTooLargeError
-        If it is too long, or says too much with aliases.
+        If it is too long or too deep, or says too much with aliases.
     FilterError
         If a document contains itself, or a name occurs twice.
     """
-    if len(text) > MAX_FILE:
-        raise FilterTooLargeError("characters of YAML", len(text), MAX_FILE)
+    if len(text) > _LONGEST_TEXT:
+        raise FilterTooLargeError("characters of YAML", len(text), _LONGEST_TEXT)
     loader = None
     try:
+        _check_levels(text)
         loader = _Loader(text)
+        number = -1
         while loader.check_node():
             node = loader.get_node()
-            _measure(node)
+            number += 1
+            _check_size(node, has_aliases="&" in text)
             value = loader.construct_document(node)
             if value is not None:
-                yield Document(value, node)
+                yield Document(value, text, number)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or "it cannot be read"
-        raise FilterSyntaxError(
-            "YAML", f"something else ({problem})", text, mark.index if mark else 0
-        ) from None
+        at = mark.index if mark else 0
+        raise FilterSyntaxError("YAML", f"something else ({problem})", text, at) from None
     except yaml.YAMLError as error:
         raise FilterError("YAML", f"something else ({' '.join(str(error).split())})") from None
     except FilterError:  # a ValueError too
@@ -106,46 +129,46 @@ def documents_of(text: str) -> Iterator[Document]:
             loader.dispose()
 
 
-def _measure(node: yaml.Node) -> None:
-    """Refuse a document that is too long, too deep or too large, contains itself, or has a name twice in an object."""
+def _check_levels(text: str) -> None:
+    """Refuse a text with too many levels, without going down as many."""
+    if text.count("[") + text.count("{") <= _FEW_BRACKETS and _DEEP.search(text) is None:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MOST_LEVELS:
+                raise FilterTooLargeError("levels of nesting", depth, _MOST_LEVELS, _where(event))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _check_size(node: yaml.Node, *, has_aliases: bool) -> None:
+    """Refuse a document that is too long or contains itself, or has too many values when aliases are followed."""
     size = node.end_mark.index - node.start_mark.index
     if size > _LONGEST:
         raise FilterTooLargeError("characters of a rule", size, _LONGEST, _where(node))
-    known: dict[int, int] = {}
-    count = _nodes_in(node, known, 0)
-    if count > _MOST_NODES:
-        raise FilterTooLargeError("values in a rule, aliases followed", count, _MOST_NODES, _where(node))
+    if has_aliases:
+        count = _nodes_in(node, {})
+        if count > _MOST_NODES:
+            raise FilterTooLargeError("values in a rule, aliases followed", count, _MOST_NODES, _where(node))
 
 
-def _nodes_in(node: yaml.Node, known: dict[int, int], depth: int) -> int:
+def _nodes_in(node: yaml.Node, known: dict[int, int]) -> int:
     if isinstance(node, yaml.ScalarNode):
         return 1
     if id(node) in known:
         if not known[id(node)]:
             raise FilterError("A rule that contains itself is endless", where=_where(node))
         return known[id(node)]
-    if depth > _MOST_LEVELS:
-        raise FilterTooLargeError("levels of nesting", depth, _MOST_LEVELS, _where(node))
     known[id(node)] = 0
-    if isinstance(node, yaml.MappingNode):
-        _check_names(node)
-        count = 1 + sum(
-            _nodes_in(key, known, depth + 1) + _nodes_in(value, known, depth + 1) for key, value in node.value
-        )
-    else:
-        count = 1 + sum(_nodes_in(each, known, depth + 1) for each in node.value)
-    known[id(node)] = count
+    inner = (
+        [each for pair in node.value for each in pair] if isinstance(node, yaml.MappingNode) else node.value
+    )
+    count = known[id(node)] = 1 + sum(_nodes_in(each, known) for each in inner)
     return count
 
 
-def _check_names(node: yaml.MappingNode) -> None:
-    names: set[str] = set()
-    for key, _ in node.value:
-        if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
-            if key.value in names:
-                raise FilterError("each name once in an object", f"`{key.value[:80]}` again", _where(key))
-            names.add(key.value)
-
-
-def _where(node: yaml.Node) -> str:
-    return f"line {node.start_mark.line + 1}, column {node.start_mark.column + 1}"
+def _where(part: Any) -> str:
+    """The line and column where a node or an event begins."""
+    return f"line {part.start_mark.line + 1}, column {part.start_mark.column + 1}"

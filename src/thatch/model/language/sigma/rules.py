@@ -6,7 +6,7 @@ filters apply to the rules of all files that are read together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -67,21 +67,32 @@ def expression_of_sigma(source: str | Mapping[str, Any], pipeline: Any = None) -
 def rules_of_sigma(texts: Iterable[tuple[str, str]], pipeline: Any = None) -> Iterator[FoundRule]:
     """All rules of some files, of which names and YAML texts are given; where a text is no YAML, there is one bad rule."""
     check_pipeline(pipeline)
-    found: list[tuple[str, _Read]] = []
+    given = [*texts]
+    filters: list[SigmaFilter] = []
+    found = [*_rules_of(given, (), pipeline, filters)]
+    if filters:  # known only now: rules are read again, for reading changes them
+        found = [*_rules_of(given, tuple(filters), pipeline, [])]
+    return iter(found)
+
+
+def _rules_of(
+    texts: Sequence[tuple[str, str]], filters: Sequence[SigmaFilter], pipeline: Any, more: list[SigmaFilter]
+) -> Iterator[FoundRule]:
+    """The rules with filters applied; more filters are added to a list as they are found."""
     for name, text in texts:
         try:
-            found += ((name, each) for each in _collection(text))
+            for each in _collection(text):
+                if isinstance(each.found, SigmaFilter):
+                    more.append(each.found)
+                else:
+                    yield _found_rule(name, each, filters, pipeline)
         except FilterError as error:
-            found.append(
-                (name, _Read(Document(None), {}, FilterError(error.expected, error.got, error.where)))
+            yield FoundRule(
+                where=name, identity="", found=FilterError(error.expected, error.got, error.where)
             )
-    filters = _filters([each for _, each in found])
-    for name, each in found:
-        if not isinstance(each.found, SigmaFilter):
-            yield _found_rule(name, each, filters, pipeline)
 
 
-def _found_rule(name: str, read: _Read, filters: list[SigmaFilter], pipeline: Any) -> FoundRule:
+def _found_rule(name: str, read: _Read, filters: Sequence[SigmaFilter], pipeline: Any) -> FoundRule:
     try:
         expression = _expression(read, filters, pipeline)
     except FilterError as error:
@@ -97,7 +108,7 @@ def _found_rule(name: str, read: _Read, filters: list[SigmaFilter], pipeline: An
     )
 
 
-def _expression(read: _Read, filters: list[SigmaFilter], pipeline: Any) -> Expression:
+def _expression(read: _Read, filters: Sequence[SigmaFilter], pipeline: Any) -> Expression:
     if isinstance(read.found, FilterError):
         raise read.found
     assert isinstance(read.found, SigmaRule), "filters are not asked for"
