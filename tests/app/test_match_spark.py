@@ -162,3 +162,21 @@ def test_every_example_in_the_help_that_needs_spark_runs(tmp_path):
         here = example.replace("local[2]", "local[1]")  # where the session of all tests runs
         ran = run_here(folder, *shlex.split(here)[1:])
         assert ran.returncode == 0, f"{example}\n{ran.stderr}"
+
+
+def test_sigma_rules_are_read_here_and_matched_on_spark(folder):
+    rules = folder / "rules"
+    rules.mkdir()
+    text = "title: t\nid: 00000000-0000-4000-8000-000000000001\nlogsource: {product: x}\ndetection:\n  sel: {symbol: ibm}\n  condition: sel\n"
+    (rules / "a.yml").write_text(text)
+    (rules / "b.yml").write_text(text.replace("symbol", "symbol|no"))
+    ran = run_here(folder, "match", "rules", "events.jsonl", "--spark", "--out", "ruled")
+    assert ran.returncode == 0, ran.stderr
+    assert "1 subscriptions of rules were refused" in ran.stderr
+    engine = thatch.Engine()
+    engine.subscribe("00000000-0000-4000-8000-000000000001", "lower(symbol) = 'ibm'")
+    events = read_events(str(folder / "events.jsonl"), lambda *_: None)
+    wanted = sorted((row, name) for row, event in events for name in engine.match(event))
+    found = pq.read_table(folder / "ruled" / "matches").select(["event", "subscription"]).to_pylist()
+    assert sorted((each["event"], each["subscription"]) for each in found) == wanted
+    assert wanted

@@ -216,7 +216,7 @@ def test_a_list_of_rules_of_eventbridge_is_known_by_its_beginning(tmp_path):
             found = read_rules(str(path), Reading(language=language))
             assert texts_of(found) == {"a": "x = 'a'"}
             assert [row for row, _ in found.rejects] == [1, 2]
-            assert found.rejects[0][1] == f"{path}: b: This rule is disabled and left out"
+            assert found.rejects[0][1] == "b: This rule is disabled and left out"
     path.write_text('{"subscription": "r", "filter": "x = 1"}\n')
     assert read_rules(str(path)).table["filter"].to_pylist() == ["x = 1"]
     assert not holds_rules(str(tmp_path / "none.json"), Reading())

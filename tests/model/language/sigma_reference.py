@@ -87,7 +87,7 @@ def _detected(detection, event):
     if isinstance(detection, list):
         return any(_detected(each, event) for each in detection)
     if not isinstance(detection, dict):
-        return _keyword([detection], event, any)
+        return _keyword([detection], [], event, any)
     return all(_item(key, value, event) for key, value in detection.items())
 
 
@@ -96,7 +96,7 @@ def _item(key, given, event):
     values = given if isinstance(given, list) else [given]
     quantifier = all if "all" in modifiers else any
     if not name:
-        found = _keyword(values, event, quantifier)
+        found = _keyword(values, modifiers, event, quantifier)
     elif not values:
         found = _get(event, name) is None
     else:
@@ -104,10 +104,18 @@ def _item(key, given, event):
     return found != ("neq" in modifiers)
 
 
-def _keyword(values, event, quantifier):
-    texts = [*_texts(event)]
-    forms = [[MANY, *_characters(str(each)), MANY] for each in values]
-    return quantifier(any(_like(_fold(form), text.casefold()) for text in texts) for form in forms)
+def _keyword(values, modifiers, event, quantifier):
+    """Some text of the event contains each value, or one of them."""
+    return quantifier(any(_contains(text, each, modifiers) for text in _texts(event)) for each in values)
+
+
+def _contains(text, wanted, modifiers):
+    if "re" in modifiers:
+        return _is_found(wanted, text, modifiers)
+    forms = _modified(_characters(str(wanted)), modifiers)
+    return any(
+        _equals(text, [MANY, *form, MANY], is_cased="cased" in modifiers, is_text=True) for form in forms
+    )
 
 
 def _texts(value):
@@ -153,7 +161,7 @@ def _compares(name, modifiers, wanted, event):
         )
         return isinstance(value, str) and re.search(wanted, value, flags) is not None
     if "fieldref" in modifiers:
-        return _refers(value, _get(event, wanted), modifiers)
+        return _refers(value, _get(event, wanted))
     if isinstance(wanted, (bool, int, float)):
         return _is_same(value, wanted)
     forms = _modified(_characters(wanted), modifiers)
@@ -166,21 +174,22 @@ def _is_same(value, wanted):
     return isinstance(value, bool) == isinstance(wanted, bool) and value == wanted
 
 
-def _refers(value, other, modifiers):
+def _is_found(wanted, text, modifiers):
+    flags = sum({"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}.get(each, 0) for each in modifiers)
+    return re.search(wanted, text, flags) is not None
+
+
+def _refers(value, other):
     if isinstance(value, str) and isinstance(other, str):
-        value, other = value.casefold(), other.casefold()
-        for each, compare in (
-            ("contains", str.__contains__),
-            ("startswith", str.startswith),
-            ("endswith", str.endswith),
-        ):
-            if each in modifiers:
-                return compare(value, other)
-    return type(value) is type(other) and value == other
+        return value.casefold() == other.casefold()
+    kinds = [
+        bool if isinstance(each, bool) else str if isinstance(each, str) else float for each in (value, other)
+    ]
+    return other is not None and kinds[0] is kinds[1] and value == other
 
 
-def _equals(value, form, *, is_cased):
-    if form and all(each is MANY for each in form):
+def _equals(value, form, *, is_cased, is_text=False):
+    if not is_text and form and all(each is MANY for each in form):
         return True
     if isinstance(value, str):
         return _like(form, value) if is_cased else _like(_fold(form), value.casefold())

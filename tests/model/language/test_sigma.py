@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import yaml
 from hypothesis import given
@@ -9,7 +11,13 @@ from hypothesis import strategies as st
 
 import thatch
 from tests.model.language.sigma_reference import holds
-from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, NeverMatchesError
+from thatch.errors import (
+    FilterError,
+    FilterSyntaxError,
+    FilterTooLargeError,
+    MissingPackageError,
+    NeverMatchesError,
+)
 
 HEAD = {"title": "A rule", "logsource": {"category": "test"}}
 
@@ -58,7 +66,13 @@ def finds(rule, event, **options):
         ({"f|base64offset|contains": "foobar"}, {"f": "--eGZvb2Jhcng="}, True), ({"f|wide": "ab"}, {"f": "a\0b\0"}, True),
         ({"f|wide|base64": "ab"}, {"f": "YQBiAA=="}, True), ({"f|utf16be": "ab"}, {"f": "\0a\0b"}, True),
         ({"a.b": "x"}, {"a": {"b": "X"}}, True), ({"a-b": "x"}, {"a-b": "x"}, True), ({"f": "a", "g": "b"}, {"f": "a"}, False),
-        ([{"f": "a"}, {"g": "b"}], {"g": "b"}, True), ({"f": 12345678901234567890}, {"f": "12345678901234567890"}, True),
+        ([{"f": "a"}, {"g": "b"}], {"g": "b"}, True), ("ab", {"x": {"y": ["-", "xABx"]}}, True), (["ab", "c"], {"f": "-c-"}, True),
+        ("a*c", {"f": "xabcx"}, True), ("ab", {"ab": 5}, False), ({"|all": ["a", "b"]}, {"f": "A", "g": "b"}, True),
+        ({"|all": ["a", "b"]}, {"f": "A"}, False), ({"|re": "a+b"}, {"f": "xaab"}, True), ({"|cased": "A"}, {"f": "a"}, False),
+        ({"|windash": "-a"}, {"f": "x /a"}, True), ([4625, "x"], {"f": "id=4625"}, True), ({"f|fieldref": "g"}, {"f": "a", "g": "A"}, True),
+        ({"f|fieldref": "g"}, {"f": 1, "g": 1.0}, True), ({"f|fieldref": "g"}, {"f": "1", "g": 1}, False),
+        ({"f|fieldref": "g"}, {"f": None, "g": None}, False), ({"f|fieldref": "g"}, {"f": "a"}, False),
+        ({"f|fieldref": "f"}, {"f": "a"}, True), ({"f|fieldref": "f"}, {}, False), ({"f": 12345678901234567890}, {"f": "12345678901234567890"}, True),
     ],
 )  # fmt: skip
 def test_a_detection_holds_where_the_specification_says(detection, event, wanted):
@@ -106,11 +120,18 @@ ITEMS = st.one_of(
     st.tuples(st.sampled_from(["|lt", "|lte", "|gt", "|gte"]), NUMBERS),
     st.tuples(st.just("|exists"), st.booleans()),
     st.tuples(st.just("|re"), st.sampled_from(["^a", "b$", "[a1]b", "a|A"])),
+    st.tuples(st.just("|fieldref"), st.sampled_from(FIELDS)),
 )  # fmt: skip
 MAPPINGS = st.dictionaries(st.sampled_from(FIELDS), ITEMS, min_size=1, max_size=3).map(
     lambda items: {name + modifiers: values for name, (modifiers, values) in items.items()}
 )
-DETECTIONS = st.one_of(MAPPINGS, st.lists(MAPPINGS, min_size=1, max_size=2))
+KEYWORDS = st.one_of(
+    st.lists(st.one_of(PLAIN, NUMBERS), min_size=1, max_size=2),
+    st.tuples(st.sampled_from(["|all", "|cased", "|windash"]), st.lists(TEXTS, min_size=1, max_size=2)).map(
+        lambda item: dict([item])
+    ),
+)
+DETECTIONS = st.one_of(MAPPINGS, st.lists(MAPPINGS, min_size=1, max_size=2), KEYWORDS)
 OPERANDS = st.sampled_from(["sel_a", "sel_b", "c", "1 of sel_*", "all of them", "1 of them", "all of sel_*"])
 WORDS = st.recursive(
     OPERANDS,
@@ -166,6 +187,8 @@ def refused(source, kind=FilterError, **options):
     ("detection", "words", "path"),
     [
         ({"f|expand": "%admins%"}, "The placeholder %admins% has no value; a processing pipeline gives it one", "detection.sel.f|expand"),
+        ({"f|fieldref|startswith": "g"}, "A field can equal another one, but not begin with it", "detection.sel.f|fieldref|startswith"),
+        ({"|cidr": "10.0.0.0/8"}, "A value of the type SigmaCIDRExpression needs a field", "detection"),
         ({"f|hour": 5}, "Parts of a time (minute, hour, day, week, month, year) cannot be compared", "detection.sel.f|hour"),
         ({"f|re": "(?=a)b"}, "Regular expression '(?=a)b' is invalid", "detection.sel.f|re"),
         ({"f|endwith": "a"}, "Unknown modifier 'endwith'", "detection.sel.f|endwith"),
@@ -193,6 +216,16 @@ def test_one_text_is_one_rule():
     assert refused(f"{text}---\n{text}").got == "2"
     assert refused("").got == "none"
     assert "correlation" in refused("title: x\ncorrelation: {type: event_count}").expected
+
+
+def test_without_pysigma_the_extra_is_named_before_work_begins(monkeypatch):
+    for name in [each for each in sys.modules if each.startswith("thatch.model.language.sigma")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sigma.rule", None)
+    with pytest.raises(
+        MissingPackageError, match=r"pySigma is needed for Sigma rules: pip install 'thatch\[sigma\]'"
+    ):
+        thatch.parse("x", language="sigma")
 
 
 def test_a_pipeline_belongs_to_sigma():

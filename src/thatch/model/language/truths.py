@@ -34,6 +34,7 @@ __all__ = [
     "is_ordered",
     "is_value",
     "not_ordered",
+    "of_other_types",
     "only_present",
     "or_missing",
     "order_or_missing",
@@ -109,6 +110,17 @@ def order_or_missing(key: str, operator: str, value: Literal) -> Truth:
         return Truth(Compare(key, operator, value), Or((Not(Exists(key)), not_ordered(key, operator, value))))
     truth = is_ordered(key, operator, value)
     return Truth(truth.yes, _or((Not(Exists(key)), IsNull(key), truth.no)))
+
+
+def of_other_types(left: str, right: str) -> Expression:
+    """Two attributes have values of different types, among booleans, numbers and text."""
+    number = Or((Compare(left, "<=", 0), Compare(left, ">", 0)))
+    kinds: tuple[tuple[Expression, Literal], ...] = (
+        (In(left, (True, False)), True),
+        (number, 0),
+        (Compare(left, ">=", ""), ""),
+    )
+    return _or(And((kind, _or(_others(right, example)))) for kind, example in kinds)
 
 
 def _others(key: str, value: Literal) -> list[Expression]:

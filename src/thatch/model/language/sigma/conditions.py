@@ -12,7 +12,9 @@ from sigma.conditions import (
 )
 
 from thatch.model.expressions import And, Expression, Or
-from thatch.model.language.sigma.values import RefusedValueError, field_value
+from thatch.model.language.sigma.keywords import keyword
+from thatch.model.language.sigma.texts import RefusedValueError
+from thatch.model.language.sigma.values import field_value
 
 __all__ = ["Condition", "expression_of_condition"]
 
@@ -25,7 +27,7 @@ def expression_of_condition(condition: Condition, *, negated: bool = False) -> E
     if kind is ConditionFieldEqualsValueExpression:
         return field_value(condition.field, condition.value, negated=negated)  # type: ignore[union-attr]  # it has one
     if kind is ConditionValueExpression:
-        raise RefusedValueError("Keywords without a field cannot be searched for")
+        return keyword(condition.value, negated=negated)  # type: ignore[union-attr]  # it has one
     if kind is ConditionNOT:
         return expression_of_condition(condition.args[0], negated=not negated)  # type: ignore[union-attr,arg-type]  # of one
     parts = tuple(expression_of_condition(each, negated=negated) for each in condition.args)  # type: ignore[union-attr,arg-type]

@@ -14,7 +14,7 @@ from thatch.model.expressions import Expression, Or
 from thatch.model.language.sigma.conditions import expression_of_condition
 from thatch.model.language.sigma.documents import Document
 from thatch.model.language.sigma.refusing import refusing
-from thatch.model.language.sigma.values import RefusedValueError
+from thatch.model.language.sigma.texts import RefusedValueError
 
 __all__ = ["check_pipeline", "expression_of_rule", "filter_of", "rule_of"]
 

@@ -11,7 +11,7 @@ from sigma.rule import SigmaDetection, SigmaDetectionItem
 
 from thatch.errors import FilterError, FilterTooLargeError, shown
 from thatch.model.language.sigma.documents import Document
-from thatch.model.language.sigma.values import RefusedValueError
+from thatch.model.language.sigma.texts import RefusedValueError
 
 __all__ = ["refusing", "where_in"]
 

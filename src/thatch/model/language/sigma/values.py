@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from sigma.types import (
     CompareOperators,
-    Placeholder,
     SigmaBool,
     SigmaCasedString,
     SigmaCIDRExpression,
@@ -28,10 +27,8 @@ from sigma.types import (
     SigmaString,
     SigmaTimestampPart,
     SigmaType,
-    SpecialChars,
 )
 
-from thatch.errors import FilterError
 from thatch.model.derived import fold
 from thatch.model.expressions import (
     And,
@@ -44,31 +41,25 @@ from thatch.model.expressions import (
     Not,
     Or,
     Unlike,
+    compare_pair,
     network,
 )
-from thatch.model.language.truths import order_or_missing
+from thatch.model.language.sigma.texts import RefusedValueError, form_of, pattern_of_regular
+from thatch.model.language.truths import of_other_types, order_or_missing
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of
-from thatch.model.regexes import regex
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
-from thatch.model.wildcards import escape_wildcard, wildcard
+from thatch.model.wildcards import wildcard
 
-__all__ = ["RefusedValueError", "field_value"]
+__all__ = ["field_value"]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)", re.ASCII)
-_SIGNS = {SpecialChars.WILDCARD_MULTI: "%", SpecialChars.WILDCARD_SINGLE: "_"}
 _ORDERS = {
     CompareOperators.LT: "<",
     CompareOperators.LTE: "<=",
     CompareOperators.GT: ">",
     CompareOperators.GTE: ">=",
 }
-
-
-class RefusedValueError(ValueError):
-    """A value that has no meaning here; the message is a sentence."""
-
-    field: str | None = None  # beside which it stands
 
 
 def field_value(field: str, value: SigmaType, *, negated: bool) -> Expression:
@@ -94,7 +85,7 @@ def _otherwise(compared: str, *others: Expression) -> Expression:
 def _text(key: str, value: SigmaString, negated: bool) -> Expression:
     if len(value.s) < 2 and (not value.s or isinstance(value.s[0], str)):
         return _plain_text(key, str(value.s[0]) if value.s else "", negated)
-    form = _form_of(value)
+    form = form_of(value)
     return _formed(key, derived_key(("lower",), key), fold(form), negated)
 
 
@@ -111,28 +102,13 @@ def _plain_text(key: str, text: str, negated: bool) -> Expression:
 def _cased_text(key: str, value: SigmaString, negated: bool) -> Expression:
     if all(isinstance(each, str) for each in value.s):
         return _one_of(key, ("".join(map(str, value.s)),), negated)
-    return _formed(key, key, _form_of(value), negated)
+    return _formed(key, key, form_of(value), negated)
 
 
 def _one_of(compared: str, values: tuple[Literal, ...], negated: bool) -> Expression:
     if negated:
         return _otherwise(compared, *(Distinct(compared, each) for each in values))
     return In(compared, values)
-
-
-def _form_of(value: SigmaString) -> str:
-    """A text with wildcards as a pattern."""
-    parts = []
-    for each in value.s:
-        if isinstance(each, str):
-            parts.append(escape_wildcard(each))
-        elif isinstance(each, Placeholder):
-            raise RefusedValueError(
-                f"The placeholder %{each.name}% has no value; a processing pipeline gives it one"
-            )
-        else:
-            parts.append(_SIGNS[each])
-    return "".join(parts)
 
 
 def _formed(key: str, compared: str, form: str, negated: bool) -> Expression:
@@ -143,14 +119,7 @@ def _formed(key: str, compared: str, form: str, negated: bool) -> Expression:
 
 
 def _regular(key: str, value: SigmaRegularExpression, negated: bool) -> Expression:
-    if value.contains_placeholder():
-        _form_of(value.regexp)
-    try:
-        pattern = regex(value.escape(escape_escape_char=False))
-    except FilterError:  # a ValueError too, but it already says what is wrong
-        raise
-    except ValueError as error:
-        raise RefusedValueError(f"Expected {error}") from error
+    pattern = pattern_of_regular(value)
     return _otherwise(key, Unlike(key, pattern)) if negated else Matches(key, pattern)
 
 
@@ -200,6 +169,22 @@ def _otherwise_address(address: str, inside: Expression) -> Expression:
     return Or((Not(Exists(address)), Not(inside)))
 
 
+def _field(key: str, value: SigmaFieldReference, negated: bool) -> Expression:
+    """The value of another field, compared as text is: without case."""
+    if value.starts_with or value.ends_with:
+        raise RefusedValueError(
+            "A field can equal another one, but not begin with it, end with it or contain it"
+        )
+    other = key_of(value.field)
+    if key == other:
+        return Or((Not(Exists(key)), IsNull(key))) if negated else Not(IsNull(key))
+    same = compare_pair(derived_key(("lower",), key), "=", derived_key(("lower",), other))
+    if not negated:
+        return same
+    absent = (Not(Exists(key)), IsNull(key), Not(Exists(other)), IsNull(other))
+    return Or((Not(same), of_other_types(key, other), *absent))
+
+
 def _refuse(_: str, value: SigmaType, __: bool) -> NoReturn:
     name = type(value).__name__
     raise RefusedValueError(_REFUSALS.get(type(value), f"Values of the type {name} have no meaning here"))
@@ -215,9 +200,9 @@ _READERS: dict[type[SigmaType], Callable[[str, Any, bool], Expression]] = {
     SigmaExists: _exists,
     SigmaCompareExpression: _compared,
     SigmaCIDRExpression: _network,
+    SigmaFieldReference: _field,
 }
 _REFUSALS: dict[type[SigmaType], str] = {
-    SigmaFieldReference: "Two fields cannot be compared with each other",
     SigmaQueryExpression: "A part of a query in another language, which a pipeline has put there, has no meaning here",
     SigmaTimestampPart: "Parts of a time (minute, hour, day, week, month, year) cannot be compared",
 }
