@@ -63,7 +63,7 @@ def test_check_warns_of_what_does_nothing(run, folder):
 
 def test_check_reports_every_refused_filter_and_exits_with_status_1(run, folder):
     (folder / "bad.csv").write_text(
-        "subscription,filter\na,x = 1\nb,x ==\na,x = 2\nc,x = 1 and x = 2\nd\n,x = 1\ne,\nf,bid > ask\n"
+        "subscription,filter\na,x = 1\nb,x ==\na,x = 2\nc,x = 1 and x = 2\nd\n,x = 1\ne,\nf,bid > bid\n"
     )
     ran = run("check", "bad.csv")
     assert ran.returncode == 1
