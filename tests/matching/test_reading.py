@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 import threading
+from math import isnan
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from thatch import parse
 from thatch.compiled.cpython import is_readable
-from thatch.matching.segments import SegmentIndex
+from thatch.matching.segments import SegmentIndex, reading
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.reading import OTHER, PlainReader
-from thatch.model.events import MAX_PARTS
+from thatch.model.events import MAX_PARTS, read_event
+from thatch.model.names import ANYWHERE
 
 pytestmark = pytest.mark.skipif(not is_readable(), reason="the compiler is off")
 
@@ -85,16 +88,22 @@ def encoders(keys: list[str]) -> tuple[Encoder, Encoder, PlainReader]:
     return python, kernel, PlainReader()
 
 
+def read(reader: PlainReader, event: dict[Any, Any], encoder: Encoder) -> int:
+    """How many rows the kernel writes, or OTHER; buffers grow as the encoder lets them."""
+    count = reader.read(event, encoder.attributes, encoder.buffers)
+    while count < OTHER:
+        encoder._make_room(2 * len(event) + 2)
+        count = reader.read(event, encoder.attributes, encoder.buffers)
+    return count
+
+
 @given(event=events, keys=st.permutations(KEYS).map(lambda keys: keys[:5]))
 def test_the_kernel_writes_what_python_writes(event: dict[Any, Any], keys: list[str]) -> None:
     python, kernel, reader = encoders(keys)
     count = OTHER
     kernel._reader = reader
     for _ in range(2):  # a second time, when names are known
-        count = reader.read(event, kernel.attributes, kernel.buffers)
-        while count < OTHER:
-            kernel._make_room(2 * len(event) + 2)
-            count = reader.read(event, kernel.attributes, kernel.buffers)
+        count = read(reader, event, kernel)
     if count != OTHER:
         assert python._plain(event) == count
         assert written(python, count) == written(kernel, count)
@@ -116,10 +125,7 @@ def test_the_kernel_writes_what_python_writes(event: dict[Any, Any], keys: list[
 def test_the_kernel_reads_plain_events_itself(event: dict[str, Any]) -> None:
     _, kernel, reader = encoders(["x", "y", "o.p", '"é"', "reverse(y)"])
     kernel._reader = reader
-    count = reader.read(event, kernel.attributes, kernel.buffers)
-    while count < OTHER:
-        kernel._make_room(2 * len(event) + 2)
-        count = reader.read(event, kernel.attributes, kernel.buffers)
+    count = read(reader, event, kernel)
     assert count >= 0
 
 
@@ -198,3 +204,153 @@ def test_events_that_other_threads_change_are_read_without_harm() -> None:
         is_done.set()
         thread.join()
     assert np.array_equal(index.view.match_plain({"x": "cC"}, list), [2])
+
+
+# --- the definition --------------------------------------------------------------------------------------------------
+
+Rows = list[tuple[int, Any]]  # the code of each row, with its number or text
+
+
+def decoded(encoder: Encoder, count: int) -> Rows | None:
+    """The rows that stand in the buffers of an encoder."""
+    if count == OTHER:
+        return None
+    info, doubles = encoder.buffers["row_info"].tolist(), encoder.buffers["row_numbers"].tolist()
+    words, at, number, rows = encoder.buffers["words"].tobytes(), 0, 0, []
+    for row in range(count):
+        code = info[2 * count + row]
+        value: Any = None
+        if code & 7 == 6:
+            size = info[3 * count + number]
+            value, at, number = words[at : at + size].decode(), at + size, number + 1
+        elif code & 7 == 5:
+            value = doubles[row]
+        elif code & 7 == 4:
+            assert isnan(doubles[row]), "rules read the number of this class, too"
+        rows.append((code, value))
+    return rows
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is exactly of one of the plain types, and one that an event may have."""
+    if type(value) is str:
+        return not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return value is None or type(value) in (float, bool)
+
+
+def rows_of(event: dict[Any, Any], attributes: Attributes) -> Rows | None:
+    """What the kernel is to write, None if it is to leave the event to Python: the slow definition."""
+    rows: Rows = []
+    for name, value in event.items():
+        if type(name) is not str or not is_plain(name):
+            return None
+        is_named = attributes.by_name.get(name, -8) >= 0 or name in attributes.derived_by_name
+        more = rows_of_named(name, value, attributes) if is_named else rows_of_other(value, attributes)
+        if more is None:
+            return None
+        rows += more
+    return rows
+
+
+def rows_of_other(value: Any, attributes: Attributes) -> Rows | None:
+    """The rows of a value that no filter names."""
+    if attributes.anywhere >= 0:
+        if not is_plain(value):
+            return None
+        return [(attributes.anywhere + 6, value)] if type(value) is str else []
+    ignored = value if type(value) is list and 0 < len(value) <= 1_000 else [value]
+    return [] if all(map(is_plain, ignored)) else None
+
+
+def rows_of_named(name: str, value: Any, attributes: Attributes) -> Rows | None:
+    """The rows of a value of an attribute."""
+    codes = attributes.texts_by_name.get(name)
+    if codes is None or not is_plain(value):
+        return None
+    code = codes[0] - 6
+    if type(value) is str:
+        if len(codes) == 1:
+            return [(codes[0], value)]
+        return [(codes[0], value), (codes[1], value[::-1])] if value.isascii() else None
+    if len(codes) > 1:
+        return None
+    if type(value) is float:
+        return [(code + 4, None) if isnan(value) else (code + 5, value)]
+    if type(value) is int:
+        is_surely_double = abs(value) <= 2**53 or value % 2**11 == 0
+        return [(code + 5, float(value))] if is_surely_double else None
+    return [(code + (1 if value is None else 2 + value), None)]
+
+
+@given(
+    keys=st.lists(st.sampled_from([*KEYS, ANYWHERE]), unique=True),
+    some=st.lists(events, min_size=1, max_size=4),
+)
+@example(keys=["x"], some=[{"x": 0.5, "y": [None] * 1_000}, {"x": 1, "y": [None] * 1_001}])
+@example(keys=["x"], some=[{"x": 2**53 + 1}, {"x": 2**53 + 2}, {"x": -(2**53) - 1}, {"x": 2**53 + 2**11}])
+@example(keys=["y", "reverse(y)"], some=[{"y": "ab"}, {"y": "é"}, {"y": 5}, {"y": None}, {"y": ""}])
+@example(keys=["reverse(y)"], some=[{"y": "ab"}, {"q": 1}])
+@example(keys=["x"], some=[{"y": 10**400}, {"y": [1, "\ud800"]}, {"y": []}, {"y": [[]]}, {"\ud800": 1}])
+@example(
+    keys=[ANYWHERE, "x"], some=[{"q": "a", "x": "b", "r": 1}, {"q": [1]}, {"q": "\ud800"}, {"q": 10**400}]
+)
+def test_the_kernel_writes_what_is_defined_and_leaves_the_rest(
+    keys: list[str], some: list[dict[Any, Any]]
+) -> None:
+    _, kernel, reader = encoders(keys)
+    for event in some:
+        assert decoded(kernel, read(reader, event, kernel)) == rows_of(event, kernel.attributes)
+
+
+@given(event=events)
+def test_the_kernel_writes_the_values_that_an_event_has(event: dict[Any, Any]) -> None:
+    _, kernel, reader = encoders(KEYS[:5])
+    rows = decoded(kernel, read(reader, event, kernel))
+    if rows is not None:
+        points, number = read_event(event).points, kernel.attributes.number
+        assert {code >> 3: (code & 7, value) for code, value in rows} == {
+            number[key]: (place[0], place[1] if len(place) > 1 else None)
+            for key, place in points.items()
+            if key in number
+        }
+
+
+def test_many_names_in_one_table_are_told_apart() -> None:
+    _, kernel, reader = encoders([f"a{number}" for number in range(3_000)])
+    count = read(reader, {f"a{number}": number for number in range(0, 4_000, 7)}, kernel)
+    assert decoded(kernel, count) == [(8 * number + 5, float(number)) for number in range(0, 3_000, 7)]
+
+
+def test_names_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "hash", lambda _: builtins.hash("y"), raising=False)
+    event = {"y": "a", "q": 1}
+    for keys, rows in ((["x", "yy", "y", "z"], [(22, "a")]), (["x", "yy", "z"], [])):
+        _, kernel, reader = encoders(keys)
+        assert decoded(kernel, read(reader, event, kernel)) == rows
+
+
+def test_the_names_of_another_index_are_read_as_that_numbers_them() -> None:
+    _, kernel, reader = encoders(["x", "y"])
+    event = {"x": 1, "y": "a"}
+    assert decoded(kernel, read(reader, event, kernel)) == [(5, 1.0), (14, "a")]
+    kernel.attributes = Attributes(["y", "x"])
+    assert decoded(kernel, read(reader, event, kernel)) == [(13, 1.0), (6, "a")]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {f"a{number}": number for number in range(2_000)},
+        {f"a{number}": "word" * number for number in range(300)},
+        {"a1": "x" * 200_000, "a2": "é" * 100_000, "a3": None},
+        {"a1": "", "y": "ab" * 5_000},
+    ],
+    ids=["rows", "texts", "long texts", "reversed text"],
+)
+def test_buffers_grow_until_an_event_fits(event: dict[str, Any]) -> None:
+    _, kernel, reader = encoders([*(f"a{number}" for number in range(2_000)), "y", "reverse(y)"])
+    assert reader.read(event, kernel.attributes, kernel.buffers) < OTHER
+    assert decoded(kernel, read(reader, event, kernel)) == rows_of(event, kernel.attributes)
+    assert decoded(kernel, read(reader, {"a1": 2}, kernel)) == [(13, 2.0)]
