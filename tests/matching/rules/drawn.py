@@ -130,11 +130,11 @@ _VALUES: st.SearchStrategy[Any] = st.one_of(TEXTS, TEXTS, TEXTS, _NUMBERS, st.no
 _FIELDS = st.one_of(_VALUES, _VALUES, st.lists(_VALUES, max_size=3))
 _INNER = st.fixed_dictionaries({}, optional={"p": _FIELDS, "q": _FIELDS})
 FLAT_EVENTS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {}, optional={**dict.fromkeys(KEYS, _VALUES), "other": _FIELDS}
+    {}, optional={**dict.fromkeys(KEYS, _VALUES), "other": _VALUES}
 )
 EVENTS: st.SearchStrategy[dict[str, Any]] = st.one_of(
     FLAT_EVENTS,
     FLAT_EVENTS,
-    st.fixed_dictionaries({}, optional={"x": _FIELDS, "y": _FIELDS, "o": _INNER}),
+    st.fixed_dictionaries({}, optional={"x": _FIELDS, "y": _FIELDS, "o": _INNER, "other": _FIELDS}),
     st.fixed_dictionaries({}, optional={"x": _FIELDS, "y": _VALUES, "o": st.lists(_INNER, max_size=5)}),
 )

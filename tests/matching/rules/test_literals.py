@@ -20,6 +20,7 @@ from thatch.model.events import Record, read_event
 from thatch.model.expressions import Expression, Matches, Not
 from thatch.model.filters import Filter
 from thatch.model.lines import Cut
+from thatch.model.names import base_of
 from thatch.model.residuals import AnywhereCheck
 from thatch.model.trees import Leaf, ValueTest, leaves_of
 from thatch.model.wildcards import wildcard
@@ -59,9 +60,7 @@ def said(test: literals.Test, place: Cut) -> Any:
 
 def check(leaf: Leaf, record: Record) -> None:
     """A test says what its leaf does, or that the filter is to be asked."""
-    answer = said(
-        literals.test_of(leaf), record.point(leaf.keys[0].partition("(")[2].rstrip(")") or leaf.keys[0])
-    )
+    answer = said(literals.test_of(leaf), record.point(base_of(leaf.keys[0])))
     if answer is not UNSURE:
         assert answer == leaf.holds([record.point(key) for key in leaf.keys]), (leaf, record.points)
 

@@ -174,11 +174,11 @@ class RuleSegment:
 
     def _is_counted(self) -> npt.NDArray[np.bool_]:
         """Which literals every event counts: needles of texts that are scanned only when a test asks are not."""
-        texts = self.finding["texts"].reshape(-1, TextRecord.width)
-        number = 2 * self.table.atom_attribute + (self.table.atom_kind >> 3)
-        text = self.finding["text_of"][number]
-        is_needle = np.isin(self.table.atom_kind & 7, (CONTAINS, PATTERN))
-        is_counted: npt.NDArray[np.bool_] = ~is_needle | (texts[text, TextRecord.is_eager] != 0)
+        table, texts = self.table, self.finding["texts"].reshape(-1, TextRecord.width)
+        is_counted = np.ones(len(table.atom_kind), np.bool_)
+        needles = np.flatnonzero(np.isin(table.atom_kind & 7, (CONTAINS, PATTERN)))
+        text = self.finding["text_of"][2 * table.atom_attribute[needles] + (table.atom_kind[needles] >> 3)]
+        is_counted[needles] = texts[text, TextRecord.is_eager] != 0
         return is_counted
 
     # --- at rest -------------------------------------------------------------------------------------------------------
