@@ -15,6 +15,9 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses=8 --dist=loadgrou
 export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/cache/numba
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/$(VENV)/cache/hypothesis
 
+# Each of the hundreds of processes that tests start would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo fast test deep mutate check format bench lock clean
 
 help: ## list these targets (the default)

@@ -113,13 +113,21 @@ def _turn(item: pytest.Item) -> int:
 
 # --- what tests share ------------------------------------------------------------------------------------------------
 
+# A fifth of the work of Java on small tables is to compile queries; those of clusters and of programs are compiled.
+_SPARK_SETTINGS = {
+    "spark.sql.shuffle.partitions": 2,
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.ui.explainMode": "simple",
+}
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     """The one Spark session of a run, on one core; tests that use it are in the group `spark`."""
     from thatch.pipeline import session
 
-    made = session("thatch tests", master="local[1]", settings={"spark.sql.shuffle.partitions": 2})
+    made = session("thatch tests", master="local[1]", settings=_SPARK_SETTINGS)
     yield made
     made.stop()
 
