@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from thatch.errors import OutputError
-from thatch.outputs import new_file, new_folder
+from thatch.outputs import new_file, new_folder, parts
 from thatch.outputs.parts import own_part
 
 _KILLED = """
@@ -55,6 +55,21 @@ def test_those_who_write_at_once_do_not_disturb_each_other(tmp_path):
             assert part.path.name.endswith(".1.thatch-part")
     assert path.read_bytes() == b"one"
     assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("make", [new_file, new_folder])
+def test_a_signal_between_the_part_and_the_note_of_it_leaves_nothing(make, tmp_path, monkeypatch):
+    whole, made = parts._make, []
+
+    def interrupted(path: Path, *, is_folder: bool) -> int:
+        made.append(whole(path, is_folder=is_folder))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parts, "_make", interrupted)
+    with pytest.raises(KeyboardInterrupt), make(tmp_path / "folder" / "new"):
+        pass
+    os.close(made[0])
+    assert names(tmp_path) == []
 
 
 def test_an_old_folder_that_was_set_aside_by_a_killed_process_comes_back(tmp_path):

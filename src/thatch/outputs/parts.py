@@ -69,6 +69,9 @@ def _take(path: Path, whole: Path, taken: list[Part], *, is_folder: bool) -> boo
         except FileNotFoundError:
             if not path.parent.is_dir():
                 raise
+        except BaseException:  # a signal, perhaps when the part was there and not in `taken` yet
+            _remove_abandoned(path, whole)
+            raise
         else:
             if _lock(taken[0].handle, if_unknown=True) and _is_at(taken[0].handle, path):
                 return True
