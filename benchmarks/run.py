@@ -21,6 +21,7 @@ from benchmarks.pipeline import command as pipeline
 from benchmarks.placement import command as placement
 from benchmarks.planning import command as planning
 from benchmarks.reduction import command as reduction
+from benchmarks.rules import command as rules
 from benchmarks.tiering import command as tiering
 
 __all__ = ["BENCHMARKS", "main"]
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], object]] = {
     "placement": placement.main,
     "merging": merging.main,
     "tiering": tiering.main,
+    "rules": rules.main,
 }
 
 

@@ -25,7 +25,6 @@ from benchmarks.matching.selective import selective_rows
 from benchmarks.matching.session import FULL, Session, Sizes
 from benchmarks.matching.table import matching_table
 from benchmarks.matching.wide import pooled_rows, wide_rows
-from benchmarks.matching.wildcards import wildcard_rows
 from benchmarks.store import keep
 
 __all__ = ["SECTIONS", "main"]
@@ -42,7 +41,6 @@ SECTIONS: dict[str, Callable[[Session], list[Row]]] = {
     "boxes": boxes_rows,
     "w3": wide_rows,
     "w4": pooled_rows,
-    "wildcards": wildcard_rows,
     "first": first_match_rows,
     "rules": rule_rows,
 }
