@@ -6,6 +6,7 @@ no double equals, is read row by row.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def columns_of(table: pa.Table, nulls: str, attributes: Attributes) -> EventColu
         numbers=np.array([column.numbers for _, column in columns]).reshape(shape),
         codes=np.array([column.codes for _, column in columns], np.int32).reshape(shape),
         texts=Texts.of(texts),
-        read=lambda event: _record(table, nulls, event),
+        read=lambda event, names=None: _record(table, nulls, event, names),
     )
 
 
@@ -80,8 +81,10 @@ def _is_beyond(column: pa.ChunkedArray) -> bool:
     return bool(pt.is_uint64(kind) and (pc.max(column).as_py() or 0) >= 2**63)
 
 
-def _record(table: pa.Table, nulls: str, event: int) -> Record:
-    """One event of a table, to verify what its columns alone cannot decide."""
+def _record(table: pa.Table, nulls: str, event: int, names: Collection[str] | None) -> Record:
+    """One event of a table, of these names if any are given, to verify what its columns alone cannot decide."""
+    if names is not None:
+        table = table.select([name for name in table.column_names if name in names])
     return read_event(next(event_rows(table.slice(event, 1), nulls=nulls, json_column=None)))
 
 

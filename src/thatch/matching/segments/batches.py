@@ -85,6 +85,41 @@ class _Matching:
             yield from self._match_rules()
 
     def _match_rules(self) -> Iterator[Part]:
+        """Search the rules, and verify what is not sure."""
+        if self._view.fresh or self._view.shape.attributes.anywhere >= 0:  # some read what no column has
+            yield from self._match_rules_one_by_one()
+            return
+        rules = self._room.rules
+        rules.attach(self._view.shape.rules)
+        counts, done = np.zeros(len(self._columns), np.int64), 0
+        slots = self._room.spare("found", rules.most + _ROOM, np.int32)
+        pending = np.empty((rules.most + 4_096, 2), np.int64)
+        while done < len(self._columns):
+            first = done
+            done, used, waiting = rules.search_columns(
+                self._columns, first, self._view.moment, counts, slots, pending
+            )
+            self._room.counts.matches += used
+            if used:
+                yield self._part(first, counts[first:done], slots[:used].copy())
+            yield from self._asked(pending[:waiting])
+
+    def _asked(self, pending: Int64s) -> Iterator[Part]:
+        """Verify rules that an event may match, and yield those that hold."""
+        shape, rules = self._view.shape, self._room.rules
+        self._room.counts.verified += len(pending)
+        for event in np.unique(pending[:, 0]).tolist():
+            more = []
+            for each in pending[pending[:, 0] == event, 1].tolist():
+                segment, owner = rules.owner(each)
+                filter, names = shape.rule(segment, owner)
+                if filter.holds(self._columns.read(event, names)):
+                    more.append(segment.slot_of(owner))
+            if more:
+                self._room.counts.matches += len(more)
+                yield self._part(event, np.array([len(more)]), np.array(sorted(more), np.int32))
+
+    def _match_rules_one_by_one(self) -> Iterator[Part]:
         """Search the rules for one event after the other."""
         for event in range(len(self._columns)):
             slots = self._view.match_rules(self._room, self._columns.read(event))

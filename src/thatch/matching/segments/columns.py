@@ -9,10 +9,10 @@ no double, and no integer that is one, lies between the two. Events with other i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -99,6 +99,12 @@ class Sides:
         return len(self.slot)
 
 
+class ReadEvent(Protocol):
+    """One event of a batch as a record, of these names if any are given, for filters that must be verified."""
+
+    def __call__(self, event: int, names: Collection[str] | None = None, /) -> Record: ...
+
+
 @dataclass(frozen=True, slots=True)
 class EventColumns:
     """Flat events of plain values. A row per column of the table, an entry per event.
@@ -112,7 +118,7 @@ class EventColumns:
     numbers: Doubles
     codes: Int32s
     texts: Texts
-    read: Callable[[int], Record]  # one event as a record, for filters that must be verified
+    read: ReadEvent
 
     def __len__(self) -> int:
         return int(self.classes.shape[1])

@@ -347,7 +347,7 @@ class SegmentIndex:
         if slot in self._rules.fresh:
             return self._rules.fresh[slot]
         found = self._rules.find(slot)
-        return self._shape.filter(*self._find(slot)) if found is None else self._shape.rule(*found)
+        return self._shape.filter(*self._find(slot)) if found is None else self._shape.rule(*found).filter
 
     def tally(self, *, on: bool) -> None:
         """Start to count candidates and matches of every slot, or stop and drop the counts."""

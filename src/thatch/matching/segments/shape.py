@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +13,21 @@ from thatch.matching.segments.delta import Delta
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.segment import Segment
 from thatch.model.filters import Filter
+from thatch.model.names import ANYWHERE, name_of
 from thatch.model.schema import Schema
 
-__all__ = ["Shape", "Source", "join_tables"]
+__all__ = ["ReadRule", "Shape", "Source", "join_tables"]
 
 Source = Segment | Delta
 
 _REMEMBERED = 4_096  # verified filters of segments that are cached
+
+
+class ReadRule(NamedTuple):
+    """A filter that is asked, and the names that it reads in a flat event; None if it reads all."""
+
+    filter: Filter
+    names: tuple[str, ...] | None
 
 
 class Shape:
@@ -55,6 +64,7 @@ class Shape:
         self.is_exact = all(each.record.is_exact for each in segments)
         self.schema = schema
         self._filters: dict[tuple[int, int], Filter] = {}
+        self._rules: dict[tuple[int, int], ReadRule] = {}
 
     def is_single(self, segments: Sequence[int]) -> bool:
         """Whether every subscription has one box in these segments and all deltas."""
@@ -67,13 +77,17 @@ class Shape:
         """Whether there is any box, given how many of the last delta count."""
         return bool(self.segments) or len(self.deltas) > 1 or newest > 0
 
-    def rule(self, segment: RuleSegment, owner: int) -> Filter:
-        """The filter of a rule, which is remembered for a while."""
-        key = (-1 - id(segment), owner)
-        known = self._filters.get(key)
+    def rule(self, segment: RuleSegment, owner: int) -> ReadRule:
+        """The filter of a rule and what it reads, which are remembered for a while."""
+        key = (id(segment), owner)
+        known = self._rules.get(key)
         if known is None:
-            known = segment.filter(owner, self.schema)
-            self._remember(key, known)
+            filter = segment.filter(owner, self.schema)
+            keys = filter.attributes()
+            known = ReadRule(filter, None if ANYWHERE in keys else tuple(map(name_of, keys)))
+            if len(self._rules) >= _REMEMBERED:
+                self._rules = {}
+            self._rules[key] = known
         return known
 
     def _remember(self, key: tuple[int, int], filter: Filter) -> None:

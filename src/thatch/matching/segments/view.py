@@ -22,6 +22,7 @@ __all__ = ["Pool", "View"]
 _TOTALS = ("events", "blocks", "candidates", "verified", "matches")
 _SURE = 2**32 - 1
 
+Names = tuple[str, ...] | None
 _NONE: Fresh = MappingProxyType({})
 
 
@@ -215,24 +216,27 @@ class View:
         slots = room.rules.found(counts)
         if counts <= _SURE:
             return slots
-        return self._with_asked(room, slots, room.rules.pending(counts), read_event(event))
+        return self._with_asked(room, slots, room.rules.pending(counts), lambda names: _part_of(event, names))
 
     def match_rules(self, room: SearchWorkspace, record: Record) -> Slots:
         """The slots of rules that an event matches, in order."""
         rules = room.rules
         rules.attach(self.shape.rules)
         slots, pending = rules.search_record(record, self.shape.attributes.number, self.moment)
-        found = self._with_asked(room, slots, pending, record)
+        found = self._with_asked(room, slots, pending, lambda _: record)
         fresh = [slot for slot, each in self.fresh.items() if each.holds(record)]
         return self._join(found, np.array(sorted(fresh), np.int64)) if fresh else found
 
-    def _with_asked(self, room: SearchWorkspace, slots: Slots, pending: Slots, record: Record) -> Slots:
-        """The slots found, and those of the rules to verify whose filter holds."""
+    def _with_asked(
+        self, room: SearchWorkspace, slots: Slots, pending: Slots, read: Callable[[Names], Record]
+    ) -> Slots:
+        """The slots found, and those of the rules to verify whose filter holds; `read` reads these names or, for None, all."""
         room.counts.verified += len(pending)
         more = []
         for each in pending.tolist():
             segment, owner = room.rules.owner(each)
-            if self.shape.rule(segment, owner).holds(record):
+            filter, names = self.shape.rule(segment, owner)
+            if filter.holds(read(names)):
                 more.append(segment.slot_of(owner))
         return self._join(slots, np.array(sorted(more), np.int64)) if more else slots
 
@@ -264,3 +268,10 @@ class View:
         if not more:
             return found
         return np.union1d(found, np.fromiter(more, np.int64, len(more)))
+
+
+def _part_of(event: dict[str, Any], names: Names) -> Record:
+    """A flat event as a record, of these names only: the others do not matter to who asks."""
+    if names is None:
+        return read_event(event)
+    return read_event({name: event[name] for name in names if name in event})

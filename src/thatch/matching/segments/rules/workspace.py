@@ -9,12 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from thatch.compiled.records import Int32s, Int64s
 from thatch.matching.problem import Slots
 from thatch.matching.segments.attributes import Attributes
+from thatch.matching.segments.columns import EventColumns
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.rules.folding import fold_tables
 from thatch.matching.segments.rules.kernels.events import BEHIND, GROW, NOT_ASCII
-from thatch.matching.segments.rules.kernels.search import MOST_SORTED, search_rows, search_rules
+from thatch.matching.segments.rules.kernels.search import (
+    MOST_SORTED,
+    search_columns,
+    search_rows,
+    search_rules,
+)
 from thatch.matching.segments.rules.records import ROW_WIDTH, RuleEvent, RuleSearch
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.model.derived import fold
@@ -49,7 +56,7 @@ class RuleWorkspace:
         self._table = self.event.table
         self._attributes: Attributes | None = None
         self._segments: tuple[RuleSegment, ...] = ()
-        self._count = 0
+        self._count = self.most = 0
         self._is_attached = False
         self._searches: list[RuleSearch] = []
         self._buffers: Mapping[str, Any] | None = None
@@ -65,9 +72,9 @@ class RuleWorkspace:
         joined = [np.zeros(0, np.int64)]
         self._rule_tables = np.concatenate([*joined, *(each.record.table for each in segments)])
         self._search_tables = np.concatenate([*joined, *(each.table for each in self._searches)])
-        rules = sum(map(len, segments))
-        self._found = self.event.found = np.zeros(rules, np.int64)
-        self._pending = self.event.pending = np.zeros(rules, np.int64)
+        self.most = sum(map(len, segments))  # that one event may match
+        self._found = self.event.found = np.zeros(self.most, np.int64)
+        self._pending = self.event.pending = np.zeros(self.most, np.int64)
 
     def _grow(self, rows: int, text: int) -> None:
         self.event.rows = np.zeros(ROW_WIDTH * rows, np.int64)
@@ -94,14 +101,36 @@ class RuleWorkspace:
         tables = self._table, self._rule_tables, self._search_tables, self._count
         while (counts := search_rows(*tables, moment, rows, numeric)) in (GROW, NOT_ASCII):
             if counts == NOT_ASCII:
-                folding = fold_tables()
-                self.event.fold_pages, self.event.fold_places = folding.pages, folding.places
-                self.event.fold_content = folding.content
+                self._load_folding()
             elif rows > len(self.event.lows):
                 self._grow(rows, len(self.event.words))
             else:
                 self._grow(len(self.event.lows), 2 * len(self.event.words))
         return int(counts)
+
+    def search_columns(
+        self, columns: EventColumns, first: int, moment: int, counts: Int64s, slots: Int32s, pending: Int64s
+    ) -> tuple[int, int, int]:
+        """Search for events of a batch, from `first` on: the first not done, how many slots, and how many to verify."""
+        tables = self._table, self._rule_tables, self._search_tables, self._count
+        parts = columns.attribute, columns.classes, columns.numbers, columns.codes, columns.texts.offsets
+        self.event.source, self._buffers = columns.texts.blob, None
+        self.event.is_listed = 0
+        while True:
+            done, used, waiting, reason = search_columns(
+                *tables, moment, parts, first, counts, slots, pending
+            )
+            if reason == NOT_ASCII:
+                self._load_folding()
+            elif reason == GROW:
+                self._grow(max(len(columns.attribute), len(self.event.lows)), 2 * len(self.event.words))
+            if done > first or not reason:
+                return done, used, waiting
+
+    def _load_folding(self) -> None:
+        folding = fold_tables()
+        self.event.fold_pages, self.event.fold_places = folding.pages, folding.places
+        self.event.fold_content = folding.content
 
     def found(self, counts: int) -> Slots:
         """The slots that the last search found, in order."""

@@ -118,3 +118,33 @@ def file_rows(event, n_rows, is_numeric):
         filed += 1
     event.n_rows = filed
     return filed
+
+
+@subkernel
+def file_columns(event, at, attribute, classes, numbers, codes, offsets):
+    """File one event of a batch, whose texts are in `source`; how many rows it has, GROW or NOT_ASCII."""
+    event.n_rows = 0
+    if ROW_WIDTH * len(attribute) > event.rows_length:
+        return np.int64(GROW)
+    target, filed = np.int64(0), np.int64(0)
+    room = event.words_length - 8
+    for column in range(len(attribute)):
+        kind = np.int64(classes[column, at])
+        if kind == 0:
+            continue
+        code = 8 * np.int64(attribute[column])
+        if _NAN <= kind <= _NUMBER:
+            _file_number(event, filed, code, numbers[column, at])
+        else:
+            event.rows[ROW_WIDTH * filed] = code + kind
+        if kind == _TEXT:
+            start = np.int64(offsets[codes[column, at]])
+            size = np.int64(offsets[codes[column, at] + 1]) - start
+            if target + (1 + MOST_GROWTH) * size > room:
+                return np.int64(GROW)
+            target = _file_text(event, filed, start, size, target)
+            if target < 0:
+                return target
+        filed += 1
+    event.n_rows = filed
+    return filed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.compiled.decorators import short_kernel, subkernel
+from thatch.compiled.decorators import kernel, short_kernel, subkernel
 from thatch.compiled.pointers import pointer_to
-from thatch.matching.segments.rules.kernels.events import file_rows
+from thatch.matching.segments.rules.kernels.events import file_columns, file_rows
 from thatch.matching.segments.rules.kernels.texts import BACKWARDS, FORWARDS, admit, hash_of, hit, scan, walk
 from thatch.matching.segments.rules.records import (
     ASKED,
@@ -22,7 +22,7 @@ from thatch.matching.segments.rules.records import (
     TextRecord,
 )
 
-__all__ = ["MOST_SORTED", "search_rows", "search_rules"]
+__all__ = ["MOST_SORTED", "search_columns", "search_rows", "search_rules"]
 
 MOST_SORTED = 64
 _TEXT, _NUMBER = 6, 5
@@ -262,3 +262,44 @@ def search_rows(event_table, rule_tables, search_tables, n_segments, moment, n_r
     if filed < 0:
         return np.int64(filed)
     return _search_all(event, rule_tables, search_tables, n_segments, moment)
+
+
+@kernel
+def search_columns(
+    event_table,
+    rule_tables,
+    search_tables,
+    n_segments,
+    moment,
+    columns,
+    first,
+    out_counts,
+    out_slots,
+    out_pending,
+):
+    """The same for events of a batch from `first` on, until all are done or the room for matches might run out.
+
+    Every event may match everything, so that there must be room for that. Returns the first event that is not done,
+    how many slots there are, how many pairs of an event and what to verify, and 0 or why that event cannot be filed.
+    """
+    event = RuleEvent(event_table, 0)
+    attribute, classes, numbers, codes, offsets = columns
+    used = waiting = np.int64(0)
+    room = event.found_length
+    at = np.int64(first)
+    while at < classes.shape[1] and used + room <= len(out_slots) and waiting + room <= len(out_pending):
+        filed = file_columns(event, at, attribute, classes, numbers, codes, offsets)
+        if filed < 0:
+            return at, used, waiting, filed
+        packed = _search_all(event, rule_tables, search_tables, n_segments, moment)
+        count = packed & 0xFFFFFFFF
+        for k in range(count):
+            out_slots[used + k] = event.found[k]
+        used += count
+        for k in range(packed >> 32):
+            out_pending[waiting, 0] = at
+            out_pending[waiting, 1] = event.pending[k]
+            waiting += 1
+        out_counts[at] = count
+        at += 1
+    return at, used, waiting, np.int64(0)
