@@ -198,7 +198,7 @@ class RuleDraft:
 
     def _numbers(self, attribute: int, atoms: Iterable[Atom], *, folded: bool) -> list[int]:
         found = []
-        for atom in sorted(atoms, key=repr):
+        for atom in sorted(atoms):
             literal = (attribute, folded and atom.kind != NUMBER, atom)
             found.append(self._atoms.setdefault(literal, len(self._atoms)))
         return found

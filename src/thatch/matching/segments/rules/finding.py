@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.records import Int64s
+from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.parts import program
 from thatch.matching.segments.rules.draft import RuleTable
@@ -33,6 +34,7 @@ __all__ = ["find_literals"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _PAIR_BYTES = 8_192 + 32
+_PLACE_BITS = 40  # above them the count
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -59,13 +61,16 @@ class _Finding:
         self._buckets: list[npt.NDArray[np.int32]] = []
         for atom, kind in enumerate(self._kinds):
             self._take_text(atom, kind & 7)
-        self._counts = self._count_grams()
+        self._texts_of_literals = Texts.of(self._needles)
+        grams, places = self._rarest_grams(self._texts_of_literals)
+        self._grams: list[int] = grams.tolist()
+        self._places: list[int] = places.tolist()
 
     def arrays(self) -> Arrays:
         texts = self._texts()
         edges, edge_shift = _hash_table(self._edges, EDGE_WIDTH, [key for key, _ in self._edges])
         numbers, number_shift = self._numbers()
-        needles = Texts.of(self._needles)
+        needles = self._texts_of_literals
         return {
             **texts,
             "shifts": np.array([edge_shift, number_shift], np.int64),
@@ -163,25 +168,36 @@ class _Finding:
 
     # --- grams -------------------------------------------------------------------------------------------------------
 
-    def _count_grams(self) -> Counter[int]:
-        """How often four bytes stand in needles: those that are common there are common in texts."""
-        counts: Counter[int] = Counter()
-        for text, kind in zip(self._needles, self._kinds, strict=True):
-            if kind & 7 != NUMBER:
-                counts.update(_grams(text))
-        return counts
+    def _rarest_grams(self, needles: Texts) -> tuple[Int64s, Int64s]:
+        """Of each literal of four bytes or more, the four that stand in the fewest literals, and where.
+
+        What is common in literals is common in texts.
+        """
+        starts, sizes = needles.offsets[:-1], np.diff(needles.offsets)
+        is_text = (self._table.atom_kind & 7) != NUMBER
+        has_grams = np.flatnonzero(is_text & (sizes >= 4))
+        grams, places = np.full(len(sizes), -1, np.int64), np.zeros(len(sizes), np.int64)
+        if not len(has_grams):
+            return grams, places
+        counts = sizes[has_grams] - 3
+        first = starts_of(counts)[:-1]
+        place = np.arange(int(counts.sum())) - np.repeat(first, counts)
+        at = np.repeat(starts[has_grams], counts) + place
+        blob = _padded(needles.blob).astype(np.int64)
+        words = blob[at] | blob[at + 1] << 8 | blob[at + 2] << 16 | blob[at + 3] << 24
+        _, which, uses = np.unique(words, return_inverse=True, return_counts=True)
+        found = np.minimum.reduceat(uses[which] << _PLACE_BITS | place, first) & ((1 << _PLACE_BITS) - 1)
+        grams[has_grams], places[has_grams] = words[first + found], found
+        return grams, places
 
     def _file_grams(self, record: TextRecord, atoms: list[int]) -> None:
         """File each needle under its rarest four bytes, or under all of a shorter one."""
-        counts, pairs = self._counts, np.zeros(_PAIR_BYTES, np.uint8)
+        pairs = np.zeros(_PAIR_BYTES, np.uint8)
         rows: list[tuple[int, int, int]] = []
         for atom in atoms:
-            text = self._needles[atom]
-            if len(text) >= 4:
-                grams = _grams(text)
-                place = min(range(len(grams)), key=lambda at: counts[grams[at]])
-                counts[grams[place]] += 1  # so that needles that have the same ones spread
-                rows.append((grams[place], atom, place))
+            text, gram = self._needles[atom], self._grams[atom]
+            if gram >= 0:
+                rows.append((gram, atom, self._places[atom]))
             elif len(text) > 1:
                 pair = text[0] | text[1] << 8
                 pairs[pair >> 3] |= 1 << (pair & 7)
@@ -217,10 +233,6 @@ class _Finding:
         attributes = table.atom_attribute[chosen].astype(np.int64)
         rows = list(zip(attributes.tolist(), bits.tolist(), chosen.tolist(), strict=True))
         return _hash_table(rows, NUMBER_WIDTH, (bits ^ (attributes << 1)).tolist())
-
-
-def _grams(text: bytes) -> list[int]:
-    return [int.from_bytes(text[at : at + 4], "little") for at in range(len(text) - 3)]
 
 
 def _mixed(keys: list[int], shift: int) -> Int64s:
