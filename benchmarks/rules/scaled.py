@@ -50,7 +50,7 @@ def scaled_rows(bench: Bench) -> list[Row]:
             ours=taken,
             unit="µs",
             goal=at_most(80, 40) if bench.times == 100 else None,
-            details={"MB": stats["bytes_rules"] / 1e6, "µs to load a rule": built / len(engine) * 1e6},
+            details={"MB": stats.get("bytes_rules", 0) / 1e6, "µs to load a rule": built / len(engine) * 1e6},
         )
     ]
 

@@ -20,7 +20,7 @@ def test_names_choose_benchmarks_and_options_go_to_them(monkeypatch):
         ("parsing", ["--quick"]), ("matching", ["--quick"]), ("curves", ["--quick"]),
         ("pipeline", ["--quick"]), ("reduction", ["--quick"]), ("diagrams", ["--quick"]),
         ("brokers", ["--quick"]), ("planning", ["--quick"]), ("placement", ["--quick"]),
-        ("merging", ["--quick"]), ("tiering", ["--quick"]),
+        ("merging", ["--quick"]), ("tiering", ["--quick"]), ("rules", ["--quick"]),
     ]  # fmt: skip
 
 
