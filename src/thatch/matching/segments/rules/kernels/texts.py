@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.compiled.decorators import inline, subkernel
+from thatch.compiled.decorators import JIT, inline, subkernel
 from thatch.matching.segments.kernels.checks import check_holds
 from thatch.matching.segments.rules.records import EDGE_WIDTH, ENTRY_WIDTH, NODE_WIDTH
 
@@ -12,12 +12,20 @@ __all__ = ["BACKWARDS", "FORWARDS", "admit", "hash_of", "hit", "scan", "walk"]
 
 FORWARDS, BACKWARDS = False, True  # from the beginning of a text, or from its end
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_WORD = 2**64 - 1
 
 
 @inline
 def hash_of(key, shift):
     """The upper bits of a key, mixed; as many as `shift` leaves of 64."""
     return np.int64((np.uint64(key) * _MIX) >> np.uint64(shift))
+
+
+if not JIT:  # NumPy warns of products that do not fit
+
+    def hash_of(key, shift):
+        """The same with Python's integers."""
+        return np.int64((int(key) * int(_MIX) & _WORD) >> int(shift))
 
 
 @subkernel
