@@ -94,3 +94,23 @@ def test_what_is_printed_of_progress_never_gets_among_results(tmp_path, monkeypa
     ended = run_here(tmp_path, "match", "subs.csv", "log.jsonl")
     assert ended.returncode == 0, ended.stderr
     assert [json.loads(line)["event"] for line in ended.stdout.splitlines()] == list(range(9))
+
+
+def test_work_that_grows_is_not_shown_as_almost_done_when_its_first_part_is(seen):
+    clock = Clock()
+    shown = Meter("matching", None, lambda *each: seen.append(each), every=0.0, grows=True, clock=clock)
+    for done, known in ((1, 1), (4, 16), (12, 16), (16, 16), (40, 40)):
+        clock.now += 10.0
+        shown.report(done, known)
+    assert [share for _, share, _ in seen] == [0.2, 0.2, 0.6, 0.8, 0.8]
+    assert seen[2][2] == "12 of 16, one in 2 seconds, 20 s left"
+
+
+def test_a_total_that_was_estimated_too_low_is_not_shown_when_more_is_done(seen):
+    clock = Clock()
+    shown = meter(seen, clock, every=0.0)
+    for done in (900, 1_100):
+        clock.now += 1.0
+        shown.report(done, 1_000)
+    assert [figures.partition(",")[0] for _, _, figures in seen] == ["900 of 1", "1"]
+    assert "1,100, 550 per second" in seen[1][2]

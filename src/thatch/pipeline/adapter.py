@@ -168,14 +168,21 @@ def report_progress(spark: SparkSession, progress: Progress | None) -> Iterator[
 
 
 def _watch(context: Any, group: str, progress: Progress, done: Event) -> None:
-    tracker = context.statusTracker()
     stages: dict[int, tuple[int, int]] = {}
     while not done.wait(_INTERVAL):
-        for job in tracker.getJobIdsForGroup(group):
-            info = tracker.getJobInfo(job)
-            for number in info.stageIds if info else ():
-                stage = tracker.getStageInfo(number)
-                if stage is not None:
-                    stages[number] = (stage.numCompletedTasks, stage.numTasks)
+        try:
+            _look_at_stages(context.statusTracker(), group, stages)
+        except Exception:  # noqa: BLE001 - Spark has ended in one of many ways; whoever waits for the job says so
+            return
         if stages:
             progress(sum(each for each, _ in stages.values()), sum(each for _, each in stages.values()))
+
+
+def _look_at_stages(tracker: Any, group: str, stages: dict[int, tuple[int, int]]) -> None:
+    """Write how many tasks of each stage are done, and how many there are."""
+    for job in tracker.getJobIdsForGroup(group):
+        info = tracker.getJobInfo(job)
+        for number in info.stageIds if info else ():
+            stage = tracker.getStageInfo(number)
+            if stage is not None:
+                stages[number] = (stage.numCompletedTasks, stage.numTasks)

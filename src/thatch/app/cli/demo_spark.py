@@ -61,13 +61,13 @@ def log_on_spark(
     _write_quotes(log, islice(quotes, events), events, overwrite=overwrite)
     with end_java_first(str(folder)), progress("starting Spark"):
         spark = session("thatch demo")
-    with tasks("profiling") as report:
+    with tasks("profiling", grows=True) as report:
         command = f"thatch profile {log} {table} --out {folder / 'profile'}"
         output = JobOutput(
             str(folder / "profile"), overwrite=overwrite, command=command, made=this_moment(), progress=report
         )
         profile = profile_files(spark, str(log), output, subscriptions=str(table))
-    with tasks("matching") as report:
+    with tasks("matching", grows=True) as report:
         command = f"thatch match {table} {log} --spark --give hours --time at --out {folder / 'matches'}"
         output = JobOutput(
             str(folder / "matches"), overwrite=overwrite, command=command, made=this_moment(), progress=report

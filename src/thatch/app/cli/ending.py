@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import signal
+import socketserver
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -40,12 +42,19 @@ def _end_java() -> None:
     """Kill Java, which would complain in many lines if it were asked, and remove its temporary files."""
     from thatch.pipeline.tasks import scratch_folder
 
-    logging.disable(logging.CRITICAL)  # of py4j, on calls that are cut off
+    # Threads that talk to Java would complain, each in its way, that it is gone.
+    logging.disable(logging.CRITICAL)
+    threading.excepthook = _say_nothing
+    socketserver.BaseServer.handle_error = _say_nothing  # type: ignore[method-assign]
     for number in _children():
         with suppress(OSError):
             os.kill(number, signal.SIGKILL)
             os.waitpid(number, 0)
     shutil.rmtree(scratch_folder(), ignore_errors=True)
+
+
+def _say_nothing(*_: object) -> None:
+    pass
 
 
 def _children() -> list[int]:

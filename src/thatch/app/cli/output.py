@@ -196,7 +196,7 @@ def spark_job(
     from thatch.pipeline.adapter import translate_spark_errors
 
     require_spark()
-    with progress("starting Spark") as meter:
+    with progress("starting Spark", grows=True) as meter:
         with end_java_first(out):
             spark = session(f"thatch {command}", master=master)
         meter.describe(doing)

@@ -17,6 +17,7 @@ console = Console(stderr=True, highlight=False)
 _REDRAW = 0.1  # seconds between two looks of a bar
 _LINE = 30.0  # seconds between two lines where there is no terminal
 _ALMOST = 0.99  # the most that is shown of work that may still grow
+_MORE = 4  # tasks that are expected beyond those that are known, where there are always more
 
 Show = Callable[[str, float | None, str], None]  # what is done, the finished share if known, and figures
 
@@ -30,6 +31,7 @@ class Meter:
     total : how much there is to do, if known
     show : shows it
     every : seconds between two calls of `show`; those of `step` are cheap
+    grows : more work becomes known on the way, as on Spark, where a stage is known when the one before it is done
     """
 
     def __init__(
@@ -39,12 +41,14 @@ class Meter:
         show: Show,
         *,
         every: float,
+        grows: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._what = what
         self._total = total
         self._show = show
         self._every = every
+        self._grows = grows
         self._clock = clock
         self._begun = clock()
         self._due = self._begun + every
@@ -62,7 +66,8 @@ class Meter:
         """Tell how much is done, of all that is known so far; if more becomes known, the share waits for it."""
         self._done, self._total = done, known
         if known:
-            self._share = max(self._share, min(done / known, _ALMOST))
+            expected = known + max(_MORE, known // 4) if self._grows else known
+            self._share = max(self._share, min(done / expected, _ALMOST))
         self._tell()
 
     def describe(self, what: str) -> None:
@@ -81,7 +86,7 @@ class Meter:
         if not self._done or seconds <= 0:
             return ""
         rate = self._done / seconds
-        figures = f"{self._done:,}" + (f" of {self._total:,}" if self._total else "")
+        figures = f"{self._done:,}" + (f" of {self._total:,}" if self._done <= (self._total or 0) else "")
         figures += f", {rate:,.0f} per second" if rate >= 1 else f", one in {1 / rate:,.0f} seconds"
         if self._total and 0 < self._share < 1:
             figures += f", {_time(seconds * (1 - self._share) / self._share)} left"
@@ -99,7 +104,9 @@ def _time(seconds: float) -> str:
 
 
 @contextmanager
-def progress(what: str, total: int | None = None, *, beside_results: bool = False) -> Iterator[Meter]:
+def progress(
+    what: str, total: int | None = None, *, beside_results: bool = False, grows: bool = False
+) -> Iterator[Meter]:
     """Show the progress of a task until the block ends.
 
     Parameters
@@ -107,12 +114,13 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
     what : is being done
     total : how much there is to do, if known
     beside_results : results are printed meanwhile; if they go to a terminal, nothing is shown
+    grows : more work becomes known on the way
     """
     if beside_results and sys.stdout.isatty():
         yield Meter(what, total, lambda *_: None, every=_LINE)
         return
     if not console.is_terminal:
-        yield Meter(what, total, _print_line, every=_LINE)
+        yield Meter(what, total, _print_line, every=_LINE, grows=grows)
         return
     text, figures = TextColumn("{task.description}"), TextColumn("{task.fields[figures]}")
     columns = (SpinnerColumn(), text, BarColumn(), figures, TimeElapsedColumn())
@@ -124,7 +132,7 @@ def progress(what: str, total: int | None = None, *, beside_results: bool = Fals
             total = None if share is None else 1.0
             bar.update(task, description=what, total=total, completed=share or 0.0, figures=figures)
 
-        yield Meter(what, total, redraw, every=_REDRAW)
+        yield Meter(what, total, redraw, every=_REDRAW, grows=grows)
 
 
 def _print_line(what: str, share: float | None, figures: str) -> None:
@@ -133,7 +141,7 @@ def _print_line(what: str, share: float | None, figures: str) -> None:
 
 
 @contextmanager
-def tasks(what: str) -> Iterator[Callable[[int, int], None]]:
+def tasks(what: str, *, grows: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Show the progress of a job; gives the function to call with how much is done and how much is known."""
-    with progress(what) as meter:
+    with progress(what, grows=grows) as meter:
         yield meter.report
