@@ -45,7 +45,7 @@ def _end_java() -> None:
     # Threads that talk to Java would complain, each in its way, that it is gone.
     logging.disable(logging.CRITICAL)
     threading.excepthook = _say_nothing
-    socketserver.BaseServer.handle_error = _say_nothing  # type: ignore[method-assign]
+    setattr(socketserver.BaseServer, "handle_error", _say_nothing)  # noqa: B010 - that it may be set is not typed
     for number in _children():
         with suppress(OSError):
             os.kill(number, signal.SIGKILL)
