@@ -201,6 +201,12 @@ def test_a_refusal_says_why_and_where(detection, words, path):
     assert error.where == f"rule 'A rule', {path}"
 
 
+def test_re2_writes_no_log_of_its_own(capfd):
+    refused(rule_of({"f|re": "(a"}))
+    refused(rule_of({"f|re|i": "a{1,2000}"}))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_refusal_of_text_has_line_and_column():
     text = "title: A rule\nlogsource: {category: test}\ndetection:\n  sel:\n    f: a\n    g|endwith: b\n  condition: sel\n"
     assert refused(text).where == "rule 'A rule', line 6, column 16"

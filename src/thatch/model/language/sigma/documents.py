@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import yaml
@@ -63,17 +62,18 @@ def exact(number: int) -> int | str:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The value of a document, the text it comes from, and its number there; no text if the value was given."""
+    """The value of a document, the text it comes from, and where it begins and ends there; no text if the value was given."""
 
     value: Any
     text: str = ""
-    number: int = 0
+    start: Any = None
+    end: Any = None
 
     def place(self, path: Sequence[str | int]) -> str:
         """The line and column of a part of it, or of the nearest part around that; the path if there are no lines."""
         if not self.text:
             return ".".join(map(str, path))
-        node = next(islice(yaml.compose_all(self.text, Loader=_Loader), self.number, None))
+        node: Any = yaml.compose(self.text[self.start.index : self.end.index], Loader=_Loader)
         for step in path:
             if isinstance(node, yaml.MappingNode):
                 found = [value for key, value in node.value if key.value == step]
@@ -84,7 +84,8 @@ class Document:
             if not found:
                 break
             node = found[0]
-        return _where(node)
+        mark = node.start_mark
+        return _named(self.start.line + mark.line, mark.column + (0 if mark.line else self.start.column))
 
 
 def documents_of(text: str) -> Iterator[Document]:
@@ -105,14 +106,12 @@ def documents_of(text: str) -> Iterator[Document]:
     try:
         _check_levels(text)
         loader = _Loader(text)
-        number = -1
         while loader.check_node():
             node = loader.get_node()
-            number += 1
             _check_size(node, has_aliases="&" in text)
             value = loader.construct_document(node)
             if value is not None:
-                yield Document(value, text, number)
+                yield Document(value, text, node.start_mark, node.end_mark)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or "it cannot be read"
@@ -171,4 +170,8 @@ def _nodes_in(node: yaml.Node, known: dict[int, int]) -> int:
 
 def _where(part: Any) -> str:
     """The line and column where a node or an event begins."""
-    return f"line {part.start_mark.line + 1}, column {part.start_mark.column + 1}"
+    return _named(part.start_mark.line, part.start_mark.column)
+
+
+def _named(line: int, column: int) -> str:
+    return f"line {line + 1}, column {column + 1}"

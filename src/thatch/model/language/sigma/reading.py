@@ -13,6 +13,7 @@ from thatch.errors import FilterError, FilterTooLargeError, shown
 from thatch.model.expressions import Expression, Or
 from thatch.model.language.sigma.conditions import expression_of_condition
 from thatch.model.language.sigma.documents import Document
+from thatch.model.language.sigma.policy import POLICY
 from thatch.model.language.sigma.refusing import refusing
 from thatch.model.language.sigma.texts import RefusedValueError
 
@@ -26,13 +27,13 @@ _MOST_VALUES = 300_000  # that a condition may name, each as often as it is name
 def rule_of(value: dict[str, Any], document: Document) -> SigmaRule:
     """The rule of an object."""
     with refusing(value, document):
-        return SigmaRule.from_dict(value)
+        return SigmaRule.from_dict(value, policy=POLICY)
 
 
 def filter_of(value: dict[str, Any], document: Document) -> SigmaFilter:
     """The filter of an object: conditions that are put into rules."""
     with refusing(value, document):
-        return SigmaFilter.from_dict(value)
+        return SigmaFilter.from_dict(value, policy=POLICY)
 
 
 def check_pipeline(pipeline: Any) -> None:

@@ -11,6 +11,7 @@ from sigma.rule import SigmaDetection, SigmaDetectionItem
 
 from thatch.errors import FilterError, FilterTooLargeError, shown
 from thatch.model.language.sigma.documents import Document
+from thatch.model.language.sigma.policy import POLICY
 from thatch.model.language.sigma.texts import RefusedValueError
 
 __all__ = ["refusing", "where_in"]
@@ -83,14 +84,16 @@ def _path_in(definition: Any, error: Exception) -> list[str | int] | None:
                 return [number, *found]
         return None
     if not isinstance(definition, Mapping):
-        return None if _can_be_read(lambda: SigmaDetection.from_definition([definition])) else []
+        return (
+            None if _can_be_read(lambda: SigmaDetection.from_definition([definition], policy=POLICY)) else []
+        )
     for key, values in definition.items():
         field = getattr(error, "field", None)
         if field is not None:
             is_wrong = str(key).partition("|")[0] == field
         else:
             is_wrong = not _can_be_read(
-                lambda key=key, values=values: SigmaDetectionItem.from_mapping(key, values)
+                lambda key=key, values=values: SigmaDetectionItem.from_mapping(key, values, policy=POLICY)
             )
         if is_wrong:
             return [key]

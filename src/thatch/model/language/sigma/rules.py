@@ -24,7 +24,7 @@ from thatch.model.values import is_text
 
 __all__ = ["expression_of_sigma", "rules_of_sigma"]
 
-_MOST_MERGED = 1_000_000  # values in all the rules of a text that actions put together
+_MOST_MERGED = 300_000  # values in all the rules of a text that actions put together
 _CORRELATION = (
     "A correlation of several events is no filter: match its rules, and count the matches with thatch.Window "
     "(docs/how-to/windows.md)"
