@@ -30,6 +30,7 @@ FILTERS = [
     "x > {n} and y < 3",
     "tag like '%ab' and z{n} is missing",
     "x in (1, {n}) or tag = 't{n}'",
+    "tag like '%ab%' or lower(tag) = 't{n}'",
 ]
 
 
