@@ -181,7 +181,7 @@ BOXES, RULES = "{}", "({}) or lower(y) like '%zzz%' or lower(x) = 'zz'"
         *((read, BOXES) for read in (read_flat, read_lists, read_subscribers, read_batches)),
         *((read, RULES) for read in (read_flat, read_lists)),
     ],
-    ids=lambda value: {BOXES: "boxes", RULES: "rules"}.get(value),
+    ids={BOXES: "boxes", RULES: "rules"}.get,
 )
 def test_every_answer_is_that_of_one_moment_while_a_writer_and_merges_are_at_work(
     read: Callable[[thatch.Engine, Reader], None], form: str

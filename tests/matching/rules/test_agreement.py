@@ -23,6 +23,7 @@ from thatch.matching.segments import index as segments
 from thatch.matching.segments.rules import merging, segment
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
+from thatch.model.schema import Integer, Schema, Text
 
 Held = dict[str, tuple[Expression, Filter]]
 
@@ -40,9 +41,12 @@ def tiny_sizes() -> Iterator[None]:
         yield
 
 
+SCHEMAS = [None, Schema({"x": Text(), "y": Integer(0, 9), "o.p": Text()})]
+
+
 def subscribe(engine: thatch.Engine, held: Held, name: str, expression: Expression) -> None:
     try:
-        filter = Filter.of(expression)
+        filter = Filter.of(expression, engine.schema)
     except thatch.FilterError:
         return
     engine.subscribe(name, filter)
@@ -54,7 +58,11 @@ def check(engine: thatch.Engine, held: Held, events: list[dict[str, Any]]) -> No
     table = pa.table({"event": [json.dumps(event) for event in events]})
     answers = []
     for event in events:
-        wanted = [name for name, (expression, _) in held.items() if reference.matches(expression, event)]
+        wanted = [
+            name
+            for name, (expression, _) in held.items()
+            if reference.matches(expression, event, engine.schema)
+        ]
         assert [name for name, (_, filter) in held.items() if filter.matches(event)] == wanted
         assert engine.match(event) == wanted, event
         assert engine.count(event) == len(wanted)
@@ -91,13 +99,18 @@ WAYS = ["compact", "pickle", "save", "open for changes", "nothing"]
         st.sampled_from([f"s{number}" for number in range(9)]), st.none() | FILTERS, max_size=4
     ),
     way=st.sampled_from(WAYS),
+    schema=st.sampled_from([*SCHEMAS[:1] * 3, *SCHEMAS]),
     events=st.lists(EVENTS, min_size=1, max_size=4),
 )
 def test_an_engine_answers_what_the_reference_does(
-    first: list[Expression], later: dict[str, Expression | None], way: str, events: list[dict[str, Any]]
+    first: list[Expression],
+    later: dict[str, Expression | None],
+    way: str,
+    schema: Schema | None,
+    events: list[dict[str, Any]],
 ) -> None:
     events = [event for event in events if is_event(event)]
-    engine, held = thatch.Engine(background=False), Held()
+    engine, held = thatch.Engine(background=False, schema=schema), Held()
     for number, expression in enumerate(first):
         subscribe(engine, held, f"s{number}", expression)
     check(engine, held, events)
