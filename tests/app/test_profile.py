@@ -13,7 +13,7 @@ from tests.app.here import run_here
 from tests.integration.browser import browser, browser_process  # noqa: F401 - fixtures
 from thatch.formats.folders import read_manifest
 from thatch.formats.profile import read_profile
-from thatch.model.profile import Profile
+from thatch.model.profile import ErrorBounds, Profile
 
 pytestmark = [
     pytest.mark.spark,
@@ -89,6 +89,13 @@ def test_the_report_shows_pictures_and_asks_nobody(profiled, browser):  # noqa: 
     assert page.evaluate("document.querySelectorAll('.plot svg.drawing').length") > 5
     for title in ("Attributes", "Values", "Attributes that occur together", "Predicates", "Matches"):
         assert title in page.evaluate("document.body.innerText")
+
+
+def test_the_page_says_what_is_exact(profiled):
+    text = (profiled[0] / "profile" / "report.html").read_text()
+    is_exact = read_profile(profiled[0] / "profile").bounds == ErrorBounds()
+    assert ("All counts, numbers of distinct values and quantiles are exact." in text) == is_exact
+    assert ("relative standard error of 0.00%" in text, "after 0 characters" in text) == (False, False)
 
 
 def test_a_folder_that_is_there_is_not_replaced_unless_asked(profiled):

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from thatch.model.lines import below
-from thatch.model.profile import AttributeProfile, MatchCounts, Predicate, Profile
+from thatch.model.profile import AttributeProfile, ErrorBounds, MatchCounts, Predicate, Profile
 from thatch.model.selectivity import Selectivity
 from thatch.reports import Report
 from thatch.reports.figures import PlotAxis
@@ -59,19 +59,26 @@ def _add_facts(report: Report, profile: Profile) -> None:
 
 def _add_bounds(report: Report, profile: Profile) -> None:
     bounds = profile.bounds
-    text = (
-        "Counts of events, types, sets and pairs of attributes, predicates and matches are exact. Numbers of distinct "
-        f"values have a relative standard error of {bounds.distinct:.2%}. Quantiles of numbers are off by at most "
-        f"{bounds.quantiles:.3%} of them in rank; those of texts by at most {bounds.text_quantiles:.1%} in 95 of 100 "
-        f"cases. Counts of frequent values are off by at most {bounds.heavy:.3%} of an attribute's values; texts are "
-        f"cut after {bounds.text_length} characters."
-    )
+    if bounds == ErrorBounds(fraction=bounds.fraction):
+        text = "All counts, numbers of distinct values and quantiles are exact."
+    else:
+        text = _bounds_of_sketches(bounds)
     if bounds.fraction < 1:
         text += (
             f" All of it is of a sample of {bounds.fraction:.3g} of the events, so a share is off by at most "
             f"{profile.sampling_error():.2%} in 95 of 100 cases."
         )
     report.note(text)
+
+
+def _bounds_of_sketches(bounds: ErrorBounds) -> str:
+    return (
+        "Counts of events, types, sets and pairs of attributes, predicates and matches are exact. Numbers of distinct "
+        f"values have a relative standard error of {bounds.distinct:.2%}. Quantiles of numbers are off by at most "
+        f"{bounds.quantiles:.3%} of them in rank; those of texts by at most {bounds.text_quantiles:.1%} in 95 of 100 "
+        f"cases. Counts of frequent values are off by at most {bounds.heavy:.3%} of an attribute's values; texts are "
+        f"cut after {bounds.text_length} characters."
+    )
 
 
 def _add_rejects(report: Report, profile: Profile) -> None:
