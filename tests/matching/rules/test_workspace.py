@@ -75,3 +75,36 @@ def test_stamps_of_earlier_searches_are_stale_when_they_are_counted_from_one_aga
     assert workspace.search_record(other, numbers, 10)[0].tolist() == [2]
     assert workspace._search_tables[RuleSearch.epoch] == 1
     assert workspace.search_record(first, numbers, 10)[0].tolist() == [0]
+
+
+# --- counts ----------------------------------------------------------------------------------------------------------
+
+COUNTED = ["a like '%x%'", "lower(a) = 'x' and b like '%y%'", "a = 'x'", "a like '%x%' or b ~ 'y+'"]
+SEEN: list[dict[str, Any]] = [
+    {"a": "x", "b": "y"}, {"a": "X", "b": "yy"}, {"a": ["x", "ax", "x"]}, {"b": [["y"]]}, {"a": ["q", "x"], "b": ["y"] * 99}
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_candidates_and_matches_of_rules_are_counted_as_those_of_boxes(is_fresh: bool) -> None:
+    index, filters = SegmentIndex(), dict(enumerate(map(parse, COUNTED)))
+    if is_fresh:
+        for slot, each in filters.items():
+            index.add(slot, each)
+    else:
+        index.extend(filters)
+    for on in (True, False):
+        index.tally(on=on)
+        before = index.stats()
+        for event in SEEN:
+            index.match(read_event(event))
+            index.view.match_plain(event, len)
+            index.view.match_plain(event, len, stop=True)
+            index.any(read_event(event))
+        tallies, stats = index.tallies(), index.stats()
+        plain = [event for event in SEEN if index.view.match_plain(event, len) is not None]
+        wanted = [sum(each.matches(event) for event in SEEN + plain) for each in filters.values()]
+        assert tallies[:4, 1].tolist() == (wanted if on else [0] * 4)
+        assert (tallies[:, 0] >= tallies[:, 1]).all()
+        assert stats["matches"] - before["matches"] >= sum(wanted)
+        assert stats["candidates"] - before["candidates"] >= sum(wanted) - wanted[2]

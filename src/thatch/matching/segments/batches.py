@@ -99,7 +99,6 @@ class _Matching:
             done, used, waiting = rules.search_columns(
                 self._columns, first, self._view.moment, counts, slots, pending
             )
-            self._room.counts.matches += used
             if used:
                 yield self._part(first, counts[first:done], slots[:used].copy())
             yield from self._asked(pending[:waiting])
@@ -124,7 +123,6 @@ class _Matching:
         for event in range(len(self._columns)):
             slots = self._view.match_rules(self._room, self._columns.read(event))
             if len(slots):
-                self._room.counts.matches += len(slots)
                 yield self._part(event, np.array([len(slots)]), slots.astype(np.int32))
 
     def _is_for_masks(self, segment: Segment) -> bool:

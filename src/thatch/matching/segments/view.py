@@ -59,9 +59,10 @@ class Pool:
 
     def tally(self, *, on: bool) -> None:
         """Start to count candidates and matches of every slot, or stop and drop the counts."""
-        for room in self.every:
-            room.tallies[:] = 0
         self.flags = TALLY if on else 0
+        for room in self.every:
+            room.tally(0, on=False)  # each search begins again
+            room.tallies[:] = 0
 
     def tallies(self, slots: int) -> Int64s:
         """Candidates and matches of every slot, as far as they were counted."""
@@ -110,11 +111,11 @@ class View:
         if room.shape is not self.shape:
             room.attach(self.shape)
         if pool.flags & TALLY:
-            room.tally(self.shape.slots)
+            room.tally(self.shape.slots, on=not stop)
         try:
             if self.has_rules:
                 found = self._match_with_rules(room, event)
-                if found is not None and pool.flags & TALLY:
+                if found is not None and pool.flags & TALLY and not stop:
                     room.tallies[2 * found + 1] += 1
                 result = None if found is None else answer(found)
                 free.append(room)
@@ -164,8 +165,9 @@ class View:
         return slots
 
     def any(self, record: Record) -> bool:
-        """Whether some filter matches; stops at the first that is sure."""
+        """Whether some filter matches; stops at the first that is sure, and is not tallied."""
         room = self.pool.take(self.shape)
+        room.tally(0, on=False)
         try:
             counts = self._search(room, record, STOP)
             result = counts & _SURE != 0 or len(self._verified(room, counts, record)) > 0
@@ -224,8 +226,13 @@ class View:
         rules.attach(self.shape.rules)
         slots, pending = rules.search_record(record, self.shape.attributes.number, self.moment)
         found = self._with_asked(room, slots, pending, lambda _: record)
-        fresh = [slot for slot, each in self.fresh.items() if each.holds(record)]
-        return self._join(found, np.array(sorted(fresh), np.int64)) if fresh else found
+        return self._join(found, self._match_fresh(room, record)) if self.fresh else found
+
+    def _match_fresh(self, room: SearchWorkspace, record: Record) -> Slots:
+        """The slots of new rules that an event matches: all of them are candidates."""
+        slots = [slot for slot, each in self.fresh.items() if each.holds(record)]
+        room.count_tested(list(self.fresh), len(slots))
+        return np.array(sorted(slots), np.int64)
 
     def _with_asked(
         self, room: SearchWorkspace, slots: Slots, pending: Slots, read: Callable[[Names], Record]
@@ -238,6 +245,7 @@ class View:
             filter, names = self.shape.rule(segment, owner)
             if filter.holds(read(names)):
                 more.append(segment.slot_of(owner))
+        room.counts.matches += len(more)
         return self._join(slots, np.array(sorted(more), np.int64)) if more else slots
 
     def _join(self, slots: Slots, more: Slots) -> Slots:

@@ -50,7 +50,7 @@ class SearchWorkspace:
         self.table = self.context.table
         self._spare: dict[str, npt.NDArray[Any]] = {}
         self._rows: Mapping[str, npt.NDArray[Any]] = {}
-        self._has_verdicts = False
+        self._has_verdicts = self._is_tallied = False
         self._attributes = self._locals = self._boxes = self._slots = 0
 
     @property
@@ -59,7 +59,8 @@ class SearchWorkspace:
         if self._rules is None:
             from thatch.matching.segments.rules.workspace import RuleWorkspace  # loads its kernels
 
-            self._rules = RuleWorkspace()
+            self._rules = RuleWorkspace(self.counts)
+            self._rules.tally(self.tallies, on=self._is_tallied)
         return self._rules
 
     def attach(self, shape: Shape) -> None:
@@ -152,8 +153,22 @@ class SearchWorkspace:
             known = self._spare[name] = np.empty(size, kind)
         return known[:size]
 
-    def tally(self, slots: int) -> None:
-        """Make room to count candidates and matches of every slot."""
+    def tally(self, slots: int, *, on: bool = True) -> None:
+        """Count candidates and matches of every slot, for which there is room then, or do not."""
+        self._is_tallied = on
+        if on:
+            self._make_tallies(slots)
+        if self._rules is not None:
+            self._rules.tally(self.tallies, on=on)
+
+    def count_tested(self, slots: list[int], matches: int) -> None:
+        """Count rules that were tested one by one."""
+        self.counts.candidates += len(slots)
+        self.counts.matches += matches
+        if self._is_tallied:
+            self.tallies[2 * np.array(slots, np.int64)] += 1
+
+    def _make_tallies(self, slots: int) -> None:
         self._load_verdicts()
         if len(self.tallies) < 2 * slots:
             grown = np.zeros(2 * slots, np.int64)

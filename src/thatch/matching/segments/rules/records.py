@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thatch.compiled.records import Doubles, Int32s, Int64s, KernelRecord, Uint8s, Uint16s
+from thatch.matching.segments.records import SearchCounts
 
 __all__ = [
     "ASKED",
@@ -123,6 +124,9 @@ class RuleSearch(KernelRecord):
 class RuleEvent(KernelRecord):
     """An event as rows for all segments, and what matches it."""
 
+    counts: SearchCounts
+    is_tallied: int
+    tallies: Int64s  # candidates of each slot, as of a `SearchContext`
     n_rows: int
     n_found: int
     n_pending: int

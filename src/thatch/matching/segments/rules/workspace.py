@@ -14,6 +14,7 @@ from thatch.matching.problem import Slots
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.columns import EventColumns
 from thatch.matching.segments.encoding import Encoder
+from thatch.matching.segments.records import SearchCounts
 from thatch.matching.segments.rules.folding import fold_tables
 from thatch.matching.segments.rules.kernels.events import BEHIND, GROW, NOT_ASCII
 from thatch.matching.segments.rules.kernels.search import (
@@ -40,10 +41,13 @@ Found = tuple[Slots, Slots]  # slots in order, and what to verify
 
 
 class RuleWorkspace:
-    """What one search after the other writes to; belongs to one thread at a time."""
+    """What one search after the other writes to; belongs to one thread at a time. `counts` are those of searches in boxes."""
 
-    def __init__(self) -> None:
+    def __init__(self, counts: SearchCounts | None = None) -> None:
+        self._counts = counts or SearchCounts()
         self.event = RuleEvent(
+            counts=self._counts,
+            tallies=np.zeros(0, np.int64),
             row_info=np.zeros(0, np.int32),
             row_numbers=np.zeros(0, np.float64),
             source=np.zeros(0, np.uint8),
@@ -83,6 +87,12 @@ class RuleWorkspace:
 
     def _is_large(self) -> bool:
         return len(self.event.lows) > _MOST_KEPT or len(self.event.words) > 2 * _MOST_KEPT
+
+    def tally(self, tallies: Int64s, *, on: bool) -> None:
+        """Count the candidates of every slot there, or nowhere."""
+        if on and self.event.tallies is not tallies:
+            self.event.tallies = tallies
+        self.event.is_tallied = on
 
     # --- events ----------------------------------------------------------------------------------------------------------
 
@@ -167,7 +177,9 @@ class RuleWorkspace:
             found, waiting = self._search(moment)
             sure.append(found.copy())
             pending.append(waiting.copy())
-        return np.unique(np.concatenate(sure)), np.unique(np.concatenate(pending))
+        matches = np.unique(np.concatenate(sure))
+        self._counts.matches += len(matches) - sum(map(len, sure))  # the event matches once
+        return matches, np.unique(np.concatenate(pending))
 
     def _file(
         self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int], all_texts: Iterable[str]

@@ -199,6 +199,7 @@ def _start(search):
 @subkernel
 def _search(rules, search, event, segment, moment):
     """Search one segment."""
+    counts = event.counts
     _start(search)
     rules.class_hits[8 * rules.n_attributes] += 1
     for k in range(rules.n_always):
@@ -208,6 +209,9 @@ def _search(rules, search, event, segment, moment):
         rule = search.candidates[k]
         if rules.died[rule] <= moment:
             continue
+        counts.candidates += 1
+        if event.is_tallied != 0:
+            event.tallies[2 * rules.slots[rule]] += 1
         verdict = np.int64(MAYBE) if search.is_loose != 0 else _decide(rules, search, rule, event.words)
         if verdict == YES:
             event.found[event.n_found] = rules.slots[rule]
@@ -228,6 +232,8 @@ def _search_all(event, rule_tables, search_tables, n_segments, moment):
         rules = RuleRecord(rule_tables, RULE_WIDTH * segment)
         _search(rules, RuleSearch(search_tables, SEARCH_WIDTH * segment), event, segment, moment)
     count = np.int64(event.n_found)
+    counts = event.counts
+    counts.matches += count
     if count <= MOST_SORTED:
         for k in range(1, count):
             slot = event.found[k]
