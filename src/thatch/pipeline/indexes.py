@@ -146,7 +146,7 @@ def _share(spark: SparkSession, engine: Engine) -> SharedIndex:
 def build_engine(subscriptions: DataFrame, schema: Schema | None) -> Engine:
     """Build an engine of a table, in the order of its rows, each of which must be a subscription."""
     with translate_spark_errors("reading the subscriptions"):
-        table = input_table(subscriptions).drop(ROW, REASON, FORM).toArrow()
+        table = input_table(subscriptions).drop(ROW, REASON).toArrow()
     check_once(table.column(SUBSCRIPTION), SubscriptionError, "each id once")
     engine, rejects = fill_engine(table, schema)
     for row, reason in rejects:
@@ -198,7 +198,7 @@ def parse_row(
 def fill_engine(table: pa.Table, schema: Schema | None) -> tuple[Engine, list[tuple[int, str]]]:
     """Build an engine of the rows of a table that are subscriptions, and list the others with the reasons.
 
-    Of several good rows with one id the first counts, as in `Engine.subscribe_many`.
+    Of several good rows with one id the first counts, as in `Engine.subscribe_many`. Rows with a `FORM` are not parsed.
     """
     engine = Engine(schema)
     rejects: list[tuple[int, str]] = []
@@ -212,10 +212,17 @@ def fill_engine(table: pa.Table, schema: Schema | None) -> tuple[Engine, list[tu
                 again = SubscriptionError("each id once in the table", f"{shown(ids[row])} again")
                 rejects.append((start + row, str(again)))
             part, rows = part.filter(pa.array(is_new)), rows[is_new]
-        refused = engine.subscribe_many(part).to_pylist()
+        refused = engine.subscribe_many(part, filters=_read_forms(part, schema)).to_pylist()
         rejects += [(int(rows[each["row"]]), each["reason"]) for each in refused]
     engine.compact()
     return engine, sorted(rejects)
+
+
+def _read_forms(table: pa.Table, schema: Schema | None) -> list[Filter] | None:
+    """The filters of rows that were checked, which have a form; None for other rows."""
+    if FORM not in table.column_names or table.column(FORM).null_count:
+        return None
+    return [read_form(each, schema) for each in table.column(FORM).to_pylist()]
 
 
 def check_columns(table: DataFrame) -> dict[str, str]:

@@ -6,6 +6,7 @@ from thatch.formats.reading import Reading
 from thatch.formats.subscriptions import SUBSCRIPTIONS
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import ROW, SparkSession
+from thatch.pipeline.forms import FORM
 from thatch.pipeline.indexes import build_engine
 from thatch.pipeline.jobs.job import REJECTS, JobOutput, RunningJob, check_rejects, run_job
 from thatch.pipeline.jobs.load_report import LoadFacts, load_facts, load_report
@@ -41,12 +42,15 @@ def load_files(
     with run_job(spark, output, f"loading {path}", [path]) as job:
         # Persisted: several tables, the index and the page need it, and parsing is what costs.
         rows = check_subscriptions(
-            read_subscriptions(spark, path, reading), schema=schema, with_conditions=True
+            read_subscriptions(spark, path, reading),
+            schema=schema,
+            with_conditions=True,
+            with_forms=with_index,
         ).persist()
         try:
             loaded = split_checked(rows)
             check_rejects((reading or Reading()).rejects, loaded.rejects, rows, path)
-            job.write(SUBSCRIPTIONS, loaded.accepted)
+            job.write(SUBSCRIPTIONS, loaded.accepted.drop(FORM))
             job.write(REJECTS, loaded.rejects)
             if with_index:
                 made = scratch_file(".thatch")

@@ -29,11 +29,11 @@ import pyarrow.compute as pc
 from thatch.engine import Engine
 from thatch.errors import SubscriptionError
 from thatch.matching.growing import FEW
-from thatch.model.language import parse
+from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 from thatch.pipeline.adapter import parallelism, translate_spark_errors
 from thatch.pipeline.columns import EXPIRES, FILTER, REASON, ROW, SUBSCRIBER, SUBSCRIPTION, DataFrame, f
-from thatch.pipeline.forms import FORM, read_form
+from thatch.pipeline.forms import FORM
 from thatch.pipeline.indexes import SharedIndex, bad_row, build_index, input_table, parse_row
 from thatch.pipeline.tasks import Batches
 from thatch.pipeline.transforms.partitioned.splitting import Splitting, Summary, filter_of, grow_splitting
@@ -139,20 +139,21 @@ def _sample(table: DataFrame, total: int, schema: Schema | None) -> list[Any]:
     if total > _SAMPLE:
         chosen = table.sample(fraction=_SAMPLE / total, seed=1).limit(2 * _SAMPLE)
     rows = chosen.select(SUBSCRIPTION, FILTER, FORM).toArrow()
-    return [conjunction for _, conjunction in _first_conjunctions(rows, schema)]
+    return [filter.outer_conjunctions[0] for filter in _filters(rows, schema)]
 
 
-def _first_conjunctions(rows: pa.Table | pa.RecordBatch, schema: Schema | None) -> Iterator[tuple[str, Any]]:
-    """The id and the first conjunction of each subscription."""
+def _filters(rows: pa.Table | pa.RecordBatch, schema: Schema | None) -> Iterator[Filter]:
+    """The filters of subscriptions; an error names the row."""
     columns = (rows.column(name).to_pylist() for name in (SUBSCRIPTION, FILTER, FORM))
     for identity, text, form in zip(*columns, strict=True):
-        yield identity, parse_row(schema, None, identity, text, form=form).outer_conjunctions[0]
+        yield parse_row(schema, None, identity, text, form=form)
 
 
 def _assign(splitting: Splitting, schema: Schema | None, batches: Batches) -> Batches:
     """Add the numbers of their shards to subscriptions, in a worker."""
     for batch in batches:
-        shards = [splitting.shard(first, identity) for identity, first in _first_conjunctions(batch, schema)]
+        filters = zip(batch.column(SUBSCRIPTION).to_pylist(), _filters(batch, schema), strict=True)
+        shards = [splitting.shard(filter.outer_conjunctions[0], identity) for identity, filter in filters]
         columns = [pa.array(shards, pa.int32()), *batch.columns]
         yield pa.RecordBatch.from_arrays(columns, [SHARD, *batch.schema.names])
 
@@ -178,12 +179,13 @@ def _build(splitting: Splitting, schema: Schema | None, most: int, batches: Batc
 
 
 def _fill(engine: Engine, summary: Summary, part: pa.Table, schema: Schema | None) -> None:
-    rejects = engine.subscribe_many(part)
+    filters = list(_filters(part, schema))
+    rejects = engine.subscribe_many(part, filters=filters)
     if rejects.num_rows:
         first = rejects.slice(0, 1).to_pylist()[0]
         raise bad_row(first["reason"], None, first["subscription"])
-    for text, form in zip(*(part.column(name).to_pylist() for name in (FILTER, FORM)), strict=True):
-        summary.add(parse(text, schema) if form is None else read_form(form, schema))
+    for each in filters:
+        summary.add(each)
 
 
 @contextmanager
