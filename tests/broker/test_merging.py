@@ -11,6 +11,7 @@ from tests.broker.test_resync import say
 from tests.broker.test_snapshot import seen
 from thatch.broker.broker import Broker
 from thatch.broker.effects import Confirm, Persist, SendFrame
+from thatch.broker.merge_timer import MergeTimer
 from thatch.broker.messages import BucketRequest, Entries, Publish, Subscribe, Unsubscribe
 from thatch.broker.resync import BUCKETS
 from thatch.broker.settings import Routing
@@ -319,3 +320,15 @@ def test_merge_timers_are_set_only_where_something_waits() -> None:
     assert merge_timers(net) == []
     net.tick(100)
     assert filters(net, "a") == ["y = 1"]
+
+
+def test_bandwidth_is_known_when_events_were_counted_for_a_second():
+    timer = MergeTimer("b2")
+    assert timer.fire(4.0) is None
+    for now in (5.0, 5.25, 5.5):
+        timer.count_event(now)
+    assert timer.counted_at == 6.0
+    assert timer.fire(5.0) is None
+    assert timer.fire(5.99) is None
+    assert timer.fire(6.5) == 2.0
+    assert timer.fire(9.0) is None

@@ -300,13 +300,15 @@ def test_the_kernels_are_right_as_plain_python():
 
 def test_what_was_learned_last_is_kept_however_much_was_learned_before() -> None:
     """Clauses of three literals, far more than can be true together: thousands of refutations, of which 256 are kept."""
-    rng, n_axes, n_rows = np.random.default_rng(1), 110, 520
+    rng, n_axes, n_rows = np.random.default_rng(5), 110, 520
     lows, highs = np.zeros((n_rows, n_axes), np.int64), np.ones((n_rows, n_axes), np.int64)
     for row in range(n_rows):
         for axis in rng.choice(n_axes, 3, replace=False):
             lows[row, axis] = highs[row, axis] = rng.integers(2)
     verdict = decide(np.zeros(n_axes, int), np.ones(n_axes, int), lows, highs, budget=200_000)
     assert verdict.covered
-    assert verdict.work.nodes < 3_000  # without them nearly ten thousand
+    assert (
+        verdict.work.nodes < 1_800
+    )  # without them several times as many, and 1,941 if the first ones stay for good
     proof = list(verdict.used)
     assert decide(np.zeros(n_axes, int), np.ones(n_axes, int), lows[proof], highs[proof]).covered

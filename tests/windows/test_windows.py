@@ -343,6 +343,26 @@ def test_a_text_that_is_no_window_is_refused_with_its_place(text, column):
     assert caught.value.column == column
 
 
+def test_the_watermark_never_falls_back():
+    window = Window.count(2, 10, lateness=5)
+    marks = []
+    for second in (10, 6, 12, 8):
+        window.add(at(second))
+        marks.append(window.watermark)
+    assert marks == [5.0, 5.0, 7.0, 7.0]
+    window.add(at(6.5))
+    assert window.stats()["late"] == 1
+
+
+def test_a_key_is_as_old_as_its_last_occurrence():
+    window = Window.count(3, 100, by="user", max_keys=2)
+    for second, user in enumerate("abac"):
+        window.add({"time": second, "user": user})
+    assert window.stats()["evicted_keys"] == 1  # b
+    (alert,) = window.add({"time": 9, "user": "a"})
+    assert alert.key == {"user": "a"}
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
