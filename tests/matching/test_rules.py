@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 import thatch
 from tests.strategies import combined, conditions, regexes
 from thatch.matching import growing, reference
-from thatch.matching.segments.rules import merging
-from thatch.model.expressions import ComparePair, Expression, Matches
+from thatch.matching.segments.rules import lists as packed
+from thatch.matching.segments.rules import merging, routing
+from thatch.model.expressions import ComparePair, Expression, In, Matches
 from thatch.model.filters import Filter
 from thatch.model.language import expression_of
 from thatch.model.names import ANYWHERE, derived_key
@@ -46,8 +48,16 @@ keys = st.sampled_from([*NAMES, "lower(x)", ANYWHERE, derived_key(("lower",), AN
 pairs = st.sampled_from(
     [ComparePair("x", "<", "y"), ComparePair("x", "=", "lower(y)"), ComparePair("z", "!=", "x")]
 )
+lists = st.one_of(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6),
+    st.lists(st.sampled_from([0, 1, 2, 3, 2.5, 2**53 + 1, -1, inf]), min_size=1, max_size=6),
+)
 leaves = st.one_of(
-    st.builds(Matches, keys, forms), st.builds(Matches, keys, forms), pairs, conditions(keys=NAMES)
+    st.builds(Matches, keys, forms),
+    st.builds(Matches, keys, forms),
+    pairs,
+    conditions(keys=NAMES),
+    st.builds(In, st.sampled_from([*NAMES, "lower(x)"]), lists.map(tuple)),
 )
 rules = st.lists(combined(leaves, max_leaves=6), min_size=1, max_size=12)
 
@@ -75,6 +85,8 @@ def test_an_engine_matches_what_the_reference_does(expressions, plain, listed):
     with (
         mock.patch.object(growing, "FEW", 1),
         mock.patch.object(merging, "FRESH", 3),
+        mock.patch.object(packed, "_LONG", 1),
+        mock.patch.object(routing, "_LONG", 2),
         TemporaryDirectory() as folder,
     ):
         engine, held = engine_of(expressions)
@@ -113,6 +125,33 @@ def test_batches_match_what_the_reference_does(expressions, events):
         found = engine.match_batch(table)
         pairs = sorted(zip(found["event"].to_pylist(), found["subscription"].to_pylist(), strict=True))
         assert pairs == [(at, name) for at, event in enumerate(events) for name in wanted(held, event)]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda number: f"user{number:05}€", lambda number: 3 * number - 7, lambda number: number / 4]
+)
+def test_rules_share_a_long_list(make):
+    listed = [make(number) for number in range(5_000)]
+    engine = thatch.Engine(background=False)
+    for number in range(300):
+        engine.subscribe(f"o{number}", f"y like '%word{number}%'")
+    engine.subscribe("in", thatch.attr("x").is_in(listed))
+    engine.compact()
+    one = engine.stats()["bytes_rules"]
+    engine.subscribe("in too", thatch.attr("x").is_in(listed[::-1]) & (thatch.attr("y") > 0))
+    engine.subscribe("not in", thatch.attr("x").not_in(listed))
+    engine.compact()
+    assert (
+        engine.stats()["bytes_rules"] - one < 3 * len(", ".join(map(repr, listed)).encode()) + 50_000
+    )  # their texts
+    for value in [*listed[:3], *listed[2_500:2_503], listed[-1]]:
+        assert engine.match({"x": value, "y": 1}) == ["in", "in too"]
+        assert engine.match({"x": ["?", value]}) == (
+            ["in"] if isinstance(value, int | float) else ["in", "not in"]
+        )
+    for value in (make(-1), make(5_000)):
+        assert engine.match({"x": value, "y": 1}) == ["not in"]
+    assert engine.stats()["verified"] == 0
 
 
 def test_filters_that_do_not_look_at_all_texts_cost_no_reading_of_other_texts():

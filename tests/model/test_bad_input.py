@@ -136,8 +136,11 @@ def test_the_place_of_an_error_is_pointed_at():
 # --- size ------------------------------------------------------------------------------------------------------
 
 LARGE_TEXTS = {
-    "ten megabytes of spaces": " " * 10_000_000,
-    "ten megabytes of text": "x = '" + "a" * 10_000_000 + "'",
+    "eight million spaces": " " * 8_000_000,
+    "a condition before eight million spaces": "x =" + " " * 8_000_000,
+    "33 megabytes of text": "x = '" + "a" * 33_000_000 + "'",
+    "ten million signs": "x in (" + "1," * 5_000_000 + "1)",
+    "a pattern of two million characters": "x like '" + "a%" * 1_000_000 + "'",
     "eight million brackets": "(" * 7_999_999,
     "brackets 10,000 deep": "(" * 10_000 + "x = 1" + ")" * 10_000,
     "negations 10,000 deep": "not " * 10_000 + "x = 1",
@@ -188,7 +191,7 @@ LARGE_EXPRESSIONS = {
     "many alternatives of two conditions": lambda: Or(
         tuple(And((Compare("x", "=", number), Compare("y", "=", number))) for number in range(150_000))
     ),
-    "a list of a million values": lambda: In("x", tuple(range(1_000_000))),
+    "a list of more than a million values": lambda: In("x", tuple(range(1_000_001))),
     "a product of 2 ** 12": lambda: And(
         tuple(Or((Compare(f"a{number}", "=", 1), Compare(f"b{number}", "=", 1))) for number in range(12))
     ),

@@ -36,6 +36,7 @@ from thatch.model.lines import (
     prefix_interval,
     segment_of,
     union,
+    values_union,
 )
 from thatch.model.names import ANYWHERE, base_of, derived_key, split
 from thatch.model.regexes import Pattern, Regex
@@ -47,6 +48,7 @@ from thatch.model.wording import OPPOSITE, Simple, condition_words
 __all__ = [
     "COMPARE",
     "MAX_INTERVALS",
+    "MAX_VALUES",
     "Draft",
     "Normalisation",
     "Remark",
@@ -62,7 +64,8 @@ __all__ = [
     "values_of",
 ]
 
-MAX_INTERVALS = 100_000
+MAX_VALUES = 1_000_000  # of one `in`
+MAX_INTERVALS = MAX_VALUES + 1  # on one attribute: around so many values lie one more
 _MAX_REMARKS = 100
 
 
@@ -170,9 +173,9 @@ def constraint_of(condition: Simple, negated: bool) -> Constraint:
 
 def values_of(condition: In, *, negated: bool) -> Constraint:
     """The values of an `in`, or the others of their type."""
-    if len(condition.values) > MAX_INTERVALS:
-        raise FilterTooLargeError("values of one `in`", len(condition.values), MAX_INTERVALS, condition.key)
-    values = union(map(only, condition.values))
+    if len(condition.values) > MAX_VALUES:
+        raise FilterTooLargeError("values of one `in`", len(condition.values), MAX_VALUES, condition.key)
+    values = values_union(condition.values)
     if not negated:
         return values
     segments = {segment_of(value) for value in condition.values}

@@ -19,8 +19,8 @@ cuts lie at or below its point, which is one `bisect`.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import inf
 from typing import Any, TypeAlias
 
@@ -60,6 +60,7 @@ __all__ = [
     "segment_of",
     "union",
     "value_at",
+    "values_union",
 ]
 
 Cut: TypeAlias = tuple[Any, ...]
@@ -162,6 +163,8 @@ def around(place: Cut) -> Constraint:
 
 def is_single(low: Cut, high: Cut) -> bool:
     """Whether an interval holds just one value, as far as its cuts tell."""
+    if len(low) == len(high) == 3:
+        return bool(low[1] == high[1] and low[0] == high[0] and low[2] < high[2])
     return (len(low) == 1 or low[2] == 0) and around(first_point(low)) == (low, high)
 
 
@@ -193,6 +196,9 @@ def complement(constraint: Constraint) -> Constraint:
 
 def union(constraints: Iterable[Constraint]) -> Constraint:
     """All that satisfies at least one of the constraints. O(n log n) in the number of intervals."""
+    constraints = [each for each in constraints if each]
+    if len(constraints) == 1:
+        return constraints[0]
     pairs = sorted(pair for constraint in constraints for pair in intervals(constraint))
     merged: list[Cut] = []
     for low, high in pairs:
@@ -205,16 +211,28 @@ def union(constraints: Iterable[Constraint]) -> Constraint:
     return tuple(merged)
 
 
+def values_union(values: Collection[Literal]) -> Constraint:
+    """The values and nothing else. Quick for many that are all text, or all integers."""
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        texts = sorted(set(values))  # type: ignore[type-var]  # all are text
+        first = [(6,), (6, "", 1)] if texts[0] == "" else []
+        return (*first, *(cut for text in texts if text for cut in ((6, text, 0), (6, text, 1))))
+    if kinds == {int}:
+        return tuple(cut for value in sorted(set(values)) for cut in ((5, value, 0), (5, value, 1)))  # type: ignore[type-var]  # all are integers
+    return union((below(value), above(value)) for value in values)
+
+
 def intersect(first: Constraint, second: Constraint) -> Constraint:
     """All that satisfies both constraints. Linear in the number of intervals."""
     if len(first) == 2 and len(second) == 2:  # by far the most common case
         low = first[0] if first[0] >= second[0] else second[0]
         high = first[1] if first[1] <= second[1] else second[1]
         return (low, high) if low < high else EMPTY
-    if first == WHOLE:
-        return second
-    if second == WHOLE:
-        return first
+    if len(first) == 2:
+        return _inside(second, *first)
+    if len(second) == 2:
+        return _inside(first, *second)
     result: list[Cut] = []
     i = j = 0
     while i < len(first) and j < len(second):
@@ -228,6 +246,15 @@ def intersect(first: Constraint, second: Constraint) -> Constraint:
         else:
             j += 2
     return tuple(result)
+
+
+def _inside(constraint: Constraint, low: Cut, high: Cut) -> Constraint:
+    """The part of a constraint between two cuts."""
+    start, end = bisect_right(constraint, low), bisect_left(constraint, high)
+    found = constraint[start:end]
+    if start & 1:
+        found = (low, *found)
+    return (*found, high) if end & 1 else found
 
 
 def intersect_all(constraints: Sequence[Constraint]) -> Constraint:

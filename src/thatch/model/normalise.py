@@ -61,7 +61,7 @@ _MAX_CUTS = 5_000_000  # ends of intervals in all conjunctions while multiplying
 _MAX_DEPTH = 200
 _FEW = 1_000
 _MAX_COMPARED = 20  # alternatives of one `or` that are looked at two by two
-MAX_CONDITIONS = MAX_INTERVALS  # joined by one `and` or `or`
+MAX_CONDITIONS = 100_000  # joined by one `and` or `or`
 
 
 @dataclass(frozen=True, slots=True)

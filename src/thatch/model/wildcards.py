@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from thatch.errors import FilterTooLargeError
 from thatch.model.piece_search import Piece, finder
 
 __all__ = ["Piece", "Wildcard", "escape_wildcard", "wildcard"]
 
 _ONE = None  # in a piece: any one character
 _LONG = 1_000
+_LONGEST = 1_000_000  # characters of a pattern: its pieces take fifty times as much memory
 _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
@@ -81,8 +83,10 @@ class Wildcard:
 def wildcard(pattern: str) -> Wildcard:
     """Parse a pattern.
 
-    Raises `ValueError` if the pattern ends in a lone backslash.
+    Raises `ValueError` if the pattern ends in a lone backslash, `FilterTooLargeError` if it is too long.
     """
+    if len(pattern) > _LONGEST:
+        raise FilterTooLargeError("characters of a pattern", len(pattern), _LONGEST)
     if "_" not in pattern and "\\" not in pattern and "%%" not in pattern:  # nothing to read twice
         return Wildcard(pattern, tuple(map(tuple, pattern.split("%"))))
     pieces: list[list[str | None]] = [[]]

@@ -25,6 +25,7 @@ from thatch.model.expressions import (
     Distinct,
     Exists,
     Expression,
+    In,
     IsNull,
     Matches,
     Not,
@@ -42,6 +43,7 @@ from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 __all__ = ["OPERATORS", "expression_of_pattern", "joins_patterns", "pattern_of_json"]
 
 _EXACT = 2**53
+_MANY = 1_000  # entries of one array that are looked at together
 _SHOWN_NAME = 80  # characters of each name that an error shows
 _BOTTOM_OPERATORS = (">", ">=")
 _TOP_OPERATORS = ("<", "<=")
@@ -174,6 +176,11 @@ def _leaf(key: str, entries: Sequence[Any], where: str) -> Expression:
         raise PatternError("at least one value in an array", "an empty array", where)
     if len(entries) == 1:
         return _entry(key, entries[0], where)
+    if len(entries) > _MANY and (
+        all(type(each) is str and each.isascii() for each in entries)
+        or all(type(each) is int and abs(each) < _EXACT for each in entries)
+    ):
+        return In(key, tuple(entries))
     return Or(tuple(_entry(key, entry, f"{where}[{index}]") for index, entry in enumerate(entries)))
 
 

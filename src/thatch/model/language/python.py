@@ -14,6 +14,7 @@ from thatch.model.expressions import (
     Distinct,
     Exists,
     Expression,
+    In,
     IsNull,
     Matches,
     Not,
@@ -28,7 +29,7 @@ from thatch.model.lines import Literal
 from thatch.model.names import ANYWHERE, base_of, derived_key, key_of, split
 from thatch.model.regexes import Pattern, regex
 from thatch.model.shapes import Circle, Polygon, Shape
-from thatch.model.values import is_text, read_scalar
+from thatch.model.values import MAX_INTEGER, MIN_INTEGER, is_text, read_scalar
 from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["Attribute", "anywhere", "attr", "circle", "polygon", "within"]
@@ -74,11 +75,25 @@ class Attribute:
             raise FilterError("a list of values", shown(values), self.key)
         if base_of(self.key) == ANYWHERE:
             return Or(tuple(self == value for value in values))
-        pairs = [self._literal(value) for value in values]
+        given: list[Any] = list(values)
+        if self._are_plain(given):
+            return In(self.key, tuple(given))
+        pairs = [self._literal(value) for value in given]
         keys = {key for key, _ in pairs}
         if len(keys) != 1:
             raise FilterError("values of one kind, at least one", shown(values), self.key)
         return membership(keys.pop(), [value for _, value in pairs])
+
+    def _are_plain(self, values: list[Any]) -> bool:
+        """Whether values stand for themselves: all are text, or all are integers."""
+        kinds = set(map(type, values))
+        if self.key[-1] == ")" or kinds not in ({str}, {int}):
+            return False
+        return (
+            all(map(is_text, values))
+            if kinds == {str}
+            else MIN_INTEGER <= min(values) <= max(values) <= MAX_INTEGER
+        )
 
     def not_in(self, values: Iterable[object]) -> Expression:
         """Of the values' type and equal to none of them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from thatch.model.conditions import COMPARE, MAX_INTERVALS
+from thatch.model.conditions import COMPARE
 from thatch.model.conjunctions import Conjunction, Dead, close
 from thatch.model.language.reading import COMPARISONS, END, UNREAD, plain_literal, tokens_of
 from thatch.model.lines import (
@@ -33,6 +33,7 @@ _MAKERS: dict[str, Callable[[Literal], Constraint]] = {
     sign: COMPARE[word] for sign, word in COMPARISONS.items()
 }
 
+_MOST_VALUES = 1_000  # of longer lists the long way makes one leaf
 _MOST_TOKENS = 4_000  # longer conjunctions go the way that is linear in conditions on one attribute
 _PLAIN_PATTERN = re.compile(r"'(%?)([^%_\\']+)(%?)'\Z")
 
@@ -100,7 +101,7 @@ def _in(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
     if tokens[index] != "(":
         return None
     parts: list[Constraint] = []
-    while len(parts) < MAX_INTERVALS:
+    while len(parts) < _MOST_VALUES:
         value = plain_literal(tokens[index + 1])
         if value is UNREAD:
             return None

@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from enum import Enum
+from itertools import islice
 from math import inf, isfinite, isinf, isnan, nan
 from typing import Final, NoReturn
 
-from thatch.errors import FilterError, FilterSyntaxError, shown
+from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.derived import canonical_literal
 from thatch.model.lines import Literal
 from thatch.model.names import ANYWHERE, FUNCTIONS, KEYWORDS, derived_key, key_of, split
@@ -34,8 +35,8 @@ class Unread(Enum):
 _TOKEN = re.compile(
     r"""\s*(
       [A-Za-z_][A-Za-z0-9_.]*
-    | '[^']*(?:''[^']*)*'
-    | "[^"]*(?:""[^"]*)*"
+    | '[^']*+(?:''[^']*+)*+'
+    | "[^"]*+(?:""[^"]*+)*+"
     | [+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?
     | <>|[<>=!]=|!~|&&|\|\||=~|[-+]infinity\b
     | \S
@@ -45,6 +46,9 @@ _TOKEN = re.compile(
 COMPARISONS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 UNREAD: Final = Unread.UNREAD
 
+_SPACE = " \t\n\r\f\v"  # at the end of a text the pattern would look at what is left of it once for each
+_LONG_TEXT = 8_000_000
+_MOST_TOKENS = 4_000_000
 _STARTS_NUMBER = frozenset("0123456789.+-")
 _MOST_DIGITS = 40  # of an integer, leading zeros included: int() of a million would take long
 _EXACT = 2.0**53  # below this a double that is whole is the integer that was written
@@ -86,14 +90,20 @@ _WORDS: dict[str, Literal] = {
 
 def tokens_of(text: str) -> list[str]:
     """The tokens of a filter text, then `END`."""
-    tokens = _TOKEN.findall(text)
+    text = text.rstrip(_SPACE)
+    if len(text) <= _LONG_TEXT:
+        tokens = _TOKEN.findall(text)
+    else:  # a list of a million values has few long tokens; many short ones would take much memory
+        tokens = [found[1] for found in islice(_TOKEN.finditer(text), _MOST_TOKENS + 1)]
+        if len(tokens) > _MOST_TOKENS:
+            raise FilterTooLargeError("words and signs of filter text", len(tokens), _MOST_TOKENS)
     tokens.append(END)
     return tokens
 
 
 def position_of(text: str, index: int) -> int:
     """Where the token of that number begins."""
-    for number, found in enumerate(_TOKEN.finditer(text)):
+    for number, found in enumerate(_TOKEN.finditer(text.rstrip(_SPACE))):
         if number == index:
             return found.start(1)
     return len(text.rstrip())

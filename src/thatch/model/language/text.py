@@ -41,6 +41,7 @@ from thatch.model.expressions import (
     Distinct,
     Exists,
     Expression,
+    In,
     IsNull,
     Matches,
     Not,
@@ -62,7 +63,7 @@ from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["MAX_LENGTH", "MAX_NESTING", "expression_of_text"]
 
-MAX_LENGTH = 8_000_000
+MAX_LENGTH = 32_000_000
 MAX_NESTING = 200
 
 # Every spelling, so that the most frequent question needs no lower().
@@ -277,6 +278,9 @@ class _Parser(Reader):
 
     def _in(self, key: str) -> Expression:
         self.take("(", "`(`")
+        plain = self._plain_list(key)
+        if plain is not None:
+            return plain
         values: list[Literal] = []
         keys = set()
         while True:
@@ -291,6 +295,26 @@ class _Parser(Reader):
             self.index -= 1
             self.refuse("either timestamps or other values, not both")
         return membership(keys.pop(), values)
+
+    def _plain_list(self, key: str) -> Expression | None:
+        """The rest of a list of texts and numbers, None if there is something else in it."""
+        tokens, start = self.tokens, self.index
+        try:
+            end = tokens.index(")", start)
+        except ValueError:
+            return None
+        if key[-1] == ")":
+            return None
+        commas, values = tokens[start + 1 : end : 2], [*map(plain_literal, tokens[start:end:2])]
+        if (
+            not values
+            or UNREAD in values
+            or len(commas) != len(values) - 1
+            or commas.count(",") != len(commas)
+        ):
+            return None
+        self.index = end + 1
+        return In(key, tuple(values))  # type: ignore[arg-type]  # none is unread
 
     def _is(self, key: str) -> Expression:
         negated = self.tokens[self.index].lower() == "not"

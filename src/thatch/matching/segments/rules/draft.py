@@ -12,7 +12,7 @@ import numpy.typing as npt
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s, Uint16s
 from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
-from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, test_of
+from thatch.matching.segments.rules.literals import NUMBER, NUMBER_LIST, TEXT_LIST, Atom, Test, test_of
 from thatch.model.filters import Filter
 from thatch.model.names import ANYWHERE, base_of
 from thatch.model.tree_printing import tree_text
@@ -96,7 +96,7 @@ class RuleDraft:
     def _tests_of(self, table: RuleTable, attributes: Sequence[int]) -> list[int]:
         """The numbers here of the tests of another table."""
         atoms = [
-            Atom(kind & 7, number if kind & 7 == NUMBER else table.atom_text[position].decode())
+            Atom(kind & 7, _value(kind & 7, table.atom_text[position], number))
             for position, (kind, number) in enumerate(
                 zip(table.atom_kind.tolist(), table.atom_number.tolist(), strict=True)
             )
@@ -164,9 +164,7 @@ class RuleDraft:
             sources=Texts.of(self._sources),
             atom_attribute=np.array([each[0] for each in literals], np.int32),
             atom_kind=np.array([each[2].kind + FOLDED * each[1] for each in literals], np.uint8),
-            atom_text=Texts.of(
-                [b"" if kind == NUMBER else str(value).encode() for _, _, (kind, value) in literals]
-            ),
+            atom_text=Texts.of([_content(value) for _, _, (_, value) in literals]),
             atom_number=np.array(
                 [float(value) if kind == NUMBER else 0.0 for _, _, (kind, value) in literals], np.float64
             ),
@@ -202,6 +200,20 @@ class RuleDraft:
             literal = (attribute, folded and atom.kind != NUMBER, atom)
             found.append(self._atoms.setdefault(literal, len(self._atoms)))
         return found
+
+
+def _value(kind: int, content: bytes, number: float) -> str | float | bytes:
+    """What an atom of a table says."""
+    if kind in (TEXT_LIST, NUMBER_LIST):
+        return content
+    return number if kind == NUMBER else content.decode()
+
+
+def _content(value: str | float | bytes) -> bytes:
+    """The bytes that a table keeps of an atom."""
+    if isinstance(value, bytes):
+        return value
+    return value.encode() if isinstance(value, str) else b""
 
 
 def _joined(lists: list[list[int]]) -> npt.NDArray[np.int32]:

@@ -13,13 +13,17 @@ from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.parts import program
 from thatch.matching.segments.rules.draft import RuleTable
+from thatch.matching.segments.rules.lists import unpacked_numbers, unpacked_texts
 from thatch.matching.segments.rules.literals import (
     CONTAINS,
     EQUAL,
     LONGEST_NEEDLE,
     NUMBER,
+    NUMBER_LIST,
     PATTERN,
+    PREFIX,
     SUFFIX,
+    TEXT_LIST,
     needle_of,
 )
 from thatch.matching.segments.rules.records import (
@@ -59,6 +63,9 @@ class _Finding:
         self._gram_bits: list[npt.NDArray[np.uint8]] = []
         self._pair_bits: list[npt.NDArray[np.uint8]] = []
         self._buckets: list[npt.NDArray[np.int32]] = []
+        self._text_lists: list[tuple[int, int, int]] = []
+        self._list_offsets: list[Int64s] = []
+        self._list_blobs: list[npt.NDArray[np.uint8]] = []
         for atom, kind in enumerate(self._kinds):
             self._take_text(atom, kind & 7)
         self._texts_of_literals = Texts.of(self._needles)
@@ -70,6 +77,7 @@ class _Finding:
         texts = self._texts()
         edges, edge_shift = _hash_table(self._edges, EDGE_WIDTH, [key for key, _ in self._edges])
         numbers, number_shift = self._numbers()
+        lists = self._number_lists()
         needles = self._texts_of_literals
         return {
             **texts,
@@ -81,6 +89,10 @@ class _Finding:
             "nodes": np.array(self._nodes, np.int32).reshape(-1),
             "edges": edges,
             "numbers": numbers,
+            "text_lists": np.array(self._text_lists, np.int64).reshape(-1),
+            "list_offsets": np.concatenate([np.zeros(0, np.int64), *self._list_offsets]),
+            "list_blob": np.concatenate([np.zeros(0, np.uint8), *self._list_blobs]),
+            **lists,
             "entries": np.array(self._entries, np.int64).reshape(-1),
             "gram_bits": np.concatenate([np.zeros(0, np.uint8), *self._gram_bits]),
             "pair_bits": np.concatenate([np.zeros(0, np.uint8), *self._pair_bits]),
@@ -89,7 +101,7 @@ class _Finding:
 
     def _take_text(self, atom: int, kind: int) -> None:
         """Keep the text by which a literal is found, and the program of a pattern."""
-        text = self._table.atom_text[atom]
+        text = b"" if kind in (TEXT_LIST, NUMBER_LIST) else self._table.atom_text[atom]
         if kind == PATTERN:
             pattern = wildcard(text.decode())
             code = program(WildcardCheck("", pattern))
@@ -106,7 +118,7 @@ class _Finding:
         for atom, (attribute, kind) in enumerate(
             zip(table.atom_attribute.tolist(), self._kinds, strict=True)
         ):
-            if kind & 7 != NUMBER:
+            if kind & 7 not in (NUMBER, NUMBER_LIST):
                 members[attribute, kind >> 3].append(atom)
         text_of = np.full(2 * len(table.attributes), -1, np.int32)
         records = np.zeros((len(members), TextRecord.width), np.int64)
@@ -117,7 +129,7 @@ class _Finding:
 
     def _fill(self, record: TextRecord, atoms: list[int]) -> None:
         kinds = self._kinds
-        front = [each for each in atoms if kinds[each] & 7 not in (SUFFIX, CONTAINS, PATTERN)]
+        front = [each for each in atoms if kinds[each] & 7 in (EQUAL, PREFIX)]
         back = [each for each in atoms if kinds[each] & 7 == SUFFIX]
         grams = [each for each in atoms if kinds[each] & 7 in (CONTAINS, PATTERN)]
         record.front = self._root([(self._needles[each], kinds[each] & 7 == EQUAL, each) for each in front])
@@ -125,6 +137,17 @@ class _Finding:
         record.has_grams, record.is_eager = bool(grams), 1
         if grams:
             self._file_grams(record, grams)
+        lists = [each for each in atoms if kinds[each] & 7 == TEXT_LIST]
+        record.list_at, record.n_lists = len(self._text_lists), len(lists)
+        for each in lists:
+            self._file_list(each)
+
+    def _file_list(self, atom: int) -> None:
+        """Keep a long list of texts."""
+        offsets, blob = unpacked_texts(self._table.atom_text[atom])
+        self._text_lists.append((atom, sum(map(len, self._list_offsets)), len(offsets) - 1))
+        self._list_offsets.append(offsets + sum(map(len, self._list_blobs)))
+        self._list_blobs.append(blob)
 
     # --- tries -----------------------------------------------------------------------------------------------------
 
@@ -233,6 +256,24 @@ class _Finding:
         attributes = table.atom_attribute[chosen].astype(np.int64)
         rows = list(zip(attributes.tolist(), bits.tolist(), chosen.tolist(), strict=True))
         return _hash_table(rows, NUMBER_WIDTH, (bits ^ (attributes << 1)).tolist())
+
+    def _number_lists(self) -> Arrays:
+        """The long lists of numbers, by attribute."""
+        chosen = [atom for atom, kind in enumerate(self._kinds) if kind & 7 == NUMBER_LIST]
+        chosen.sort(key=lambda atom: int(self._table.atom_attribute[atom]))
+        values = [unpacked_numbers(self._table.atom_text[atom]) for atom in chosen]
+        first = starts_of([*map(len, values)])
+        owners = self._table.atom_attribute[chosen]
+        return {
+            "number_list_at": np.searchsorted(owners, np.arange(len(self._table.attributes) + 1)).astype(
+                np.int32
+            ),
+            "number_lists": np.array(
+                [(atom, at, len(each)) for atom, at, each in zip(chosen, first[:-1], values, strict=True)],
+                np.int64,
+            ).reshape(-1),
+            "list_numbers": np.concatenate([np.zeros(0), *values]),
+        }
 
 
 def _mixed(keys: list[int], shift: int) -> Int64s:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from thatch.matching.segments.parts import program
+from thatch.matching.segments.rules.lists import has_long_list, is_long_list, pack_numbers, pack_texts
 from thatch.model.lines import (
     BOTTOM,
     NUMBERS,
@@ -38,17 +39,19 @@ __all__ = [
     "LONGEST_NEEDLE",
     "NUMBER",
     "NUMBER_CLASS",
+    "NUMBER_LIST",
     "PATTERN",
     "PREFIX",
     "SUFFIX",
     "TEXT_CLASS",
+    "TEXT_LIST",
     "Atom",
     "Test",
     "needle_of",
     "test_of",
 ]  # fmt: skip
 
-EQUAL, PREFIX, SUFFIX, CONTAINS, PATTERN, NUMBER = range(6)
+EQUAL, PREFIX, SUFFIX, CONTAINS, PATTERN, NUMBER, TEXT_LIST, NUMBER_LIST = range(8)
 NUMBER_CLASS, TEXT_CLASS = 1 << 5, 1 << 6
 ALL_CLASSES = (1 << 7) - 1
 _COMPARED = (
@@ -62,10 +65,10 @@ Range = tuple[float, float, bool, bool]  # bounds, and whether each of them is l
 
 
 class Atom(NamedTuple):
-    """A literal: its kind, and its text, pattern or number."""
+    """A literal: its kind, and its text, pattern or number, or a list of texts or numbers as `lists` packs it."""
 
     kind: int
-    value: str | float
+    value: str | float | bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,8 @@ def test_of(leaf: Leaf) -> Test:
         return Test(folded=False, negated=False, classes=0, asked=asked)
     folded = bool(functions)
     negated, parts = leaf.negated, None
-    if not leaf.negated:
+    excludes_list = not leaf.patterns and has_long_list(complement(leaf.constraint))
+    if not leaf.negated and not excludes_list:
         parts = _decompose(leaf.constraint)
     if parts is None and (leaf.negated or not leaf.patterns):
         negated, parts = True, _decompose(complement(leaf.constraint))
@@ -178,6 +182,11 @@ def _decompose(constraint: Constraint) -> tuple[int, set[Atom], set[Range]] | No
 
 def _take_numbers(numbers: Constraint, atoms: set[Atom], ranges: set[Range]) -> bool:
     """Add what says the same as some intervals of numbers; False if a bound is no double."""
+    if is_long_list(numbers):
+        packed = pack_numbers([first_point(low)[1] for low in numbers[::2]])
+        if packed is not None:
+            atoms.add(Atom(NUMBER_LIST, packed))
+        return packed is not None
     for low, high in intervals(numbers):
         if any(len(cut) == 3 and float(cut[1]) != cut[1] for cut in (low, high)):
             return False
@@ -192,6 +201,9 @@ def _take_numbers(numbers: Constraint, atoms: set[Atom], ranges: set[Range]) -> 
 
 def _take_texts(texts: Constraint, atoms: set[Atom]) -> bool:
     """Add what says the same as some intervals of texts; False if one is not a text or a beginning."""
+    if is_long_list(texts):
+        atoms.add(Atom(TEXT_LIST, pack_texts([first_point(low)[1] for low in texts[::2]])))
+        return True
     for low, high in intervals(texts):
         start = first_point(low)[1]
         if is_single(low, high):

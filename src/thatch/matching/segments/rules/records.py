@@ -9,6 +9,7 @@ __all__ = [
     "ASKED",
     "EDGE_WIDTH",
     "ENTRY_WIDTH",
+    "LIST_WIDTH",
     "MAYBE",
     "NO",
     "NODE_WIDTH",
@@ -34,6 +35,7 @@ NODE_WIDTH = (
 )
 EDGE_WIDTH = 2  # node and byte (in the lowest eight bits), the node after it
 ENTRY_WIDTH = 3  # of a gram table: gram, atom, where in the atom's needle the gram stands
+LIST_WIDTH = 3  # of a long list: atom, where its values begin, how many
 NUMBER_WIDTH = 3  # attribute, the bits of a number, atom
 ROW_WIDTH = (
     6  # of an event: attribute and class, then where its text begins and ends, as it is and with folded case
@@ -56,6 +58,8 @@ class TextRecord(KernelRecord):
     has_bytes: int
     bucket_at: int
     bucket_shift: int
+    list_at: int  # where its long lists begin among `text_lists`, and how many there are
+    n_lists: int
 
 
 class RuleRecord(KernelRecord):
@@ -83,6 +87,12 @@ class RuleRecord(KernelRecord):
     nodes: Int32s
     edges: Int64s
     numbers: Int64s
+    text_lists: Int64s
+    list_offsets: Int64s
+    list_blob: Uint8s
+    number_list_at: Int32s  # attribute -> its long lists of numbers
+    number_lists: Int64s
+    list_numbers: Doubles
     group_at: Int32s  # atom -> groups
     atom_groups: Int32s
     rule_at: Int32s  # group -> rules that wait for it

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from thatch.matching.segments.rules.lists import has_long_list
 from thatch.matching.segments.rules.literals import test_of
+from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.lines import intervals, is_prefix, is_single
+from thatch.model.lines import complement, intervals, is_prefix, is_single
 from thatch.model.names import split
 from thatch.model.residuals import AnywhereCheck, Residual, WildcardCheck
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, leaves_of
 
 __all__ = ["is_rule"]
 
+_LONG = 2_000  # cuts of a constraint
 _MOST_BOXES = 16  # alternatives that are searched as boxes if each has a value that tells it from others
 
 
@@ -20,19 +23,36 @@ def is_rule(filter: Filter) -> bool:
     """Whether a filter is found quicker by the literals of its tree than as boxes.
 
     It is if it has many alternatives, if what makes it rare is text of some form, if it compares folded text, which
-    rules fold in their kernels, or if it is about all texts of an event, which only rules read.
+    rules fold in their kernels, if it is about all texts of an event, which only rules read, or if it lists many values.
     """
-    if filter.is_plain and not any(map(_says_contains, filter.conjunctions[0].residuals)):
+    if filter.is_plain and not _wants_rules(filter.conjunctions[0]):
         return False  # the most common answer, without a tree
     tree = filter.tree
     if filter.alternatives > _MOST_BOXES:
         return True
     leaves = [*leaves_of(tree)]
-    if any(isinstance(each, AnywhereCheck) for each in leaves):
+    if any(isinstance(each, AnywhereCheck) or _is_long(each) for each in leaves):
         return True
     if any(map(_is_folded, leaves)):
         return _is_sure(tree, _has_literals) or all(map(_is_decided, leaves))
     return any(map(_has_patterns, leaves)) and not _is_sure(tree, _has_values)
+
+
+def _wants_rules(conjunction: Conjunction) -> bool:
+    """Whether something in a conjunction may be found better as a rule."""
+    return any(map(_says_contains, conjunction.residuals)) or any(
+        len(constraint) > _LONG for _, constraint in conjunction.constraints
+    )
+
+
+def _is_long(leaf: Leaf) -> bool:
+    """Whether a test lists so many values that boxes would leave them to be verified."""
+    return (
+        isinstance(leaf, ValueTest)
+        and len(leaf.constraint) > _LONG
+        and (has_long_list(leaf.constraint) or has_long_list(complement(leaf.constraint)))
+        and split(leaf.key)[0] in ((), ("lower",))
+    )
 
 
 def _is_sure(tree: Tree, says: Callable[[Leaf], bool]) -> bool:

@@ -9,11 +9,27 @@ import numpy as np
 
 from thatch.compiled.records import Doubles, Int64s
 from thatch.matching.segments.rules.draft import RuleTable
-from thatch.matching.segments.rules.literals import CONTAINS, EQUAL, NUMBER, PATTERN, PREFIX, SUFFIX
+from thatch.matching.segments.rules.literals import (
+    CONTAINS,
+    EQUAL,
+    NUMBER,
+    NUMBER_LIST,
+    PATTERN,
+    PREFIX,
+    SUFFIX,
+    TEXT_LIST,
+)
 
 __all__ = ["Counted", "LiteralShares"]
 
-_ASSUMED = {EQUAL: 0.002, PREFIX: 0.01, SUFFIX: 0.005, NUMBER: 0.02}  # shares of events, before any was seen
+_ASSUMED = {
+    EQUAL: 0.002,
+    PREFIX: 0.01,
+    SUFFIX: 0.005,
+    NUMBER: 0.02,
+    TEXT_LIST: 0.1,
+    NUMBER_LIST: 0.1,
+}  # shares of events, before any was seen
 _IN_TEXT = {1: 0.5, 2: 0.2, 3: 0.06, 4: 0.02}  # by length; of longer needles `_LONG`
 _LONG = 0.005
 

@@ -7,9 +7,19 @@ import numpy as np
 from thatch.compiled.decorators import kernel, short_kernel, subkernel
 from thatch.compiled.pointers import pointer_to
 from thatch.matching.segments.rules.kernels.events import file_columns, file_rows
-from thatch.matching.segments.rules.kernels.texts import BACKWARDS, FORWARDS, admit, hash_of, hit, scan, walk
+from thatch.matching.segments.rules.kernels.texts import (
+    BACKWARDS,
+    FORWARDS,
+    admit,
+    find_listed,
+    hash_of,
+    hit,
+    scan,
+    walk,
+)
 from thatch.matching.segments.rules.records import (
     ASKED,
+    LIST_WIDTH,
     MAYBE,
     NUMBER_WIDTH,
     ROW_WIDTH,
@@ -59,6 +69,8 @@ def _take_text(rules, search, attribute, words):
             walk(rules, search, text.front, words, start, end, FORWARDS)
         if text.back >= 0:
             walk(rules, search, text.back, words, start, end, BACKWARDS)
+        if text.n_lists > 0:
+            find_listed(rules, search, text, words, start, end)
         if text.has_grams != 0 and text.is_eager != 0:
             if search.is_loose != 0 or attribute == rules.anywhere:
                 search.text_stamps[number] = 0  # each value is looked through
@@ -76,6 +88,24 @@ def _take_number(rules, search, attribute, bits):
             hit(rules, search, rules.numbers[at + 2])
             return
         slot = (slot + 1) & mask
+
+
+@subkernel
+def _find_listed_number(rules, search, attribute, number):
+    """Find the long lists that have a number."""
+    for k in range(rules.number_list_at[attribute], rules.number_list_at[attribute + 1]):
+        at = LIST_WIDTH * k
+        low = rules.number_lists[at + 1]
+        last = low + rules.number_lists[at + 2]
+        high = last
+        while low < high:
+            middle = (low + high) >> 1
+            if rules.list_numbers[middle] < number:
+                low = middle + 1
+            else:
+                high = middle
+        if low < last and rules.list_numbers[low] == number:
+            hit(rules, search, rules.number_lists[at])
 
 
 @subkernel
@@ -173,6 +203,7 @@ def _take_rows(rules, search, event):
             search.highs[attribute] = event.highs[row]
             if event.lows[row] == event.highs[row]:
                 _take_number(rules, search, attribute, bits[row])
+                _find_listed_number(rules, search, attribute, event.lows[row])
 
 
 @subkernel

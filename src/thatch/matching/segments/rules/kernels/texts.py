@@ -6,9 +6,9 @@ import numpy as np
 
 from thatch.compiled.decorators import JIT, inline, subkernel
 from thatch.matching.segments.kernels.checks import check_holds
-from thatch.matching.segments.rules.records import EDGE_WIDTH, ENTRY_WIDTH, NODE_WIDTH
+from thatch.matching.segments.rules.records import EDGE_WIDTH, ENTRY_WIDTH, LIST_WIDTH, NODE_WIDTH
 
-__all__ = ["BACKWARDS", "FORWARDS", "admit", "hash_of", "hit", "scan", "walk"]
+__all__ = ["BACKWARDS", "FORWARDS", "admit", "find_listed", "hash_of", "hit", "scan", "walk"]
 
 FORWARDS, BACKWARDS = False, True  # from the beginning of a text, or from its end
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -102,6 +102,36 @@ def walk(rules, search, node, words, start, end, is_back):
             slot = (slot + 1) & mask
         node = rules.edges[EDGE_WIDTH * slot + 1]
         done += 1
+
+
+@subkernel
+def _order_of(rules, words, start, end, place):
+    """How a text compares with one of a long list: negative if it comes first, 0 if they are equal."""
+    own, own_end = rules.list_offsets[place], rules.list_offsets[place + 1]
+    size = min(end - start, own_end - own)
+    for at in range(size):
+        difference = np.int64(words[start + at]) - np.int64(rules.list_blob[own + at])
+        if difference != 0:
+            return difference
+    return (end - start) - (own_end - own)
+
+
+@subkernel
+def find_listed(rules, search, text, words, start, end):
+    """Find the long lists that have a text."""
+    for number in range(text.list_at, text.list_at + text.n_lists):
+        at = LIST_WIDTH * number
+        low = rules.text_lists[at + 1]
+        high = low + rules.text_lists[at + 2]
+        last = high
+        while low < high:
+            middle = (low + high) >> 1
+            if _order_of(rules, words, start, end, middle) > 0:
+                low = middle + 1
+            else:
+                high = middle
+        if low < last and _order_of(rules, words, start, end, low) == 0:
+            hit(rules, search, rules.text_lists[at])
 
 
 @subkernel
