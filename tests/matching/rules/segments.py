@@ -53,8 +53,10 @@ def answer(
     found, pending = workspace.search_record(record, numbers, moment)
     asked = (workspace.owner(each) for each in pending.tolist())
     more = [segment.slot_of(owner) for segment, owner in asked if segment.filter(owner, None).holds(record)]
-    assert set(found.tolist()).isdisjoint(more)
-    return sorted([*found.tolist(), *more])
+    assert record.choices or set(found.tolist()).isdisjoint(
+        more
+    )  # of a list, one element may be sure and one asked about
+    return sorted({*found.tolist(), *more})
 
 
 def wanted(filters: Mapping[int, Filter], event: dict[str, Any]) -> list[int]:

@@ -212,6 +212,24 @@ class Reader:
             value = _WORDS[word]
         return key, value if key[-1] != ")" else self._read_for(key, value)
 
+    def plain_list(self) -> tuple[Literal, ...] | None:
+        """The rest of a list of texts and numbers; None if there is something else in it."""
+        tokens, start = self.tokens, self.index
+        try:
+            end = tokens.index(")", start)
+        except ValueError:
+            return None
+        commas, values = tokens[start + 1 : end : 2], tuple(map(plain_literal, tokens[start:end:2]))
+        if (
+            not values
+            or UNREAD in values
+            or len(commas) != len(values) - 1
+            or commas.count(",") != len(commas)
+        ):
+            return None
+        self.index = end + 1
+        return values  # type: ignore[return-value]  # none is unread
+
     def _timestamp(self, key: str) -> tuple[str, Literal]:
         self.index += 1
         if split(key)[0] not in ((), ("time",)):

@@ -278,9 +278,9 @@ class _Parser(Reader):
 
     def _in(self, key: str) -> Expression:
         self.take("(", "`(`")
-        plain = self._plain_list(key)
+        plain = self.plain_list() if key[-1] != ")" else None
         if plain is not None:
-            return plain
+            return In(key, plain)
         values: list[Literal] = []
         keys = set()
         while True:
@@ -295,26 +295,6 @@ class _Parser(Reader):
             self.index -= 1
             self.refuse("either timestamps or other values, not both")
         return membership(keys.pop(), values)
-
-    def _plain_list(self, key: str) -> Expression | None:
-        """The rest of a list of texts and numbers, None if there is something else in it."""
-        tokens, start = self.tokens, self.index
-        try:
-            end = tokens.index(")", start)
-        except ValueError:
-            return None
-        if key[-1] == ")":
-            return None
-        commas, values = tokens[start + 1 : end : 2], [*map(plain_literal, tokens[start:end:2])]
-        if (
-            not values
-            or UNREAD in values
-            or len(commas) != len(values) - 1
-            or commas.count(",") != len(commas)
-        ):
-            return None
-        self.index = end + 1
-        return In(key, tuple(values))  # type: ignore[arg-type]  # none is unread
 
     def _is(self, key: str) -> Expression:
         negated = self.tokens[self.index].lower() == "not"
