@@ -13,13 +13,18 @@ from typing import Any
 
 from benchmarks.console import note
 from benchmarks.rules.corpus import Bench
+from thatch.matching.segments.rules.literals import needle_of
 from thatch.model.lines import first_point, intervals, is_prefix, is_single
 from thatch.model.names import base_of, name_of, split
+from thatch.model.regexes import Pattern
 from thatch.model.trees import AllOf, AnyOf, Tree, ValueTest, leaves_of
 from thatch.model.wildcards import Wildcard
 
 __all__ = ["PEERS"]
 
+_LONGEST = (
+    2_000  # characters of a rule; peers build chains of `or` one inside the other, and run out of stack
+)
 _SLOW = 24  # events for peers that ask rule after rule
 Peer = tuple[str, Callable[[dict[str, Any]], object], Sequence[dict[str, Any]], float | None]
 
@@ -39,16 +44,12 @@ def _runs(leaf: ValueTest) -> set[str]:
         run.lower()
         for pattern in leaf.patterns
         if isinstance(pattern, Wildcard)
-        for run in (pattern.prefix, pattern.suffix, *_literal_runs(pattern))
+        for run in (pattern.prefix, pattern.suffix, needle_of(pattern))
     }
     for low, high in intervals(leaf.constraint):
         if len(low) == 3 and low[0] == 6 and (is_single(low, high) or is_prefix(low, high)):
             runs.add(low[1].lower())
     return runs - {""}
-
-
-def _literal_runs(pattern: Wildcard) -> list[str]:
-    return [part for part in re.split(r"(?<!\\)[%_]", pattern.text) if part]
 
 
 def _searching(name: str, bench: Bench, make: Callable[[list[str]], Callable[[str], object]]) -> Peer:
@@ -163,7 +164,7 @@ def _zen(bench: Bench) -> Peer | None:
 def _expressions(bench: Bench, text_of: Callable[[str, str, str], str]) -> list[str]:
     """The rules that can be said with texts that are, begin, end or contain, as a peer writes them."""
     texts = (_tree_text(filter.tree, text_of) for filter in bench.filters.values())
-    return [text for text in texts if text is not None]
+    return [text for text in texts if text is not None and len(text) <= _LONGEST]
 
 
 def _tree_text(tree: Tree, text_of: Callable[[str, str, str], str]) -> str | None:
@@ -179,41 +180,48 @@ def _tree_text(tree: Tree, text_of: Callable[[str, str, str], str]) -> str | Non
     if not name.isidentifier():
         return None
     for pattern in tree.patterns:
-        pieces = _literal_runs(pattern) if isinstance(pattern, Wildcard) else []
-        if len(pieces) != 1 or "_" in pattern.text or "\\" in pieces[0]:
+        kind, text = _said(pattern)
+        if not kind:
             return None
-        kind = "begins" if pattern.is_prefix else "ends" if pattern.is_suffix else "contains"
-        found.append(text_of(name, kind, pieces[0]))
+        found.append(text_of(name, kind, text))
     for low, high in intervals(tree.constraint):
-        if (
-            len(low) != 3
-            or low[0] != 6
-            or "\\" in low[1]
-            or not (is_single(low, high) or is_prefix(low, high))
-        ):
+        if len(low) != 3 or low[0] != 6 or not (is_single(low, high) or is_prefix(low, high)):
             return None
         found.append(text_of(name, "is" if is_single(low, high) else "begins", first_point(low)[1]))
     return "(" + " or ".join(sorted(found)) + ")" if found else None
 
 
+def _said(pattern: Pattern) -> tuple[str, str]:
+    """How a text has to begin, end, or what it has to contain; nothing for other patterns."""
+    if isinstance(pattern, Wildcard):
+        if pattern.is_prefix:
+            return "begins", pattern.prefix
+        if pattern.is_suffix:
+            return "ends", pattern.suffix
+        run = needle_of(pattern)
+        if pattern.pieces == ((), tuple(run), ()):
+            return "contains", run
+    return "", ""
+
+
 def _rule_engine_text(name: str, kind: str, text: str) -> str:
     if kind == "is":
-        return f"{name}.as_lower == {_quoted(text)}"
+        return f"{name}.as_lower == {_escaped(text)}"
     shape = {"begins": "^{}", "ends": "{}$", "contains": "{}"}[kind].format(re.escape(text))
-    return f"{name} =~~ {_quoted('(?i)' + shape)}"
+    return f"{name} =~~ {_escaped('(?i)' + shape)}"
+
+
+def _escaped(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _zen_text(name: str, kind: str, text: str) -> str:
-    own = f'lower(event["{name}"])'
+    quote = "'" if '"' in text else '"'  # texts have no escapes there
+    own, quoted = f'lower(event["{name}"])', f"{quote}{text}{quote}"
     if kind == "is":
-        return f"{own} == {_quoted(text)}"
+        return f"{own} == {quoted}"
     function = {"begins": "startsWith", "ends": "endsWith", "contains": "contains"}[kind]
-    return f"{function}({own}, {_quoted(text)})"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return f"{function}({own}, {quoted})"
 
 
 PEERS: tuple[Callable[[Bench], Peer | None], ...] = (_aho_corasick, _hyperscan, _re2, _rule_engine, _zen)
