@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import thatch.model.expressions as tree
 import thatch.model.schema as declared
 from thatch.model.derived import ip_text, microseconds_of
+from thatch.model.formulas import Formula, Numeral, Operation, Variable
 from thatch.model.names import ANYWHERE, derived_key, key_of, split
 from thatch.model.regexes import regex
 from thatch.model.shapes import Circle, Polygon
@@ -259,7 +260,7 @@ def conditions(
     if not functions and not is_plain:
         kinds += ("within",)
     if not is_plain:
-        kinds += ("pair", "anywhere")
+        kinds += ("pair", "anywhere", "formula")
     kind = draw(_one_of(kinds))
     if kind == "compare":
         return tree.Compare(key, draw(_one_of(OPERATORS)), draw(constants))
@@ -288,10 +289,29 @@ def _on_texts_or_pairs(draw: st.DrawFn, kind: str, key: str, keys: tuple[str, ..
         return tree.Matches(draw(_one_of(_ALL_TEXTS)), draw(any_patterns))
     if kind == "within":
         return tree.Within("lat", "lon", draw(shapes))
+    if kind == "formula":
+        return _formulas(draw, keys)
     functions = split(key)[0]
     around = functions if functions in _texts_of else draw(_one_of(((), (), ("lower",), ("reverse",))))
     other = derived_key(around, draw(_one_of(keys)))
     return tree.ComparePair(key, draw(_one_of(OPERATORS)), other) if other != key else tree.Exists(key)
+
+
+_SIGNS = ("+", "-", "*", "/", "%")
+_DECIMALS = tuple(Numeral(Fraction(each)) for each in ("0", "1", "2", "-3", "0.5", "0.1", "100"))
+
+
+def _formulas(draw: st.DrawFn, keys: tuple[str, ...]) -> tree.Expression:
+    """A comparison of arithmetic on one to three attributes."""
+    parts: list[Formula] = [Variable(draw(_one_of(keys))) for _ in range(draw(_one_of((1, 2, 2, 3))))]
+    parts += [draw(_one_of(_DECIMALS)) for _ in range(draw(_one_of((0, 1, 2))))]
+    found: Formula = parts.pop(0)
+    while len(parts) > 1:
+        other = parts.pop(draw(_one_of((0, -1))))
+        pair = (found, other) if draw(_one_of((True, False))) else (other, found)
+        found = Operation(draw(_one_of(_SIGNS)), *pair)
+    right = parts.pop() if parts else Numeral(Fraction(1))
+    return tree.CompareFormulas(found, draw(_one_of(OPERATORS)), right)
 
 
 def combined(

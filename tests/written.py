@@ -9,6 +9,7 @@ from typing import Any
 
 import thatch.model.expressions as tree
 from thatch.model.derived import address_of, moment_text
+from thatch.model.formulas import Formula, Operation, Variable
 from thatch.model.language.python import Attribute, anywhere, attr, within
 from thatch.model.names import ANYWHERE, name_of, split
 from thatch.model.regexes import Regex
@@ -27,6 +28,8 @@ def text_of(expression: tree.Expression) -> str:
         return f"within({expression.latitude}, {expression.longitude}, {expression.shape})"
     if isinstance(expression, tree.ComparePair):
         return f"{expression.left} {expression.operator} attr({expression.right})"
+    if isinstance(expression, tree.CompareFormulas):
+        return f"formula({_formula(expression.left)} {expression.operator} {_formula(expression.right)})"
     return _text_of_condition(expression, expression.key)
 
 
@@ -49,6 +52,13 @@ def _text_of_condition(expression: Any, key: str) -> str:
         return f"{key} like {_quoted(expression.pattern.text)}"
     assert isinstance(expression, tree.Unlike)
     return f"{key} is unlike {_quoted(expression.pattern.text)}"
+
+
+def _formula(formula: Formula) -> str:
+    """A formula with brackets around all but attributes and numbers."""
+    if isinstance(formula, Operation):
+        return f"({_formula(formula.left)} {formula.sign} {_formula(formula.right)})"
+    return formula.key if isinstance(formula, Variable) else str(float(formula.value))
 
 
 def _bracketed(expression: tree.Expression) -> str:
@@ -92,6 +102,8 @@ def python_of(expression: tree.Expression) -> tree.Expression:
         return reduce(lambda left, right: left | right, map(python_of, expression.children))
     if isinstance(expression, tree.Within):
         return within(name_of(expression.latitude), name_of(expression.longitude), expression.shape)
+    if isinstance(expression, tree.CompareFormulas):
+        return expression  # Python has no other form of it
     if isinstance(expression, tree.ComparePair):
         return _compared(expression.operator, attribute_of(expression.left), attribute_of(expression.right))
     return _python_condition(expression, attribute_of(expression.key))

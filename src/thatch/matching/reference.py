@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from math import isinf, isnan
+from fractions import Fraction
+from math import isinf, isnan, trunc
 from typing import Any, assert_never
 
 from thatch.errors import EventError, shown
 from thatch.model import expressions as ex
+from thatch.model import formulas as fm
 from thatch.model.derived import fold, ip_text, microseconds_of
 from thatch.model.names import ANYWHERE, base_of, name_of, split
 from thatch.model.regexes import Pattern, Regex
@@ -156,6 +158,9 @@ def truth(expression: ex.Expression, flat: Flat, texts: frozenset[str] | None = 
         return any(_has_pattern(text, expression.pattern) for text in seen)
     if isinstance(expression, ex.ComparePair):
         return _truth_of_pair(expression, flat)
+    if isinstance(expression, ex.CompareFormulas):
+        sides = [_calculated(each, flat) for each in (expression.left, expression.right)]
+        return None if None in sides else _COMPARE[expression.operator](*sides)
     assert isinstance(expression, _Condition), expression
     return _truth_of_value(expression, _value(expression.key, flat))
 
@@ -215,6 +220,25 @@ def _truth_of_pair(condition: ex.ComparePair, flat: Flat) -> bool | None:
     if _type(left) != _type(right) or _type(left) in ("null", "NaN"):
         return None
     return _COMPARE[condition.operator](left, right)
+
+
+def _calculated(formula: fm.Formula, flat: Flat) -> Fraction | None:
+    """The value of a formula in exact arithmetic on decimals."""
+    if isinstance(formula, fm.Numeral):
+        return formula.value
+    if isinstance(formula, fm.Variable):
+        value = _value(formula.key, flat)
+        if isinstance(value, (_Missing, str)) or _type(value) != "number" or isinf(value):  # type: ignore[arg-type]
+            return None
+        return Fraction(str(value))
+    left, right = _calculated(formula.left, flat), _calculated(formula.right, flat)
+    if left is None or right is None:
+        return None
+    if formula.sign in "+-*":
+        return {"+": left + right, "-": left - right, "*": left * right}[formula.sign]
+    if right == 0 or (formula.sign == "%" and not left.denominator == right.denominator == 1):
+        return None
+    return left / right if formula.sign == "/" else left - right * trunc(left / right)
 
 
 def _type(value: Value) -> str:

@@ -9,6 +9,7 @@ from thatch.errors import FilterError, FilterTooLargeError, shown
 from thatch.model.derived import fold
 from thatch.model.expressions import (
     Compare,
+    CompareFormulas,
     ComparePair,
     Condition,
     Distinct,
@@ -23,6 +24,7 @@ from thatch.model.lines import (
     COMPARABLE,
     MISSING,
     NULL,
+    NUMBERS,
     PRESENT,
     TEXTS,
     WHOLE,
@@ -40,7 +42,14 @@ from thatch.model.lines import (
 )
 from thatch.model.names import ANYWHERE, base_of, derived_key, split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import AnywhereCheck, PairCheck, Residual, WildcardCheck, WithinCheck
+from thatch.model.residuals import (
+    AnywhereCheck,
+    FormulaCheck,
+    PairCheck,
+    Residual,
+    WildcardCheck,
+    WithinCheck,
+)
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
 from thatch.model.wording import OPPOSITE, Simple, condition_words
@@ -55,6 +64,7 @@ __all__ = [
     "anywhere_check",
     "both_of",
     "constraint_of",
+    "formula_check",
     "gather",
     "may_be_folded",
     "only",
@@ -145,7 +155,9 @@ def parts_of_condition(condition: Condition, negated: bool, work: Normalisation)
         case Within():
             return _within(condition, negated, work)
         case ComparePair():
-            return _pair(condition, negated, work)
+            return _checked(pair_check(condition, negated=negated), COMPARABLE, work)
+        case CompareFormulas():
+            return _checked(formula_check(condition, negated=negated), NUMBERS, work)
     constraint = tighten(constraint_of(condition, negated), line_of(condition.key, work.schema))
     if not constraint:
         words = condition_words(condition, negated=negated)
@@ -252,12 +264,23 @@ def pair_check(condition: ComparePair, *, negated: bool) -> PairCheck:
     return PairCheck.of(condition.left, operator, condition.right)
 
 
-def _pair(condition: ComparePair, negated: bool, work: Normalisation) -> list[Draft]:
-    check = pair_check(condition, negated=negated)
-    constraints = {key: tighten(COMPARABLE, line_of(key, work.schema)) for key in check.keys}
+def formula_check(condition: CompareFormulas, *, negated: bool) -> FormulaCheck:
+    """The check of a comparison of formulas, or of the opposite one."""
+    operator = OPPOSITE[condition.operator] if negated else condition.operator
+    return FormulaCheck.of(condition.left, operator, condition.right)
+
+
+def _checked(check: PairCheck | FormulaCheck, within: Constraint, work: Normalisation) -> list[Draft]:
+    """A check of attributes that are all `within` some values."""
+    constraints = {key: tighten(within, line_of(key, work.schema)) for key in check.keys}
     for key, constraint in constraints.items():
         if not constraint:
-            work.remark("dead", f"no value of {key} can be compared with another attribute")
+            what = (
+                "can be calculated with"
+                if isinstance(check, FormulaCheck)
+                else "can be compared with another attribute"
+            )
+            work.remark("dead", f"no value of {key} {what}")
             return []
     return [Draft(constraints, frozenset({check}))]
 

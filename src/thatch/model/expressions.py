@@ -18,6 +18,8 @@ condition        true                                     false                 
 `Within`         in the shape                             on the globe, outside         otherwise
 `ComparePair`    both of one type that can be ordered     of one such type, otherwise   otherwise
                  (booleans, numbers, text), and so
+`Compare-        both sides have a value, and so          both do, otherwise            otherwise
+Formulas`
 ===============  =======================================  ============================  =================
 """
 
@@ -26,8 +28,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import ip_network
 
-from thatch.errors import FilterError, shown
+from thatch.errors import FilterError, FilterTooLargeError, shown
 from thatch.model.derived import ip_text
+from thatch.model.formulas import MOST_PARTS, Formula, keys_of, parts_of
 from thatch.model.lines import Literal
 from thatch.model.names import base_of, derived_key, split
 from thatch.model.regexes import Pattern
@@ -36,6 +39,7 @@ from thatch.model.shapes import Shape
 __all__ = [
     "And",
     "Compare",
+    "CompareFormulas",
     "ComparePair",
     "Condition",
     "Constant",
@@ -50,6 +54,7 @@ __all__ = [
     "Unlike",
     "Within",
     "bases_written",
+    "compare_formulas",
     "compare_pair",
     "geofence",
     "membership",
@@ -161,6 +166,19 @@ class ComparePair(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class CompareFormulas(Expression):
+    """`left operator right`, arithmetic on attributes and numbers."""
+
+    left: Formula
+    operator: str
+    right: Formula
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return keys_of(self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
 class Not(Expression):
     """The opposite; unknown stays unknown."""
 
@@ -184,7 +202,9 @@ class Or(_Joined):
     __slots__ = ()
 
 
-Condition = Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within | ComparePair
+Condition = (
+    Compare | In | Matches | IsNull | Distinct | Unlike | Exists | Within | ComparePair | CompareFormulas
+)
 
 
 def bases_written(expression: Expression) -> frozenset[str]:
@@ -201,6 +221,8 @@ def bases_written(expression: Expression) -> frozenset[str]:
             found.update((each.latitude, each.longitude))
         elif isinstance(each, ComparePair):
             found.update(map(base_of, (each.left, each.right)))
+        elif isinstance(each, CompareFormulas):
+            found.update(each.keys)
         elif not isinstance(each, Constant):
             found.add(base_of(each.key))  # type: ignore[attr-defined]  # all other kinds have one
     return frozenset(found)
@@ -235,6 +257,17 @@ def compare_pair(left: str, operator: str, right: str) -> Expression:
     if kinds[0] != kinds[1] and {("ip",), ("time",)}.intersection(kinds):
         raise FilterError("the same function, ip(x) or time(x), on both sides", f"{left} and {right}")
     return ComparePair(left, operator, right)
+
+
+def compare_formulas(left: Formula, operator: str, right: Formula) -> Expression:
+    """`left operator right`: arithmetic on attributes and numbers."""
+    count = sum(1 for each in (left, right) for _ in parts_of(each))
+    if count > MOST_PARTS:
+        raise FilterTooLargeError("attributes and numbers in one formula", count, MOST_PARTS)
+    found = CompareFormulas(left, operator, right)
+    if not found.keys:
+        raise FilterError("an attribute in a formula", "none")
+    return found
 
 
 def geofence(latitude: str, longitude: str, shape: Shape) -> Expression:

@@ -10,11 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from thatch.errors import FilterError, FilterTooLargeError
-from thatch.model.conditions import MAX_INTERVALS, anywhere_check, constraint_of, may_be_folded, pair_check
+from thatch.model.conditions import (
+    MAX_INTERVALS,
+    anywhere_check,
+    constraint_of,
+    formula_check,
+    may_be_folded,
+    pair_check,
+)
 from thatch.model.conjunctions import Conjunction, Dead, close, in_image, points_of
-from thatch.model.expressions import And, ComparePair, Constant, Expression, Matches, Not, Or, Unlike, Within
+from thatch.model.expressions import (
+    And,
+    CompareFormulas,
+    ComparePair,
+    Constant,
+    Expression,
+    Matches,
+    Not,
+    Or,
+    Unlike,
+    Within,
+)
 from thatch.model.lines import (
     EMPTY,
+    NUMBERS,
     PRESENT,
     TEXTS,
     WHOLE,
@@ -148,6 +167,9 @@ class _Factoring:
             return self._within(expression, negated=negated)
         if isinstance(expression, ComparePair):
             return pair_check(expression, negated=negated)
+        if isinstance(expression, CompareFormulas):
+            check = formula_check(expression, negated=negated)
+            return check if all(self._may_be_number(key) for key in check.keys) else NEVER
         return self._values(expression.key, constraint_of(expression, negated))  # type: ignore[attr-defined,arg-type]  # all other kinds
 
     # --- conditions ------------------------------------------------------------------------------------------------
@@ -187,6 +209,9 @@ class _Factoring:
                 WithinCheck(condition.latitude, condition.longitude, condition.shape, negated),
             ]
         )
+
+    def _may_be_number(self, key: str) -> bool:
+        return bool(tighten(NUMBERS, line_of(key, self.schema)))
 
     def _resolved(self, test: ValueTest, within: Constraint) -> Tree:
         """A test of a value that lies `within`; without patterns where that leaves few values to look at."""

@@ -30,6 +30,7 @@ from thatch.model.conjunctions import Conjunction, Dead, close, count_tests
 from thatch.model.expressions import (
     And,
     Compare,
+    CompareFormulas,
     ComparePair,
     Constant,
     Expression,
@@ -194,6 +195,8 @@ def _normal(expression: Expression, negated: bool, work: Normalisation, depth: i
         work.written.update((expression.latitude, expression.longitude))
     elif isinstance(expression, ComparePair):
         work.written.update((expression.left, expression.right))
+    elif isinstance(expression, CompareFormulas):
+        work.written.update(expression.keys)
     else:
         work.written.add(expression.key)  # type: ignore[attr-defined]  # all other kinds have one
     return parts_of_condition(expression, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions

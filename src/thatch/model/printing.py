@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from thatch.model.conjunctions import Conjunction, points_of
 from thatch.model.events import Record
-from thatch.model.expressions import ComparePair, Expression, Matches, Not, Or, Within
+from thatch.model.expressions import CompareFormulas, ComparePair, Expression, Matches, Not, Or, Within
+from thatch.model.formulas import text_of as formula_text
 from thatch.model.lines import (
     BOTTOM,
     MISSING,
@@ -35,7 +36,7 @@ from thatch.model.lines import (
 from thatch.model.names import base_of
 from thatch.model.normalise import normalise
 from thatch.model.regexes import Regex
-from thatch.model.residuals import AnywhereCheck, PairCheck, Residual, WildcardCheck
+from thatch.model.residuals import AnywhereCheck, FormulaCheck, PairCheck, Residual, WildcardCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.types import Line
 from thatch.model.wildcards import escape_wildcard
@@ -121,6 +122,8 @@ def _expression(residual: Residual) -> Expression:
         return Not(found) if residual.negated else found
     if isinstance(residual, PairCheck):
         return ComparePair(residual.left, residual.operator, residual.right)
+    if isinstance(residual, FormulaCheck):
+        return CompareFormulas(residual.left, residual.operator, residual.right)
     within = Within(residual.latitude, residual.longitude, residual.shape)
     return Not(within) if residual.negated else within
 
@@ -139,6 +142,9 @@ def residual_text(residual: Residual, *, demands_text: bool) -> str:
     if isinstance(residual, PairCheck):
         right = f"attr({residual.right})" if residual.right[0] == '"' else residual.right
         text = f"{residual.left} {residual.operator} {right}"
+        return f"not {text}" if residual.negated else text
+    if isinstance(residual, FormulaCheck):
+        text = f"formula({formula_text(residual.left)} {residual.operator} {formula_text(residual.right)})"
         return f"not {text}" if residual.negated else text
     text = f"within({residual.latitude}, {residual.longitude}, {residual.shape})"
     return f"not {text}" if residual.negated else text

@@ -10,12 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import eq, le, lt, ne
+from typing import Any
 
+from thatch.model.formulas import Formula, keys_of, number_at, value_of
 from thatch.model.lines import RANK_TEXTS, Cut
 from thatch.model.regexes import Pattern
 from thatch.model.shapes import Shape
 
-__all__ = ["AnywhereCheck", "PairCheck", "Residual", "WildcardCheck", "WithinCheck", "implies"]
+__all__ = [
+    "AnywhereCheck",
+    "FormulaCheck",
+    "PairCheck",
+    "Residual",
+    "WildcardCheck",
+    "WithinCheck",
+    "implies",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,7 @@ class WithinCheck:
         return (on_globe and self.shape.contains(latitude[1], longitude[1])) != self.negated
 
 
-_HOLDS: dict[str, Callable[[Cut, Cut], bool]] = {"=": eq, "!=": ne, "<": lt, "<=": le}
+_HOLDS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "!=": ne, "<": lt, "<=": le}
 _COMPARABLE = {(2, 2), (2, 3), (3, 2), (3, 3), (5, 5), (6, 6)}  # ranks of points
 
 
@@ -109,6 +119,36 @@ class PairCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class FormulaCheck:
+    """Two formulas that have values which compare so; with `negated`, they do not. `of` gives the one form of a comparison."""
+
+    left: Formula
+    operator: str  # one of = != < <=
+    right: Formula
+    negated: bool = False
+
+    @classmethod
+    def of(cls, left: Formula, operator: str, right: Formula) -> FormulaCheck:
+        """The check of a comparison, by any of the six operators."""
+        if operator in (">", ">="):
+            return cls(right, operator.replace(">", "<"), left)
+        return cls(left, operator, right)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return keys_of(self.left, self.right)
+
+    def opposite(self) -> FormulaCheck:
+        return FormulaCheck(self.left, self.operator, self.right, not self.negated)
+
+    def holds(self, places: Sequence[Cut]) -> bool:
+        numbers = dict(zip(self.keys, map(number_at, places), strict=True))
+        left, right = value_of(self.left, numbers), value_of(self.right, numbers)
+        has_values = left is not None and right is not None
+        return (has_values and _HOLDS[self.operator](left, right)) != self.negated
+
+
+@dataclass(frozen=True, slots=True)
 class AnywhereCheck:
     """Some text of the whole event, lists included, has one of some forms; with `negated`, none has."""
 
@@ -136,7 +176,7 @@ class AnywhereCheck:
         return any(pattern.matches(text) for text in texts for pattern in self.patterns) != self.negated
 
 
-Residual = WildcardCheck | WithinCheck | PairCheck | AnywhereCheck
+Residual = WildcardCheck | WithinCheck | PairCheck | FormulaCheck | AnywhereCheck
 
 
 def implies(first: Residual, second: Residual) -> bool:

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from thatch.model.lines import COMPARABLE, TEXTS, Constraint, Cut, contains, intersect, union
+from thatch.model.lines import COMPARABLE, NUMBERS, TEXTS, Constraint, Cut, contains, intersect, union
 from thatch.model.names import base_of
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import AnywhereCheck, PairCheck, WithinCheck
+from thatch.model.residuals import AnywhereCheck, FormulaCheck, PairCheck, WithinCheck
 
 __all__ = [
     "ALWAYS", "NEVER", "AllOf", "AnyOf", "Leaf", "Tree", "ValueTest", "bases_of", "count_alternatives", "has_derived",
@@ -69,7 +69,7 @@ class AnyOf:
     children: frozenset[Tree]
 
 
-Leaf = ValueTest | WithinCheck | PairCheck | AnywhereCheck
+Leaf = ValueTest | WithinCheck | PairCheck | FormulaCheck | AnywhereCheck
 Tree = Leaf | AllOf | AnyOf
 
 ALWAYS = AllOf(frozenset())
@@ -108,6 +108,8 @@ def hull_of(tree: Tree) -> dict[str, Constraint]:
         return {tree.key: tree.hull()}
     if isinstance(tree, PairCheck):
         return dict.fromkeys(tree.keys, COMPARABLE)
+    if isinstance(tree, FormulaCheck):
+        return dict.fromkeys(tree.keys, NUMBERS)
     if isinstance(tree, AllOf):
         found: dict[str, Constraint] = {}
         for child in tree.children:

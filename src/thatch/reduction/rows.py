@@ -18,7 +18,14 @@ from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.lines import WHOLE, Constraint, contains, intersect, intervals
 from thatch.model.matching import holds
-from thatch.model.residuals import AnywhereCheck, PairCheck, Residual, WildcardCheck, WithinCheck
+from thatch.model.residuals import (
+    AnywhereCheck,
+    FormulaCheck,
+    PairCheck,
+    Residual,
+    WildcardCheck,
+    WithinCheck,
+)
 from thatch.model.schema import Schema
 from thatch.model.tree_matching import holds_on_tree
 from thatch.model.trees import AllOf, AnyOf
@@ -137,7 +144,7 @@ def _alternative_at(filter: Filter, record: Record) -> Conjunction:
             pending.extend(each.children)
         elif isinstance(each, AnyOf):
             pending.append(next(child for child in each.children if holds_on_tree(child, record)))
-        elif isinstance(each, (WithinCheck, PairCheck, AnywhereCheck)):
+        elif isinstance(each, (WithinCheck, PairCheck, FormulaCheck, AnywhereCheck)):
             residuals.add(each)
         elif each.negated or contains(each.constraint, record.point(each.key)):
             constraints[each.key] = intersect(constraints.get(each.key, WHOLE), each.constraint)

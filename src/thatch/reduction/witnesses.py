@@ -19,6 +19,7 @@ from thatch.model.lines import (
     BOTTOM,
     COMPARABLE,
     MISSING,
+    NUMBERS,
     RANK_TEXT,
     TEXTS,
     WHOLE,
@@ -33,7 +34,14 @@ from thatch.model.lines import (
 )
 from thatch.model.names import ANYWHERE, base_of, name_of, split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import AnywhereCheck, PairCheck, Residual, WildcardCheck, WithinCheck
+from thatch.model.residuals import (
+    AnywhereCheck,
+    FormulaCheck,
+    PairCheck,
+    Residual,
+    WildcardCheck,
+    WithinCheck,
+)
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import Circle
 from thatch.reduction.simplest import is_of_type, simplest_points
@@ -104,6 +112,8 @@ def _necessary(check: Residual) -> Iterator[tuple[str, Constraint]]:
         return
     if isinstance(check, PairCheck):
         yield from ((key, COMPARABLE) for key in check.keys)
+    elif isinstance(check, FormulaCheck):
+        yield from ((key, NUMBERS) for key in check.keys)
     elif isinstance(check, WildcardCheck):
         yield check.key, prefix_interval(check.pattern.prefix)
     else:
@@ -149,7 +159,7 @@ def find_points(requirement: Requirement, schema: Schema | None) -> Points | Non
 
 def _shared_points(requirement: Requirement, pairs: list[Residual]) -> list[Cut]:
     """Points of all attributes, to be tried for each where two are compared with each other."""
-    if not any(isinstance(check, PairCheck) for check in pairs):
+    if not any(isinstance(check, (PairCheck, FormulaCheck)) for check in pairs):
         return []
     return [spot for _, constraint in requirement.constraints for spot in simplest_points(constraint)]
 
@@ -222,7 +232,8 @@ def _texts(constraints: Mapping[str, Constraint], checks: list[Residual]) -> Ite
         else:
             starts += [each for spot in found for each in _cases(spot[1], functions)]
     for check in checks:
-        assert isinstance(check, WildcardCheck)
+        if not isinstance(check, WildcardCheck):
+            continue
         functions, _ = split(check.key)
         for text in (*_shortest(check.pattern), *_shortest(check.pattern, after_first=True)):
             middles += _cases(text[::-1] if functions[:1] == ("reverse",) else text, functions)

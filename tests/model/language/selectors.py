@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from fractions import Fraction
+from math import trunc
 from typing import Any
 
 from hypothesis import strategies as st
@@ -72,6 +73,9 @@ def _value(operand: Selector, event: dict[str, Any]) -> Value:
         return None
     if kind == "/":
         return left / right if right else None
+    if kind == "%":
+        whole = right and left.denominator == right.denominator == 1
+        return left - right * trunc(left / right) if whole else None
     return _SUMS[kind](left, right)
 
 
@@ -143,29 +147,27 @@ _constants = _numbers | st.tuples(st.just("constant"), _texts | st.booleans())
 
 
 @st.composite
-def _terms(draw: st.DrawFn) -> Selector:
-    """Arithmetic on one attribute and constants, and perhaps on the attribute again."""
-    name = draw(_attributes)
-    found: Selector = name
+def _sums(draw: st.DrawFn) -> Selector:
+    """Arithmetic on attributes, mostly one, and constants."""
+    found: Selector = draw(_attributes)
     for _ in range(draw(st.integers(1, 3))):
-        sign = draw(st.sampled_from(["+", "-", "*", "/"]))
-        number = draw(_numbers)
-        if sign in "+-" and draw(st.integers(0, 3)) == 0:
-            number = name
-        found = (sign, number, found) if sign != "/" and draw(st.booleans()) else (sign, found, number)
+        sign = draw(st.sampled_from(["+", "-", "*", "/", "%"]))
+        other = draw(_attributes if draw(st.integers(0, 3)) == 0 else _numbers)
+        found = (sign, other, found) if draw(st.booleans()) else (sign, found, other)
     return found
 
 
-_operands = _attributes | _terms()
+_operands = _attributes | _sums()
 _leaves = st.one_of(
     _attributes,
     st.tuples(st.just("is null"), _attributes),
     st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _operands, _constants),
     st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _constants, _operands),
     st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _constants, _constants),
-    st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _attributes, _attributes),
+    st.tuples(st.just("compare"), st.sampled_from([*_SIGNS]), _operands, _operands),
     st.tuples(st.just("between"), _operands, _constants, _constants),
     st.tuples(st.just("in"), _attributes, st.lists(_constants | _attributes, min_size=1, max_size=3)),
+    st.tuples(st.just("in"), _sums(), st.lists(_constants, min_size=1, max_size=2)),
     st.tuples(st.just("in"), _constants, st.lists(_attributes | _constants, min_size=1, max_size=3)),
     st.tuples(st.just("like"), _attributes, st.sampled_from(["a%", "%b", "_", "%", "", "a_%"])),
 )

@@ -25,9 +25,10 @@ from typing import NoReturn, TypeVar
 
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import Constant, Expression, Matches, Not
+from thatch.model.formulas import Operation
 from thatch.model.language.jms_operands import Operand, Term, combined, compared, is_one_of, signed
 from thatch.model.language.text import MAX_LENGTH
-from thatch.model.language.truths import Truth, only_present
+from thatch.model.language.truths import NEVER, Truth, only_present
 from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.values import MAX_INTEGER, is_text
@@ -123,6 +124,8 @@ class _MessageSelector:
             return found
         if isinstance(found, bool):
             return Truth.of(value=found)
+        if isinstance(found, Operation):
+            return Truth(NEVER, NEVER)
         if not isinstance(found, Term):
             self._at = at
             self._refuse("a condition such as `price > 5`, or a boolean attribute")

@@ -1,6 +1,7 @@
-"""What stands beside an operator of a JMS selector: constants, and terms, which are one attribute with arithmetic around it.
+"""What stands beside an operator of a JMS selector: constants, terms, which are one attribute with arithmetic around it, and
+formulas, which are all other arithmetic.
 
-Arithmetic is carried out on decimals as they are written, and moved to the other side of a comparison:
+Arithmetic is carried out on decimals as they are written. That of a term is moved to the other side of a comparison:
 `price * 2 + 1 > 10` is `price > 4.5`. What is left there becomes an integer, or the nearest double.
 """
 
@@ -20,7 +21,10 @@ from thatch.model.expressions import (
     IsNull,
     Not,
     Or,
+    compare_formulas,
 )
+from thatch.model.expressions import Constant as Always
+from thatch.model.formulas import Formula, Numeral, Operation, Variable, calculated, keys_of
 from thatch.model.language.truths import FLIPPED, NEVER, Truth, is_ordered, is_value, not_ordered
 from thatch.model.lines import Literal
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
@@ -50,6 +54,17 @@ class Term:
         yes, no = (Compare(self.key, "=", value) for value in (True, False))
         return Truth(yes, no)
 
+    def formula(self) -> Formula:
+        """The same as a formula."""
+        found: Formula = Variable(self.key)
+        if self.factor.numerator == 1 and self.factor != 1:
+            found = Operation("/", found, Numeral(Fraction(self.factor.denominator)))
+        elif self.factor != 1:
+            found = Operation("*", found, _number(self.factor))
+        if not self.offset:
+            return found
+        return Operation("+" if self.offset > 0 else "-", found, _number(abs(self.offset)))
+
     def scaled(self, factor: Fraction) -> Term:
         """Times a constant."""
         return Term(self.key, self.factor * factor, self.offset * factor, is_plain=False)
@@ -63,7 +78,24 @@ class Term:
         return Term(self.key, self.factor, self.offset + offset, is_plain=False)
 
 
-Operand = Term | Constant
+Operand = Term | Operation | Constant
+
+
+def _number(value: Fraction) -> Formula:
+    """A number as a formula: one that is no decimal as a fraction."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest == 1:
+        return Numeral(value)
+    return Operation("/", Numeral(Fraction(value.numerator)), Numeral(Fraction(value.denominator)))
+
+
+def _formula(operand: Term | Operation | Fraction) -> Formula:
+    if isinstance(operand, Term):
+        return operand.formula()
+    return operand if isinstance(operand, Operation) else _number(operand)
 
 
 def literal_of(constant: Constant) -> Literal:
@@ -83,14 +115,13 @@ def signed(operand: Operand, sign: str) -> Operand:
     factor = Fraction(-1 if sign == "-" else 1)
     if isinstance(operand, Term):
         return operand.scaled(factor)
+    if isinstance(operand, Operation):
+        return Operation("*", Numeral(factor), operand) if sign == "-" else operand
     return operand * factor if isinstance(operand, Fraction) else None
 
 
 def combined(left: Operand, sign: str, right: Operand) -> Operand:
-    """`left sign right`, unknown if that has no value.
-
-    Raises `ValueError`, with the reason, if it is no interval, and `OverflowError` if it has too many digits.
-    """
+    """`left sign right`, unknown if that has no value; raises `OverflowError` if it has too many digits."""
     found = _combined(left, sign, right)
     parts = (found.factor, found.offset) if isinstance(found, Term) else (found,)
     for each in parts:
@@ -103,52 +134,38 @@ def combined(left: Operand, sign: str, right: Operand) -> Operand:
 
 
 def _combined(left: Operand, sign: str, right: Operand) -> Operand:
-    if isinstance(left, Term) and isinstance(right, Term):
-        if left.key != right.key or sign not in "+-":
-            raise ValueError("arithmetic on one attribute and constants: two attributes cannot be combined")
-        return left.plus(right.scaled(Fraction(1 if sign == "+" else -1)))
-    if isinstance(left, Term) or isinstance(right, Term):
+    if any(each is None or isinstance(each, (str, bool)) for each in (left, right)):
+        return None
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return calculated(left, sign, right)
+    if isinstance(left, Term) and isinstance(right, Term) and left.key == right.key and sign in "+-":
+        return left.plus(right if sign == "+" else right.scaled(Fraction(-1)))
+    if isinstance(left, Term) and isinstance(right, Fraction) and sign != "%":
         return _around(left, sign, right)
-    if not isinstance(left, Fraction) or not isinstance(right, Fraction):
-        return None
-    if sign in "+-*":
-        return left + right if sign == "+" else left - right if sign == "-" else left * right
-    if not right:
-        return None
-    if sign == "/":
-        return left / right
-    if left.denominator != 1 or right.denominator != 1:
-        return None
-    rest = abs(left) % abs(right)
-    return rest if left >= 0 else -rest  # as computers do: the sign is that of the first
+    if isinstance(left, Fraction) and isinstance(right, Term) and sign in "+-*":
+        return right.scaled(left) if sign == "*" else _signed_term(right, sign).shifted(left)
+    return Operation(sign, _formula(left), _formula(right))  # type: ignore[arg-type]  # the rest has no such type
 
 
-def _around(left: Operand, sign: str, right: Operand) -> Operand:
-    """Arithmetic of one attribute and one constant."""
-    if sign == "%":
-        raise ValueError("arithmetic with + - * and /: the remainder of an attribute is no range of values")
-    if isinstance(left, Term):
-        if not isinstance(right, Fraction):
-            return None
-        if sign in "+-":
-            return left.shifted(right if sign == "+" else -right)
-        if sign == "/":
-            return left.scaled(1 / right) if right else None
-        return left.scaled(right)
+def _signed_term(term: Term, sign: str) -> Term:
+    """A term behind a sign."""
+    return term.scaled(Fraction(1 if sign == "+" else -1))
+
+
+def _around(term: Term, sign: str, constant: Fraction) -> Operand:
+    """Arithmetic of an attribute and a constant behind it."""
+    if sign in "+-":
+        return term.shifted(constant if sign == "+" else -constant)
     if sign == "/":
-        raise ValueError("arithmetic with an attribute above the `/`: nothing can be divided by an attribute")
-    if not isinstance(left, Fraction) or not isinstance(right, Term):
-        return None
-    return (
-        right.scaled(left) if sign == "*" else right.scaled(Fraction(1 if sign == "+" else -1)).shifted(left)
-    )
+        return term.scaled(1 / constant) if constant else None
+    return term.scaled(constant)
 
 
 # --- comparisons -------------------------------------------------------------------------------------------------
 
 
 def compared(left: Operand, operator: str, right: Operand) -> Truth:
-    """A comparison; raises `ValueError`, with the reason, if it is between two attributes."""
+    """A comparison of two operands."""
     if isinstance(left, Term) and isinstance(right, Term):
         if right.quoted is not None:
             right = right.quoted
@@ -159,36 +176,66 @@ def compared(left: Operand, operator: str, right: Operand) -> Truth:
         elif left.is_plain and right.is_plain:
             return _beside_another(left.key, operator, right.key)
         else:
-            raise ValueError(
-                "an attribute beside a constant: two attributes with arithmetic cannot be compared"
-            )
-    if isinstance(left, Term):
-        return _UNKNOWN if right is None or isinstance(right, Term) else _beside(left, operator, right)
-    if isinstance(right, Term):
-        return _UNKNOWN if left is None else _beside(right, FLIPPED[operator], left)
+            return _beside_formula(left, operator, right)
     if left is None or right is None:
         return _UNKNOWN
+    if isinstance(left, Operation) or isinstance(right, Operation):
+        return _beside_formula(left, operator, right)
+    if isinstance(left, Term):
+        return _UNKNOWN if isinstance(right, Term) else _beside(left, operator, right)
+    if isinstance(right, Term):
+        return _beside(right, FLIPPED[operator], left)
     return Truth.of(value=_holds(left, operator, right))
 
 
 def _beside_itself(left: Term, operator: str, right: Term) -> Truth:
     """A comparison of an attribute with itself, perhaps with arithmetic."""
     if not left.is_plain or not right.is_plain:
-        difference = left.plus(right.scaled(Fraction(-1)))
-        unequal = (
-            Or((_is_text(left.key), _is_boolean(left.key))) if left.is_plain or right.is_plain else NEVER
-        )  # text beside a number
-        truth = _beside(difference, operator, Fraction(0))
-        return (
-            Truth(Or((truth.yes, unequal)), truth.no)
-            if operator == "!="
-            else Truth(truth.yes, Or((truth.no, unequal)))
-        )
+        return _beside(left.plus(right.scaled(Fraction(-1))), operator, Fraction(0))
     number = _when(_is_number(left.key), value=operator in ("=", "<=", ">="))
     text = _when(_is_text(left.key), value=operator in ("=", "<=", ">="))
     boolean = _when(_is_boolean(left.key), value=operator == "=")
     parts = (number, text, boolean)
     return Truth(Or(tuple(each.yes for each in parts)), Or(tuple(each.no for each in parts)))
+
+
+def _beside_formula(left: Operand, operator: str, right: Operand) -> Truth:
+    """A comparison in which a side is more than a term, or both are: false beside text and booleans."""
+    if isinstance(left, (str, bool)):
+        return _when(_known(right), value=operator == "!=")
+    if isinstance(right, (str, bool)):
+        return _when(_known(left), value=operator == "!=")
+    both = compare_formulas(_formula(left), operator, _formula(right))  # type: ignore[arg-type]  # nothing else is left
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Term) and one.is_plain:
+            of_two_types = And((_known(other), Or((_is_text(one.key), _is_boolean(one.key)))))
+            if operator == "!=":
+                return Truth(Or((both, of_two_types)), Not(both))
+            return Truth(both, Or((Not(both), of_two_types)))
+    return Truth(both, Not(both))
+
+
+def _known(operand: Operand) -> Expression:
+    """Where an operand has a value."""
+    if isinstance(operand, Operation):
+        return compare_formulas(operand, "=", operand)
+    if not isinstance(operand, Term):
+        return Always(operand is not None)
+    return _is_present(operand.key) if operand.is_plain else _is_number(operand.key)
+
+
+def _unknown(operand: Operand) -> Expression:
+    """Where an attribute of an operand is such that it has none."""
+    if isinstance(operand, Term) and operand.is_plain:
+        return Or((Not(Exists(operand.key)), IsNull(operand.key)))
+    keys = (
+        (operand.key,)
+        if isinstance(operand, Term)
+        else keys_of(operand)
+        if isinstance(operand, Operation)
+        else ()
+    )
+    return Or(tuple(each(key) for key in keys for each in (_is_missing, IsNull, _is_text, _is_boolean)))
 
 
 def _beside_another(left: str, operator: str, right: str) -> Truth:
@@ -262,6 +309,10 @@ def _is_number(key: str) -> Expression:
     return Or((Compare(key, "<=", 0), Compare(key, ">", 0)))
 
 
+def _is_missing(key: str) -> Expression:
+    return Not(Exists(key))
+
+
 def _is_text(key: str) -> Expression:
     return Compare(key, ">=", "")
 
@@ -281,32 +332,22 @@ def is_one_of(subject: Operand, members: list[Operand]) -> Truth:
     """`subject IN (members)`: unknown only if the subject is; an unknown member is equal to nothing."""
     if subject is None:
         return _UNKNOWN
-    if not isinstance(subject, Term):
-        return Truth.any_of(_equals(each, subject) for each in members)
     known = [each.quoted if isinstance(each, Term) and each.quoted else each for each in members]
     known = [each for each in known if each is not None]
-    values = [literal_of(each) for each in known if not isinstance(each, Term)]
-    if not subject.is_plain or not values or len(values) < len(known):
-        return Truth.any_of([_is_member(subject, each) for each in known] or [_UNKNOWN])
-    key = subject.key
-    others = tuple(Distinct(key, each) for each in values)
-    return Truth(In(key, tuple(values)), And((Not(IsNull(key)), *others)))
+    values = [literal_of(each) for each in known if not isinstance(each, (Term, Operation))]
+    if isinstance(subject, Term) and subject.is_plain and values and len(values) == len(known):
+        others = tuple(Distinct(subject.key, each) for each in values)
+        return Truth(In(subject.key, tuple(values)), And((Not(IsNull(subject.key)), *others)))
+    return Truth.any_of(
+        [_is_member(subject, each) for each in known] or [_when(_known(subject), value=False)]
+    )
 
 
-def _is_member(subject: Term, member: Operand) -> Truth:
+def _is_member(subject: Operand, member: Operand) -> Truth:
     truth = compared(subject, "=", member)
-    if not isinstance(member, Term):
+    if not isinstance(member, (Term, Operation)):
         return truth
-    known = _is_present(subject.key) if subject.is_plain else _is_number(subject.key)
-    others = () if member.is_plain else (_is_text(member.key), _is_boolean(member.key))
-    unknown = Or((Not(Exists(member.key)), IsNull(member.key), *others))
-    return Truth(truth.yes, Or((truth.no, And((known, unknown)))))
-
-
-def _equals(member: Operand, constant: Constant) -> Truth:
-    """Whether a member of `IN` equals a constant: false where the member is unknown."""
-    truth = compared(member, "=", constant)
-    if isinstance(member, Term) and isinstance(truth.yes, Compare):
-        key = member.key
+    if isinstance(truth.yes, Compare) and not isinstance(subject, (Term, Operation)):
+        key = truth.yes.key
         return Truth(truth.yes, Or((Not(Exists(key)), Distinct(key, truth.yes.value))))
-    return Truth.of(value=False) if truth.yes == NEVER else truth
+    return Truth(truth.yes, Or((truth.no, And((_known(subject), _unknown(member))))))

@@ -6,6 +6,7 @@
     condition   = "exists" "(" attribute ")"
                 | "cidr" "(" attribute "," text ")"
                 | "within" "(" attribute "," attribute "," shape ")"
+                | "formula" "(" sum ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") sum ")"
                 | attribute comparison
                 | "anywhere" "(" ")" texts | "lower" "(" "anywhere" "(" ")" ")" texts
     comparison  = ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") (literal | other)
@@ -19,6 +20,9 @@
     function    = "lower" | "reverse" | "ip" | "time"
     other       = name | function "(" attribute ")" | "attr" "(" attribute ")"
     literal     = number | text | "true" | "false" | "null" | ["-"] "infinity" | "timestamp" text
+    sum         = product {("+" | "-") product}
+    product     = part {("*" | "/" | "%") part}
+    part        = ["-"] part | "(" sum ")" | name | '"' any characters '"' | number
     shape       = "circle" "(" number "," number "," number ")"
                 | "polygon" "(" corner "," corner "," corner {"," corner} ")"
     corner      = "(" number "," number ")"
@@ -52,6 +56,7 @@ from thatch.model.expressions import (
     membership,
     network,
 )
+from thatch.model.language.formulas import read_formulas
 from thatch.model.language.reading import COMPARISONS, END, UNREAD, Reader, plain_literal
 from thatch.model.lines import Literal
 from thatch.model.names import ANYWHERE, base_of, key_of
@@ -173,6 +178,8 @@ class _Parser(Reader):
                 return self._cidr()
             if word == "within":
                 return self._within()
+            if word == "formula":
+                return read_formulas(self)
         key = self.attribute(or_anywhere=True)
         return self._tail(key) if base_of(key) != ANYWHERE else self._texts(key)
 

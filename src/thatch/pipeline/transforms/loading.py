@@ -23,7 +23,7 @@ from thatch.model.lines import (
     is_single,
     prefix_interval,
 )
-from thatch.model.residuals import AnywhereCheck, PairCheck, WildcardCheck, WithinCheck
+from thatch.model.residuals import AnywhereCheck, FormulaCheck, PairCheck, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema
 from thatch.model.values import is_text
 from thatch.pipeline.columns import (
@@ -233,6 +233,7 @@ _KINDS: dict[type, str] = {
     WildcardCheck: "wildcard",
     WithinCheck: "within",
     PairCheck: "pair",
+    FormulaCheck: "formula",
     AnywhereCheck: "anywhere",
 }
 _ENDS = {NUMBERS[0], NUMBERS[1], TEXTS[0], TEXTS[1]}

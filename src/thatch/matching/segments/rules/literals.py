@@ -28,7 +28,7 @@ from thatch.model.lines import (
 )
 from thatch.model.names import ANYWHERE, split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import AnywhereCheck, PairCheck, WildcardCheck
+from thatch.model.residuals import AnywhereCheck, FormulaCheck, PairCheck, WildcardCheck
 from thatch.model.trees import Leaf, ValueTest
 from thatch.model.wildcards import Wildcard
 
@@ -101,6 +101,8 @@ def test_of(leaf: Leaf) -> Test:
         return _test_of_all_texts(leaf)
     if isinstance(leaf, PairCheck):
         return Test(folded=False, negated=False, classes=0, asked=_COMPARED)
+    if isinstance(leaf, FormulaCheck):
+        return Test(folded=False, negated=False, classes=0, asked=NUMBER_CLASS)
     if not isinstance(leaf, ValueTest):
         return Test(folded=False, negated=False, classes=0, asked=ALL_CLASSES)
     functions, _ = split(leaf.key)
