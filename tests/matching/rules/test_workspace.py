@@ -108,3 +108,11 @@ def test_candidates_and_matches_of_rules_are_counted_as_those_of_boxes(is_fresh:
         assert (tallies[:, 0] >= tallies[:, 1]).all()
         assert stats["matches"] - before["matches"] >= sum(wanted)
         assert stats["candidates"] - before["candidates"] >= sum(wanted) - wanted[2]
+
+
+def test_what_one_choice_of_elements_decides_is_not_verified_for_another() -> None:
+    index = SegmentIndex()
+    index.extend({0: parse("a ~ 'x+y' or b like '%q%'"), 1: parse("a ~ 'x+y' or b like '%w%'")})
+    before = index.stats()["verified"]
+    assert index.match(read_event({"a": ["xz", "xxyy"], "b": ["w", "v"]})) == [0, 1]
+    assert index.stats()["verified"] - before == 1

@@ -179,7 +179,14 @@ class RuleWorkspace:
             pending.append(waiting.copy())
         matches = np.unique(np.concatenate(sure))
         self._counts.matches += len(matches) - sum(map(len, sure))  # the event matches once
-        return matches, np.unique(np.concatenate(pending))
+        return matches, self._unsure(np.unique(np.concatenate(pending)), matches)
+
+    def _unsure(self, pending: Slots, matches: Slots) -> Slots:
+        """What is to be verified, without rules that match for sure by another choice of elements."""
+        known = set(matches.tolist())
+        owners = map(self.owner, pending.tolist())
+        is_open = [segment.slot_of(owner) not in known for segment, owner in owners]
+        return pending[np.array(is_open, np.bool_)]
 
     def _file(
         self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int], all_texts: Iterable[str]
