@@ -164,6 +164,7 @@ def test_kernels_run_without_a_cache_where_nothing_can_be_written(
     }
     environment |= {
         "HOME": str(read_only_copy / "home"),
+        "NUMBA_OPT": "0",  # compiles in half the time; nothing can be kept anyway
         "PYTHONPATH": str(read_only_copy),
         "THATCH_PLAIN_NUMBA": plain,
     }

@@ -29,11 +29,10 @@ from thatch.model.expressions import (
     Or,
     Unlike,
 )
-from thatch.model.language.text import MAX_LENGTH
+from thatch.model.language.text import check_text
 from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.regexes import regex
-from thatch.model.values import is_text
 
 __all__ = ["expression_of_matchers"]
 
@@ -64,12 +63,7 @@ _CHOICES = re.compile(r"[^\\.+*?()\[\]{}^$]*")  # plain texts with `|` between t
 
 def expression_of_matchers(text: str) -> Expression:
     """The expression that matchers stand for; none of them match every alert."""
-    if not isinstance(text, str):
-        raise FilterError("matchers as text", f"{shown(text)} of type {type(text).__name__}")
-    if len(text) > MAX_LENGTH:
-        raise FilterTooLargeError("characters of matchers", len(text), MAX_LENGTH)
-    if not is_text(text):
-        raise FilterError("text without lone surrogates", shown(text))
+    check_text(text, "matchers")
     classic = _classic(text)
     try:
         matchers = _Matchers(text).read()
@@ -219,7 +213,7 @@ def _classic(text: str) -> list[Matcher] | None:
     end = len(text) - text.endswith("}")
     found: list[Matcher] = []
     while start <= end:
-        piece = _CLASSIC_PIECE.match(text, start, max(start, end)).group()  # type: ignore[union-attr]
+        piece = _CLASSIC_PIECE.match(text, start, max(start, end)).group()  # type: ignore[union-attr]  # the pattern matches anything
         is_last = start + len(piece) >= end
         if is_last and not piece.strip():
             break

@@ -27,11 +27,11 @@ from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, s
 from thatch.model.expressions import Constant, Expression, Matches, Not
 from thatch.model.formulas import Operation
 from thatch.model.language.jms_operands import Operand, Term, combined, compared, is_one_of, signed
-from thatch.model.language.text import MAX_LENGTH
+from thatch.model.language.text import check_text
 from thatch.model.language.truths import NEVER, Truth, only_present
 from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
-from thatch.model.values import MAX_INTEGER, is_text
+from thatch.model.values import MAX_INTEGER
 from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["expression_of_selector"]
@@ -64,12 +64,7 @@ Found = TypeVar("Found")
 
 def expression_of_selector(text: str) -> Expression:
     """The expression that a selector stands for; an empty one selects everything."""
-    if not isinstance(text, str):
-        raise FilterError("a selector as text", f"{shown(text)} of type {type(text).__name__}")
-    if len(text) > MAX_LENGTH:
-        raise FilterTooLargeError("characters of a selector", len(text), MAX_LENGTH)
-    if not is_text(text):
-        raise FilterError("text without lone surrogates", shown(text))
+    check_text(text, "a selector")
     return Constant(value=True) if not text.strip() else _MessageSelector(text).read()
 
 
@@ -228,7 +223,7 @@ class _MessageSelector:
             after = self._at
             found = self._chain(_PRODUCT, depth) if signs is _SUM else self._signed(depth)
             second = self._operand(found, after)
-            left = self._told(lambda a=first, b=second, s=sign: combined(a, s, b), place)  # type: ignore[misc]
+            left = self._told(lambda a=first, b=second, s=sign: combined(a, s, b), place)  # type: ignore[misc]  # mypy infers no types for defaults of a lambda
         return left
 
     def _signed(self, depth: int) -> Truth | Operand:

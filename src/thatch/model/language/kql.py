@@ -23,7 +23,7 @@ from typing import NoReturn
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.derived import canonical_literal
 from thatch.model.expressions import Constant, Expression, Matches, Not
-from thatch.model.language.text import MAX_LENGTH
+from thatch.model.language.text import check_text
 from thatch.model.language.truths import Truth, is_form, is_value, only_present, or_missing, order_or_missing
 from thatch.model.names import ANYWHERE, derived_key, key_of
 from thatch.model.normalise import MAX_CONDITIONS
@@ -43,12 +43,7 @@ _MOST_DIGITS = 300
 
 def expression_of_kql(text: str) -> Expression:
     """The expression that a query stands for; an empty one matches everything."""
-    if not isinstance(text, str):
-        raise FilterError("a query as text", f"{shown(text)} of type {type(text).__name__}")
-    if len(text) > MAX_LENGTH:
-        raise FilterTooLargeError("characters of a query", len(text), MAX_LENGTH)
-    if not is_text(text):
-        raise FilterError("text without lone surrogates", shown(text))
+    check_text(text, "a query")
     return Constant(value=True) if not text.strip() else _Query(text).read()
 
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
+from thatch.errors import FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import And, Compare, Constant, Distinct, Exists, Expression, In, Not, Or
 from thatch.model.language.alertmanager import expression_of_matchers
-from thatch.model.language.text import MAX_LENGTH
+from thatch.model.language.text import check_text
 from thatch.model.names import key_of
 from thatch.model.normalise import MAX_CONDITIONS
 
@@ -33,10 +33,7 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 def expression_of_labels(text: str) -> Expression:
     """The expression that a label selector stands for; an empty one selects everything."""
-    if not isinstance(text, str):
-        raise FilterError("a label selector as text", f"{shown(text)} of type {type(text).__name__}")
-    if len(text) > MAX_LENGTH:
-        raise FilterTooLargeError("characters of a selector", len(text), MAX_LENGTH)
+    check_text(text, "a label selector")
     return expression_of_matchers(text) if _OF_ALERTMANAGER.search(text) else _Selector(text).read()
 
 

@@ -66,7 +66,7 @@ from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
 from thatch.model.wildcards import escape_wildcard, wildcard
 
-__all__ = ["MAX_LENGTH", "MAX_NESTING", "expression_of_text"]
+__all__ = ["MAX_LENGTH", "MAX_NESTING", "check_text", "expression_of_text"]
 
 MAX_LENGTH = 32_000_000
 MAX_NESTING = 200
@@ -98,6 +98,16 @@ def expression_of_text(text: str) -> Expression:
     if parser.tokens[parser.index] != END:
         parser.refuse("`and`, `or` or the end")
     return expression
+
+
+def check_text(source: object, name: str) -> None:
+    """Refuse what is no text to read in another language: `name` is what it should be."""
+    if not isinstance(source, str):
+        raise FilterError(f"{name} as text", f"{shown(source)} of type {type(source).__name__}")
+    if len(source) > MAX_LENGTH:
+        raise FilterTooLargeError(f"characters of {name}", len(source), MAX_LENGTH)
+    if not is_text(source):
+        raise FilterError("text without lone surrogates", shown(source))
 
 
 class _Parser(Reader):

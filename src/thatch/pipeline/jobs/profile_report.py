@@ -110,7 +110,7 @@ def _add_attributes(report: Report, profile: Profile) -> None:
         [_attribute_row(each, profile.events) for each in profile.attributes],
         caption="Attributes",
         total=profile.attribute_count,
-        formats=shares,  # type: ignore[arg-type]
+        formats=shares,  # type: ignore[arg-type]  # tables take any mapping of formats
     )
 
 

@@ -249,7 +249,7 @@ def _by_split(cases: list[tuple[int, int]], kind: str) -> Column:
         chosen = chosen.when(f.col("split") == split, f.lit(value).cast(kind))
     if chosen is f:  # no lines at all
         return f.lit(0).cast(kind)
-    return chosen.otherwise(_other_splits().cast(kind))  # type: ignore[no-any-return]
+    return chosen.otherwise(_other_splits().cast(kind))  # type: ignore[no-any-return]  # columns of Spark have no types
 
 
 def _other_splits() -> Column:
