@@ -22,7 +22,7 @@ from thatch.model.shapes import Circle
 from thatch.model.types import Decimal, Enum, Integer, Number, Text
 from thatch.model.wildcards import wildcard
 from thatch.reduction import witnesses
-from thatch.reduction.simplest import simplest_points
+from thatch.model.simplest import simplest_points
 from thatch.reduction.witnesses import example as example_of
 
 

@@ -96,11 +96,11 @@ class Polygon:
         for (_, start), (_, end) in zip(self.corners, self.corners[1:] + self.corners[:1], strict=True):
             if (end - start) % 360 == 180:
                 raise FilterError("edges of less than half the globe", f"{start} to {end}", "polygon")
-        unrolled = self._unrolled()
+        unrolled = self.unrolled()
         if abs(_step(unrolled[-1][1], unrolled[0][1]) + unrolled[-1][1] - unrolled[0][1]) > 180:
             raise FilterError("a polygon that does not go round a pole", shown(str(self)), "polygon")
 
-    def _unrolled(self) -> list[tuple[float, float]]:
+    def unrolled(self) -> list[tuple[float, float]]:
         """The corners with longitudes that do not jump at the date line."""
         result = [self.corners[0]]
         for latitude, longitude in self.corners[1:]:
@@ -110,12 +110,12 @@ class Polygon:
 
     def contains(self, latitude: float, longitude: float) -> bool:
         """Whether a place of the globe lies in the polygon, its edges included (even-odd rule)."""
-        corners = self._unrolled()
+        corners = self.unrolled()
         return any(_inside(corners, latitude, longitude + turn) for turn in (-360, 0, 360))
 
     def bounds(self) -> tuple[Constraint, Constraint]:
         """Latitudes and longitudes that hold the whole polygon."""
-        corners = self._unrolled()
+        corners = self.unrolled()
         latitudes = [latitude for latitude, _ in corners]
         longitudes = [longitude for _, longitude in corners]
         box = (below(max(min(latitudes) - _SLACK, -90.0)), above(min(max(latitudes) + _SLACK, 90.0)))

@@ -44,7 +44,7 @@ from thatch.model.residuals import (
 )
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import Circle
-from thatch.reduction.simplest import is_of_type, simplest_points
+from thatch.model.simplest import is_of_type, simplest_points
 
 __all__ = ["Event", "Points", "Requirement", "event_at", "example", "find_points", "requirements"]
 

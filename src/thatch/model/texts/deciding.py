@@ -10,27 +10,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from thatch.model.conjunctions import points_of
-from thatch.model.derived import derive
+from thatch.model.derived import address_of, derive, moment_text
 from thatch.model.lines import (
     BOTTOM,
     EMPTY,
-    RANK_NUMBER,
+    RANK_TEXT,
     TEXTS,
     WHOLE,
     Constraint,
     Cut,
     contains,
     difference,
-    first_point,
     intersect,
     intersect_all,
-    intervals,
     point,
     value_at,
 )
 from thatch.model.names import split
 from thatch.model.regexes import Regex
-from thatch.model.schema import tighten
+from thatch.model.schema import line_of, tighten
+from thatch.model.simplest import simplest_points
 from thatch.model.texts.letters import fresh_letter
 from thatch.model.texts.search import BudgetSpentError, shortest_text
 from thatch.model.texts.sets import (
@@ -117,19 +116,19 @@ def _other_values(tests: Sequence[ValueTest], own: Constraint, line: Line | None
     rest = tighten(rest, line)
     if not rest:
         return _NOTHING
-    places = []
-    for low, high in intervals(rest):
-        places += [(rank,) for rank in range(low[0], min(high[0], RANK_NUMBER)) if (rank,) >= low]
-        if high > (RANK_NUMBER,):
-            start = max(low, (RANK_NUMBER,))
-            places += [first_point(start), point(0), point(1)] if len(start) == 1 or start[2] == 0 else []
-    return _found(tests, places, line) or _UNKNOWN
+    return _found(tests, simplest_points(rest, line), line) or _UNKNOWN
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
 def _texts(tests: Sequence[ValueTest], line: Line | None, budget: int) -> FoundValue:
+    read = _read_constraints(tests)
+    if not all(read.values()):
+        return _NOTHING
+    written = [text for constraint in read.values() for text in _written(constraint)]
+    if written and (found := _found(tests, map(point, written), line)) is not None:
+        return found
     parts = clauses_of(tests)
     clauses = _without_excluded(parts)
     if clauses is None:
@@ -139,6 +138,23 @@ def _texts(tests: Sequence[ValueTest], line: Line | None, budget: int) -> FoundV
         return found
     excluded = {part for part in parts.excluded if not isinstance(part.form, Regex)}
     return _searched(tests, TextClauses(clauses, excluded), line, budget)
+
+
+def _read_constraints(tests: Iterable[ValueTest]) -> dict[str, Constraint]:
+    """Where the address or the time that a text stands for must lie."""
+    result: dict[str, Constraint] = {}
+    for test in tests:
+        if test.key[-1] == ")" and split(test.key)[0][0] in ("ip", "time"):
+            own = test.hull()
+            result[test.key] = tighten(intersect(result.get(test.key, WHOLE), own), line_of(test.key, None))
+    return result
+
+
+def _written(constraint: Constraint) -> Iterator[str]:
+    """Texts of addresses or times that lie in a constraint."""
+    for low in constraint[: 2 * _MOST_TRIED : 2]:
+        if len(low) == 3 and low[2] == 0:
+            yield address_of(low[1]) if low[0] == RANK_TEXT else moment_text(low[1])
 
 
 def _without_excluded(parts: TextClauses) -> list[frozenset[TextSet]] | None:
