@@ -107,10 +107,42 @@ def test_witnesses_for_derived_attributes_and_checks_are_found():
 
 
 def test_what_cannot_be_found_out_about_checks_is_not_proved():
-    verdict = covered_by("s like '%a%b%'", ["s like '%a%'"])
-    assert verdict.covered is not False
-    verdict = covered_by("s like '%b%c%'", ["lower(s) like '%b%c%'"])
+    verdict = covered_by("s like '%b%c%'", ["s ~ 'b.*c'"])
     assert (verdict.covered, verdict.decided_by) == (None, "residual")
+
+
+@pytest.mark.parametrize(
+    ("asked", "others", "used"),
+    [
+        ("s like '%a%b%'", ["s like '%a%'"], (0,)),
+        ("s like '%b%c%'", ["lower(s) like '%b%c%'"], (0,)),
+        ("s like '%a%' and s like '%b%'", ["s like '%a%b%'", "t = 1", "s like '%b%a%'"], (0, 2)),
+        ("s like '%ab%' and n = 1", ["s like '%a%' and n < 1", "s like '%b%' and n >= 1"], (1,)),
+        ("s like '%ab%' and exists(n)", ["s like '%a%' and n = 1", "s like '%b%' and n is distinct from 1"], (0, 1)),
+        ("s like '%ab%' or n = 1", ["n > 0 or s like '%a%' or s like '%c%'"], (0,)),
+        ("s like 'ab%'", ["s like '%b%'"], (0,)),
+        ("within(a, b, circle(10, 10, 1000))", ["within(a, b, circle(10.001, 10, 2000))"], (0,)),
+    ],
+)  # fmt: skip
+def test_patterns_and_shapes_are_contained_in_others(asked, others, used):
+    assert covered_by(asked, others).used == used
+    engine = Engine(background=False)
+    for number, each in enumerate(others):
+        engine.subscribe(str(number), each)
+    assert covered_by(asked, engine).used == tuple(map(str, used))
+
+
+def test_a_product_of_many_alternatives_is_covered_without_multiplying_it_out():
+    group = " and ".join(
+        "(" + " or ".join(f"{name}{other} like '%{number}%'" for name in "ab" for number in range(20)) + ")"
+        for other in range(5)
+    )
+    narrow = group.replace("%'", "-%'")
+    assert covered_by(narrow, [group]).decided_by == "pairwise"
+    verdict = covered_by(group, [narrow])
+    assert verdict.covered is False
+    assert parse(group).matches(verdict.witness)
+    assert not parse(narrow).matches(verdict.witness)
 
 
 def test_witnesses_are_easy_to_read():

@@ -19,10 +19,10 @@ from thatch.model.matching import holds
 from thatch.model.residuals import WildcardCheck, WithinCheck
 from thatch.model.schema import Schema
 from thatch.model.shapes import Circle
+from thatch.model.simplest import simplest_points
 from thatch.model.types import Decimal, Enum, Integer, Number, Text
 from thatch.model.wildcards import wildcard
 from thatch.reduction import witnesses
-from thatch.model.simplest import simplest_points
 from thatch.reduction.witnesses import example as example_of
 
 

@@ -12,18 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from thatch.model.derived import derive
-from thatch.model.lines import BOTTOM, Cut, intersect_all
+from thatch.model.lines import BOTTOM, COMPARABLE, Cut, intersect_all
 from thatch.model.names import base_of
+from thatch.model.placed_checks import place_anywhere, place_compared, spot, texts_exclude
 from thatch.model.places import find_place, has_no_place
-from thatch.model.residuals import WithinCheck
+from thatch.model.residuals import AnywhereCheck, PairCheck, WithinCheck, implies
 from thatch.model.schema import Schema, line_of
-from thatch.model.texts import FoundValue, find_value, opposite
-from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest
+from thatch.model.texts import MOST_STEPS, FoundValue, Steps, find_value, opposite
+from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, bases_of
 
 __all__ = ["EventSearch", "FoundEvent"]
 
-MOST_STEPS = 20_000  # tests of one attribute taken together; a second or two at worst
+_MOST_STEPS = 50_000  # of about a tenth of a millisecond
+_MOST_LETTERS = 500_000  # steps of automata of one search
+_MOST_PAIRS = 60_000  # of patterns that are compared to find one value
+_PAIRS_A_STEP = 100
+_MOST_WEIGHED = 4  # clauses
 _MOST_DECISIONS = 150  # at the same time
 
 
@@ -62,14 +66,15 @@ class _Contradiction(Exception):  # noqa: N818 - not an error: an answer
 
 @dataclass(slots=True)
 class _State:
-    """What must hold: tests by attribute, checks by pair of attributes, each with its reasons; and clauses."""
+    """What must hold: tests by attribute, shapes by pair of attributes, other checks, all with their reasons; and clauses."""
 
     tests: dict[str, tuple[tuple[ValueTest, Sets], ...]] = field(default_factory=dict)
     checks: dict[tuple[str, str], tuple[tuple[WithinCheck, Sets], ...]] = field(default_factory=dict)
+    others: tuple[tuple[PairCheck | AnywhereCheck, Sets], ...] = ()
     clauses: list[Clause] = field(default_factory=list)
 
     def copy(self) -> _State:
-        return _State(dict(self.tests), dict(self.checks), list(self.clauses))
+        return _State(dict(self.tests), dict(self.checks), self.others, list(self.clauses))
 
 
 class EventSearch:
@@ -79,13 +84,17 @@ class EventSearch:
     ----------
     wanted : trees that must all hold
     schema : declared types of attributes
+    budget : the most steps of all its searches together, infinite for no limit, None for one that suits most filters
     """
 
-    def __init__(self, wanted: Iterable[Tree], schema: Schema | None, budget: int = MOST_STEPS) -> None:
+    def __init__(self, wanted: Iterable[Tree], schema: Schema | None, budget: float | None = None) -> None:
         self._schema = schema
         self._wanted = list(wanted)
         self._excluded: list[Tree] = []
-        self._steps = budget
+        self._named = set().union(*map(bases_of, self._wanted))
+        self._most_steps = _MOST_STEPS if budget is None else budget
+        self.steps_taken = 0
+        self._letters = Steps(_MOST_LETTERS)
         self._numbers: dict[Leaf, int] = {}
         self._opposites: dict[int, ValueTest] = {}
         self._values: dict[tuple[int, ...], FoundValue] = {}
@@ -95,6 +104,7 @@ class EventSearch:
     def exclude(self, tree: Tree) -> None:
         """Let the event that is looked for not satisfy a tree; the trees are numbered from 0 on."""
         self._excluded.append(tree)
+        self._named |= bases_of(tree)
 
     def find(self) -> FoundEvent:
         """Look for an event; of all searches together the steps are bounded."""
@@ -136,6 +146,12 @@ class EventSearch:
                 pairs.add(pair)
                 if not check.negated:
                     pending += [(bounds, False) for bounds in _bounds_of(check)]
+            elif isinstance(tree, (PairCheck, AnywhereCheck)):
+                other = tree.opposite() if is_negated else tree
+                self._check_other(state, other, reasons)
+                state.others = (*state.others, (other, reasons))
+                if isinstance(other, PairCheck) and not other.negated:
+                    pending += [(ValueTest(key, COMPARABLE), False) for key in other.keys]
             elif isinstance(tree, AllOf) != is_negated:
                 pending += [(child, is_negated) for child in tree.children]
             else:
@@ -167,12 +183,19 @@ class EventSearch:
         key = tuple(sorted({self._number(test) for test in tests}))
         known = self._values.get(key)
         if known is None:
-            self._steps -= len(key)
-            if self._steps < 0:
-                raise _BudgetSpentError
-            different = dict.fromkeys(tests)
-            known = self._values[key] = find_value(tuple(different), line_of(base, self._schema))
+            different = tuple(dict.fromkeys(tests))
+            size = sum(1 + len(test.patterns) for test in different)
+            self._spend(1 + min(size * size, _MOST_PAIRS) // _PAIRS_A_STEP)
+            own = Steps(min(MOST_STEPS, self._letters.left))
+            given = own.left
+            known = self._values[key] = find_value(different, line_of(base, self._schema), own)
+            self._letters.left -= given - max(own.left, 0)
         return known
+
+    def _spend(self, steps: int) -> None:
+        self.steps_taken += steps
+        if self.steps_taken > self._most_steps:
+            raise _BudgetSpentError
 
     def _reasons(self, base: str, tests: Sequence[tuple[ValueTest, Sets]]) -> Sets:
         """Reasons why no value passes all tests, the last of which is the newest."""
@@ -187,6 +210,14 @@ class EventSearch:
             if reasons and self._value(base, [*given, newest, test]).is_empty:
                 return last | reasons
         return every
+
+    @staticmethod
+    def _check_other(state: _State, check: PairCheck | AnywhereCheck, reasons: Sets) -> None:
+        """Raise `_Contradiction` if a check is seen to exclude one that must hold."""
+        for known, why in state.others:
+            contrary = implies(known, check.opposite()) or implies(check, known.opposite())
+            if contrary or texts_exclude(known, check):
+                raise _Contradiction(reasons | why)
 
     def _check_pair(self, state: _State, pair: tuple[str, str]) -> None:
         """Raise `_Contradiction` if it is seen that no place on the globe passes all checks of two attributes."""
@@ -222,10 +253,12 @@ class EventSearch:
                 raise _Contradiction(reasons)
             self._require(state, open_children[0], reasons)
 
-    def _tightest(self, state: _State, violated: Sequence[tuple[int, Clause]]) -> tuple[int, list[Asked], Sets]:
+    def _tightest(
+        self, state: _State, violated: Sequence[tuple[int, Clause]]
+    ) -> tuple[int, list[Asked], Sets]:
         """The clause with fewest alternatives that may hold, these, and why it has no others."""
         best: tuple[int, list[Asked], Sets] | None = None
-        for at, (children, reasons) in violated:
+        for at, (children, reasons) in sorted(violated, key=_size)[:_MOST_WEIGHED]:
             left: list[Asked] = []
             for child in children:
                 why = self._excludes(state, child)
@@ -260,9 +293,7 @@ class EventSearch:
         if self._decisions > _MOST_DECISIONS:
             raise _BudgetSpentError
         for child in children:
-            self._steps -= 1 + len(state.clauses)
-            if self._steps < 0:
-                raise _BudgetSpentError
+            self._spend(1 + len(state.clauses) // 10)
             tried = state.copy()
             try:
                 self._require(tried, child, decision)
@@ -289,6 +320,11 @@ class EventSearch:
                 places[base] = found.place
         for pair, checks in state.checks.items():
             self._place_pair(state, pair, [check for check, _ in checks], places, unknown)
+        others = [check for check, _ in state.others]
+        place_compared(
+            others, {base: [test for test, _ in each] for base, each in state.tests.items()}, places, unknown
+        )
+        place_anywhere(others, places, unknown, self._named)
         return {base: place for base, place in places.items() if place != BOTTOM}, unknown
 
     def _place_pair(
@@ -301,12 +337,14 @@ class EventSearch:
     ) -> None:
         """Choose places of two attributes so that they pass their checks."""
         bases = [base_of(key) for key in pair]
-        own = [derive(key, places.get(base, BOTTOM)) for key, base in zip(pair, bases, strict=True)]
+        own = [spot(key, places) for key in pair]
         if unknown.isdisjoint(bases) and all(check.holds(own) for check in checks):
             return
         is_plain = all(key == base for key, base in zip(pair, bases, strict=True))
         tests = [[test for test, _ in state.tests.get(base, ())] for base in bases]
-        found = find_place(checks, *tests, *(line_of(base, self._schema) for base in bases)) if is_plain else None
+        found = (
+            find_place(checks, *tests, *(line_of(base, self._schema) for base in bases)) if is_plain else None
+        )
         if found is None:
             unknown.update(bases)
         else:
@@ -325,6 +363,10 @@ def _bounds_of(check: WithinCheck) -> Iterator[ValueTest]:
 
 def _hull_of(tests: Sequence[tuple[ValueTest, Sets]]) -> tuple[Cut, ...]:
     return intersect_all([(BOTTOM, (7,)), *(test.hull() for test, _ in tests if test.key[-1] != ")")])
+
+
+def _size(violated: tuple[int, Clause]) -> int:
+    return len(violated[1][0])
 
 
 def _parts(asked: Asked) -> Iterator[Asked]:
@@ -349,8 +391,7 @@ def _holds(asked: Asked, places: dict[str, Cut], unknown: set[str]) -> bool:
     bases = [base_of(key) for key in tree.keys]
     if not unknown.isdisjoint(bases):
         return False
-    spots = [derive(key, places.get(base, BOTTOM)) for key, base in zip(tree.keys, bases, strict=True)]
-    return tree.holds(spots) != is_negated
+    return tree.holds([spot(key, places) for key in tree.keys]) != is_negated
 
 
 def _order(tree: Tree) -> tuple[object, ...]:
@@ -358,5 +399,11 @@ def _order(tree: Tree) -> tuple[object, ...]:
     if isinstance(tree, (AllOf, AnyOf)):
         return (1, len(tree.children), min(map(_order, tree.children), default=()))
     if isinstance(tree, ValueTest):
-        return (0, len(tree.patterns), tree.key, repr(tree.constraint), min((str(each.text) for each in tree.patterns), default=""))
-    return (0, 0, tree.latitude, str(tree.shape), "")
+        return (
+            0,
+            len(tree.patterns),
+            tree.key,
+            repr(tree.constraint),
+            min((str(each.text) for each in tree.patterns), default=""),
+        )
+    return (0, 0, *tree.keys, repr(tree))

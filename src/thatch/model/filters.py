@@ -19,18 +19,20 @@ from thatch.model.pattern_printing import pattern_of
 from thatch.model.printing import filter_text
 from thatch.model.satisfiability import may_hold
 from thatch.model.schema import Schema
-from thatch.model.tree_covering import tree_covers
+from thatch.model.tree_covering import tree_covers, trees_meet
 from thatch.model.tree_matching import holds_on_tree
 from thatch.model.tree_printing import tree_text
 from thatch.model.trees import (
     NEVER,
     Tree,
+    ValueTest,
     bases_of,
     count_alternatives,
     has_derived,
     has_one_pair_each,
     hull_of,
     is_entangled,
+    leaves_of,
 )
 
 __all__ = ["Filter"]
@@ -59,7 +61,7 @@ class Filter:
     True
     """
 
-    __slots__ = ("_count", "_expression", "_form", "_hash", "_tree", "schema")
+    __slots__ = ("_count", "_expression", "_form", "_has_checks", "_hash", "_tree", "schema")
 
     schema: Schema | None
 
@@ -76,6 +78,7 @@ class Filter:
         self._expression: Expression | None = None
         self._hash: int | None = None
         self._count: int | None = None
+        self._has_checks: bool | None = None
 
     @classmethod
     def of(cls, expression: Expression, schema: Schema | None = None) -> Filter:
@@ -177,6 +180,16 @@ class Filter:
             self.alternatives > alternatives or not self.has_conjunctions
         )
 
+    @property
+    def has_checks(self) -> bool:
+        """Whether it has conditions that are not intervals, such as patterns and shapes."""
+        if self._expression is None:
+            return any(each.residuals for each in self.conjunctions)
+        if self._has_checks is None:
+            leaves = leaves_of(self.tree)
+            self._has_checks = any(not isinstance(leaf, ValueTest) or bool(leaf.patterns) for leaf in leaves)
+        return self._has_checks
+
     def attributes(self) -> set[str]:
         """The keys of the attributes that it is about, without functions of them."""
         if self._expression is None:
@@ -231,14 +244,21 @@ class Filter:
     def covers(self, other: Filter) -> bool:
         """Whether every event that matches `other` is proved to match this filter. False = not proved."""
         self._check_schema(other)
-        if (self.is_factored or other.is_factored) and tree_covers(self.tree, other.tree):
+        is_large = self.is_factored or other.is_factored
+        if is_large and tree_covers(self.tree, other.tree, self.schema):
             return True
-        return self.has_conjunctions and covers(self.conjunctions, other.outer_conjunctions, self.schema)
+        if self.has_conjunctions and covers(self.conjunctions, other.outer_conjunctions, self.schema):
+            return True
+        has_checks = self.has_checks or other.has_checks
+        return has_checks and not is_large and tree_covers(self.tree, other.tree, self.schema)
 
     def intersects(self, other: Filter) -> bool:
         """Whether some flat event may match both filters. False = proved that none does."""
         self._check_schema(other)
-        return intersects(self.outer_conjunctions, other.outer_conjunctions, self.schema)
+        if not intersects(self.outer_conjunctions, other.outer_conjunctions, self.schema):
+            return False
+        is_open = any(each.has_checks or not each.has_conjunctions for each in (self, other))
+        return not is_open or trees_meet(self.tree, other.tree, self.schema)
 
     def to_pattern(self) -> dict[str, Any]:
         """The JSON pattern that parses to an equal filter.

@@ -6,7 +6,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
 from thatch.model.derived import derive
-from thatch.model.lines import BOTTOM, MISSING, RANK_NUMBER, WHOLE, Constraint, Cut, difference, intersect, intersect_all, point
+from thatch.model.lines import (
+    BOTTOM,
+    MISSING,
+    RANK_NUMBER,
+    WHOLE,
+    Constraint,
+    Cut,
+    difference,
+    intersect,
+    intersect_all,
+    point,
+)
 from thatch.model.lines import covers as line_covers
 from thatch.model.residuals import WithinCheck
 from thatch.model.shape_relations import GlobeBox, are_apart, lies_inside
@@ -101,4 +112,3 @@ def _degrees_of(check: WithinCheck, axis: int, own: Constraint) -> Iterator[floa
             start, width = min(ends), max(ends) - min(ends)
             yield from (round(start + width * step / _GRID, 6) for step in range(_GRID + 1))
             yield from (start + width * step / _GRID for step in range(_GRID + 1))
-

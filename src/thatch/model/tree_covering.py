@@ -1,25 +1,37 @@
-"""Whether one factored tree contains another, child by child.
+"""Whether factored trees contain each other or meet, decided without multiplying alternatives out.
 
-Never wrongly, and in bounded time; but what only all alternatives together contain is missed.
+What is seen child by child is answered at once. Else an event is looked for that shows the contrary (`event_search`).
+Within a budget; out of it, covering is not proved and meeting not refuted.
 """
 
 from __future__ import annotations
 
+from thatch.model.event_search import EventSearch
 from thatch.model.lines import TEXTS, covers, intersect
 from thatch.model.residuals import AnywhereCheck, PairCheck, implies
+from thatch.model.schema import Schema
 from thatch.model.trees import AllOf, AnyOf, Tree, ValueTest
 
-__all__ = ["tree_covers"]
+__all__ = ["tree_covers", "trees_meet"]
 
-_MAX_STEPS = 100_000
-
-
-def tree_covers(outer: Tree, inner: Tree) -> bool:
-    """Whether every flat event that satisfies `inner` is seen to satisfy `outer`."""
-    return _TreeCovering().holds(outer, inner)
+_MAX_STEPS = 20_000
 
 
-class _TreeCovering:
+def tree_covers(outer: Tree, inner: Tree, schema: Schema | None) -> bool:
+    """Whether every flat event that satisfies `inner` is proved to satisfy `outer`."""
+    if _ChildByChild().holds(outer, inner):
+        return True
+    search = EventSearch([inner], schema)
+    search.exclude(outer)
+    return search.find().is_empty is True
+
+
+def trees_meet(one: Tree, other: Tree, schema: Schema | None) -> bool:
+    """Whether some flat event may satisfy both; False is proved."""
+    return EventSearch([one, other], schema).find().is_empty is not True
+
+
+class _ChildByChild:
     """One question; counts the pairs of subtrees that it looks at."""
 
     __slots__ = ("steps",)

@@ -40,6 +40,7 @@ from thatch.reduction.refinement import (
     Target,
 )
 from thatch.reduction.rows import NearbyRows
+from thatch.reduction.tree_refinement import decide_by_events
 from thatch.reduction.witnesses import Event, example
 
 __all__ = ["Sureness", "covered_by", "sureness"]
@@ -98,7 +99,9 @@ def covered_by(
     known, target = _read(filter, others)
     if checker is None:
         return _decide_pairwise(target, known)
-    return Refinement(target, known, checker).verdict()
+    if algorithm != "exact":
+        return Refinement(target, known, checker).verdict()
+    return _decide_exactly(target, known, checker, budget)
 
 
 # --- imprecise events ------------------------------------------------------------------------------------------------
@@ -215,6 +218,20 @@ def _check_by_points(options: Mapping[str, Any], delta: float, near: NearbyRows,
         rspc, delta=delta / boxes, **options
     )  # all boxes must be covered: each gets its share of the error
     return near.trivial_verdict() or decide_in_cells(decide, near.low, near.high, near.lows, near.highs)
+
+
+def _decide_exactly(target: Target, known: Others, checker: Checker, budget: float | None) -> Verdict[Event]:
+    """Decide by boxes, and filters with patterns or very many alternatives by events."""
+    if not known.suits_boxes or not target.suits_boxes:
+        verdict = decide_by_events(target.filter_among(known), known, budget)
+        if verdict.covered is not None:
+            return verdict
+        return Refinement(target, known, checker).verdict()
+    verdict = Refinement(target, known, checker).verdict()
+    if verdict.covered is None and (verdict.decided_by == "residual" or not known.suits_boxes):
+        by_events = decide_by_events(target.filter_among(known), known, budget)
+        return verdict if by_events.covered is None else by_events
+    return verdict
 
 
 def _decide_pairwise(target: Target, known: Others) -> Verdict[Event]:

@@ -12,6 +12,7 @@ How a verdict was reached (`decided_by`):
     rspc               random points (ouksel2006, algorithm 1); a yes is not certain
     rspc capped        the same with fewer points than the accepted error needs
     branch_and_bound   exact search with geometric resolution
+    event_search       search for an event on trees, with text decided by automata; a yes by one of the others is `pairwise`
     reference          one of the slow definitions
     negative_space     the space that is not covered yet (jafarpour2008)
     budget             not proved: the budget ran out

@@ -21,7 +21,7 @@ from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, intersect
 from thatch.model.matching import holds
-from thatch.model.names import base_of
+from thatch.model.names import base_of, key_of
 from thatch.model.schema import Schema
 from thatch.reduction.boxes import BoxSides
 from thatch.reduction.event_boxes import EventBox
@@ -63,6 +63,15 @@ class FilterTarget:
         """Its conjunctions with regard to these attributes; their number never changes."""
         return self._filter.conjunctions
 
+    @property
+    def suits_boxes(self) -> bool:
+        """Whether boxes say all of it."""
+        return self.has_conjunctions and not self._filter.has_checks
+
+    def filter_among(self, others: Others) -> Filter:  # noqa: ARG002 - needed for event boxes only
+        """What is to be covered, as a filter."""
+        return self._filter
+
     def is_covered_by(self, other: Filter) -> bool:
         """Whether one filter provably contains it."""
         return other.covers(self._filter)
@@ -72,6 +81,7 @@ class EventBoxTarget:
     """An event box to be covered; attributes that it does not name are missing."""
 
     has_conjunctions = True
+    suits_boxes = True
 
     def __init__(self, box: EventBox, schema: Schema | None) -> None:
         self._box = box
@@ -80,6 +90,10 @@ class EventBoxTarget:
     def conjunctions(self, bases: Iterable[str]) -> Sequence[Conjunction]:
         """The box with regard to these attributes."""
         return (self._box.conjunction(bases, self._schema),)
+
+    def filter_among(self, others: Others) -> Filter:
+        """The box as a filter over the attributes of others."""
+        return Filter((self._box.conjunction(others.attributes(), self._schema),), self._schema, ())
 
     def is_covered_by(self, other: Filter) -> bool:
         """Whether one filter provably contains it."""
@@ -92,6 +106,15 @@ class ListedFilters:
     def __init__(self, filters: list[Filter], schema: Schema | None) -> None:
         self.schema = schema
         self._filters = filters
+
+    @property
+    def suits_boxes(self) -> bool:
+        """Whether boxes say all of them."""
+        return not any(each.has_checks or each.is_factored for each in self._filters)
+
+    def attributes(self) -> set[str]:
+        """The keys of the attributes that they are about."""
+        return {key for each in self._filters for key in each.attributes()}
 
     def all(self) -> Iterator[tuple[Hashable, Filter]]:
         """All that are known from the start."""
@@ -110,7 +133,12 @@ class EngineFilters:
 
     def __init__(self, engine: Engine) -> None:
         self.schema = engine.schema
+        self.suits_boxes = True  # whether boxes say all of those that have turned up
         self._engine = engine
+
+    def attributes(self) -> frozenset[str]:
+        """The keys of the attributes that they are about."""
+        return frozenset(map(key_of, self._engine.attributes()))
 
     def all(self) -> Iterator[tuple[Hashable, Filter]]:
         """None is known from the start."""
@@ -125,6 +153,7 @@ class EngineFilters:
                 found = self._engine.filter(subscription)
             except UnknownSubscriptionError:  # another thread has removed it
                 continue
+            self.suits_boxes = self.suits_boxes and not (found.has_checks or found.is_factored)
             yield subscription, found
 
 

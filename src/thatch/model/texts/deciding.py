@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 from thatch.model.conjunctions import points_of
 from thatch.model.derived import address_of, derive, moment_text
@@ -31,7 +33,7 @@ from thatch.model.regexes import Regex
 from thatch.model.schema import line_of, tighten
 from thatch.model.simplest import simplest_points
 from thatch.model.texts.letters import fresh_letter
-from thatch.model.texts.search import BudgetSpentError, shortest_text
+from thatch.model.texts.search import BudgetSpentError, Steps, shortest_text
 from thatch.model.texts.sets import (
     TextClauses,
     TextSet,
@@ -72,14 +74,16 @@ def passes(test: ValueTest, place: Cut) -> bool:
     return is_inside and not has_form if test.negated else is_inside or has_form
 
 
-def find_value(tests: Sequence[ValueTest], line: Line | None = None, budget: int = MOST_STEPS) -> FoundValue:
+def find_value(
+    tests: Sequence[ValueTest], line: Line | None = None, budget: int | Steps = MOST_STEPS
+) -> FoundValue:
     """Find a value of one attribute that passes all tests, of it and of functions of it.
 
     Parameters
     ----------
     tests : all of one attribute
     line : its declared type
-    budget : steps of automata; the answer is unknown beyond
+    budget : steps of automata, of this question or, as `Steps`, of several; the answer is unknown beyond
     """
     own = tighten(intersect_all([WHOLE, *(each.constraint for each in tests if _bounds_itself(each))]), line)
     places = points_of(own, line)
@@ -88,7 +92,8 @@ def find_value(tests: Sequence[ValueTest], line: Line | None = None, budget: int
     others = _other_values(tests, own, line)
     if others.place is not None:
         return others
-    texts = _texts(tests, line, budget) if tighten(intersect(own, TEXTS), line) else _NOTHING
+    steps = budget if isinstance(budget, Steps) else Steps(budget)
+    texts = _texts(tests, line, steps) if tighten(intersect(own, TEXTS), line) else _NOTHING
     return others if texts.is_empty else texts
 
 
@@ -122,7 +127,7 @@ def _other_values(tests: Sequence[ValueTest], own: Constraint, line: Line | None
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def _texts(tests: Sequence[ValueTest], line: Line | None, budget: int) -> FoundValue:
+def _texts(tests: Sequence[ValueTest], line: Line | None, steps: Steps) -> FoundValue:
     read = _read_constraints(tests)
     if not all(read.values()):
         return _NOTHING
@@ -133,11 +138,16 @@ def _texts(tests: Sequence[ValueTest], line: Line | None, budget: int) -> FoundV
     clauses = _without_excluded(parts)
     if clauses is None:
         return _NOTHING
+    clauses = _without_apart(clauses)
+    if not all(clauses):
+        return _NOTHING
     found = _found(tests, map(point, _likely(clauses, parts.excluded)), line)
     if found is not None:
         return found
+    if steps.left <= 0:
+        return _UNKNOWN
     excluded = {part for part in parts.excluded if not isinstance(part.form, Regex)}
-    return _searched(tests, TextClauses(clauses, excluded), line, budget)
+    return _searched(tests, TextClauses(clauses, excluded), line, steps)
 
 
 def _read_constraints(tests: Iterable[ValueTest]) -> dict[str, Constraint]:
@@ -160,32 +170,51 @@ def _written(constraint: Constraint) -> Iterator[str]:
 def _without_excluded(parts: TextClauses) -> list[frozenset[TextSet]] | None:
     """The clauses without alternatives that lie inside something excluded; None if one has no alternative left."""
     clauses: list[frozenset[TextSet]] = []
+    known: list[TextSet] = []  # clauses of one alternative
     compared = 0
     for clause in sorted(parts.clauses, key=len):
         left = clause - parts.excluded
+        compared += len(left) * len(parts.excluded)
         if compared < _MOST_COMPARED:
-            compared += len(left) * len(parts.excluded)
             left = frozenset(
                 part for part in left if not any(lies_inside(part, outer) for outer in parts.excluded)
             )
         if not left:
             return None
-        known = [next(iter(each)) for each in clauses if len(each) == 1]
-        if not any(lies_inside(one, part) for one in known for part in left):
-            clauses.append(frozenset(map(widened, left)))
+        compared += len(left) * len(known)
+        if compared < _MOST_COMPARED and any(lies_inside(one, part) for one in known for part in left):
+            continue
+        clauses.append(frozenset(map(widened, left)))
+        if len(left) == 1:
+            known += clauses[-1]
     return clauses
 
 
-def _searched(tests: Sequence[ValueTest], parts: TextClauses, line: Line | None, budget: int) -> FoundValue:
+def _without_apart(clauses: Sequence[frozenset[TextSet]]) -> list[frozenset[TextSet]]:
+    """The clauses, the shortest first, without alternatives that begin or end like no alternative of a shorter one."""
+    result: list[frozenset[TextSet]] = []
+    compared = 0
+    for clause in sorted(clauses, key=len):
+        left = clause
+        for other in result:
+            compared += len(left) * len(other)
+            if compared < _MOST_COMPARED:
+                left = frozenset(part for part in left if not all(_are_apart(part, each) for each in other))
+        result.append(left)
+    return result
+
+
+def _searched(tests: Sequence[ValueTest], parts: TextClauses, line: Line | None, steps: Steps) -> FoundValue:
     """Look for a text by automata, for each alternative of the shortest clause."""
     is_folded = all(each.is_folded for each in parts.excluded)
     first, *rest = parts.clauses or [frozenset([TextSet(_ANY_TEXT, is_folded)])]
     is_unknown = False
     for part in sorted(first, key=repr):
         clauses = [frozenset([part]), *rest]
+        steps.left -= 1 + len(parts.excluded)
         excluded = {each for each in parts.excluded if not _are_apart(part, each)}
         try:
-            text = shortest_text(TextClauses(clauses, excluded), budget)
+            text = shortest_text(TextClauses(clauses, excluded), steps)
         except BudgetSpentError:
             is_unknown = True
             continue
@@ -198,11 +227,23 @@ def _searched(tests: Sequence[ValueTest], parts: TextClauses, line: Line | None,
 
 
 def _are_apart(one: TextSet, other: TextSet) -> bool:
-    """Whether two patterns begin or end differently."""
+    """Whether two patterns begin or end differently, or one is a text that has not the form of the other."""
     form, second = one.form, other.form
     if not isinstance(form, Wildcard) or not isinstance(second, Wildcard) or one.is_folded != other.is_folded:
         return False
-    return not (_agree(form.prefix, second.prefix) and _agree(form.suffix[::-1], second.suffix[::-1]))
+    start, end, text = _ends(form)
+    other_start, other_end, other_text = _ends(second)
+    if text is not None:
+        return not second.matches(text)
+    if other_text is not None:
+        return not form.matches(other_text)
+    return not (_agree(start, other_start) and _agree(end, other_end))
+
+
+@lru_cache(maxsize=65_536)
+def _ends(form: Wildcard) -> tuple[str, str, str | None]:
+    """The beginning of a pattern, its end backwards, and the text if it is one."""
+    return form.prefix, form.suffix[::-1], form.literal
 
 
 def _agree(one: str, other: str) -> bool:
@@ -212,7 +253,7 @@ def _agree(one: str, other: str) -> bool:
 def _likely(clauses: Sequence[frozenset[TextSet]], excluded: Iterable[TextSet]) -> Iterator[str]:
     """Texts made of the patterns, which pass most tests that can be passed."""
     chosen = [
-        [part.form for part in sorted(clause, key=repr)[:4] if isinstance(part.form, Wildcard)]
+        [part for part in sorted(clause, key=_simplest) if isinstance(part.form, Wildcard)]
         for clause in clauses
     ]
     if not all(chosen):
@@ -221,12 +262,35 @@ def _likely(clauses: Sequence[frozenset[TextSet]], excluded: Iterable[TextSet]) 
         part.form.text for group in (*clauses, excluded) for part in group if not isinstance(part.form, tuple)
     )
     letter = fresh_letter(used)
-    for number in range(min(_MOST_TRIED, max(map(len, chosen), default=1))):
-        forms: list[Wildcard] = [each[number % len(each)] for each in chosen]
+    is_long = len(chosen) > _MOST_TRIED
+    first = iter([tuple(each[0] for each in chosen)])
+    tried = first if is_long else _together(chosen, (), Steps(_MOST_COMPARED // 10))
+    for parts in islice(tried, _MOST_TRIED):
+        forms: list[Wildcard] = [each.form for each in parts]  # type: ignore[misc]  # all others are left out
         start = max((each.prefix for each in forms), key=len, default="")
         end = max((each.suffix for each in forms), key=len, default="")
         if len(forms) == 1:
             yield "".join(letter if each is None else each for piece in forms[0].pieces for each in piece)
-        yield letter.join((start, *(generic_text(each, letter) for each in forms), end))
-        if len(forms) <= 1:
-            yield from (generic_text(each, letter) for each in forms)
+        yield from dict.fromkeys(generic_text(each, letter) for each in forms)
+        if len(forms) != 1:
+            yield letter.join((start, *(generic_text(each, letter) for each in forms), end))
+
+
+def _simplest(part: TextSet) -> tuple[int, str]:
+    text = repr(part.form)
+    return len(text), text
+
+
+def _together(
+    choices: Sequence[Sequence[TextSet]], chosen: tuple[TextSet, ...], steps: Steps
+) -> Iterator[tuple[TextSet, ...]]:
+    """One of each clause, no two of which begin or end differently; as many as are found in so many steps."""
+    if len(chosen) == len(choices):
+        yield chosen
+        return
+    for part in choices[len(chosen)]:
+        steps.left -= 1 + len(chosen)
+        if steps.left < 0:
+            return
+        if not any(_are_apart(part, each) for each in chosen):
+            yield from _together(choices, (*chosen, part), steps)

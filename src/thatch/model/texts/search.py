@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from thatch.model.regexes import Regex
 from thatch.model.texts.letters import all_kinds, between, fresh_letter, is_folded_letter
@@ -10,35 +11,47 @@ from thatch.model.texts.machines import FoldedMachine, FormMachine, LineMachine,
 from thatch.model.texts.sets import TextClauses, TextSet, mirrored
 from thatch.model.wildcards import Wildcard
 
-__all__ = ["BudgetSpentError", "shortest_text"]
+__all__ = ["BudgetSpentError", "Steps", "shortest_text"]
 
 State = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Steps:
+    """How many steps of single machines searches may still take."""
+
+    left: int
 
 
 class BudgetSpentError(Exception):
     """The search took too many steps; not an error of anybody's."""
 
 
-def shortest_text(parts: TextClauses, budget: int) -> str | None:
+def shortest_text(parts: TextClauses, steps: Steps) -> str | None:
     """A shortest text that is one of every clause and none of the excluded; None if there is none.
 
-    TextClauses are patterns and constraints. Raises `BudgetSpentError` after `budget` steps of single machines, or if
-    constraints of texts and of reversed texts meet.
+    TextClauses are patterns and constraints. Raises `BudgetSpentError` when no steps are left, or if constraints of
+    texts and of reversed texts meet.
     """
     every = {part for clause in parts.clauses for part in clause} | parts.excluded
     directions = {part.is_reversed for part in every if isinstance(part.form, tuple)}
     if len(directions) > 1:
         raise BudgetSpentError
     if True not in directions:
-        return _Search(parts.clauses, parts.excluded, budget).find()
+        return _Search(parts.clauses, parts.excluded, steps).find()
     clauses = [frozenset(map(_turned, clause)) for clause in parts.clauses]
-    found = _Search(clauses, set(map(_turned, parts.excluded)), budget).find()
+    found = _Search(clauses, set(map(_turned, parts.excluded)), steps).find()
     return None if found is None else found[::-1]
 
 
 def _turned(part: TextSet) -> TextSet:
     """The same part for texts that are read from their end."""
     return TextSet(mirrored(part.form), part.is_folded) if isinstance(part.form, Wildcard) else part
+
+
+def _size(part: TextSet) -> int:
+    """About how long it takes to make a machine."""
+    return len(part.form) if isinstance(part.form, tuple) else len(part.form.text)
 
 
 def _machine(part: TextSet) -> Machine:
@@ -50,11 +63,14 @@ def _machine(part: TextSet) -> Machine:
 class _Search:
     """One search. A state of the product has the states of all machines."""
 
-    def __init__(self, clauses: Sequence[frozenset[TextSet]], excluded: set[TextSet], budget: int) -> None:
-        self._budget = budget
+    def __init__(self, clauses: Sequence[frozenset[TextSet]], excluded: set[TextSet], steps: Steps) -> None:
+        self._steps = steps
         places: dict[TextSet, int] = {}
         for part in (part for group in (*clauses, excluded) for part in group):
             places.setdefault(part, len(places))
+        steps.left -= sum(map(_size, places))
+        if steps.left < 0:
+            raise BudgetSpentError
         self._machines = list(map(_machine, places))
         self._clauses = [[places[part] for part in clause] for clause in clauses]
         self._excluded = [places[part] for part in excluded]
@@ -83,8 +99,8 @@ class _Search:
                 if self._accepts(state):
                     return text
                 for letter in self._letters(state):
-                    self._budget -= len(state)
-                    if self._budget < 0:
+                    self._steps.left -= len(state)
+                    if self._steps.left < 0:
                         raise BudgetSpentError
                     new = tuple(
                         [
