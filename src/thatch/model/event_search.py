@@ -341,10 +341,11 @@ class EventSearch:
         if unknown.isdisjoint(bases) and all(check.holds(own) for check in checks):
             return
         is_plain = all(key == base for key, base in zip(pair, bases, strict=True))
-        tests = [[test for test, _ in state.tests.get(base, ())] for base in bases]
-        found = (
-            find_place(checks, *tests, *(line_of(base, self._schema) for base in bases)) if is_plain else None
-        )
+        found = None
+        if all(key == base for key, base in zip(pair, bases, strict=True)):
+            first, second = ([test for test, _ in state.tests.get(base, ())] for base in bases)
+            lines = [line_of(base, self._schema) for base in bases]
+            found = find_place(checks, first, second, lines[0], lines[1])
         if found is None:
             unknown.update(bases)
         else:
