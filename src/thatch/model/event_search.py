@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from thatch.model.asked import Asked, fixed_order, is_met, parts_of
 from thatch.model.lines import BOTTOM, COMPARABLE, Cut, intersect_all
 from thatch.model.names import base_of
 from thatch.model.placed_checks import place_anywhere, place_compared, spot, texts_exclude
@@ -19,7 +20,7 @@ from thatch.model.places import find_place, has_no_place
 from thatch.model.residuals import AnywhereCheck, PairCheck, WithinCheck, implies
 from thatch.model.schema import Schema, line_of
 from thatch.model.texts import MOST_STEPS, FoundValue, Steps, find_value, opposite
-from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, bases_of
+from thatch.model.trees import AllOf, Leaf, Tree, ValueTest, bases_of
 
 __all__ = ["EventSearch", "FoundEvent"]
 
@@ -27,7 +28,8 @@ _MOST_STEPS = 50_000  # of about a tenth of a millisecond
 _MOST_LETTERS = 500_000  # steps of automata of one search
 _MOST_PAIRS = 60_000  # of patterns that are compared to find one value
 _PAIRS_A_STEP = 100
-_MOST_WEIGHED = 4  # clauses
+_MOST_WEIGHED = 500  # alternatives
+_CHILDREN_A_STEP = 40
 _MOST_DECISIONS = 150  # at the same time
 
 
@@ -48,7 +50,6 @@ class FoundEvent:
 
 
 Sets = int  # of reasons: a bit for each excluded tree and each decision
-Asked = tuple[Tree, bool]  # a tree that must hold, or with True must not
 Clause = tuple[tuple[Asked, ...], Sets]
 _EVERYTHING = -1  # as a reason: nothing may be left untried
 
@@ -155,7 +156,7 @@ class EventSearch:
             elif isinstance(tree, AllOf) != is_negated:
                 pending += [(child, is_negated) for child in tree.children]
             else:
-                children = tuple((child, is_negated) for child in sorted(tree.children, key=_order))
+                children = tuple((child, is_negated) for child in sorted(tree.children, key=fixed_order))
                 state.clauses.append((children, reasons))
         for base in sorted(changed):
             self._check(base, state.tests[base])
@@ -234,18 +235,23 @@ class EventSearch:
     def _decide(self, state: _State) -> dict[str, Cut]:
         """The places of an event; raises `_Contradiction` with the reasons if there is none."""
         while True:
+            self._spend(1 + sum(len(children) for children, _ in state.clauses) // _CHILDREN_A_STEP)
             places, unknown = self._places(state)
             violated = [
                 (at, clause)
                 for at, clause in enumerate(state.clauses)
-                if not any(_holds(each, places, unknown) for each in clause[0])
+                if not any(is_met(each, places, unknown) for each in clause[0])
             ]
             if not violated:
                 if not unknown:
                     return places
                 self._is_unknown = True  # another decision may still give an event
                 raise _Contradiction(_EVERYTHING)
-            at, open_children, reasons = self._tightest(state, violated)
+            # A clause that an excluded tree has left is decided even if it holds so far: what is wanted can often be had
+            # in many ways, all of which would be tried in vain.
+            numbers = {at for at, _ in violated}
+            left = (each for each in enumerate(state.clauses) if each[1][1] and each[0] not in numbers)
+            at, open_children, reasons = self._tightest(state, [*violated, *left])
             del state.clauses[at]
             if len(open_children) > 1:
                 return self._try_each(state, open_children, reasons)
@@ -256,15 +262,20 @@ class EventSearch:
     def _tightest(
         self, state: _State, violated: Sequence[tuple[int, Clause]]
     ) -> tuple[int, list[Asked], Sets]:
-        """The clause with fewest alternatives that may hold, these, and why it has no others."""
+        """The clause that is decided next, its alternatives that may hold, and why it has no others.
+
+        One with at most one such alternative, if there is one; else one that an excluded tree has left, the shortest first.
+        """
         best: tuple[int, list[Asked], Sets] | None = None
-        for at, (children, reasons) in sorted(violated, key=_size)[:_MOST_WEIGHED]:
+        weighed = 0
+        for at, (children, reasons) in sorted(violated, key=_urgency):
             left: list[Asked] = []
             for child in children:
+                weighed += 1
                 why = self._excludes(state, child)
                 if why is None:
                     left.append(child)
-                    if best is not None and len(left) >= len(best[1]):
+                    if best is not None and len(left) > 1:
                         break
                 else:
                     reasons |= why
@@ -272,12 +283,14 @@ class EventSearch:
                 best = (at, left, reasons)
                 if len(left) < 2:
                     break
+            if best is not None and weighed > _MOST_WEIGHED:
+                break
         assert best is not None, "a clause"
         return best
 
     def _excludes(self, state: _State, asked: Asked) -> Sets | None:
         """Why something cannot hold beside the tests there are, None if that is not seen."""
-        for tree, is_negated in _parts(asked):
+        for tree, is_negated in parts_of(asked):
             if isinstance(tree, ValueTest):
                 base = base_of(tree.key)
                 known = state.tests.get(base)
@@ -293,7 +306,6 @@ class EventSearch:
         if self._decisions > _MOST_DECISIONS:
             raise _BudgetSpentError
         for child in children:
-            self._spend(1 + len(state.clauses) // 10)
             tried = state.copy()
             try:
                 self._require(tried, child, decision)
@@ -340,7 +352,6 @@ class EventSearch:
         own = [spot(key, places) for key in pair]
         if unknown.isdisjoint(bases) and all(check.holds(own) for check in checks):
             return
-        is_plain = all(key == base for key, base in zip(pair, bases, strict=True))
         found = None
         if all(key == base for key, base in zip(pair, bases, strict=True)):
             first, second = ([test for test, _ in state.tests.get(base, ())] for base in bases)
@@ -366,45 +377,6 @@ def _hull_of(tests: Sequence[tuple[ValueTest, Sets]]) -> tuple[Cut, ...]:
     return intersect_all([(BOTTOM, (7,)), *(test.hull() for test, _ in tests if test.key[-1] != ")")])
 
 
-def _size(violated: tuple[int, Clause]) -> int:
-    return len(violated[1][0])
-
-
-def _parts(asked: Asked) -> Iterator[Asked]:
-    """What must hold for a tree to hold, as far as it is joined by `and`."""
-    tree, is_negated = asked
-    if isinstance(tree, (AllOf, AnyOf)):
-        if isinstance(tree, AllOf) != is_negated:
-            for child in tree.children:
-                yield (child, is_negated)
-    else:
-        yield asked
-
-
-def _holds(asked: Asked, places: dict[str, Cut], unknown: set[str]) -> bool:
-    """Whether something is known to hold on the event with these places."""
-    tree, is_negated = asked
-    if isinstance(tree, (AllOf, AnyOf)):
-        children = ((child, is_negated) for child in tree.children)
-        if isinstance(tree, AllOf) != is_negated:
-            return all(_holds(child, places, unknown) for child in children)
-        return any(_holds(child, places, unknown) for child in children)
-    bases = [base_of(key) for key in tree.keys]
-    if not unknown.isdisjoint(bases):
-        return False
-    return tree.holds([spot(key, places) for key in tree.keys]) != is_negated
-
-
-def _order(tree: Tree) -> tuple[object, ...]:
-    """A fixed order of children, the simple ones first, so that every run finds the same."""
-    if isinstance(tree, (AllOf, AnyOf)):
-        return (1, len(tree.children), min(map(_order, tree.children), default=()))
-    if isinstance(tree, ValueTest):
-        return (
-            0,
-            len(tree.patterns),
-            tree.key,
-            repr(tree.constraint),
-            min((str(each.text) for each in tree.patterns), default=""),
-        )
-    return (0, 0, *tree.keys, repr(tree))
+def _urgency(violated: tuple[int, Clause]) -> tuple[bool, int]:
+    _, (children, reasons) = violated
+    return not reasons, len(children)
