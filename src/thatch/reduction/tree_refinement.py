@@ -49,17 +49,14 @@ def decide_by_events(filter: Filter, others: MatchingOthers, budget: float | Non
         if found.is_empty is None:
             break
         event = event_at(found.places)
-        matching = islice(others.find_matching(event), _AT_ONCE)
+        matching = list(islice(others.find_matching(event), _AT_ONCE))
+        if not matching:
+            assert filter.matches(event), "an event of the filter"
+            return Verdict(covered=False, certain=True, decided_by="event_search", witness=event, work=work)
         fresh = [(name, each) for name, each in matching if name not in names]
         if not fresh:
-            return _refuted(filter, event, others, work)
+            break  # it was excluded and matches: values that are read otherwise than they were written
         for name, each in fresh:
             names[name] = None
             search.exclude(each.tree)
     return Verdict(covered=None, certain=False, decided_by="budget", work=work)
-
-
-def _refuted(filter: Filter, event: Event, others: MatchingOthers, work: Work) -> Verdict[Event]:
-    assert filter.matches(event), "an event of the filter"
-    assert next(iter(others.find_matching(event)), None) is None, "an event that no other matches"
-    return Verdict(covered=False, certain=True, decided_by="event_search", witness=event, work=work)

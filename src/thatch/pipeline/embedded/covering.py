@@ -1,4 +1,7 @@
-"""Find the filters that others cover, with the index of `thatch reduce`: at any size, in about as many steps as boxes."""
+"""Find the filters that others cover: boxes with the index of `thatch reduce`, all others by events that they match.
+
+Both work at any size: the first takes about as many steps as there are boxes, the second a few events for each filter.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import pyarrow as pa
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 from thatch.pipeline.columns import ROW, SUBSCRIPTION
+from thatch.pipeline.embedded.event_covering import EventCovering
 from thatch.pipeline.embedded.work import ROWS_AT_ONCE
 from thatch.pipeline.forms import FORM, write_form
 from thatch.pipeline.transforms.reducing.arranging import Arranged
@@ -19,6 +23,7 @@ from thatch.pipeline.transforms.reducing.deciding import Decider
 from thatch.pipeline.transforms.reducing.pieces import INPUT, make_local_gather
 from thatch.pipeline.transforms.reducing.reduce import arrange_rows
 from thatch.reduction.boxes import Ints
+from thatch.reduction.coordinates.coordinates import MOST_BOXES
 
 __all__ = ["CoveredFilters", "find_covered"]
 
@@ -32,7 +37,7 @@ class CoveredFilters:
     Parameters
     ----------
     by : for each covered filter those that cover it: one, or several of which each covers a part of its alternatives
-    unchecked : filters beyond the budget, or with too many boxes
+    unchecked : filters beyond the budget, or undecided
     """
 
     by: dict[int, tuple[int, ...]]
@@ -50,9 +55,29 @@ def find_covered(
 
     Parameters
     ----------
-    budget : the most steps; one looks for what covers one box of a filter
+    budget : the most steps; one looks for what covers one box of a filter, or takes some tests of one attribute together
     step : is called with the number of filters done
     """
+    apart = [at for at, each in enumerate(filters) if each.has_checks or each.has_more_than(MOST_BOXES)]
+    boxed = np.setdiff1d(np.arange(len(filters)), apart).tolist()
+    by, large, unchecked = _find_by_boxes([filters[at] for at in boxed], schema, budget, step)
+    found = {boxed[number]: tuple(boxed[other] for other in others) for number, others in by.items()}
+    late = [boxed[number] for number in unchecked]
+    asked = [*apart, *(boxed[number] for number in large)]
+    if asked:
+        named = set().union(*(filters[at].attributes() for at in asked))
+        open_ones = set(boxed).difference(found, asked, late)
+        asked += [at for at in open_ones if not named.isdisjoint(filters[at].attributes())]
+        events = EventCovering(filters, schema, found)
+        late += events.find(asked, budget - len(boxed), step)
+        found = events.by
+    return CoveredFilters(found, tuple(sorted(late)))
+
+
+def _find_by_boxes(
+    filters: Sequence[Filter], schema: Schema | None, budget: float, step: Callable[[int], object]
+) -> tuple[dict[int, tuple[int, ...]], list[int], list[int]]:
+    """Which filters boxes show to be covered, and by which; those with too many boxes; and those beyond the budget."""
     named = [
         {ROW: number, SUBSCRIPTION: str(number), FORM: write_form(each)}
         for number, each in enumerate(filters)
@@ -77,8 +102,7 @@ def find_covered(
         if not any(number in by.get(other, ()) for other in by_several[number]):
             by.setdefault(number, by_several[number])
     is_large = found.questions.counts()[:checked] == 0
-    unchecked = np.concatenate((position[:checked][is_large], position[checked:]))
-    return CoveredFilters(by, tuple(sorted(unchecked.tolist())))
+    return by, position[:checked][is_large].tolist(), position[checked:].tolist()
 
 
 def _find_in_order(
