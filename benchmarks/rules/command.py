@@ -11,6 +11,7 @@ from benchmarks.matching.rows import Row
 from benchmarks.rules.corpus import Bench
 from benchmarks.rules.loading import loading_rows
 from benchmarks.rules.matching import event_rows, peer_rows, process_rows
+from benchmarks.rules.redundancy import redundancy_rows
 from benchmarks.rules.scaled import scaled_rows
 from benchmarks.rules.words import word_rows
 from benchmarks.sections import make_parser, measure_sections
@@ -22,6 +23,7 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "events": event_rows,
     "process": process_rows,
     "peers": peer_rows,
+    "redundancy": redundancy_rows,
     "words": word_rows,
     "scaled": scaled_rows,
 }

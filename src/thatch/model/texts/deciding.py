@@ -46,7 +46,7 @@ from thatch.model.trees import ValueTest
 from thatch.model.types import Line
 from thatch.model.wildcards import Wildcard, wildcard
 
-__all__ = ["MOST_STEPS", "FoundValue", "find_value", "passes"]
+__all__ = ["MOST_STEPS", "FoundValue", "are_apart", "find_value", "passes"]
 
 MOST_STEPS = 20_000  # of single machines; some milliseconds
 _MOST_COMPARED = 20_000  # pairs of patterns
@@ -199,7 +199,7 @@ def _without_apart(clauses: Sequence[frozenset[TextSet]]) -> list[frozenset[Text
         for other in result:
             compared += len(left) * len(other)
             if compared < _MOST_COMPARED:
-                left = frozenset(part for part in left if not all(_are_apart(part, each) for each in other))
+                left = frozenset(part for part in left if not all(are_apart(part, each) for each in other))
         result.append(left)
     return result
 
@@ -212,7 +212,7 @@ def _searched(tests: Sequence[ValueTest], parts: TextClauses, line: Line | None,
     for part in sorted(first, key=repr):
         clauses = [frozenset([part]), *rest]
         steps.left -= 1 + len(parts.excluded)
-        excluded = {each for each in parts.excluded if not _are_apart(part, each)}
+        excluded = {each for each in parts.excluded if not are_apart(part, each)}
         try:
             text = shortest_text(TextClauses(clauses, excluded), steps)
         except BudgetSpentError:
@@ -226,7 +226,7 @@ def _searched(tests: Sequence[ValueTest], parts: TextClauses, line: Line | None,
     return _UNKNOWN if is_unknown else _NOTHING
 
 
-def _are_apart(one: TextSet, other: TextSet) -> bool:
+def are_apart(one: TextSet, other: TextSet) -> bool:
     """Whether two patterns begin or end differently, or one is a text that has not the form of the other."""
     form, second = one.form, other.form
     if not isinstance(form, Wildcard) or not isinstance(second, Wildcard) or one.is_folded != other.is_folded:
@@ -292,5 +292,5 @@ def _together(
         steps.left -= 1 + len(chosen)
         if steps.left < 0:
             return
-        if not any(_are_apart(part, each) for each in chosen):
+        if not any(are_apart(part, each) for each in chosen):
             yield from _together(choices, (*chosen, part), steps)

@@ -14,10 +14,14 @@ from thatch.model.conjunctions import Conjunction, implied_constraint, points_of
 from thatch.model.derived import derive
 from thatch.model.lines import WHOLE, Constraint, Cut
 from thatch.model.names import base_of
-from thatch.model.residuals import AnywhereCheck, Residual
+from thatch.model.residuals import AnywhereCheck, Residual, WithinCheck
 from thatch.model.schema import Schema, line_of
+from thatch.model.shape_relations import are_apart, lies_inside
+from thatch.reduction.coordinates.forms import KnownForms
 
 __all__ = ["Implications"]
+
+_MOST_SHAPES = 1_000  # compared with one
 
 _MOST_CHECKED = 4_096  # values tried against checks for one question; if there are more, nothing is implied
 
@@ -30,6 +34,8 @@ class Implications:
         self._plain: set[str] = set()  # attributes themselves
         self._derived: dict[str, list[str]] = {}  # by attribute
         self._checks: dict[str, list[Residual]] = {}  # checks of one attribute, by attribute
+        self._forms: dict[str, KnownForms] = {}  # patterns of one attribute, by attribute
+        self._shapes: dict[tuple[str, ...], list[WithinCheck]] = {}  # by pair of attributes
         self._known: set[Residual] = set()  # all checks, including those of two attributes
 
     def add(self, key: str | Residual) -> None:
@@ -37,7 +43,11 @@ class Implications:
         if not isinstance(key, str):
             self._known.add(key)
             if len(key.keys) == 1 and not isinstance(key, AnywhereCheck):
-                self._checks.setdefault(base_of(key.keys[0]), []).append(key)
+                base = base_of(key.keys[0])
+                self._checks.setdefault(base, []).append(key)
+                self._forms.setdefault(base, KnownForms()).add(key)
+            elif isinstance(key, WithinCheck):
+                self._shapes.setdefault(key.keys, []).append(key)
         elif key[-1] == ")":
             self._derived.setdefault(base_of(key), []).append(key)
         else:
@@ -68,11 +78,28 @@ class Implications:
         for check in own:
             if (check.opposite() if check.negated else check) in self._known:
                 yield check
+        for check in own:
+            if isinstance(check, WithinCheck):
+                yield from self._checks_of_shape(check)
         if not self._checks:
             return
         bases = {base_of(key) for key, _ in conjunction.constraints}
         for base in bases.intersection(self._checks):
             yield from self._checks_of_values(conjunction, base, own)
+            yield from self._forms[base].checks_of(conjunction, base, own, self._schema)
+
+    def _checks_of_shape(self, own: WithinCheck) -> Iterator[Residual]:
+        """Checks of shapes around one that places lie in, or apart from it; or inside one that they do not lie in."""
+        for check in self._shapes.get(own.keys, ())[:_MOST_SHAPES]:
+            if check == own or check.opposite() == own:
+                continue
+            if own.negated:
+                if lies_inside(check.shape, own.shape):
+                    yield check.opposite()
+            elif lies_inside(own.shape, check.shape):
+                yield check
+            elif are_apart(own.shape, check.shape):
+                yield check.opposite()
 
     def _checks_of_values(
         self, conjunction: Conjunction, base: str, own: set[Residual]
