@@ -218,6 +218,8 @@ class TextTable:
 
     def names(self, numbers: NDArray[np.int64]) -> list[str]:
         """The texts of many numbers that the table gave, as objects that are made once and kept."""
+        if not len(numbers):
+            return []
         names, is_known = self._names
         if len(names) < len(self):
             names, is_known = self._widen_names()
