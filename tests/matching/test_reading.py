@@ -131,8 +131,8 @@ def test_the_kernel_reads_plain_events_itself(event: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "event",
-    [{"x": 10**400}, {"x": OddNumber(1)}, {OddText("x"): 1}, {"x": "\ud800"}, {"else": "\ud800"}, {"\ud800": 1}, {1: 1}],
-    ids=range(7),
+    [{"x": 10**400}, {"x": 2**62 + 512}, {"x": -(2**62) - 512}, {"x": OddNumber(1)}, {OddText("x"): 1}, {"x": "\ud800"}, {"else": "\ud800"}, {"\ud800": 1}, {1: 1}],
+    ids=range(9),
 )  # fmt: skip
 def test_what_is_no_plain_value_is_left_to_python(event: dict[Any, Any]) -> None:
     _, kernel, reader = encoders(KEYS)

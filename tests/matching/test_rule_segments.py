@@ -213,6 +213,14 @@ def test_a_search_that_raises_leaves_no_room_behind(monkeypatch: pytest.MonkeyPa
     assert index.match(read_event({"x": "an"})) == [0]
 
 
+def test_an_event_of_thousands_of_lists_is_searched() -> None:
+    index = SegmentIndex()
+    index.extend({slot: parse(f"lower(k{slot}) like '%n{slot}%' and k7.a = 1") for slot in range(40)})
+    event: dict[str, Any] = {f"k{number}": [f"N{number}"] for number in range(5_000)}
+    event |= {"k7": [{"a": 1}], "k9": ["N9", "x"], "k11": ["x", [["y"]]]}
+    assert answers(index, event) == [slot for slot in range(40) if slot not in {7, 11}]
+
+
 # --- folding ----------------------------------------------------------------------------------------------------------
 
 

@@ -106,11 +106,28 @@ class Record:
 
 
 def _product(points: dict[str, Cut], choices: tuple[Choice, ...]) -> Iterator[dict[str, Cut]]:
-    if not choices:
+    points, open_choices = _without_single_elements(points, choices)
+    if not open_choices:
         yield points
         return
-    for element in choices[0].elements:
-        yield from _product({**points, **element.points}, element.choices + choices[1:])
+    for element in open_choices[0].elements:
+        yield from _product({**points, **element.points}, element.choices + open_choices[1:])
+
+
+def _without_single_elements(
+    points: dict[str, Cut], choices: tuple[Choice, ...]
+) -> tuple[dict[str, Cut], tuple[Choice, ...]]:
+    """The points with those of lists of one element, of which there may be many, and the lists that leave a choice."""
+    waiting, points, found = list(reversed(choices)), dict(points), []
+    while waiting:
+        choice = waiting.pop()
+        if len(choice.elements) != 1:
+            found.append(choice)
+            continue
+        (element,) = choice.elements
+        points |= element.points
+        waiting += reversed(element.choices)
+    return points, tuple(found)
 
 
 def read_event(event: Mapping[str, Any], schema: Schema | None = None) -> Record:
