@@ -211,3 +211,31 @@ def test_hostile_questions_end(wanted, other):
     start = time.process_time()
     assert search.find().is_empty is not True
     assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize(
+    ("wanted", "other", "contains"),
+    [
+        ("x = 'delete it'", "anywhere() like '%delete%'", True),
+        ("lower(x) like '%delete_%'", "lower(anywhere()) like '%delete%'", True),
+        ("x like '%Delete%'", "anywhere() like '%delete%'", False),
+        ("anywhere() like '%abc%'", "anywhere() like '%b%'", True),
+        ("anywhere() like '%b%'", "anywhere() like '%abc%'", False),
+        ("anywhere() like '%b%' and not anywhere() like '%c%'", "x like '%b%'", False),
+        ("x = 'a' and not anywhere() like '%a%' or y = 1", "y > 0", True),
+        ("a < b and a > 5", "a != b", True),
+        ("a <= b", "a < b", False),
+        ("a = b and b like 'x%'", "a like 'y%'", False),
+        ("ip(x) <= '9.255.255.255' or ip(x) > '12.0.0.0'", "ip(x) <= '10.0.0.0'", False),
+    ],
+)
+def test_checks_of_several_attributes(wanted, other, contains):
+    filter, outer = parse(wanted), parse(other)
+    search = EventSearch([filter.tree], None)
+    search.exclude(outer.tree)
+    found = search.find()
+    assert found.is_empty is contains
+    if not contains:
+        event = {name_of(base): value_at(place) for base, place in found.places.items()}
+        assert filter.matches(event)
+        assert not outer.matches(event)

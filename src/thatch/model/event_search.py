@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from thatch.model.asked import Asked, fixed_order, is_met, parts_of
 from thatch.model.lines import BOTTOM, COMPARABLE, Cut, intersect_all
 from thatch.model.names import base_of
-from thatch.model.placed_checks import place_anywhere, place_compared, spot, texts_exclude
+from thatch.model.placed_checks import place_anywhere, place_compared, spot, test_of_one, texts_exclude
 from thatch.model.places import find_place, has_no_place
-from thatch.model.residuals import AnywhereCheck, PairCheck, WithinCheck, implies
+from thatch.model.residuals import PairCheck, Residual, WithinCheck, implies
 from thatch.model.schema import Schema, line_of
 from thatch.model.texts import MOST_STEPS, FoundValue, Steps, find_value, opposite
-from thatch.model.trees import AllOf, Leaf, Tree, ValueTest, bases_of
+from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, bases_of
 
 __all__ = ["EventSearch", "FoundEvent"]
 
@@ -71,7 +71,7 @@ class _State:
 
     tests: dict[str, tuple[tuple[ValueTest, Sets], ...]] = field(default_factory=dict)
     checks: dict[tuple[str, str], tuple[tuple[WithinCheck, Sets], ...]] = field(default_factory=dict)
-    others: tuple[tuple[PairCheck | AnywhereCheck, Sets], ...] = ()
+    others: tuple[tuple[Residual, Sets], ...] = ()
     clauses: list[Clause] = field(default_factory=list)
 
     def copy(self) -> _State:
@@ -138,7 +138,11 @@ class EventSearch:
             if isinstance(tree, ValueTest):
                 test = self._opposite(tree) if is_negated else tree
                 base = base_of(test.key)
-                state.tests[base] = (*state.tests.get(base, ()), (test, reasons))
+                known = state.tests.get(base)
+                state.tests[base] = (
+                    *(_tests_of_all(state, base) if known is None else known),
+                    (test, reasons),
+                )
                 changed.add(base)
             elif isinstance(tree, WithinCheck):
                 check = tree.opposite() if is_negated else tree
@@ -147,17 +151,21 @@ class EventSearch:
                 pairs.add(pair)
                 if not check.negated:
                     pending += [(bounds, False) for bounds in _bounds_of(check)]
-            elif isinstance(tree, (PairCheck, AnywhereCheck)):
+            elif isinstance(tree, (AllOf, AnyOf)) and isinstance(tree, AllOf) != is_negated:
+                pending += [(child, is_negated) for child in tree.children]
+            elif isinstance(tree, (AllOf, AnyOf)):
+                children = tuple((child, is_negated) for child in sorted(tree.children, key=fixed_order))
+                state.clauses.append((children, reasons))
+            else:
                 other = tree.opposite() if is_negated else tree
                 self._check_other(state, other, reasons)
                 state.others = (*state.others, (other, reasons))
+                for base, known in state.tests.items():
+                    if (own := test_of_one(other, base)) is not None:
+                        state.tests[base] = (*known, (own, reasons))
+                        changed.add(base)
                 if isinstance(other, PairCheck) and not other.negated:
                     pending += [(ValueTest(key, COMPARABLE), False) for key in other.keys]
-            elif isinstance(tree, AllOf) != is_negated:
-                pending += [(child, is_negated) for child in tree.children]
-            else:
-                children = tuple((child, is_negated) for child in sorted(tree.children, key=fixed_order))
-                state.clauses.append((children, reasons))
         for base in sorted(changed):
             self._check(base, state.tests[base])
         for pair in sorted(pairs | {pair for pair in state.checks if not changed.isdisjoint(pair)}):
@@ -213,7 +221,7 @@ class EventSearch:
         return every
 
     @staticmethod
-    def _check_other(state: _State, check: PairCheck | AnywhereCheck, reasons: Sets) -> None:
+    def _check_other(state: _State, check: Residual, reasons: Sets) -> None:
         """Raise `_Contradiction` if a check is seen to exclude one that must hold."""
         for known, why in state.others:
             contrary = implies(known, check.opposite()) or implies(check, known.opposite())
@@ -362,6 +370,12 @@ class EventSearch:
         else:
             places.update(zip(bases, found, strict=True))
             unknown.difference_update(bases)
+
+
+def _tests_of_all(state: _State, base: str) -> tuple[tuple[ValueTest, Sets], ...]:
+    """What an attribute must be since all texts of the event must be it."""
+    every = ((test_of_one(check, base), reasons) for check, reasons in state.others)
+    return tuple((test, reasons) for test, reasons in every if test is not None)
 
 
 _MISSING = FoundValue(is_empty=False, place=BOTTOM)

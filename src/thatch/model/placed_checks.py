@@ -1,4 +1,4 @@
-"""Values for checks that are about several attributes: comparisons of two, and words in any text of an event."""
+"""Values for checks that are about several attributes: comparisons and formulas, and words in any text of an event."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from itertools import islice, product
 
 from thatch.model.derived import derive, fold
 from thatch.model.lines import BOTTOM, RANK_TEXT, RANK_TEXTS, WHOLE, Cut, intersect_all, point
-from thatch.model.names import ANYWHERE, base_of
+from thatch.model.names import ANYWHERE, base_of, derived_key
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import AnywhereCheck, PairCheck, Residual
+from thatch.model.residuals import AnywhereCheck, Residual
 from thatch.model.simplest import simplest_points
 from thatch.model.texts import lies_inside
 from thatch.model.texts.letters import fresh_letter
 from thatch.model.texts.sets import TextSet, generic_text
 from thatch.model.trees import ValueTest
 
-__all__ = ["place_anywhere", "place_compared", "spot", "texts_exclude"]
+__all__ = ["place_anywhere", "place_compared", "spot", "test_of_one", "texts_exclude"]
 
-_MOST_VALUES = 12  # tried for each of two attributes
+_MOST_VALUES = 12  # tried for each attribute
+_MOST_COMPARED = 2  # attributes of one check for which values are tried
 
 
 def spot(key: str, places: Mapping[str, Cut]) -> Cut:
@@ -39,32 +40,46 @@ def place_compared(
     places: dict[str, Cut],
     unknown: set[str],
 ) -> None:
-    """Choose other values of two attributes where they do not compare as they must."""
-    compared = [check for check in checks if isinstance(check, PairCheck)]
+    """Choose other values of attributes where they do not compare as they must."""
+    compared = [check for check in checks if not isinstance(check, AnywhereCheck)]
     for check in compared:
-        bases = [base_of(key) for key in check.keys]
-        if not unknown.isdisjoint(bases) or check.holds([spot(key, places) for key in check.keys]):
+        bases = list(dict.fromkeys(map(base_of, check.keys)))
+        if unknown.isdisjoint(bases) and _holds(check, places):
             continue
-        values = dict.fromkeys(each for base in bases for each in _values(base, tests.get(base, ()), places))
-        for chosen in product(values, values):
-            found = {**places, **dict(zip(bases, chosen, strict=True))}
-            if all(_passes(found, base, tests) for base in bases) and all(
-                each.holds([spot(key, found) for key in each.keys]) for each in compared
-            ):
-                places.update(found)
-                break
-        else:
+        found = None
+        if unknown.isdisjoint(bases) and len(bases) <= _MOST_COMPARED:
+            values = dict.fromkeys(
+                each for base in bases for each in _values(base, tests.get(base, ()), places)
+            )
+            tried = (
+                {**places, **dict(zip(bases, chosen, strict=True))}
+                for chosen in product(values, repeat=len(bases))
+            )
+            found = next((each for each in tried if _all_hold(each, bases, tests, compared)), None)
+        if found is None:
             unknown.update(bases)
+        else:
+            places.update(found)
+
+
+def _all_hold(
+    places: Mapping[str, Cut],
+    bases: Sequence[str],
+    tests: Mapping[str, Sequence[ValueTest]],
+    checks: Sequence[Residual],
+) -> bool:
+    passes = all(test.holds([spot(test.key, places)]) for base in bases for test in tests.get(base, ()))
+    return passes and all(_holds(check, places) for check in checks)
+
+
+def _holds(check: Residual, places: Mapping[str, Cut]) -> bool:
+    return check.holds([spot(key, places) for key in check.keys])
 
 
 def _values(base: str, tests: Sequence[ValueTest], places: Mapping[str, Cut]) -> Iterator[Cut]:
     yield places.get(base, BOTTOM)
     own = intersect_all([WHOLE, WHOLE, *(test.hull() for test in tests if test.key == base)])
     yield from islice(simplest_points(own), _MOST_VALUES)
-
-
-def _passes(places: Mapping[str, Cut], base: str, tests: Mapping[str, Sequence[ValueTest]]) -> bool:
-    return all(test.holds([spot(test.key, places)]) for test in tests.get(base, ()))
 
 
 # --- words in any text -----------------------------------------------------------------------------------------------
@@ -82,6 +97,14 @@ def texts_exclude(one: Residual, other: Residual) -> bool:
         any(lies_inside(_texts_of(wanted, form), _texts_of(nowhere, outer)) for outer in nowhere.patterns)
         for form in wanted.patterns
     )
+
+
+def test_of_one(check: Residual, base: str) -> ValueTest | None:
+    """What a check of all texts asks of one attribute: not to be text of a form that stands nowhere."""
+    if not (isinstance(check, AnywhereCheck) and check.negated):
+        return None
+    key = base if check.key == ANYWHERE else derived_key(("lower",), base)
+    return ValueTest(key, WHOLE, frozenset(check.patterns), negated=True)
 
 
 def _texts_of(check: AnywhereCheck, form: Pattern) -> TextSet:
