@@ -202,6 +202,14 @@ def test_formulas_have_a_largest_size():
             thatch.parse(selector, language="jms")
 
 
+@pytest.mark.parametrize("gone", [{}, {"y": None}])
+def test_a_member_that_is_unknown_is_equal_to_nothing(gone):
+    for members in ("(y)", "(y, 5)", "(y + 1, 5)", "(y * z)", "(y, z)"):
+        assert holds(f"x NOT IN {members}", {"x": 1, "z": 2, **gone})
+        assert holds(f"1 NOT IN {members}", {"z": 2, **gone})
+        assert not holds(f"x IN {members}", {"x": 1, "z": 2, **gone})
+
+
 @pytest.mark.parametrize("value", [5, 0.5, "a", "", True, False])
 def test_a_value_is_equal_to_itself(value):
     for selector in ("x = x", "x IN (x)", "NOT x <> x", "NOT x < x"):
