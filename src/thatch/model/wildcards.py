@@ -6,6 +6,7 @@ looks for the pieces from left to right, each at its first place, which is enoug
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from thatch.errors import FilterTooLargeError
@@ -16,6 +17,7 @@ __all__ = ["Piece", "Wildcard", "escape_wildcard", "wildcard"]
 _ONE = None  # in a piece: any one character
 _LONG = 1_000
 _LONGEST = 1_000_000  # characters of a pattern: its pieces take fifty times as much memory
+_PARTS = re.compile(r"\\(.)|([%_]+)|([^%_\\]+)", re.DOTALL)
 _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
@@ -89,29 +91,22 @@ def wildcard(pattern: str) -> Wildcard:
         raise FilterTooLargeError("characters of a pattern", len(pattern), _LONGEST)
     if "_" not in pattern and "\\" not in pattern and "%%" not in pattern:  # nothing to read twice
         return Wildcard(pattern, tuple(map(tuple, pattern.split("%"))))
+    if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
+        raise ValueError("a character after the last backslash")
     pieces: list[list[str | None]] = [[]]
-    has_any = False  # a run of `_` and `%` says only how many characters at least: `_` first, one `%`
-    characters = iter(pattern)
-    for character in characters:
-        if character == "%":
-            has_any = True
-            continue
-        if character == "_":
-            pieces[-1].append(_ONE)
-            continue
-        if has_any:
-            pieces.append([])
-            has_any = False
-        literal = next(characters, None) if character == "\\" else character
-        if literal is None:
-            raise ValueError("a character after the last backslash")
-        pieces[-1].append(literal)
-    if has_any:
-        pieces.append([])
-    text = "%".join(
-        "".join("_" if part is _ONE else escape_wildcard(part) for part in piece) for piece in pieces
-    )
-    return Wildcard(text, tuple(map(tuple, pieces)))
+    written: list[str] = []
+    for escaped, signs, plain in _PARTS.findall(pattern):
+        if signs:  # a run of `_` and `%` says only how many characters at least: `_` first, one `%`
+            count = signs.count("_")
+            pieces[-1] += [_ONE] * count
+            written.append("_" * count)
+            if count < len(signs):
+                pieces.append([])
+                written.append("%")
+        else:
+            pieces[-1] += escaped or plain
+            written.append(escape_wildcard(escaped) or plain)
+    return Wildcard("".join(written), tuple(map(tuple, pieces)))
 
 
 def escape_wildcard(text: str) -> str:

@@ -22,7 +22,8 @@ _LONGEST = 1_000_000  # characters of a document
 _MOST_NODES = 200_000  # of a document, aliases followed
 _MOST_LEVELS = 64
 _FEW_BRACKETS = 1_000  # that cannot be too many levels
-_DEEP = re.compile(rf"^ {{{_MOST_LEVELS}}}|(?:[-?:][ \t]+){{{_MOST_LEVELS}}}", re.MULTILINE)
+_FEW_INDICATORS = 16  # of levels that begin on one line
+_DEEP = re.compile(rf"\n(?: {{{_MOST_LEVELS}}}|(?:---[ \t]+)?[ \t]*(?:[-?:][ \t]+){{{_FEW_INDICATORS}}})")
 _EXACT = 2**53
 _MERGE = "tag:yaml.org,2002:merge"
 _Quickest: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as quick
@@ -130,7 +131,7 @@ def documents_of(text: str) -> Iterator[Document]:
 
 def _check_levels(text: str) -> None:
     """Refuse a text with too many levels, without going down as many."""
-    if text.count("[") + text.count("{") <= _FEW_BRACKETS and _DEEP.search(text) is None:
+    if text.count("[") + text.count("{") <= _FEW_BRACKETS and _DEEP.search("\n" + text) is None:
         return
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
