@@ -68,8 +68,8 @@ def test_what_only_alertmanager_reads_is_read_as_matchers(text):
 
 
 def test_a_selector_has_a_largest_size():
-    with pytest.raises(thatch.FilterError, match="at most 8,000,000 characters"):
-        thatch.parse("a" * 8_000_001, language="labels")
+    with pytest.raises(thatch.FilterError, match="at most 32,000,000 characters"):
+        thatch.parse("a" * 32_000_001, language="labels")
 
 
 def test_every_language_is_known_by_name():
