@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["Needles", "needles_of"]
+__all__ = ["Needles", "end_of_class", "end_of_escape", "needles_of"]
 
 _MOST = 64  # needles of one expression
 _LONG_ENOUGH = 128  # characters of a needle
@@ -123,12 +123,12 @@ def _item(text: str, at: int, *, is_folded: bool) -> tuple[_Known, int]:
         known, end = _alternatives(text, group.end(), is_folded=is_folded)
         return known, end + 1
     if character == "[":
-        return _NOTHING, _end_of_class(text, at + 1)
+        return _NOTHING, end_of_class(text, at + 1)
     if character == "\\":
         following = text[at + 1 : at + 2]
         if following and not (following.isascii() and following.isalnum()):
             return _character(following, is_folded=is_folded), at + 2
-        return _NOTHING, _end_of_escape(text, at + 1)
+        return _NOTHING, end_of_escape(text, at + 1)
     if character in _SPECIAL and character not in "]{}":
         return _NOTHING, at + 1
     return _character(character, is_folded=is_folded), at + 1
@@ -145,7 +145,7 @@ def _character(character: str, *, is_folded: bool) -> _Known:
     return _Known([(character.lower(),)], is_literal=True) if character.isascii() else _NOTHING
 
 
-def _end_of_class(text: str, at: int) -> int:
+def end_of_class(text: str, at: int) -> int:
     """Where what follows a `[` ends."""
     at += text.startswith("^", at)
     at += text.startswith("]", at)
@@ -153,11 +153,11 @@ def _end_of_class(text: str, at: int) -> int:
         if text.startswith("[:", at):
             at = text.find(":]", at) + 1
         elif text[at] == "\\":
-            at = _end_of_escape(text, at + 1) - 1
+            at = end_of_escape(text, at + 1) - 1
         at += 1
     return at + 1
 
 
-def _end_of_escape(text: str, at: int) -> int:
+def end_of_escape(text: str, at: int) -> int:
     r"""Where an escape whose letter is at `at` ends: `\d`, `\x{1F600}`, `\x41`, `\pN`, `\101`."""
     return at + len(_ESCAPE.match(text, at).group())  # type: ignore[union-attr]  # RE2 has accepted it

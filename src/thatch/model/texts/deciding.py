@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 
 from thatch.model.conjunctions import points_of
-from thatch.model.derived import address_of, derive, moment_text
+from thatch.model.derived import address_of, derive, fold, moment_text
 from thatch.model.lines import (
     BOTTOM,
     EMPTY,
@@ -33,6 +33,7 @@ from thatch.model.regexes import Regex
 from thatch.model.schema import line_of, tighten
 from thatch.model.simplest import simplest_points
 from thatch.model.texts.letters import fresh_letter
+from thatch.model.texts.regex_samples import samples_of
 from thatch.model.texts.search import BudgetSpentError, Steps, shortest_text
 from thatch.model.texts.sets import (
     TextClauses,
@@ -44,7 +45,7 @@ from thatch.model.texts.sets import (
 )
 from thatch.model.trees import ValueTest
 from thatch.model.types import Line
-from thatch.model.wildcards import Wildcard, wildcard
+from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
 __all__ = ["MOST_STEPS", "FoundValue", "are_apart", "find_value", "passes"]
 
@@ -142,6 +143,9 @@ def _texts(tests: Sequence[ValueTest], line: Line | None, steps: Steps) -> Found
     if not all(clauses):
         return _NOTHING
     found = _found(tests, map(point, _likely(clauses, parts.excluded)), line)
+    if found is None and any(isinstance(part.form, Regex) for clause in parts.clauses for part in clause):
+        sampled = [frozenset(each for part in clause for each in _sampled(part)) for clause in parts.clauses]
+        found = _found(tests, map(point, _likely(sampled, parts.excluded)), line)
     if found is not None:
         return found
     if steps.left <= 0:
@@ -248,6 +252,17 @@ def _ends(form: Wildcard) -> tuple[str, str, str | None]:
 
 def _agree(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
+
+
+def _sampled(part: TextSet) -> Iterator[TextSet]:
+    """A pattern, or for a regular expression texts that it matches, alone and inside others."""
+    if not isinstance(part.form, Regex):
+        yield part
+        return
+    for sample in samples_of(part.form.text):
+        text = escape_wildcard(fold(sample) if part.is_folded else sample)
+        for form in (text, f"%{text}%", f"{text}%", f"%{text}"):
+            yield TextSet(wildcard(form), part.is_folded)
 
 
 def _likely(clauses: Sequence[frozenset[TextSet]], excluded: Iterable[TextSet]) -> Iterator[str]:
