@@ -16,7 +16,7 @@ from thatch.model.formulas import MOST_PARTS, Formula, Numeral, Operation, Varia
 from thatch.model.language.reading import COMPARISONS, Reader
 from thatch.model.names import split
 
-__all__ = ["read_formulas"]
+__all__ = ["read_formulas", "read_sum"]
 
 _MAX_NESTING = 64
 _LONGEST = 400  # characters of a number
@@ -27,12 +27,12 @@ def read_formulas(reader: Reader) -> Expression:
     """The comparison in brackets behind the word that comes next."""
     start = reader.index
     reader.index += 2
-    left = _sum(reader, 0)
+    left = read_sum(reader)
     operator = COMPARISONS.get(reader.tokens[reader.index])
     if operator is None:
         reader.refuse("`=`, `!=`, `<`, `<=`, `>`, `>=` or one of `+ - * / %`")
     reader.index += 1
-    right = _sum(reader, 0)
+    right = read_sum(reader)
     reader.take(")", "`)` or one of `+ - * / %`")
     try:
         return compare_formulas(left, operator, right)
@@ -43,7 +43,8 @@ def read_formulas(reader: Reader) -> Expression:
         reader.refuse(error.expected)
 
 
-def _sum(reader: Reader, depth: int) -> Formula:
+def read_sum(reader: Reader, depth: int = 0) -> Formula:
+    """Arithmetic, as far as it goes."""
     found = _product(reader, _part(reader, depth), depth)
     count = 0
     while reader.tokens[reader.index][:1] in ("+", "-") and reader.tokens[reader.index]:
@@ -85,7 +86,7 @@ def _part(reader: Reader, depth: int) -> Formula:
         return Operation("*", Numeral(Fraction(-1)), _part(reader, depth + 1))
     if token == "(":
         reader.index += 1
-        found = _sum(reader, depth + 1)
+        found = read_sum(reader, depth + 1)
         reader.take(")", "`)`")
         return found
     start = reader.index
@@ -99,7 +100,10 @@ def _part(reader: Reader, depth: int) -> Formula:
 def _number(reader: Reader, token: str) -> Numeral:
     if len(token) <= _LONGEST:
         try:
-            if abs(float(token)) < float("inf"):
+            exponent = token.lower().partition("e")[2] or "0"
+            if (
+                abs(float(token)) < float("inf") and abs(int(exponent)) <= _LONGEST
+            ):  # else it is worked out for long
                 return Numeral(Fraction(token))
         except ValueError:
             pass

@@ -26,7 +26,8 @@ from typing import NoReturn, TypeVar
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import Constant, Expression, Matches, Not
 from thatch.model.formulas import Operation
-from thatch.model.language.jms_operands import Operand, Term, combined, compared, is_one_of, signed
+from thatch.model.language.arithmetic import Operand, Term, combined, signed
+from thatch.model.language.jms_operands import compared, condition_of, is_one_of
 from thatch.model.language.text import check_text
 from thatch.model.language.truths import NEVER, Truth, only_present
 from thatch.model.names import key_of
@@ -124,7 +125,7 @@ class _MessageSelector:
         if not isinstance(found, Term):
             self._at = at
             self._refuse("a condition such as `price > 5`, or a boolean attribute")
-        return found.condition()
+        return condition_of(found)
 
     def _comparison(self, depth: int) -> Truth | Operand:
         start = self._at

@@ -1,13 +1,7 @@
-"""What stands beside an operator of a JMS selector: constants, terms, which are one attribute with arithmetic around it, and
-formulas, which are all other arithmetic.
-
-Arithmetic is carried out on decimals as they are written. That of a term is moved to the other side of a comparison:
-`price * 2 + 1 > 10` is `price > 4.5`. What is left there becomes an integer, or the nearest double.
-"""
+"""Comparisons of a JMS selector: of constants, of terms, and of formulas."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from thatch.model.expressions import (
@@ -24,141 +18,23 @@ from thatch.model.expressions import (
     compare_formulas,
 )
 from thatch.model.expressions import Constant as Always
-from thatch.model.formulas import Formula, Numeral, Operation, Variable, calculated, keys_of
+from thatch.model.formulas import Operation, keys_of
+from thatch.model.language.arithmetic import Constant, Operand, Term, bound_of, formula_of, literal_of
 from thatch.model.language.truths import FLIPPED, NEVER, Truth, is_ordered, is_value, not_ordered
 from thatch.model.lines import Literal
-from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 
-__all__ = ["Operand", "Term", "combined", "compared", "is_one_of", "signed"]
+__all__ = ["compared", "condition_of", "is_one_of"]
 
-Constant = Fraction | str | bool | None  # None is unknown
 _ORDERS = ("<", "<=", ">", ">=")
-_MOST_BITS = 10_000  # of a number while arithmetic is carried out
 _UNKNOWN = Truth(NEVER, NEVER)
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """`factor * key + offset`; a plain one has no arithmetic around it, and may be any value."""
-
-    key: str
-    factor: Fraction = Fraction(1)
-    offset: Fraction = Fraction(0)
-    is_plain: bool = True
-    quoted: str | None = None  # the text, if it stands in double quotes
-
-    def condition(self) -> Truth:
-        """The attribute where a condition stands: unknown if it is no boolean."""
-        if not self.is_plain:
-            return _UNKNOWN
-        yes, no = (Compare(self.key, "=", value) for value in (True, False))
-        return Truth(yes, no)
-
-    def formula(self) -> Formula:
-        """The same as a formula."""
-        found: Formula = Variable(self.key)
-        if self.factor.numerator == 1 and self.factor != 1:
-            found = Operation("/", found, Numeral(Fraction(self.factor.denominator)))
-        elif self.factor != 1:
-            found = Operation("*", found, _number(self.factor))
-        if not self.offset:
-            return found
-        return Operation("+" if self.offset > 0 else "-", found, _number(abs(self.offset)))
-
-    def scaled(self, factor: Fraction) -> Term:
-        """Times a constant."""
-        return Term(self.key, self.factor * factor, self.offset * factor, is_plain=False)
-
-    def plus(self, other: Term) -> Term:
-        """Plus a term of the same attribute."""
-        return Term(self.key, self.factor + other.factor, self.offset + other.offset, is_plain=False)
-
-    def shifted(self, offset: Fraction) -> Term:
-        """Plus a constant."""
-        return Term(self.key, self.factor, self.offset + offset, is_plain=False)
-
-
-Operand = Term | Operation | Constant
-
-
-def _number(value: Fraction) -> Formula:
-    """A number as a formula: one that is no decimal as a fraction."""
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest == 1:
-        return Numeral(value)
-    return Operation("/", Numeral(Fraction(value.numerator)), Numeral(Fraction(value.denominator)))
-
-
-def _formula(operand: Term | Operation | Fraction) -> Formula:
-    if isinstance(operand, Term):
-        return operand.formula()
-    return operand if isinstance(operand, Operation) else _number(operand)
-
-
-def literal_of(constant: Constant) -> Literal:
-    """A constant as a literal of a filter; raises `OverflowError` beyond the doubles."""
-    if not isinstance(constant, Fraction):
-        return constant
-    if constant.denominator == 1 and MIN_INTEGER <= constant <= MAX_INTEGER:
-        return int(constant)
-    return canonical_number(float(constant))
-
-
-# --- arithmetic --------------------------------------------------------------------------------------------------
-
-
-def signed(operand: Operand, sign: str) -> Operand:
-    """`+` or `-` before an operand; unknown if it is no number."""
-    factor = Fraction(-1 if sign == "-" else 1)
-    if isinstance(operand, Term):
-        return operand.scaled(factor)
-    if isinstance(operand, Operation):
-        return Operation("*", Numeral(factor), operand) if sign == "-" else operand
-    return operand * factor if isinstance(operand, Fraction) else None
-
-
-def combined(left: Operand, sign: str, right: Operand) -> Operand:
-    """`left sign right`, unknown if that has no value; raises `OverflowError` if it has too many digits."""
-    found = _combined(left, sign, right)
-    parts = (found.factor, found.offset) if isinstance(found, Term) else (found,)
-    for each in parts:
-        if (
-            isinstance(each, Fraction)
-            and max(each.numerator.bit_length(), each.denominator.bit_length()) > _MOST_BITS
-        ):
-            raise OverflowError
-    return found
-
-
-def _combined(left: Operand, sign: str, right: Operand) -> Operand:
-    if any(each is None or isinstance(each, (str, bool)) for each in (left, right)):
-        return None
-    if isinstance(left, Fraction) and isinstance(right, Fraction):
-        return calculated(left, sign, right)
-    if isinstance(left, Term) and isinstance(right, Term) and left.key == right.key and sign in "+-":
-        return left.plus(right if sign == "+" else right.scaled(Fraction(-1)))
-    if isinstance(left, Term) and isinstance(right, Fraction) and sign != "%":
-        return _around(left, sign, right)
-    if isinstance(left, Fraction) and isinstance(right, Term) and sign in "+-*":
-        return right.scaled(left) if sign == "*" else _signed_term(right, sign).shifted(left)
-    return Operation(sign, _formula(left), _formula(right))  # type: ignore[arg-type]  # the rest has no such type
-
-
-def _signed_term(term: Term, sign: str) -> Term:
-    """A term behind a sign."""
-    return term.scaled(Fraction(1 if sign == "+" else -1))
-
-
-def _around(term: Term, sign: str, constant: Fraction) -> Operand:
-    """Arithmetic of an attribute and a constant behind it."""
-    if sign in "+-":
-        return term.shifted(constant if sign == "+" else -constant)
-    if sign == "/":
-        return term.scaled(1 / constant) if constant else None
-    return term.scaled(constant)
+def condition_of(term: Term) -> Truth:
+    """An attribute where a condition stands: unknown if it is no boolean."""
+    if not term.is_plain:
+        return _UNKNOWN
+    yes, no = (Compare(term.key, "=", value) for value in (True, False))
+    return Truth(yes, no)
 
 
 # --- comparisons -------------------------------------------------------------------------------------------------
@@ -176,11 +52,11 @@ def compared(left: Operand, operator: str, right: Operand) -> Truth:
         elif left.is_plain and right.is_plain:
             return _beside_another(left.key, operator, right.key)
         else:
-            return _beside_formula(left, operator, right)
+            return _besideformula_of(left, operator, right)
     if left is None or right is None:
         return _UNKNOWN
     if isinstance(left, Operation) or isinstance(right, Operation):
-        return _beside_formula(left, operator, right)
+        return _besideformula_of(left, operator, right)
     if isinstance(left, Term):
         return _UNKNOWN if isinstance(right, Term) else _beside(left, operator, right)
     if isinstance(right, Term):
@@ -199,13 +75,13 @@ def _beside_itself(left: Term, operator: str, right: Term) -> Truth:
     return Truth(Or(tuple(each.yes for each in parts)), Or(tuple(each.no for each in parts)))
 
 
-def _beside_formula(left: Operand, operator: str, right: Operand) -> Truth:
+def _besideformula_of(left: Operand, operator: str, right: Operand) -> Truth:
     """A comparison in which a side is more than a term, or both are: false beside text and booleans."""
     if isinstance(left, (str, bool)):
         return _when(_known(right), value=operator == "!=")
     if isinstance(right, (str, bool)):
         return _when(_known(left), value=operator == "!=")
-    both = compare_formulas(_formula(left), operator, _formula(right))  # type: ignore[arg-type]  # nothing else is left
+    both = compare_formulas(formula_of(left), operator, formula_of(right))  # type: ignore[arg-type]  # nothing else is left
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Term) and one.is_plain:
             of_two_types = And((_known(other), Or((_is_text(one.key), _is_boolean(one.key)))))
@@ -280,12 +156,9 @@ def _beside(attribute: Term, operator: str, constant: Constant) -> Truth:
     number = _is_number(attribute.key)
     if not isinstance(constant, Fraction):
         return _when(number, value=operator == "!=")
-    rest = constant - attribute.offset
     if not attribute.factor:
-        return _when(number, value=_holds(Fraction(0), operator, rest))
-    if attribute.factor < 0:
-        operator = FLIPPED[operator]
-    bound = literal_of(rest / attribute.factor)
+        return _when(number, value=_holds(Fraction(0), operator, constant - attribute.offset))
+    operator, bound = bound_of(attribute, operator, constant)
     yes = Compare(attribute.key, operator, bound)
     if operator in _ORDERS:
         return Truth(yes, not_ordered(attribute.key, operator, bound))

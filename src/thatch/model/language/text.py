@@ -8,6 +8,7 @@
                 | "within" "(" attribute "," attribute "," shape ")"
                 | "formula" "(" sum ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") sum ")"
                 | attribute comparison
+                | sum ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") sum
                 | "anywhere" "(" ")" texts | "lower" "(" "anywhere" "(" ")" ")" texts
     comparison  = ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") (literal | other)
                 | ["not"] "between" literal "and" literal
@@ -56,15 +57,17 @@ from thatch.model.expressions import (
     membership,
     network,
 )
+from thatch.model.language.anywhere import read_texts
 from thatch.model.language.formulas import read_formulas
-from thatch.model.language.reading import COMPARISONS, END, UNREAD, Reader, plain_literal
+from thatch.model.language.reading import COMPARISONS, END, UNREAD, plain_literal
+from thatch.model.language.sums import SumReader
 from thatch.model.lines import Literal
 from thatch.model.names import ANYWHERE, base_of, key_of
 from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.regexes import regex
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
-from thatch.model.wildcards import escape_wildcard, wildcard
+from thatch.model.wildcards import wildcard
 
 __all__ = ["MAX_LENGTH", "MAX_NESTING", "check_text", "expression_of_text"]
 
@@ -110,7 +113,10 @@ def check_text(source: object, name: str) -> None:
         raise FilterError("text without lone surrogates", shown(source))
 
 
-class _Parser(Reader):
+_CONDITIONS = frozenset(("not", "true", "false", "exists", "cidr", "within"))
+
+
+class _Parser(SumReader):
     """One parse of one text."""
 
     __slots__ = ()
@@ -153,6 +159,8 @@ class _Parser(Reader):
                 self.index += 2
                 return self._between(token)
         word = token.lower()
+        if word not in _CONDITIONS and self.starts_sum():
+            return self.compared_sums()
         if word in ("not", "("):
             if depth >= MAX_NESTING:
                 raise FilterTooLargeError("levels of nesting", depth + 1, MAX_NESTING, self.where())
@@ -171,6 +179,9 @@ class _Parser(Reader):
         if value is UNREAD:
             return self._compared(name, operator)
         self.index += 1
+        if self.goes_on():
+            self.index -= 3
+            return self.compared_sums()
         return Compare(name, operator, value)
 
     def _condition(self, word: str) -> Expression:
@@ -191,7 +202,7 @@ class _Parser(Reader):
             if word == "formula":
                 return read_formulas(self)
         key = self.attribute(or_anywhere=True)
-        return self._tail(key) if base_of(key) != ANYWHERE else self._texts(key)
+        return self._tail(key) if base_of(key) != ANYWHERE else read_texts(self, key)
 
     def _tail(self, key: str) -> Expression:
         """What is said of an attribute."""
@@ -225,38 +236,12 @@ class _Parser(Reader):
             self.refuse_operator(key)
         return Not(condition) if negated else condition
 
-    def _texts(self, key: str) -> Expression:
-        """What is said of all texts of an event."""
-        words = [each.lower() for each in self.tokens[self.index : self.index + 2]]
-        if words[0] not in ("=", "like", "~", "!~", "in") and words not in (["not", "in"], ["not", "like"]):
-            self.refuse(
-                "`like`, `~`, `=` or `in` and text", f"For none of the texts, write `not ({key} = 'a')`."
-            )
-        negated = words[0] in ("not", "!~")
-        self.index += 1 + (words[0] == "not")
-        word = words[words[0] == "not"]
-        if word == "like":
-            found: Expression = Matches(key, self.pattern())
-        elif word in ("~", "!~"):
-            found = Matches(key, self.pattern(regex))
-        elif word == "=":
-            found = Matches(key, wildcard(escape_wildcard(self.quoted_text("text in single quotes"))))
-        else:
-            found = Or(self._listed_texts(key))
-        return Not(found) if negated else found
-
-    def _listed_texts(self, key: str) -> tuple[Expression, ...]:
-        self.take("(", "`(`")
-        found: list[Expression] = []
-        while not found or self.tokens[self.index] == ",":
-            self.index += bool(found)
-            found.append(Matches(key, wildcard(escape_wildcard(self.quoted_text("text in single quotes")))))
-        self.take(")", "`,` or `)`")
-        return tuple(found)
-
     def _compared(self, key: str, operator: str) -> Expression:
         start = self.index
         if self.is_attribute():
+            if self.goes_on(1):
+                self.index -= 2
+                return self.compared_sums()
             return self._pair(key, operator)
         key, value = self.literal(key)
         if value is None:
@@ -267,7 +252,6 @@ class _Parser(Reader):
         return Compare(key, operator, value)
 
     def _pair(self, key: str, operator: str) -> Expression:
-        """Two attributes."""
         start = self.index
         other = self.other()
         try:
