@@ -139,3 +139,45 @@ def test_as_names_of_outputs(tmp_path):
         engine.save(path)
         assert [each.name for each in path.parent.iterdir()] == [path.name]
         path.unlink()
+
+
+def test_in_windows_and_their_alerts(tmp_path):
+    for name in NAMES:
+        quoted = "'" + name.replace("'", "''") + "'"
+        window = thatch.Window.count(1, 5, by=name, of=[name])
+        assert (
+            thatch.Window.parse(f"count 1 of {quoted} in 5s by {thatch.attr(name).key}").rule == window.rule
+        )
+        window.save(tmp_path / "window", overwrite=True)
+        (alert,) = thatch.Window.open(tmp_path / "window").add({"time": 1, name: name}, [name])
+        assert alert.key == {name: name}
+    rows = [{"subscription": name, "filter": str(each)} for name, each in filters().items()]
+    (tmp_path / "subs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "events.jsonl").write_text(json.dumps({"time": 1, **EVENT}), encoding="utf-8")
+    asked = (
+        "match",
+        "subs.jsonl",
+        "events.jsonl",
+        "--window",
+        f"count 1 in 5s by {thatch.attr(NAMES[0]).key}",
+    )
+    ran = run_here(tmp_path, *asked)
+    alerts = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert {each["subscription"] for each in alerts} == set(NAMES)
+    assert all(each["key"] == {NAMES[0]: NAMES[0]} for each in alerts)
+    assert all(line.isprintable() for line in ran.stdout.split("\n"))
+    run_here(tmp_path, *asked, "--out", "alerts.parquet")
+    found = pq.read_table(tmp_path / "alerts.parquet").column("subscription").to_pylist()
+    assert sorted(found) == sorted(NAMES)
+
+
+def test_in_rules():
+    engine = thatch.Engine(background=False)
+    for number in range(300):  # so many that filters are kept as rules
+        engine.subscribe(f"other {number}", f"x like '%a_{number}%'")
+    for name in NAMES:
+        engine.subscribe(name, thatch.attr(name).lower().contains(name.casefold()))
+    for _ in range(40):
+        assert engine.match(EVENT) == list(NAMES)
+    engine.compact()
+    assert engine.match(EVENT) == list(NAMES)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from thatch import parse
 from thatch.compiled.cpython import is_readable
-from thatch.matching.segments import SegmentIndex, reading
+from thatch.errors import EventError
+from thatch.matching.segments import SegmentIndex, encoding, reading
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.encoding import Encoder
 from thatch.matching.segments.reading import OTHER, PlainReader
@@ -175,6 +176,18 @@ def test_events_of_too_many_parts_are_read_with_care() -> None:
     shared = [0] * 100_000
     assert python._plain({f"k{number}": shared for number in range(MAX_PARTS // len(shared) - 1)}) == 0
     assert python._plain({f"k{number}": shared for number in range(MAX_PARTS // len(shared))}) == -1
+
+
+def test_more_text_than_kernels_can_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "_MOST_TEXT", 100_000)
+    index = SegmentIndex()
+    index.extend({0: parse("x = 'a'"), 1: parse("lower(x) like '%c%'")})
+    for _ in range(40):
+        assert index.view.match_plain({"x": "c"}, list) == [1]
+        for event in ({"x": "c" * 110_000}, {"x": ["c" * 60_000, "c" * 60_000]}):
+            with pytest.raises(EventError, match="more than 50,000 bytes"):
+                index.view.match_plain(event, list)
+    assert len(index._pool.every) <= 1
 
 
 def test_events_that_other_threads_change_are_read_without_harm() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thatch.compiled.cpython import is_readable
+from thatch.errors import EventError
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.draft import packer
 from thatch.matching.segments.reading import GROW, PlainReader
@@ -33,13 +34,12 @@ _NUMERIC = frozenset({int, float})
 _TEXT = frozenset({str})
 _LONGEST = 100_000  # elements of a list; longer ones are read as records
 _ROWS, _TEXT_ROOM = 256, 4_096  # rows, and bytes of text, for which there is room at first
+_MOST_TEXT = 1 << 31  # bytes: kernels find texts by numbers of 32 bits
 _MOST_KEPT = 1 << 20  # for which room is kept when an event is done
 _FIRST_READ = 32  # event for which the kernel that reads dicts is worth loading
 _MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
-
 Derived = tuple[tuple[str, int], ...]  # derived attributes: their keys and numbers
-
 
 # For events of nothing but numbers.
 _PLAIN = [struct.Struct(f"={rows}d{rows}i").pack_into for rows in range(_ROWS + 1)]
@@ -58,6 +58,8 @@ class Encoder:
 
     def grow(self, rows: int, text: int) -> None:
         """Make room for so many rows and bytes of text; `buffers` are new then."""
+        if text > _MOST_TEXT:
+            raise EventError(f"The texts of an event have more than {_MOST_TEXT // 2:,} bytes together")
         self._is_large = rows > _MOST_KEPT or text > _MOST_KEPT
         self._raw = bytearray(24 * rows)
         self._words = bytearray(text)
@@ -116,10 +118,7 @@ class Encoder:
 
     def _make_room(self, rows: int) -> None:
         """Make room for so many rows or, if there is, for more text."""
-        if rows > self.rows:
-            self.grow(rows, len(self._words))
-        else:
-            self.grow(self.rows, 2 * len(self._words))
+        self.grow(max(rows, self.rows), len(self._words) * (1 if rows > self.rows else 2))
 
     def _plain(self, event: dict[str, Any]) -> int:
         """The same in Python."""
