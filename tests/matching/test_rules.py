@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -180,3 +181,19 @@ def test_a_pattern_that_fails_in_one_text_may_hold_in_another():
 def test_filters_survive_their_ways_out_of_the_process(text):
     parsed = thatch.parse(text)
     assert pickle.loads(pickle.dumps(parsed)) == parsed == Filter.of(expression_of(str(parsed)))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["%" + "a" * 60 + "_b%", "%" + "a" * 50_000 + "b%", "%" + "a%" * 1_500 + "b", "%" + "a_" * 2_000 + "b%"],
+)
+def test_long_patterns_take_time_that_grows_with_the_text_alone(pattern):
+    engine = thatch.Engine(background=False)
+    for number in range(300):
+        engine.subscribe(f"o{number}", f"y like '%word{number}%'")
+    engine.subscribe("slow", thatch.attr("x").like(pattern))
+    engine.compact()
+    assert engine.match({"x": "a"}) == []  # with all kernels there
+    began = time.process_time()
+    assert engine.match({"x": "a" * 500_000}) == []
+    assert time.process_time() - began < 2  # the product of both lengths would take minutes

@@ -90,4 +90,6 @@ def _compiled(text: str) -> Any:
     except re2.error as error:
         reason = error.args[0] if error.args else error
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
+        if "too large" in str(reason):
+            raise ValueError("a regular expression that takes at most 8 MB compiled") from None
         raise ValueError(f"a regular expression in RE2's syntax ({reason})") from None

@@ -155,6 +155,9 @@ class _Parser(SumReader):
             operator = COMPARISONS.get(following)
             if operator is not None and key_of(token) == token:
                 return self._comparison(token, operator)
+            if following == "like" and key_of(token) == token:
+                self.index += 2
+                return Matches(token, self.pattern())
             if following == "between" and key_of(token) == token:
                 self.index += 2
                 return self._between(token)
