@@ -33,6 +33,10 @@ BROKEN = {
         {"src/thatch/one/__init__.py": "", "src/thatch/one/only.py": ""},
         "src/thatch/one: a package with a single module (only.py)",
     ),
+    "a number of two decisions": (
+        {"docs/decisions/0001-one.md": "", "docs/decisions/0001-other.md": ""},
+        "decision 0001 is there 2 times",
+    ),
     "a class name twice": (
         {"src/thatch/other.py": "class Wrong: ...\n"},
         "class Wrong is defined 2 times: src/thatch/errors.py:1, src/thatch/other.py:1",
