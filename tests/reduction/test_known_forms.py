@@ -96,3 +96,11 @@ def test_one_pattern_inside_another_is_covered_pairwise():
         link.add(f"wide {number}", f"x like '%word{number}-%'")
         link.add(f"narrow {number}", f"x like '%a word{number}- of%' and y = {number}")
     assert len(link.active) == len(link.passive) == 200
+
+
+def test_checks_of_one_attribute_that_are_no_patterns_are_kept_apart():
+    link = ForwardingSet(Exact())
+    link.add("arithmetic", "x * x > 2")
+    link.add("pattern", "x like '%a%'")
+    assert link.add("narrow", "x like '%ab%'").forward == ()
+    assert link.add("same", "x * x > 2 and y = 1").forward == ()

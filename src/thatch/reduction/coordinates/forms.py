@@ -33,9 +33,8 @@ class KnownForms:
         self._checks: list[tuple[WildcardCheck, TextSet]] = []
         self._by_needle: dict[tuple[bool, str], list[tuple[WildcardCheck, TextSet]]] = {}
 
-    def add(self, check: Residual) -> None:
+    def add(self, check: WildcardCheck) -> None:
         """Note a check, which is not negated."""
-        assert isinstance(check, WildcardCheck)
         ((part,),) = clauses_of([ValueTest(check.key, EMPTY, frozenset([check.pattern]))]).clauses
         found = (check, part)
         self._checks.append(found)

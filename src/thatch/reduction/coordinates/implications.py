@@ -14,7 +14,7 @@ from thatch.model.conjunctions import Conjunction, implied_constraint, points_of
 from thatch.model.derived import derive
 from thatch.model.lines import WHOLE, Constraint, Cut
 from thatch.model.names import base_of
-from thatch.model.residuals import AnywhereCheck, Residual, WithinCheck
+from thatch.model.residuals import AnywhereCheck, Residual, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of
 from thatch.model.shape_relations import are_apart, lies_inside
 from thatch.reduction.coordinates.forms import KnownForms
@@ -45,7 +45,8 @@ class Implications:
             if len(key.keys) == 1 and not isinstance(key, AnywhereCheck):
                 base = base_of(key.keys[0])
                 self._checks.setdefault(base, []).append(key)
-                self._forms.setdefault(base, KnownForms()).add(key)
+                if isinstance(key, WildcardCheck):
+                    self._forms.setdefault(base, KnownForms()).add(key)
             elif isinstance(key, WithinCheck):
                 self._shapes.setdefault(key.keys, []).append(key)
         elif key[-1] == ")":
@@ -86,7 +87,8 @@ class Implications:
         bases = {base_of(key) for key, _ in conjunction.constraints}
         for base in bases.intersection(self._checks):
             yield from self._checks_of_values(conjunction, base, own)
-            yield from self._forms[base].checks_of(conjunction, base, own, self._schema)
+            if base in self._forms:
+                yield from self._forms[base].checks_of(conjunction, base, own, self._schema)
 
     def _checks_of_shape(self, own: WithinCheck) -> Iterator[Residual]:
         """Checks of shapes around one that places lie in, or apart from it; or inside one that they do not lie in."""
