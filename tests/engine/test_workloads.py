@@ -15,6 +15,7 @@ from thatch.workloads import NAMES, generate
 COUNT = 1_500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_engine_batches_and_the_simple_index_agree(name: str) -> None:
     workload = generate(name, COUNT, 60, 11)

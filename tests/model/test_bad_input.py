@@ -353,6 +353,7 @@ def test_a_bad_event_is_refused_soon(name):
         made.matches(event)
 
 
+@pytest.mark.slow
 def test_many_lists_in_one_event_cost_linear_time():
     event = {f"l{number}": [1] for number in range(10_000)}
     assert parsed("l5 = 1").matches(event)

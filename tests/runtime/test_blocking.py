@@ -109,8 +109,8 @@ def test_ctrl_c_while_reading_takes_no_event_along():
         events = desk.subscribe("x >= 0")
         for number in range(5):
             timer = threading.Timer(0.02, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
-            timer.start()
-            with pytest.raises(KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - on a busy machine it comes before `next`
+                timer.start()
                 events.next(timeout=30)
             timer.join()
             desk.publish({"x": number})

@@ -125,6 +125,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_matchers_are_read_or_refused_in_time(name):
     began = time.process_time()

@@ -79,6 +79,7 @@ def test_an_error_in_an_object_tells_its_path_alone():
     assert str(caught.value).endswith(" - at x.numeric")
 
 
+@pytest.mark.slow
 def test_many_names_of_which_the_last_is_there_twice_are_refused_in_time():
     names = ",".join(f'"{number}":[1]' for number in range(50_000))
     began = time.process_time()
