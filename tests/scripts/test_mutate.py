@@ -47,10 +47,11 @@ def test_every_change_in_the_lists_applies() -> None:
 
 @pytest.mark.slow
 def test_what_tests_notice_is_killed_and_what_they_do_not_has_survived(tmp_path: Path) -> None:
-    root = made(tmp_path, ("minus", "+", "-"), ("times", "+", "*"))
+    crash = "* __import__('os').abort() *"
+    root = made(tmp_path, ("minus", "+", "-"), ("times", "+", "*"), ("crash", "+", crash))
     done = mutate("--root", root, "--workers", 1)
-    assert [line.split()[0] for line in done.stdout.splitlines()[:2]] == ["killed", "survived"]
-    assert done.stdout.splitlines()[-1].split() == ["all", "1", "of", "2", "killed,", "50%"]
+    assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == ["killed", "survived", "killed"]
+    assert done.stdout.splitlines()[-1].split() == ["all", "2", "of", "3", "killed,", "67%"]
     assert done.returncode == 1
     assert (root / "src" / "small.py").read_text() == SOURCE
 
