@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from thatch.model.asked import Asked, fixed_order, is_met, parts_of
 from thatch.model.lines import BOTTOM, COMPARABLE, Cut, intersect_all
-from thatch.model.names import base_of
+from thatch.model.names import base_of, key_of
 from thatch.model.placed_checks import place_anywhere, place_compared, spot, test_of_one, texts_exclude
 from thatch.model.places import find_place, has_no_place
 from thatch.model.residuals import PairCheck, Residual, WithinCheck, implies
@@ -92,7 +92,7 @@ class EventSearch:
         self._schema = schema
         self._wanted = list(wanted)
         self._excluded: list[Tree] = []
-        self._named = set().union(*map(bases_of, self._wanted))
+        self._named = set(map(key_of, schema or ())).union(*map(bases_of, self._wanted))
         self._most_steps = _MOST_STEPS if budget is None else budget
         self.steps_taken = 0
         self._letters = Steps(_MOST_LETTERS)
@@ -341,9 +341,8 @@ class EventSearch:
         for pair, checks in state.checks.items():
             self._place_pair(state, pair, [check for check, _ in checks], places, unknown)
         others = [check for check, _ in state.others]
-        place_compared(
-            others, {base: [test for test, _ in each] for base, each in state.tests.items()}, places, unknown
-        )
+        known = {base: [test for test, _ in each] for base, each in state.tests.items()}
+        place_compared(others, known, places, unknown, self._schema)
         place_anywhere(others, places, unknown, self._named)
         return {base: place for base, place in places.items() if place != BOTTOM}, unknown
 

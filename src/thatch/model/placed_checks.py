@@ -10,11 +10,13 @@ from thatch.model.lines import BOTTOM, RANK_TEXT, RANK_TEXTS, WHOLE, Cut, inters
 from thatch.model.names import ANYWHERE, base_of, derived_key
 from thatch.model.regexes import Pattern, Regex
 from thatch.model.residuals import AnywhereCheck, Residual
-from thatch.model.simplest import simplest_points
+from thatch.model.schema import Schema, line_of
+from thatch.model.simplest import is_of_type, simplest_points
 from thatch.model.texts import lies_inside
 from thatch.model.texts.letters import fresh_letter
 from thatch.model.texts.sets import TextSet, generic_text
 from thatch.model.trees import ValueTest
+from thatch.model.types import Line
 
 __all__ = ["place_anywhere", "place_compared", "spot", "test_of_one", "texts_exclude"]
 
@@ -39,6 +41,7 @@ def place_compared(
     tests: Mapping[str, Sequence[ValueTest]],
     places: dict[str, Cut],
     unknown: set[str],
+    schema: Schema | None,
 ) -> None:
     """Choose other values of attributes where they do not compare as they must."""
     compared = [check for check in checks if not isinstance(check, AnywhereCheck)]
@@ -48,13 +51,10 @@ def place_compared(
             continue
         found = None
         if unknown.isdisjoint(bases) and len(bases) <= _MOST_COMPARED:
-            values = dict.fromkeys(
-                each for base in bases for each in _values(base, tests.get(base, ()), places)
-            )
-            tried = (
-                {**places, **dict(zip(bases, chosen, strict=True))}
-                for chosen in product(values, repeat=len(bases))
-            )
+            own = [list(_values(base, tests.get(base, ()), places, line_of(base, schema))) for base in bases]
+            values = dict.fromkeys(each for some in own for each in some)
+            typed = [[each for each in values if is_of_type(each, line_of(base, schema))] for base in bases]
+            tried = ({**places, **dict(zip(bases, chosen, strict=True))} for chosen in product(*typed))
             found = next((each for each in tried if _all_hold(each, bases, tests, compared)), None)
         if found is None:
             unknown.update(bases)
@@ -76,10 +76,12 @@ def _holds(check: Residual, places: Mapping[str, Cut]) -> bool:
     return check.holds([spot(key, places) for key in check.keys])
 
 
-def _values(base: str, tests: Sequence[ValueTest], places: Mapping[str, Cut]) -> Iterator[Cut]:
+def _values(
+    base: str, tests: Sequence[ValueTest], places: Mapping[str, Cut], line: Line | None
+) -> Iterator[Cut]:
     yield places.get(base, BOTTOM)
     own = intersect_all([WHOLE, WHOLE, *(test.hull() for test in tests if test.key == base)])
-    yield from islice(simplest_points(own), _MOST_VALUES)
+    yield from islice(simplest_points(own, line), _MOST_VALUES)
 
 
 # --- words in any text -----------------------------------------------------------------------------------------------

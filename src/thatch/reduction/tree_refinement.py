@@ -51,11 +51,12 @@ def decide_by_events(filter: Filter, others: MatchingOthers, budget: float | Non
         event = event_at(found.places)
         matching = list(islice(others.find_matching(event), _AT_ONCE))
         if not matching:
-            assert filter.matches(event), "an event of the filter"
+            if not filter.matches(event):
+                break  # values that are read otherwise than they were written prove nothing
             return Verdict(covered=False, certain=True, decided_by="event_search", witness=event, work=work)
         fresh = [(name, each) for name, each in matching if name not in names]
         if not fresh:
-            break  # it was excluded and matches: values that are read otherwise than they were written
+            break  # the same
         for name, each in fresh:
             names[name] = None
             search.exclude(each.tree)
