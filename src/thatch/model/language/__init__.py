@@ -77,7 +77,7 @@ def parse(
     if language is not None and isinstance(source, (str, Mapping)):
         return Filter.of(language_called(language).read(source, pipeline), schema)
     if schema is None and isinstance(source, str) and len(source) <= MAX_LENGTH and is_text(source):
-        conjunction = quick_conjunction(source)
+        conjunction = quick_conjunction(source) if " or " not in source else None
         if conjunction is not None:
             return Filter((conjunction,), None, ())
     if schema is None and type(source) is dict:

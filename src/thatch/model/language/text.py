@@ -155,6 +155,11 @@ class _Parser(SumReader):
             operator = COMPARISONS.get(following)
             if operator is not None and key_of(token) == token:
                 return self._comparison(token, operator)
+            if following == "(" and token == "lower":
+                name, *rest = self.tokens[self.index + 2 : self.index + 5]
+                if rest == [")", "like"] and name and key_of(name) == name:
+                    self.index += 5
+                    return Matches(f"lower({name})", self.pattern())
             if following == "like" and key_of(token) == token:
                 self.index += 2
                 return Matches(token, self.pattern())
