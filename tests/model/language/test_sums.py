@@ -73,7 +73,7 @@ def test_arithmetic_is_moved_to_the_other_side(text, folded):
     ("text", "words"),
     [
 
-        ("x / 0 > 1", "a divisor other than 0"), ("x - x > 1", "leaves no attribute"), ("1 + 1 > 2", "an attribute"),
+        ("x / 0 > 1", "a divisor other than 0"), ("detail-type = 5", "An attribute called detail-type"), ("x - x > 1", "leaves no attribute"), ("1 + 1 > 2", "an attribute"),
         ("x + 'a' > 1", "an attribute"), ("x + lower(x) > 1", "no functions"),
         ("x * 1e-300 * 1e-300 > 1e300", "in the range of a double"), ("x * 2 between 1 and 2", "after arithmetic"),
         ("x * 1e-99999999 > 2", "range of a double"), ("(" * 300 + "x * 2" + ")" * 300 + " > 5", "levels of nesting"),

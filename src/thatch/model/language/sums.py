@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from itertools import pairwise
 
 from thatch.errors import FilterError, FilterTooLargeError
 from thatch.model.expressions import Compare, Expression, compare_formulas
@@ -15,13 +17,18 @@ __all__ = ["SumReader"]
 
 _SIGNS = frozenset("+-*/%")
 _PARTS = frozenset("+-*/%()")
+_DASHED = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(?:-[A-Za-z_][A-Za-z0-9_.]*)+")
 _MOST_LOOKED_AT = 1_000  # tokens, to see whether a bracket is one of arithmetic
 
 
 class SumReader(Reader):
     """Reads comparisons with arithmetic."""
 
-    __slots__ = ()
+    __slots__ = ("_dashed",)
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._dashed: set[str] | None = None
 
     def goes_on(self, ahead: int = 0) -> bool:
         """Whether what comes next, or after so many tokens, carries on with arithmetic: an operator, or a number with a sign."""
@@ -35,7 +42,17 @@ class SumReader(Reader):
             return self._is_bracketed_sum()
         if token[:1].isdigit() or token[:1] in ("+", "-", "."):
             return self._has_attribute()
-        return (token[:1].isalpha() or token[:1] in ("_", '"')) and self.goes_on(1)
+        return (token[:1].isalpha() or token[:1] in ("_", '"')) and self.goes_on(1) and not self._is_dashed()
+
+    def _is_dashed(self) -> bool:
+        """Whether `detail-type` comes next: more likely a name that needs quotes than a difference, which has blanks."""
+        first, sign, second = self.tokens[self.index : self.index + 3]
+        if sign != "-" or not (second[:1].isalpha() or second[:1] == "_"):
+            return False
+        if self._dashed is None:
+            parts = [each.split("-") for each in _DASHED.findall(self.text)]
+            self._dashed = {f"{one}-{other}" for each in parts for one, other in pairwise(each)}
+        return f"{first}-{second}" in self._dashed
 
     def _is_bracketed_sum(self) -> bool:
         """Whether an open bracket holds arithmetic, and no condition."""
