@@ -163,6 +163,7 @@ BAD_TEXTS = {
     "text after it": ('{"x": ["a"]} x', "JSON"),
     "a second object": ('{"x": ["a"]}{"x": ["b"]}', "JSON"),
     "NaN": ('{"x": [NaN]}', "a JSON number"),
+    "NaN before other letters": ('{"x":NaNnull]}', "a JSON number"),
     "infinity": ('{"x": [{"numeric": ["<", Infinity]}]}', "a JSON number"),
     "minus infinity": ('{"x": [-Infinity]}', "a JSON number"),
     "a number past every double": ('{"x": [1e999]}', "range of a double"),

@@ -64,7 +64,9 @@ def twin_in(text: str) -> PatternError:
 
 def constant_in(text: str) -> PatternError:
     """The error of the first `NaN` or infinity, which Python reads but JSON does not have."""
-    found = next(each for each in _TOKEN.finditer(text) if each.group(1) in _CONSTANTS)
+    found = next(
+        each for each in _TOKEN.finditer(text) if (each.group(1) or "").startswith(_CONSTANTS)
+    )  # Python reads it at the start of `NaNx`, too
     return PatternError("a JSON number", found.group(1), "", *_line_and_column(text, found.start(1)))
 
 
