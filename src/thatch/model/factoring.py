@@ -43,7 +43,6 @@ from thatch.model.lines import (
     difference,
     intersect,
     intersect_all,
-    intervals,
     prefix_interval,
     union,
 )
@@ -52,8 +51,8 @@ from thatch.model.regexes import Pattern
 from thatch.model.residuals import AnywhereCheck, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
+from thatch.model.text_ends import ends_of, is_reversed
 from thatch.model.trees import ALWAYS, NEVER, AllOf, AnyOf, Tree, ValueTest, leaves_of
-from thatch.model.wildcards import escape_wildcard, wildcard
 
 __all__ = ["MAX_LEAVES", "factor", "tree_of"]
 
@@ -92,35 +91,7 @@ def tree_of(conjunctions: Sequence[Conjunction], schema: Schema | None) -> Tree:
 
 def _tests_of(conjunction: Conjunction) -> Iterator[Tree]:
     for key, constraint in conjunction.constraints:
-        yield _ends_of(key, constraint) or ValueTest(key, constraint)
-
-
-def _ends_of(key: str, constraint: Constraint) -> ValueTest | None:
-    """How a text ends, or does not end, if a constraint on the reversed text says just that."""
-    if not key.startswith("reverse("):
-        return None
-    own, others = intersect(constraint, TEXTS), difference(constraint, TEXTS)
-    for negated, part in ((False, own), (True, difference(TEXTS, own))):
-        starts = [
-            low for low, high in intervals(part) if len(low) == 3 and (low, high) == prefix_interval(low[1])
-        ]
-        if part and 2 * len(starts) == len(part):
-            ends = frozenset(wildcard("%" + escape_wildcard(low[1][::-1])) for low in starts)
-            return ValueTest(
-                key[len("reverse(") : -1], union((others, TEXTS)) if negated else others, ends, negated
-            )
-    return None
-
-
-def _is_reversed(tree: Tree) -> bool:
-    """Whether a test of a reversed text says just how the text ends."""
-    return type(tree) is ValueTest and not tree.patterns and _ends_of(tree.key, tree.constraint) is not None
-
-
-def _reversed_back(tree: Tree) -> Tree:
-    return (
-        _ends_of(tree.key, tree.constraint) or tree if type(tree) is ValueTest and not tree.patterns else tree
-    )
+        yield ends_of(key, constraint) or ValueTest(key, constraint)
 
 
 def _checks_of(conjunction: Conjunction) -> Iterator[Tree]:
@@ -181,7 +152,24 @@ class _Factoring:
             constraint = tighten(in_image(key, constraint), line_of(key, self.schema))
         if not constraint:
             return NEVER
-        return _ends_of(key, constraint) or ValueTest(key, constraint)
+        return self._ends(key, constraint) or ValueTest(key, constraint)
+
+    def _ends(self, key: str, constraint: Constraint) -> Tree | None:
+        """How a text ends or does not end, as a test of the text itself, which has types of its own."""
+        found = ends_of(key, constraint)
+        if found is None or self.schema is None:
+            return found
+        line = line_of(found.key, self.schema)
+        within = tighten(found.hull(), line)
+        if not intersect(within, TEXTS):
+            return ValueTest(found.key, within) if within else NEVER
+        own = ValueTest(found.key, tighten(found.constraint, line), found.patterns, found.negated)
+        return self._resolved(own, within)
+
+    def _reversed_back(self, tree: Tree) -> Tree:
+        if type(tree) is not ValueTest or tree.patterns:
+            return tree
+        return self._ends(tree.key, tree.constraint) or tree
 
     def _like(self, key: str, pattern: Pattern, within: Constraint, *, negated: bool) -> Tree:
         """Text of a pattern's form, or (negated) what is `within` and not of that form."""
@@ -247,8 +235,8 @@ class _Factoring:
             found.update(own if len(own) == 1 else self._any_of_one(key, own))
             if ALWAYS in found:
                 return ALWAYS
-        if any(map(_is_reversed, found)):
-            return self.any_of([*(_reversed_back(each) for each in found), *others])
+        if any(map(is_reversed, found)):
+            return self.any_of([*map(self._reversed_back, found), *others])
         # An alternative with more conditions adds nothing to one with fewer.
         found.update(
             each for each in others if not (type(each) is AllOf and not each.children.isdisjoint(found))
@@ -297,8 +285,8 @@ class _Factoring:
             found: set[Tree] = set()
             for key, own in tests.items():
                 found.update(own if len(own) == 1 else self._all_of_one(key, own))
-            if any(map(_is_reversed, found)):
-                return self.all_of([*(_reversed_back(each) for each in found), *others])
+            if any(map(is_reversed, found)):
+                return self.all_of([*map(self._reversed_back, found), *others])
             checks = [each for each in others if type(each) is WithinCheck]
             if NEVER in found or NEVER in others or not self._may_hold(found, checks):
                 return NEVER
