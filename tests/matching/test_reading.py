@@ -260,21 +260,26 @@ def rows_of(event: dict[Any, Any], attributes: Attributes) -> Rows | None:
         if type(name) is not str or not is_plain(name):
             return None
         is_named = attributes.by_name.get(name, -8) >= 0 or name in attributes.derived_by_name
-        more = rows_of_named(name, value, attributes) if is_named else rows_of_other(value, attributes)
+        more = (
+            rows_of_named(name, value, attributes)
+            if is_named
+            else rows_of_other(value, attributes, len(rows))
+        )
         if more is None:
             return None
         rows += more
     return rows
 
 
-def rows_of_other(value: Any, attributes: Attributes) -> Rows | None:
-    """The rows of a value that no filter names."""
-    if attributes.anywhere >= 0:
-        if not is_plain(value):
-            return None
-        return [(attributes.anywhere + 6, value)] if type(value) is str else []
-    ignored = value if type(value) is list and 0 < len(value) <= 1_000 else [value]
-    return [] if all(map(is_plain, ignored)) else None
+def rows_of_other(value: Any, attributes: Attributes, before: int) -> Rows | None:
+    """The rows of a value that no filter names, behind those of others."""
+    values = value if type(value) is list and 0 < len(value) <= 1_000 else [value]
+    if not all(map(is_plain, values)):
+        return None
+    if attributes.anywhere < 0:
+        return []
+    texts = [(attributes.anywhere + 6, each) for each in values if type(each) is str]
+    return None if type(value) is list and texts and before + len(texts) + 1 > encoding._ROWS else texts
 
 
 def rows_of_named(name: str, value: Any, attributes: Attributes) -> Rows | None:
@@ -306,6 +311,16 @@ def rows_of_named(name: str, value: Any, attributes: Attributes) -> Rows | None:
 @example(keys=["y", "reverse(y)"], some=[{"y": "ab"}, {"y": "é"}, {"y": 5}, {"y": None}, {"y": ""}])
 @example(keys=["reverse(y)"], some=[{"y": "ab"}, {"q": 1}])
 @example(keys=["x"], some=[{"y": 10**400}, {"y": [1, "\ud800"]}, {"y": []}, {"y": [[]]}, {"\ud800": 1}])
+@example(
+    keys=[ANYWHERE, "x"],
+    some=[
+        {"q": ["a", 1, "b"], "x": "c"},
+        {"q": ["a"] * 255},
+        {"q": ["a"] * 256},
+        {"q": ["a", "\ud800"]},
+        {"q": [[]]},
+    ],
+)
 @example(
     keys=[ANYWHERE, "x"], some=[{"q": "a", "x": "b", "r": 1}, {"q": [1]}, {"q": "\ud800"}, {"q": 10**400}]
 )

@@ -161,6 +161,28 @@ def _add_other(reader, rows, code, value):
 
 
 @subkernel
+def _add_texts(reader, rows, values, used):
+    """Take the texts of a list, in which other plain values may be, as some of all texts."""
+    size = size_of_list(values)
+    reader.parts += size
+    if size == 0 or size > reader.longest:
+        return np.int64(OTHER)
+    texts = reader.texts
+    for k in range(size):
+        value = item_of_list(values, k)
+        if _type_of(value) == reader.text_type:
+            row = rows + reader.texts - texts
+            if row + 2 > reader.codes_length:
+                return np.int64(OTHER)
+            used = _add_text(reader, row, reader.anywhere, _UNKNOWN, value, used)
+            if used < 0:
+                return used
+        elif not _is_plain(reader, value):
+            return np.int64(OTHER)
+    return used
+
+
+@subkernel
 def _add_unread(reader, rows, name, value, used):
     """Take a value that no filter names: as one of all texts, if filters look at those; bytes used then, or why not."""
     if _text_of(reader, name) == 0:
@@ -169,6 +191,8 @@ def _add_unread(reader, rows, name, value, used):
         return used if _may_be_ignored(reader, value) else np.int64(OTHER)
     if _type_of(value) == reader.text_type:
         return _add_text(reader, rows, reader.anywhere, _UNKNOWN, value, used)
+    if _type_of(value) == reader.list_type:
+        return _add_texts(reader, rows, value, used)
     return used if _is_plain(reader, value) else np.int64(OTHER)
 
 
