@@ -197,3 +197,30 @@ def test_long_patterns_take_time_that_grows_with_the_text_alone(pattern):
     began = time.process_time()
     assert engine.match({"x": "a" * 500_000}) == []
     assert time.process_time() - began < 2  # the product of both lengths would take minutes
+
+
+def test_tables_are_searched_for_all_texts_in_every_column():
+    engine = thatch.Engine(background=False)
+    for number in range(300):
+        engine.subscribe(f"s{number}", f"x = {number} and y like '%a%'")
+    engine.subscribe("any", "anywhere() like '%word%'")
+    engine.subscribe("folded", "lower(anywhere()) = 'word' and x > 1")
+    engine.subscribe("none", "not (anywhere() like '%a%') and x > 0")
+    engine.compact()
+    events = [
+        {"x": 1, "y": "ab", "q": "a word", "z": "n", "w": 5},
+        {"x": 2, "y": "cd", "q": "x", "z": "Word", "w": None},
+        {"x": 3, "y": "word", "q": None, "z": "n", "w": 7},
+        {"x": 4, "y": None, "q": "b", "z": None, "w": 7},
+    ]
+    table = pa.table({name: [event[name] for event in events] for name in events[0]})
+    table = table.set_column(3, "z", table["z"].dictionary_encode())
+    found = engine.match_batch(table, ordered=True).to_pylist()
+    assert [(each["event"], each["subscription"]) for each in found] == [
+        (0, "s1"), (0, "any"), (1, "folded"), (1, "none"), (2, "any"), (2, "folded"), (2, "none"), (3, "none"),
+    ]  # fmt: skip
+    assert found == [
+        {"event": number, "subscription": name}
+        for number, event in enumerate(events)
+        for name in engine.match(event)
+    ]

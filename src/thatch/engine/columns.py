@@ -50,7 +50,9 @@ def columns_of(table: pa.Table, nulls: str, attributes: Attributes) -> EventColu
         if number < 0 and not derived:
             if _is_beyond(table.column(name)):
                 return None  # the way row by row tells where
-            continue
+            if attributes.anywhere < 0 or not _is_text(table.schema.field(name).type):
+                continue
+            number = attributes.anywhere  # as one of all texts
         column = _read(_whole(table.column(name)), null, texts)
         if column is None:
             return None
@@ -91,6 +93,11 @@ def _record(table: pa.Table, nulls: str, event: int, names: Collection[str] | No
 def _is_plain(kind: pa.DataType) -> bool:
     value = kind.value_type if pt.is_dictionary(kind) else kind
     return any(is_type(value) for is_type in PLAIN_TYPES)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    value = kind.value_type if pt.is_dictionary(kind) else kind
+    return bool(pt.is_string(value) or pt.is_large_string(value) or pt.is_string_view(value))
 
 
 def _whole(column: pa.ChunkedArray) -> Any:

@@ -86,11 +86,12 @@ class _Matching:
 
     def _match_rules(self) -> Iterator[Part]:
         """Search the rules, and verify what is not sure."""
-        if self._view.fresh or self._view.shape.attributes.anywhere >= 0:  # some read what no column has
+        if self._view.fresh:
             yield from self._match_rules_one_by_one()
             return
         rules = self._room.rules
         rules.attach(self._view.shape.rules)
+        rules.learn(self._view.shape.attributes)
         counts, done = np.zeros(len(self._columns), np.int64), 0
         slots = self._room.spare("found", rules.most + _ROOM, np.int32)
         pending = np.empty((rules.most + 4_096, 2), np.int64)

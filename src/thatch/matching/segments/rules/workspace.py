@@ -107,7 +107,7 @@ class RuleWorkspace:
             self.event.source = buffers["words"]
         self.event.is_listed = 0
         if encoder.attributes.anywhere >= 0:
-            self._learn(encoder.attributes)
+            self.learn(encoder.attributes)
         tables = self._table, self._rule_tables, self._search_tables, self._count
         while (counts := search_rows(*tables, moment, rows, numeric)) in (GROW, NOT_ASCII):
             if counts == NOT_ASCII:
@@ -152,7 +152,7 @@ class RuleWorkspace:
         """What the last search leaves to verify, see `owner`."""
         return self._pending[: counts >> 32]
 
-    def _learn(self, attributes: Attributes) -> None:
+    def learn(self, attributes: Attributes) -> None:
         """Note which attributes of events are read; more may come at any time."""
         self.event.anywhere = attributes.anywhere >> 3
         if self._attributes is attributes and len(self.event.bases) == len(attributes.number):
