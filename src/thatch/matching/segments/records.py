@@ -248,12 +248,16 @@ class ReaderRecord(KernelRecord):
     longest: int  # list that is looked through
     most_parts: int  # fields, and elements of lists, of an event that is read here
     parts: int
+    given: int  # rows of derived values that Python has written; their texts and bytes are the first ones
+    given_texts: int
+    given_used: int
+    extra: int  # rows beyond two for each value
     shift: int
     anywhere: int  # code of texts that no attribute has, where filters look at all texts; else negative
     names: Int64s  # hash table of names: hash, and place or -1
     name_at: Int64s
     name_blob: Uint8s
-    name_codes: Int64s  # -1 first if only Python knows how to read values of the name
+    name_codes: Int64s  # -1 first if values of the name are read for what is derived from them only
     codes: Int32s
     lengths: Int32s
     row_info: Int32s

@@ -177,6 +177,7 @@ def _add_texts(reader, rows, values, used):
             used = _add_text(reader, row, reader.anywhere, _UNKNOWN, value, used)
             if used < 0:
                 return used
+            reader.extra += 1
         elif not _is_plain(reader, value):
             return np.int64(OTHER)
     return used
@@ -207,27 +208,27 @@ def read_plain(table, event):
     """
     reader = ReaderRecord(table, 0)
     reader.position = 0
-    reader.texts = 0
     reader.parts = 0
-    rows, used = np.int64(0), np.int64(0)
+    reader.texts = reader.given_texts
+    reader.extra = reader.given
+    rows, used = np.int64(reader.given), np.int64(reader.given_used)
     while next_of_dict(event, reader.own + _POSITION, reader.own + _KEY, reader.own + _VALUE) != 0:
         name, value = reader.key, reader.value
         reader.parts += 1
         if reader.parts > reader.most_parts or _type_of(name) != reader.text_type:
             return np.int64(OTHER)
         place = _place_of(reader, name)
-        if rows + 2 > reader.codes_length:
-            return np.int64(GROW)
-        if place < 0:
+        if rows + 2 > reader.codes_length:  # the caller makes room for two rows of each value, not for more
+            return np.int64(OTHER) if reader.extra > 0 else np.int64(GROW)
+        code = reader.name_codes[NAME_WIDTH * place] if place >= 0 else np.int64(-1)
+        if code < 0:
             texts = reader.texts
             used = _add_unread(reader, rows, name, value, used)
             if used < 0:
                 return used
             rows += reader.texts - texts
             continue
-        code, backwards = reader.name_codes[NAME_WIDTH * place], reader.name_codes[NAME_WIDTH * place + 1]
-        if code < 0:
-            return np.int64(OTHER)
+        backwards = reader.name_codes[NAME_WIDTH * place + 1]
         if _type_of(value) == reader.text_type:
             used = _add_text(reader, rows, code, backwards, value, used)
             if used < 0:
