@@ -31,6 +31,7 @@ def test_spatial_peers_agree_with_the_engine():
     assert agree([single(prepared), *r_tree(boxes, points, 8), duckdb_join(boxes, points)]) > 0
 
 
+@pytest.mark.slow
 def test_rule_engines_agree_with_the_engine():
     prepared = prepare("W1F", 400, 16, 1)
     boxes, names, events = prepared.boxes, prepared.workload.attributes, prepared.events

@@ -63,6 +63,7 @@ def test_the_installed_numba_is_one_that_was_tested() -> None:
     assert numba.__version__.startswith(TESTED_NUMBA)
 
 
+@pytest.mark.slow
 def test_a_numba_that_lacks_a_private_name_is_used_by_its_public_face() -> None:
     program = """
 import numba.core.codegen

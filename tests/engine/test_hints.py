@@ -76,6 +76,7 @@ def is_event(value: dict[str, Any]) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_any_filters_on_any_events_are_answered_the_same(data):

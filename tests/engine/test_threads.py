@@ -175,6 +175,7 @@ def read_batches(engine: thatch.Engine, reader: Reader) -> None:
 BOXES, RULES = "{}", "({}) or lower(y) like '%zzz%' or lower(x) = 'zz'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("read", "form"),
     [

@@ -16,6 +16,7 @@ from thatch.placement.slp.branches import Branches
 from thatch.placement.slp.relaxation import FractionalFilters
 
 
+@pytest.mark.slow
 @given(problem=problems)
 @settings(max_examples=25)
 def test_every_answer_is_certified(problem):

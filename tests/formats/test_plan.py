@@ -49,6 +49,7 @@ def test_a_plan_comes_back_from_its_folder(plan, tmp_path):
     assert manifest["command"] == "thatch place"
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(expressions, min_size=1, max_size=3), schemas)
 @example([Distinct("x", 5)], None)  # an interval from below 5 to the end of texts

@@ -104,6 +104,7 @@ def test_bitsets_match_what_the_reference_matches(
         assert index.view.match_plain(event, np.ndarray.tolist) in (None, wanted)
 
 
+@pytest.mark.slow
 def test_many_boxes_are_swept_and_no_block_is_read() -> None:
     workload = generate("W3", 3_000, 40, 3)
     held = dict(enumerate(map(expression_of_text, workload.filter_texts())))
@@ -117,6 +118,7 @@ def test_many_boxes_are_swept_and_no_block_is_read() -> None:
         assert slots == [slot for slot, each in held.items() if reference.matches(each, event)]
 
 
+@pytest.mark.slow
 @as_they_are
 @pytest.mark.parametrize(("name", "segments"), [("W3", 1), ("W1", 0), ("W2-3D", 0)])
 def test_statistics_tell_where_they_pay(name: str, segments: int) -> None:
@@ -145,6 +147,7 @@ def test_with_too_many_attributes_for_the_memory_there_are_none(monkeypatch: pyt
     assert index.stats()["bytes_bitsets"] == 0
 
 
+@pytest.mark.slow
 def test_expected_blocks_are_those_that_searches_read(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     real = bitsets.blocks_of_an_event

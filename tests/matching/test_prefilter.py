@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -106,6 +107,7 @@ def test_boxes_with_unions_and_checks_have_a_prefilter_and_others_none() -> None
     assert len(plain.arrays()[1][0]["prefilter"]) == 0
 
 
+@pytest.mark.slow
 def test_columns_without_a_prefilter_are_a_segment_without_one() -> None:
     index = SegmentIndex()
     workload = generate("W5", 600, 30, 2)

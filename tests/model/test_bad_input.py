@@ -151,6 +151,7 @@ LARGE_TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE_TEXTS)
 def test_a_text_too_large_or_deep_is_refused_soon(name):
     with refused(FilterError):

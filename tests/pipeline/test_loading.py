@@ -164,6 +164,7 @@ def test_conditions_have_kinds(text, found):
     assert set(found) <= set(told)
 
 
+@pytest.mark.slow
 def test_nothing_of_spark_is_imported_before_it_is_needed():
     import subprocess
     import sys

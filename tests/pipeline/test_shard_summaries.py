@@ -55,6 +55,7 @@ def wanting(held, event):
     return {shard for shard, filters in held.items() if any(each.matches(event) for each in filters)}
 
 
+@pytest.mark.slow
 @given(
     st.lists(make.expressions, min_size=1, max_size=24),
     make.schemas,

@@ -95,6 +95,7 @@ def test_what_a_subscription_wants_passes_the_filter_around_its_boxes(texts, log
                 assert filter.matches(event), str(filter)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     st.lists(expressions, min_size=1, max_size=4),

@@ -37,6 +37,7 @@ FINDS_THEM = (
 tiny = st.builds(drawn, st.integers(0, 10_000), subscribers=st.integers(1, 6), leaves=st.integers(1, 3))
 
 
+@pytest.mark.slow
 @given(tiny)
 @settings(max_examples=20)
 def test_neither_answers_within_limits_undercut_the_optimum_nor_does_it_undercut_the_bound(problem):
@@ -52,6 +53,7 @@ def test_neither_answers_within_limits_undercut_the_optimum_nor_does_it_undercut
             assert optimum is None
 
 
+@pytest.mark.slow
 def test_best_is_near_the_optimum():
     ratios = []
     for seed in range(15):

@@ -44,6 +44,7 @@ def test_greedy_and_baseline_answers_are_certified_and_within_bounds(problem):
     check_answers(problem, [algorithm for algorithm in ALGORITHMS if algorithm not in SLOW])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithms", [(start, search) for search, start in SEARCHES.items()])
 @given(problem=problems)
 @settings(max_examples=15)

@@ -40,6 +40,7 @@ def test_pairs_are_found_as_by_a_look_at_every_box(seed: int) -> None:
         check_pairs(index, known, world.box(), before)
 
 
+@pytest.mark.slow
 @FEWER
 @given(SEEDS)
 def test_boxes_that_come_one_by_one_are_found_as_those_that_come_at_once(seed: int) -> None:

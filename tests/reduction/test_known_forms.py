@@ -30,6 +30,7 @@ FORMS = [
 KEYS = ["x", "lower(x)", "reverse(x)"]
 
 
+@pytest.mark.slow
 def test_checks_that_are_said_to_follow_do_follow():
     rng = Random(4)
     conditions = [

@@ -71,6 +71,7 @@ def store(request, tmp_path_factory):
     opened.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_store_takes_whatever_is_a_filter_and_answers_exactly(store, family):
     filters, events = FAMILIES[family]

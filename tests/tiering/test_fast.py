@@ -42,6 +42,7 @@ def test_it_answers_as_filters_do_whatever_is_replaced_and_removed(tier, count):
     assert "desk" in tier.match({"y": 2}, "subscriber", now=4.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [10, 10**9], ids=["shared", "unshared"])
 def test_diagrams_take_what_they_say(values):
     texts = [

@@ -36,6 +36,7 @@ def pairs(table: pa.Table) -> list[tuple[int, str]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(changes=CHANGES, some=st.lists(events, min_size=1, max_size=4))
 def test_both_tiers_answer_as_one_engine_does(changes, some):

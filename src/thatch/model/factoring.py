@@ -161,8 +161,9 @@ class _Factoring:
             return found
         line = line_of(found.key, self.schema)
         within = tighten(found.hull(), line)
-        if not intersect(within, TEXTS):
-            return ValueTest(found.key, within) if within else NEVER
+        if not tighten(TEXTS, line):
+            others = tighten(difference(found.hull(), TEXTS), line)
+            return ValueTest(found.key, others) if others else NEVER
         own = ValueTest(found.key, tighten(found.constraint, line), found.patterns, found.negated)
         return self._resolved(own, within)
 
@@ -181,7 +182,7 @@ class _Factoring:
             )
             return self._values(key, difference(within, found) if negated else found)
         constraint = tighten(within, line_of(key, self.schema))
-        if not negated and not constraint:
+        if not negated and not tighten(TEXTS, line_of(key, self.schema)):
             return NEVER
         if "lower(" in key and "lower" in split(key)[0] and not may_be_folded(pattern):
             return ValueTest(key, constraint) if negated else NEVER  # folded text never begins or ends so

@@ -206,6 +206,7 @@ LARGE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_json_too_large_or_deep_is_refused_soon(name):
     with pytest.raises(PatternError) as caught:
