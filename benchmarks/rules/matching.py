@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -19,10 +20,8 @@ def event_rows(bench: Bench) -> list[Row]:
     """All events, one by one and as a table."""
     row = _row(bench, "one event, dict to ids", bench.events, at_most(10, 5))
     reading = microseconds(json.loads, bench.lines, bench.rounds)
-    table = pa.Table.from_pylist(
-        [{name: str(value) for name, value in event.items()} for event in bench.events]
-    )
-    batch = microseconds(bench.engine.match_batch, [table], bench.rounds) / len(bench.events)
+    table = _table(bench.events)
+    batch = microseconds(partial(bench.engine.match_batch, nulls="missing"), [table], bench.rounds)
     return [
         row,
         slower_than(row, "json.loads", reading, at_most(0.7)),
