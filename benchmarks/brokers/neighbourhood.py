@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Iterable
 
 from thatch.broker.broker import Broker
-from thatch.broker.effects import Effect, SendFrame
+from thatch.broker.effects import Effect, SendPacket
 from thatch.broker.messages import Message
 from thatch.broker.settings import Routing
-from thatch.broker.stimuli import ClientConnected, Frame, FrameReceived, LinkUp, MessageReceived, Stimulus
+from thatch.broker.stimuli import ClientConnected, Packet, PacketReceived, LinkUp, MessageReceived, Stimulus
 
 __all__ = ["Neighbourhood"]
 
@@ -18,7 +18,7 @@ _NAME = "middle"
 
 
 class Neighbourhood:
-    """A broker and its neighbours. Frames take no time and no timer runs out: every eighth message is acknowledged.
+    """A broker and its neighbours. Packets take no time and no timer runs out: every eighth message is acknowledged.
 
     `seconds` is the processor time that the broker in the middle has used, acknowledgements included.
     """
@@ -60,24 +60,24 @@ class Neighbourhood:
 
     def tell(self, stimulus: Stimulus) -> None:
         """Let the broker in the middle handle something, and its neighbours what follows."""
-        for neighbour, frame in self._measured(stimulus):
-            self._carry(neighbour, self._answers(neighbour, frame))
+        for neighbour, packet in self._measured(stimulus):
+            self._carry(neighbour, self._answers(neighbour, packet))
 
     def _carry(self, source: str, effects: Iterable[Effect]) -> None:
         """Bring what a neighbour sends to the middle, and so on until all is quiet."""
-        pending = deque((source, each.frame) for each in effects if isinstance(each, SendFrame))
+        pending = deque((source, each.packet) for each in effects if isinstance(each, SendPacket))
         while pending:
-            name, frame = pending.popleft()
-            for other, answer in self._measured(FrameReceived(now=0, neighbour=name, frame=frame)):
+            name, packet = pending.popleft()
+            for other, answer in self._measured(PacketReceived(now=0, neighbour=name, packet=packet)):
                 answers = self._answers(other, answer)
-                pending += ((other, each.frame) for each in answers if isinstance(each, SendFrame))
+                pending += ((other, each.packet) for each in answers if isinstance(each, SendPacket))
 
-    def _answers(self, neighbour: str, frame: Frame) -> list[Effect]:
+    def _answers(self, neighbour: str, packet: Packet) -> list[Effect]:
         broker = self.around.get(neighbour)
-        return [] if broker is None else broker.handle(FrameReceived(now=0, neighbour=_NAME, frame=frame))
+        return [] if broker is None else broker.handle(PacketReceived(now=0, neighbour=_NAME, packet=packet))
 
-    def _measured(self, stimulus: Stimulus) -> list[tuple[str, Frame]]:
+    def _measured(self, stimulus: Stimulus) -> list[tuple[str, Packet]]:
         start = time.process_time()
         effects = self.broker.handle(stimulus)
         self.seconds += time.process_time() - start
-        return [(each.neighbour, each.frame) for each in effects if isinstance(each, SendFrame)]
+        return [(each.neighbour, each.packet) for each in effects if isinstance(each, SendPacket)]

@@ -1,4 +1,4 @@
-"""A tiny network: frames go straight to the other side, until all is quiet; what brokers keep is kept."""
+"""A tiny network: packets go straight to the other side, until all is quiet; what brokers keep is kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from thatch.broker.effects import (
     NeighbourFailed,
     Persist,
     Refuse,
-    SendFrame,
+    SendPacket,
     SetTimer,
 )
 from thatch.broker.invariants import check
@@ -25,7 +25,7 @@ from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    FrameReceived,
+    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
@@ -45,13 +45,13 @@ class Pump:
         self.brokers: dict[str, Broker] = {}
         self.items: dict[str, dict[tuple[str, ...], Any]] = {}
         self.up: set[frozenset[str]] = set()
-        self.frames: deque[tuple[str, SendFrame]] = deque()
+        self.packets: deque[tuple[str, SendPacket]] = deque()
         self.timers: dict[tuple[str, str], float] = {}
         self.delivered: list[tuple[str, str]] = []  # client and publication
         self.told: list[tuple[str, Effect]] = []  # what brokers said to clients and drivers
         self.sent: list[tuple[str, str, Message]] = []  # from, to, and what, each time it was sent
         self.publications = 0
-        self.is_eager = True  # whether frames are delivered as soon as they are sent
+        self.is_eager = True  # whether packets are delivered as soon as they are sent
         for pair in links.split():
             self.link(*pair.split("-"))
 
@@ -76,7 +76,7 @@ class Pump:
 
     def cut(self, one: str, other: str, *, for_good: bool = False) -> None:
         self.up.discard(frozenset((one, other)))
-        self.frames = deque(each for each in self.frames if {each[0], each[1].neighbour} != {one, other})
+        self.packets = deque(each for each in self.packets if {each[0], each[1].neighbour} != {one, other})
         for broker, neighbour in ((one, other), (other, one)):
             self.do(broker, LinkDown(now=self.now, neighbour=neighbour, for_good=for_good))
         self._settle()
@@ -84,7 +84,7 @@ class Pump:
     def crash(self, name: str, *, forgets: bool = False) -> None:
         """Let a broker lose all but what it has kept, or that too; links go down and up again."""
         neighbours = [other for pair in self.up if name in pair for other in pair if other != name]
-        self.frames = deque(each for each in self.frames if name not in (each[0], each[1].neighbour))
+        self.packets = deque(each for each in self.packets if name not in (each[0], each[1].neighbour))
         self.timers = {key: at for key, at in self.timers.items() if key[0] != name}
         if forgets:
             self.items[name] = {}
@@ -105,11 +105,11 @@ class Pump:
                     self.items[name][effect.key] = effect.value
         for effect in effects:
             match effect:
-                case SendFrame():
+                case SendPacket():
                     if frozenset((name, effect.neighbour)) in self.up:
-                        self.frames.append((name, effect))
-                        if effect.frame.message is not None:
-                            self.sent.append((name, effect.neighbour, effect.frame.message))
+                        self.packets.append((name, effect))
+                        if effect.packet.message is not None:
+                            self.sent.append((name, effect.neighbour, effect.packet.message))
                 case Deliver():
                     self.delivered.append((effect.client, effect.publication))
                 case SetTimer():
@@ -125,18 +125,18 @@ class Pump:
             self.run()
 
     def run(self) -> None:
-        """Deliver frames until there are none."""
-        while self.frames:
+        """Deliver packets until there are none."""
+        while self.packets:
             self.deliver()
 
-    def deliver(self) -> tuple[str, SendFrame]:
-        """Deliver the first frame."""
-        sender, effect = self.frames.popleft()
-        self.do(effect.neighbour, FrameReceived(now=self.now, neighbour=sender, frame=effect.frame))
+    def deliver(self) -> tuple[str, SendPacket]:
+        """Deliver the first packet."""
+        sender, effect = self.packets.popleft()
+        self.do(effect.neighbour, PacketReceived(now=self.now, neighbour=sender, packet=effect.packet))
         return sender, effect
 
     def tick(self, seconds: float) -> None:
-        """Let time pass: timers run out in their order, and frames are delivered."""
+        """Let time pass: timers run out in their order, and packets are delivered."""
         until = self.now + seconds
         while True:
             self.run()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from thatch.broker.channel import Channel, session_name
-from thatch.broker.effects import Effect, Persist, SendFrame, SetTimer
+from thatch.broker.effects import Effect, Persist, SendPacket, SetTimer
 from thatch.broker.messages import Message, Unadvertise
 from thatch.broker.settings import Timing
 from thatch.broker.step import BrokerStep
-from thatch.broker.stimuli import Frame
+from thatch.broker.stimuli import Packet
 
 TIMING = Timing(resend=1, failure=10)
 
@@ -22,7 +22,7 @@ class Side:
         self.now = 0.0
         self.sessions = 0
         self.items: dict[tuple[str, ...], Any] = {}
-        self.frames: list[Frame] = []
+        self.packets: list[Packet] = []
         self.timers: dict[str, float] = {}
         self.told: list[Effect] = []
         self.arrived: list[str] = []
@@ -50,8 +50,8 @@ class Side:
                     self.items.pop(key, None)
                 case Persist(key=key, value=value):
                     self.items[key] = value
-                case SendFrame():
-                    self.frames.append(effect.frame)
+                case SendPacket():
+                    self.packets.append(effect.packet)
                 case SetTimer():
                     self.timers[effect.timer.split()[0]] = effect.at
                 case _:
@@ -62,19 +62,19 @@ class Side:
         self.channel.send(step, Unadvertise(text))
         self.done(step)
 
-    def receive(self, frame: Frame) -> str:
+    def receive(self, packet: Packet) -> str:
         """As a broker does it: sessions first, then messages, then acknowledgements."""
         step = self.step()
-        verdict = self.channel.judge(frame)
+        verdict = self.channel.judge(packet)
         if verdict == "new":
             if self.channel.is_paired:
                 self.channel.restart(step, self.session())
                 self.restarts += 1
                 self.channel.send(step, Unadvertise("anew"))  # a broker says who is there
-            self.channel.adopt(step, frame.session)
+            self.channel.adopt(step, packet.session)
         elif verdict not in ("same", "again"):
             return verdict
-        for message in self.channel.take(step, frame):
+        for message in self.channel.take(step, packet):
             assert isinstance(message, Unadvertise)
             self.arrived.append(message.advertisement)
         self.channel.settle(step)
@@ -116,13 +116,13 @@ class Pair:
         self.left, self.right = Side("right"), Side("left")
 
     def exchange(self) -> None:
-        """Deliver all frames, and let timers run out until there is nothing left to be said."""
+        """Deliver all packets, and let timers run out until there is nothing left to be said."""
         for _ in range(40):
-            while self.left.frames or self.right.frames:
+            while self.left.packets or self.right.packets:
                 for one, other in ((self.left, self.right), (self.right, self.left)):
-                    frames, one.frames = one.frames, []
-                    for frame in frames:
-                        other.receive(frame)
+                    packets, one.packets = one.packets, []
+                    for packet in packets:
+                        other.receive(packet)
             for side in (self.left, self.right):
                 side.fire("acknowledge")
                 side.fire("resend")

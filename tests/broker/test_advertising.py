@@ -7,7 +7,7 @@ from thatch import parse
 from thatch.broker.effects import Refuse
 from thatch.broker.messages import Advertise, Subscribe, Unadvertise, Unsubscribe
 from thatch.broker.settings import Routing
-from thatch.broker.stimuli import Frame, FrameReceived
+from thatch.broker.stimuli import Packet, PacketReceived
 from thatch.reduction.forwarding.policies import Exact, Pairwise
 
 
@@ -152,14 +152,14 @@ def test_an_id_that_is_taken_is_refused_and_a_neighbour_may_say_something_else_u
     net.subscribe("c", "low", "x = 1")
     net.subscribe("c", "high", "x = 9")
     link = net.brokers["b"].tables.links["a"]
-    frame = Frame(
+    packet = Packet(
         session=link.channel.peer,
         number=link.channel.received + 1,
         received_session=link.channel.session,
         received=0,
         message=Advertise(advertisement="ad", filter=parse("x > 5")),
     )
-    net.do("b", FrameReceived(now=0, neighbour="a", frame=frame))
+    net.do("b", PacketReceived(now=0, neighbour="a", packet=packet))
     net.run()
     assert net.forwarded("b", "a") == {"high"}
     net.check()

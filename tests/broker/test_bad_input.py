@@ -13,7 +13,7 @@ from tests.broker.pump import Pump
 from tests.broker.test_snapshot import seen
 from thatch import Filter, Integer, Schema, parse
 from thatch.broker.broker import Broker
-from thatch.broker.effects import Ignored, Persist, Refuse, SendFrame
+from thatch.broker.effects import Ignored, Persist, Refuse, SendPacket
 from thatch.broker.messages import (
     Advertise,
     BucketRequest,
@@ -32,8 +32,8 @@ from thatch.broker.settings import Limits, Routing
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    Frame,
-    FrameReceived,
+    Packet,
+    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
@@ -125,7 +125,7 @@ def test_timers_that_nobody_waits_for_do_nothing() -> None:
 
 def test_what_is_no_stimulus_is_a_mistake_of_the_driver() -> None:
     with pytest.raises(TypeError, match="Expected a stimulus"):
-        Broker("a").handle(Frame(session="0.0#1", number=0, received_session="", received=0, message=None))  # type: ignore[arg-type] # wrong on purpose
+        Broker("a").handle(Packet(session="0.0#1", number=0, received_session="", received=0, message=None))  # type: ignore[arg-type] # wrong on purpose
     with pytest.raises(ParameterError):
         Broker("")
     with pytest.raises(ParameterError):
@@ -163,14 +163,14 @@ def test_a_broker_survives_whatever_a_neighbour_sends(said: list[Any]) -> None:
     net.subscribe("b", "s", "x = 1")
     channel = net.brokers["a"].tables.links["b"].channel
     for message in said:
-        frame = Frame(
+        packet = Packet(
             session=channel.peer,
             number=channel.received + 1,
             received_session=channel.session,
             received=0,
             message=message,
         )
-        net.do("a", FrameReceived(now=0, neighbour="b", frame=frame))
+        net.do("a", PacketReceived(now=0, neighbour="b", packet=packet))
     net.check()
 
 
@@ -181,7 +181,7 @@ def test_a_broker_survives_whatever_a_client_says(said: list[Any]) -> None:
         before = seen(net.brokers["a"])
         effects = net.say("a", "c", message)
         if any(isinstance(each, Refuse | Ignored) for each in effects):
-            assert not any(isinstance(each, Persist | SendFrame) for each in effects)
+            assert not any(isinstance(each, Persist | SendPacket) for each in effects)
             assert seen(net.brokers["a"]) == before
     net.check()
 
@@ -217,14 +217,14 @@ def test_a_neighbour_that_sends_the_number_of_a_merger_is_ignored() -> None:
     net.subscribe("a", "t", "x = 5")
     a, b = net.brokers["a"], net.brokers["b"]
     number = b.tables.links["a"].channel.number + 1
-    frame = Frame(
+    packet = Packet(
         session=b.tables.links["a"].channel.session,
         number=number,
         received_session=a.tables.links["b"].channel.session,
         received=0,
         message=Subscribe(subscription="merger 1", filter=X),
     )
-    net.do("a", FrameReceived(now=net.now, neighbour="b", frame=frame))
+    net.do("a", PacketReceived(now=net.now, neighbour="b", packet=packet))
     assert a.count_ignored() == {"an id that is reserved for mergers": 1}
     net.check()
 
@@ -277,13 +277,13 @@ odd_messages = st.one_of(
         odd | st.tuples(st.builds(Advertise, advertisement=odd, filter=odd, closed=odd)),
     ),
 )
-odd_frames = st.one_of(
+odd_packets = st.one_of(
     odd,
-    st.builds(Frame, session=odd, number=odd, received_session=odd, received=odd, message=odd_messages),
+    st.builds(Packet, session=odd, number=odd, received_session=odd, received=odd, message=odd_messages),
 )
 odd_stimuli = st.one_of(
-    st.builds(FrameReceived, now=odd | st.just(1), neighbour=odd, frame=odd_frames),
-    st.builds(FrameReceived, now=st.just(1), neighbour=st.just("b"), frame=odd_frames),
+    st.builds(PacketReceived, now=odd | st.just(1), neighbour=odd, packet=odd_packets),
+    st.builds(PacketReceived, now=st.just(1), neighbour=st.just("b"), packet=odd_packets),
     st.builds(MessageReceived, now=odd | st.just(1), client=odd, message=odd_messages),
     st.builds(MessageReceived, now=st.just(1), client=st.just("c"), message=odd_messages),
     st.builds(ClientConnected, now=odd, client=odd),

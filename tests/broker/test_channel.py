@@ -1,4 +1,4 @@
-"""A channel: each message once, in order, whatever happens to frames, sides and their memory."""
+"""A channel: each message once, in order, whatever happens to packets, sides and their memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.broker.sides import TIMING, Pair, Side
 from thatch.broker.effects import NeighbourFailed
-from thatch.broker.stimuli import Frame
+from thatch.broker.stimuli import Packet
 
 
 def test_messages_arrive_in_order_and_are_acknowledged() -> None:
@@ -29,9 +29,9 @@ def test_messages_arrive_in_order_and_are_acknowledged() -> None:
 def test_a_message_that_was_lost_is_sent_again_and_later_ones_wait_for_it() -> None:
     pair = Pair()
     pair.left.send("a")
-    pair.left.frames.clear()
+    pair.left.packets.clear()
     pair.left.send("b")
-    pair.right.receive(pair.left.frames.pop())
+    pair.right.receive(pair.left.packets.pop())
     assert pair.right.arrived == []
     pair.left.fire("resend")
     pair.exchange()
@@ -41,32 +41,32 @@ def test_a_message_that_was_lost_is_sent_again_and_later_ones_wait_for_it() -> N
 def test_a_message_that_comes_twice_is_taken_once_and_acknowledged_again() -> None:
     pair = Pair()
     pair.left.send("a")
-    frame = pair.left.frames[0]
-    pair.right.receive(frame)
-    assert pair.right.receive(frame) == "again"
+    packet = pair.left.packets[0]
+    pair.right.receive(packet)
+    assert pair.right.receive(packet) == "again"
     assert pair.right.arrived == ["a"]
-    assert pair.right.frames[-1].received == 1
+    assert pair.right.packets[-1].received == 1
 
 
-def test_an_acknowledgement_waits_for_a_frame_to_travel_with() -> None:
+def test_an_acknowledgement_waits_for_a_packet_to_travel_with() -> None:
     pair = Pair()
     pair.left.send("a")
-    pair.right.receive(pair.left.frames.pop())
-    assert pair.right.frames == []
+    pair.right.receive(pair.left.packets.pop())
+    assert pair.right.packets == []
     pair.right.send("z")
-    assert [frame.received for frame in pair.right.frames] == [1]
-    pair.right.frames.clear()
+    assert [packet.received for packet in pair.right.packets] == [1]
+    pair.right.packets.clear()
     pair.right.fire("acknowledge")
-    assert pair.right.frames == []
+    assert pair.right.packets == []
 
 
 def test_many_messages_are_acknowledged_without_waiting() -> None:
     pair = Pair()
     for number in range(8):
         pair.left.send(str(number))
-    for frame in pair.left.frames:
-        pair.right.receive(frame)
-    assert [frame.received for frame in pair.right.frames] == [8]
+    for packet in pair.left.packets:
+        pair.right.receive(packet)
+    assert [packet.received for packet in pair.right.packets] == [8]
 
 
 def test_a_neighbour_that_does_not_answer_has_failed_once_and_nothing_is_lost() -> None:
@@ -74,7 +74,7 @@ def test_a_neighbour_that_does_not_answer_has_failed_once_and_nothing_is_lost() 
     pair.left.send("a")
     for _ in range(20):
         pair.left.fire("resend")
-        pair.left.frames.clear()
+        pair.left.packets.clear()
     assert pair.left.told == [NeighbourFailed(cause=0, neighbour="right")]
     assert pair.left.now >= TIMING.failure
     pair.left.fire("resend")
@@ -100,29 +100,29 @@ def test_nothing_is_sent_while_the_link_is_down_and_all_of_it_when_it_is_up() ->
     pair.left.send("a")
     pair.left.send("b")
     pair.left.fire("resend")
-    assert pair.left.frames == []
+    assert pair.left.packets == []
     step = pair.left.step()
     pair.left.channel.up(step)
     pair.left.done(step)
-    assert [frame.number for frame in pair.left.frames] == [1, 2]
+    assert [packet.number for packet in pair.left.packets] == [1, 2]
 
 
-def test_frames_that_make_no_sense_are_told_apart() -> None:
+def test_packets_that_make_no_sense_are_told_apart() -> None:
     pair = Pair()
     pair.left.send("a")
-    frame = pair.left.frames[0]
+    packet = pair.left.packets[0]
     right = pair.right
 
     def changed(**fields: Any) -> Any:
-        old = {name: getattr(frame, name) for name in Frame.__slots__}
-        return Frame(**{**old, **fields})
+        old = {name: getattr(packet, name) for name in Packet.__slots__}
+        return Packet(**{**old, **fields})
 
-    assert right.receive("nonsense") == "a malformed frame"  # type: ignore[arg-type] # wrong on purpose
+    assert right.receive("nonsense") == "a malformed packet"  # type: ignore[arg-type] # wrong on purpose
     for session in ("", 5, "1", "1#", "#1", "1.2.3#4", "nan#1", "1#²"):
-        assert right.receive(changed(session=session)) == "a malformed frame"
+        assert right.receive(changed(session=session)) == "a malformed packet"
     for bad in ({"number": -1}, {"number": "1"}, {"received": True}, {"received_session": None}):
-        assert right.receive(changed(**bad)) == "a malformed frame"
-    assert right.receive(changed(message=None)) == "a malformed frame"
+        assert right.receive(changed(**bad)) == "a malformed packet"
+    assert right.receive(changed(message=None)) == "a malformed packet"
     own = right.channel.session
     what = "an acknowledgement of what was not sent"
     assert right.receive(changed(received_session=own, received=9)) == what
@@ -131,7 +131,7 @@ def test_frames_that_make_no_sense_are_told_apart() -> None:
     pair.left.forget()
     pair.left.send("b")
     pair.exchange()
-    assert right.receive(frame) == "a frame of a session that ended"
+    assert right.receive(packet) == "a packet of a session that ended"
     assert right.arrived == ["a", "b"]
 
 
@@ -156,12 +156,12 @@ def test_an_acknowledgement_makes_resending_frequent_again() -> None:
     left, right = pair.left, pair.right
     left.send("a")
     for _ in range(3):
-        left.frames.clear()
+        left.packets.clear()
         left.fire("resend")
     left.send("b")
-    right.receive(left.frames[0])
+    right.receive(left.packets[0])
     right.fire("acknowledge")
-    left.receive(right.frames.pop())
+    left.receive(right.packets.pop())
     left.fire("resend")
     assert left.timers["resend"] == left.now + TIMING.resend
 
@@ -170,9 +170,9 @@ def test_a_timer_sends_again_only_what_was_sent_before_it_was_set() -> None:
     left = Pair().left
     left.send("a")
     left.send("b")
-    left.frames.clear()
+    left.packets.clear()
     left.fire("resend")
-    assert [frame.number for frame in left.frames] == [1]
+    assert [packet.number for packet in left.packets] == [1]
 
 
 def test_what_was_meant_for_a_memory_that_is_lost_is_not_taken() -> None:
@@ -182,35 +182,35 @@ def test_what_was_meant_for_a_memory_that_is_lost_is_not_taken() -> None:
     pair.exchange()
     right.send("z")
     left.forget()
-    left.receive(right.frames.pop())
+    left.receive(right.packets.pop())
     assert left.arrived == []
 
 
 def test_two_names_of_one_moment_are_no_new_session() -> None:
     right = Pair().right
     found = [
-        right.receive(Frame(session=name, number=0, received_session="", received=0, message=None))
+        right.receive(Packet(session=name, number=0, received_session="", received=0, message=None))
         for name in ("7.0#1", "7#1")
     ]
-    assert found == ["new", "a frame of a session that ended"]
+    assert found == ["new", "a packet of a session that ended"]
 
 
 class AdverseLink(RuleBasedStateMachine):
-    """Frames are lost, doubled, late and replayed, sides crash: every message arrives once, in order."""
+    """Packets are lost, doubled, late and replayed, sides crash: every message arrives once, in order."""
 
     @initialize()
     def begin(self) -> None:
         self.pair = Pair()
         self.sent: dict[str, list[str]] = {"left": [], "right": []}
-        self.flying: dict[str, deque[Frame]] = {"left": deque(), "right": deque()}
-        self.past: dict[str, list[Frame]] = {"left": [], "right": []}
+        self.flying: dict[str, deque[Packet]] = {"left": deque(), "right": deque()}
+        self.past: dict[str, list[Packet]] = {"left": [], "right": []}
 
     sides = st.sampled_from(("left", "right"))
 
     def side(self, name: str) -> Side:
         side = self.pair.left if name == "left" else self.pair.right
-        self.flying[name].extend(side.frames)
-        side.frames.clear()
+        self.flying[name].extend(side.packets)
+        side.packets.clear()
         return side
 
     @rule(name=sides)
@@ -225,19 +225,19 @@ class AdverseLink(RuleBasedStateMachine):
         other = self.side("right" if name == "left" else "left")
         self.side(name)
         if self.flying[name]:
-            frame = self.flying[name].popleft()
-            self.past[name].append(frame)
-            other.receive(frame)
+            packet = self.flying[name].popleft()
+            self.past[name].append(packet)
+            other.receive(packet)
 
     @rule(name=sides, data=st.data())
     def lose_or_delay(self, name: str, data: st.DataObject) -> None:
         self.side(name)
         if self.flying[name]:
             place = data.draw(st.integers(0, len(self.flying[name]) - 1))
-            frame = self.flying[name][place]
+            packet = self.flying[name][place]
             del self.flying[name][place]
             if data.draw(st.booleans()):
-                self.flying[name].append(frame)
+                self.flying[name].append(packet)
 
     @rule(name=sides, data=st.data())
     def replay(self, name: str, data: st.DataObject) -> None:
@@ -257,7 +257,7 @@ class AdverseLink(RuleBasedStateMachine):
             return
         for name in ("left", "right"):
             side = self.side(name)
-            side.frames.extend(self.flying[name])
+            side.packets.extend(self.flying[name])
         self.pair.exchange()
         assert self.pair.right.arrived == self.sent["left"]
         assert self.pair.left.arrived == self.sent["right"]
@@ -281,7 +281,7 @@ class Forgetting(AdverseLink):
         if not hasattr(self, "pair"):
             return
         for name in ("left", "right"):
-            self.side(name).frames.extend(self.flying[name])
+            self.side(name).packets.extend(self.flying[name])
         left, right = self.pair.left, self.pair.right
         self.pair.exchange()
         left.send("hello")  # so that both sides have spoken since

@@ -31,7 +31,7 @@ def test_at_no_moment_of_a_change_an_event_is_lost(before: Routing, after: Routi
             net.do(name, RoutingSwitched(now=0, routing=after))
             for count in (0, 1, 2, 3, 5):
                 for _ in range(count):
-                    if net.frames:
+                    if net.packets:
                         net.deliver()
                 net.publish("a", "ad", {"x": 1}, checks=False)
                 net.publish("c", "other", {"y": 1}, checks=False)

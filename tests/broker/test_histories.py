@@ -145,26 +145,26 @@ class Histories(RuleBasedStateMachine):
     @rule(count=st.integers(1, 20))
     def deliver(self, count: int) -> None:
         for _ in range(count):
-            if self.net.frames:
+            if self.net.packets:
                 self.past.append(self.net.deliver())
 
     @rule(data=st.data())
     def lose(self, data: st.DataObject) -> None:
-        if self.net.frames:
-            del self.net.frames[data.draw(st.integers(0, len(self.net.frames) - 1))]
+        if self.net.packets:
+            del self.net.packets[data.draw(st.integers(0, len(self.net.packets) - 1))]
 
     @rule(data=st.data())
     def move_back(self, data: st.DataObject) -> None:
-        if self.net.frames:
-            place = data.draw(st.integers(0, len(self.net.frames) - 1))
-            frame = self.net.frames[place]
-            del self.net.frames[place]
-            self.net.frames.append(frame)
+        if self.net.packets:
+            place = data.draw(st.integers(0, len(self.net.packets) - 1))
+            packet = self.net.packets[place]
+            del self.net.packets[place]
+            self.net.packets.append(packet)
 
     @rule(data=st.data())
     def replay(self, data: st.DataObject) -> None:
         if self.past:
-            self.net.frames.append(data.draw(st.sampled_from(self.past[-40:])))
+            self.net.packets.append(data.draw(st.sampled_from(self.past[-40:])))
 
     @rule(seconds=st.sampled_from((0.3, 1.5, 12.0)))
     def wait(self, seconds: float) -> None:

@@ -11,14 +11,14 @@ import pytest
 
 from tests.broker.pump import Pump
 from thatch.broker.broker import Broker
-from thatch.broker.effects import CloseLink, Deliver, Effect, Persist, SendFrame
+from thatch.broker.effects import CloseLink, Deliver, Effect, Persist, SendPacket
 from thatch.broker.invariants import check
 from thatch.broker.messages import Publish, Subscribe
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import (
     ClientConnected,
-    Frame,
-    FrameReceived,
+    Packet,
+    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
@@ -41,14 +41,14 @@ GRAPHS = {
 
 
 class Joining:
-    """Brokers, each with a client that wants its name, and links that come up; the test says whose frame comes next."""
+    """Brokers, each with a client that wants its name, and links that come up; the test says whose packet comes next."""
 
     def __init__(self, links: Sequence[str]) -> None:
         self.now = 0.0
         self.brokers: dict[str, Broker] = {}
         self.items: dict[str, dict[tuple[str, ...], Any]] = {}
         self.links: set[frozenset[str]] = set()
-        self.channels: dict[Ends, deque[Frame | None]] = {}  # None where the link ends
+        self.channels: dict[Ends, deque[Packet | None]] = {}  # None where the link ends
         self.delivered: list[Ends] = []
         for name in sorted(set("".join(links))):
             self.items[name] = {}
@@ -94,15 +94,15 @@ class Joining:
                     self.items[name][effect.key] = effect.value
             elif isinstance(effect, Deliver):
                 self.delivered.append((effect.client, effect.publication))
-            elif isinstance(effect, SendFrame | CloseLink):
+            elif isinstance(effect, SendPacket | CloseLink):
                 self._carry(name, effect)
 
-    def _carry(self, name: str, effect: SendFrame | CloseLink) -> None:
+    def _carry(self, name: str, effect: SendPacket | CloseLink) -> None:
         pair = frozenset((name, effect.neighbour))
         if pair not in self.links:
             return
-        if isinstance(effect, SendFrame):
-            self.channels[name, effect.neighbour].append(effect.frame)
+        if isinstance(effect, SendPacket):
+            self.channels[name, effect.neighbour].append(effect.packet)
         else:
             self.links.discard(pair)
             self.channels[effect.neighbour, name].clear()
@@ -110,14 +110,14 @@ class Joining:
 
     def deliver(self, ends: Ends) -> None:
         source, target = ends
-        frame = self.channels[ends].popleft()
-        if frame is None:
+        packet = self.channels[ends].popleft()
+        if packet is None:
             self.do(target, LinkDown(now=self.now, neighbour=source, for_good=True))
         else:
-            self.do(target, FrameReceived(now=self.now, neighbour=source, frame=frame))
+            self.do(target, PacketReceived(now=self.now, neighbour=source, packet=packet))
 
     def run(self, order: Sequence[Ends], most: int = -1) -> bool:
-        """Deliver, always from the first channel in an order that has a frame; whether `most` were not enough."""
+        """Deliver, always from the first channel in an order that has a packet; whether `most` were not enough."""
         while most != 0:
             ends = next((each for each in order if self.channels.get(each)), None)
             if ends is None:
@@ -127,7 +127,7 @@ class Joining:
         return True
 
     def settle(self) -> None:
-        """Deliver all frames, and let timers run out where a message was lost with a memory."""
+        """Deliver all packets, and let timers run out where a message was lost with a memory."""
         order = tuple(self.channels)
         self.run(order)
         while waiting := [(name, link.name) for name, link in self._links() if link.channel.outbox]:

@@ -8,7 +8,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import CloseLink, Ignored, NeighbourFailed
 from thatch.broker.messages import Joined, Linked, Publish, Report, Subscribe
 from thatch.broker.settings import Routing, Timing
-from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp
+from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp
 
 EVERYWHERE = Routing(way="subscriptions")
 
@@ -54,8 +54,8 @@ def test_two_brokers_of_one_name_do_not_join() -> None:
     net.do("c", LinkUp(now=0, neighbour="x"))
     session = other.tables.links["c"].channel.session
     hello = Joined(session, (report("x", "a"), report("a", "x")))  # an a of its own
-    frame = Frame(session=session, number=1, received_session="", received=0, message=hello)
-    effects = net.do("c", FrameReceived(now=0, neighbour="x", frame=frame))
+    packet = Packet(session=session, number=1, received_session="", received=0, message=hello)
+    effects = net.do("c", PacketReceived(now=0, neighbour="x", packet=packet))
     (reason,) = [each.reason for each in effects if isinstance(each, CloseLink)]
     assert reason == "a cycle, or two brokers with one name: c - x - a, and already c - b - a"
 
@@ -64,8 +64,8 @@ def test_a_broker_of_the_receivers_own_name_does_not_join() -> None:
     net = Pump("a-b")
     net.do("a", LinkUp(now=0, neighbour="x"))
     hello = Joined("0.0#9", (report("x", "a"), report("a", "x")))
-    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=hello)
-    effects = net.do("a", FrameReceived(now=0, neighbour="x", frame=frame))
+    packet = Packet(session="0.0#1", number=1, received_session="", received=0, message=hello)
+    effects = net.do("a", PacketReceived(now=0, neighbour="x", packet=packet))
     (reason,) = [each.reason for each in effects if isinstance(each, CloseLink)]
     assert reason == "a cycle, or two brokers with one name: a - x - a is a itself"
     assert [type(each) for each in net.do("a", LinkUp(now=0, neighbour="a"))] == [Ignored]
@@ -103,8 +103,8 @@ def test_reports_that_are_none_close_the_link(reports: object) -> None:
     broker = Broker("a")
     broker.handle(LinkUp(now=0, neighbour="b"))
     message = Joined("0.0#1", reports)  # type: ignore[arg-type] # wrong on purpose
-    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=message)
-    effects = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
+    packet = Packet(session="0.0#1", number=1, received_session="", received=0, message=message)
+    effects = broker.handle(PacketReceived(now=0, neighbour="b", packet=packet))
     assert any(isinstance(each, CloseLink) for each in effects)
     assert not broker.tables.links
 
@@ -113,20 +113,20 @@ def test_nothing_is_taken_from_a_neighbour_that_has_not_joined() -> None:
     broker = Broker("a")
     broker.handle(LinkUp(now=0, neighbour="b"))
     message = Subscribe(subscription="s", filter=parse("x = 1"))
-    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=message)
-    effects = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
+    packet = Packet(session="0.0#1", number=1, received_session="", received=0, message=message)
+    effects = broker.handle(PacketReceived(now=0, neighbour="b", packet=packet))
     assert [each.reason for each in effects if isinstance(each, Ignored)] == [
         "a message before the neighbour has joined"
     ]
     assert not broker.tables.subscriptions
 
 
-def test_a_frame_from_a_stranger_is_ignored() -> None:
+def test_a_packet_from_a_stranger_is_ignored() -> None:
     broker = Broker("a")
-    frame = Frame(session="0.0#1", number=1, received_session="", received=0, message=Linked(()))
-    (ignored,) = broker.handle(FrameReceived(now=0, neighbour="b", frame=frame))
+    packet = Packet(session="0.0#1", number=1, received_session="", received=0, message=Linked(()))
+    (ignored,) = broker.handle(PacketReceived(now=0, neighbour="b", packet=packet))
     assert isinstance(ignored, Ignored)
-    assert broker.count_ignored() == {"a frame from an unknown neighbour": 1}
+    assert broker.count_ignored() == {"a packet from an unknown neighbour": 1}
     assert [type(each) for each in broker.handle(LinkDown(now=0, neighbour="b"))] == [Ignored]
 
 
@@ -179,7 +179,7 @@ def test_a_cut_link_heals_and_nothing_is_lost() -> None:
 def test_a_neighbour_that_fails_is_told_once_and_its_messages_are_kept() -> None:
     net = Pump("a-b", EVERYWHERE, Timing(resend=1, failure=4))
     net.tick(5)
-    net.up.clear()  # frames go nowhere, and nobody notices
+    net.up.clear()  # packets go nowhere, and nobody notices
     net.subscribe("a", "s", "x = 1")
     net.tick(60)
     assert [each for _, each in net.told if isinstance(each, NeighbourFailed)] == [
@@ -194,14 +194,14 @@ def test_news_that_make_no_sense_are_ignored() -> None:
     net = Pump("a-b b-c")
     channel = net.brokers["b"].tables.links["a"].channel
     for message in (Linked(5), Linked((5,)), Joined("0.0#1", "x")):  # type: ignore[arg-type] # wrong on purpose
-        frame = Frame(
+        packet = Packet(
             session=channel.peer,
             number=channel.received + 1,
             received_session=channel.session,
             received=0,
             message=message,
         )
-        net.do("b", FrameReceived(now=0, neighbour="a", frame=frame))
+        net.do("b", PacketReceived(now=0, neighbour="a", packet=packet))
     assert net.brokers["b"].count_ignored() == {"malformed reports": 3}
     assert members(net, "b") == {"a", "c"}
 

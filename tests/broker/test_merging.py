@@ -10,7 +10,7 @@ from tests.broker.pump import Pump
 from tests.broker.test_resync import say
 from tests.broker.test_snapshot import seen
 from thatch.broker.broker import Broker
-from thatch.broker.effects import Confirm, Persist, SendFrame
+from thatch.broker.effects import Confirm, Persist, SendPacket
 from thatch.broker.merge_timer import MergeTimer
 from thatch.broker.messages import BucketRequest, Entries, Publish, Subscribe, Unsubscribe
 from thatch.broker.resync import BUCKETS
@@ -91,7 +91,7 @@ def test_whoever_unsubscribes_is_told_when_the_merger_is_gone_everywhere() -> No
 
     while mergers(net, "b") or mergers(net, "c"):
         assert not told()
-        assert net.frames
+        assert net.packets
         net.deliver()
     net.run()
     assert told()
@@ -160,7 +160,7 @@ def test_a_broker_comes_back_with_its_mergers_and_has_nothing_to_say() -> None:
         again = Broker(name, broker.routing, items=net.items[name])
         assert seen(again) == seen(broker)
         effects = again.handle(ClientConnected(now=0, client="x"))
-        assert not any(isinstance(each, SendFrame | Persist) for each in effects)
+        assert not any(isinstance(each, SendPacket | Persist) for each in effects)
     before = mergers(net, "c")
     net.crash("b")
     net.tick(5)

@@ -8,7 +8,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import Deliver, Ignored, Refuse
 from thatch.broker.messages import Publish, Subscribe
 from thatch.broker.settings import Limits, Routing
-from thatch.broker.stimuli import ClientConnected, Frame, FrameReceived, MessageReceived
+from thatch.broker.stimuli import ClientConnected, Packet, PacketReceived, MessageReceived
 
 WAYS = [Routing(way="advertisements"), Routing(way="subscriptions"), Routing(way="events")]
 
@@ -100,19 +100,19 @@ def test_a_neighbour_that_publishes_what_it_has_not_advertised_is_ignored() -> N
     net.advertise("a", "ad", "x <= 5")
     net.subscribe("c", "s", "exists(x)")
     channel = net.brokers["b"].tables.links["a"].channel
-    frame = Frame(
+    packet = Packet(
         session=channel.peer,
         number=channel.received + 1,
         received_session=channel.session,
         received=0,
         message=Publish("lie", {"x": 9}),
     )
-    effects = net.do("b", FrameReceived(now=0, neighbour="a", frame=frame))
+    effects = net.do("b", PacketReceived(now=0, neighbour="a", packet=packet))
     assert [each.reason for each in effects if isinstance(each, Ignored)] == [
         "an event that the neighbour has not advertised"
     ]
-    assert net.frames == net.frames.__class__()
-    assert channel.received == frame.number  # the message was taken, so that the next one can be
+    assert net.packets == net.packets.__class__()
+    assert channel.received == packet.number  # the message was taken, so that the next one can be
 
 
 def test_a_publication_that_a_client_sends_twice_is_published_once_even_after_a_crash() -> None:

@@ -8,7 +8,7 @@ from thatch.broker.messages import Advertise, BucketRequest, Digest, Entries, Me
 from thatch.broker.resync import _bucket, send_digest
 from thatch.broker.settings import Routing
 from thatch.broker.step import BrokerStep
-from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp
+from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp
 from thatch.reduction.forwarding.policies import Flooding
 
 FLOODING = Routing(way="subscriptions", policy=Flooding())
@@ -17,14 +17,14 @@ FLOODING = Routing(way="subscriptions", policy=Flooding())
 def say(net: Pump, sender: str, receiver: str, message: Message) -> None:
     """Let a broker hear what its neighbour has not really said."""
     channel = net.brokers[receiver].tables.links[sender].channel
-    frame = Frame(
+    packet = Packet(
         session=channel.peer,
         number=channel.received + 1,
         received_session=channel.session,
         received=0,
         message=message,
     )
-    net.do(receiver, FrameReceived(now=net.now, neighbour=sender, frame=frame))
+    net.do(receiver, PacketReceived(now=net.now, neighbour=sender, packet=packet))
 
 
 def test_a_neighbour_that_lost_its_memory_is_told_all_again() -> None:
@@ -132,10 +132,10 @@ def test_events_that_a_side_had_before_it_forgot_a_link_do_not_come_again() -> N
         net.do("b", LinkUp(now=net.now, neighbour="a"))
         net.deliver()  # a begins anew, if it was answered before
         net.publish("a", "nobody", {"x": 1}, checks=False)
-        while net.frames:
-            sender, _ = net.frames[0]
+        while net.packets:
+            sender, _ = net.packets[0]
             if sender == "b" and not is_heard:
-                net.frames.popleft()
+                net.packets.popleft()
             else:
                 net.deliver()
     net.tick(20)

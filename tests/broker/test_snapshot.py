@@ -6,7 +6,7 @@ import pytest
 
 from tests.broker.pump import Pump
 from thatch.broker.broker import Broker
-from thatch.broker.effects import Persist, SendFrame, SetTimer
+from thatch.broker.effects import Persist, SendPacket, SetTimer
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import ClientConnected, LinkUp
 from thatch.broker.tables import LocalClient
@@ -96,7 +96,7 @@ def busy(routing: Routing) -> Pump:
     net.unsubscribe("b", "here")
     net.unsubscribe("c", "s2")
     for _ in range(3):
-        if net.frames:
+        if net.packets:
             net.deliver()
     net.publish("a", "ad", {"x": 3}, checks=False)
     return net
@@ -117,7 +117,7 @@ def test_a_broker_that_came_back_has_nothing_to_say(policy: Any) -> None:
     for name, broker in net.brokers.items():
         again = Broker(name, broker.routing, items=net.items[name])
         effects = again.handle(ClientConnected(now=0, client="x"))
-        assert not any(isinstance(each, SendFrame | Persist) for each in effects)
+        assert not any(isinstance(each, SendPacket | Persist) for each in effects)
 
 
 def test_timers_are_set_again_in_the_first_step() -> None:
@@ -136,10 +136,10 @@ def test_what_was_not_acknowledged_is_sent_again_when_the_link_is_up() -> None:
     outbox = net.brokers["c"].tables.links["b"].channel.outbox
     assert outbox
     again = Broker("c", items=net.items["c"])
-    frames = [
-        each.frame for each in again.handle(LinkUp(now=0, neighbour="b")) if isinstance(each, SendFrame)
+    packets = [
+        each.packet for each in again.handle(LinkUp(now=0, neighbour="b")) if isinstance(each, SendPacket)
     ]
-    assert {frame.number: frame.message for frame in frames} == outbox
+    assert {packet.number: packet.message for packet in packets} == outbox
 
 
 def test_another_policy_after_coming_back_sends_the_difference_and_not_before() -> None:

@@ -9,7 +9,7 @@ from thatch import parse
 from thatch.broker.effects import Confirm, Ignored, Refuse
 from thatch.broker.messages import Message, Subscribe, Unsubscribe, Unsubscribed
 from thatch.broker.settings import Routing
-from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp, Stimulus
+from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp, Stimulus
 from thatch.reduction.forwarding.policies import Exact, Pairwise
 
 NARROW, WIDE = parse("x = 1"), parse("x <= 5")
@@ -28,14 +28,14 @@ class Bench:
         """What b does when it gets a message: messages with their receiver, confirmations, refusals."""
         self.numbers[name] += 1
         channel = self.tables.links[name].channel
-        frame = Frame(
+        packet = Packet(
             session=channel.peer,
             number=self.numbers[name],
             received_session=channel.session,
             received=0,
             message=message,
         )
-        return self.heard(FrameReceived(now=0, neighbour=name, frame=frame))
+        return self.heard(PacketReceived(now=0, neighbour=name, packet=packet))
 
     def heard(self, stimulus: Stimulus) -> list[Message | str]:
         self.net.told.clear()
@@ -144,9 +144,9 @@ def test_a_link_that_is_down_for_a_while_changes_nothing(state: str) -> None:
 def test_a_neighbour_that_lost_its_memory_counts_as_one_that_has_acknowledged(state: str) -> None:
     bench = Bench()
     bench.be(state)
-    frame = Frame(session="9.0#1", number=0, received_session="", received=0, message=None)
+    packet = Packet(session="9.0#1", number=0, received_session="", received=0, message=None)
     bench.tables.links["c"].channel.is_paired = True
-    got = bench.heard(FrameReceived(now=0, neighbour="c", frame=frame))
+    got = bench.heard(PacketReceived(now=0, neighbour="c", packet=packet))
     assert bench.state() == ("unknown" if state == "leaving" else state)
     assert (Unsubscribed("r1") in got) == (state == "leaving")
 
@@ -173,8 +173,8 @@ def test_one_that_is_leaving_still_guides_events_to_its_neighbour_but_to_no_clie
     net.unsubscribe("a", "s")
     assert net.brokers["a"].tables.subscriptions["s"].leaving is not None
     assert net.publish("a", "nobody", {"x": 1}) == []
-    (_, effect), *_ = net.frames
-    net.do("b", FrameReceived(now=0, neighbour="a", frame=effect.frame))
+    (_, effect), *_ = net.packets
+    net.do("b", PacketReceived(now=0, neighbour="a", packet=effect.packet))
     assert net.brokers["b"].tables.subscriptions["s"].leaving is not None
     assert list(net.brokers["b"].route({"x": 1}).links) == ["a"]
     net.run()

@@ -18,7 +18,7 @@ from tests.broker.test_unsubscribing import Bench
 from thatch import parse
 from thatch.broker.effects import Effect
 from thatch.broker.messages import Message, Subscribe, Unsubscribe, Unsubscribed
-from thatch.broker.stimuli import Frame, FrameReceived, LinkDown, LinkUp, Stimulus
+from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp, Stimulus
 
 DOCS = Path(__file__).parents[2] / "docs"
 BROKER = Path(thatch.broker.__file__).parent
@@ -94,8 +94,8 @@ def away(bench: Bench, name: str) -> list[Message | str]:
 
 def forgetful(bench: Bench, name: str) -> list[Message | str]:
     bench.tables.links[name].channel.is_paired = True
-    frame = Frame(session="9.0#1", number=0, received_session="", received=0, message=None)
-    return bench.heard(FrameReceived(now=0, neighbour=name, frame=frame))
+    packet = Packet(session="9.0#1", number=0, received_session="", received=0, message=None)
+    return bench.heard(PacketReceived(now=0, neighbour=name, packet=packet))
 
 
 # What comes, as the reference says it, and how the test plays it: b has the subscription from a, and c is the other.

@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_run_and_another_another():
     }
 
 
-def test_a_frame_takes_the_latency_of_every_link_on_its_way():
+def test_a_packet_takes_the_latency_of_every_link_on_its_way():
     network = made(Topology.line(4, latency=0.25))
     desk = network.connect("b4", "desk")
     desk.subscribe("true")
@@ -69,7 +69,7 @@ def test_a_frame_takes_the_latency_of_every_link_on_its_way():
     assert [each.delay for each in network.records.deliveries] == [pytest.approx(0.75)]
 
 
-def test_a_frame_waits_for_those_before_it_and_takes_time_for_its_bytes():
+def test_a_packet_waits_for_those_before_it_and_takes_time_for_its_bytes():
     network = made(Topology.line(2, latency=0.5, bandwidth=1_000.0))
     desk = network.connect("b2", "desk")
     desk.subscribe("true")

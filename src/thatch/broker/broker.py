@@ -134,8 +134,8 @@ class Broker:
             self._must_resume = False
             resume(self.tables, step)
         match stimulus:
-            case stimuli.FrameReceived():
-                self._on_frame(step, stimulus)
+            case stimuli.PacketReceived():
+                self._on_packet(step, stimulus)
             case stimuli.MessageReceived():
                 self._on_client_message(step, stimulus)
             case stimuli.TimerFired():
@@ -184,26 +184,26 @@ class Broker:
 
     # --- neighbours --------------------------------------------------------------------------------------------------
 
-    def _on_frame(self, step: BrokerStep, stimulus: stimuli.FrameReceived) -> None:
-        tables, frame = self.tables, stimulus.frame
+    def _on_packet(self, step: BrokerStep, stimulus: stimuli.PacketReceived) -> None:
+        tables, packet = self.tables, stimulus.packet
         link = tables.links.get(stimulus.neighbour)
         if link is None:
-            tables.ignore(step, stimulus.neighbour, "a frame from an unknown neighbour")
+            tables.ignore(step, stimulus.neighbour, "a packet from an unknown neighbour")
             return
         channel = link.channel
-        verdict = channel.judge(frame)
+        verdict = channel.judge(packet)
         if verdict == "new":
             is_restarted = channel.is_paired
             if is_restarted:
                 channel.restart(step, tables.new_session(step))
-            channel.adopt(step, frame.session)
+            channel.adopt(step, packet.session)
             begin_anew(tables, step, link, is_restarted=is_restarted)
         elif verdict == "again":
-            tables.ignore(step, stimulus.neighbour, "a frame that came before")
+            tables.ignore(step, stimulus.neighbour, "a packet that came before")
         elif verdict != "same":
             tables.ignore(step, stimulus.neighbour, verdict)
             return
-        for message in channel.take(step, frame):
+        for message in channel.take(step, packet):
             self._on_message(step, link, message)
             if tables.links.get(link.name) is not link:  # it was closed
                 return

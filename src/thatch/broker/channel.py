@@ -1,4 +1,4 @@
-"""A reliable channel over frames that may be lost, duplicated, late or replayed: each message once, in order.
+"""A reliable channel over packets that may be lost, duplicated, late or replayed: each message once, in order.
 
 Every message has a number and is kept until it is acknowledged; messages that are not acknowledged are sent again when a
 timer expires and when the link comes up. A message that arrives too early waits for those before it. Numbers belong to a
@@ -6,9 +6,9 @@ timer expires and when the link comes up. A message that arrives too early waits
 side that crashes and is restarted continues as if nothing had happened.
 
 A side that has lost its memory begins a new session. Its neighbour then knows that all it sent before is lost, and begins
-a new session too, unless nobody has answered its own yet: a session is **paired** once a frame of the other side names
+a new session too, unless nobody has answered its own yet: a session is **paired** once a packet of the other side names
 it. So both sides soon have sessions that are paired with each other, whichever side forgot what and when. The name of a
-session says when it began, by the clock of its side, so that frames of an earlier session are recognised.
+session says when it began, by the clock of its side, so that packets of an earlier session are recognised.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from thatch.broker.effects import NeighbourFailed, SendFrame
+from thatch.broker.effects import NeighbourFailed, SendPacket
 from thatch.broker.messages import Message
 from thatch.broker.settings import Timing
 from thatch.broker.step import BrokerStep
-from thatch.broker.stimuli import Frame
+from thatch.broker.stimuli import Packet
 
 __all__ = ["Channel", "began", "is_session", "session_name"]
 
 _SESSION = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?#[0-9]{1,18}", re.ASCII)
 _EARLY = 1_024  # messages that may wait for one that is missing
-_PATIENCE = 8  # messages that may arrive before a frame is sent only to acknowledge them
+_PATIENCE = 8  # messages that may arrive before a packet is sent only to acknowledge them
 
 
 def session_name(now: float, number: int) -> str:
@@ -53,7 +53,7 @@ class Channel:
     has_failed: bool = False
     _early: dict[int, Message] | None = None
     _is_changed: bool = False  # whether numbers must be persisted
-    _owed: int = 0  # messages that arrived since the last frame was sent
+    _owed: int = 0  # messages that arrived since the last packet was sent
     _since: float = 0.0  # when a message was last acknowledged, or the first was put into the outbox
     _interval: float = 0.0
     _mark: int = 0  # the messages up to this one were sent when the timer was set
@@ -76,7 +76,7 @@ class Channel:
         self.outbox[self.number] = message
         step.persist(("out", self.neighbour, str(self.number)), message)
         if self.is_up:
-            self._send_frame(step, self.number, message)
+            self._send_packet(step, self.number, message)
             self._set_resend(step)
 
     def next_request(self, broker: str) -> str:
@@ -110,22 +110,22 @@ class Channel:
 
     # --- receiving ---------------------------------------------------------------------------------------------------
 
-    def judge(self, frame: Frame) -> str:
-        """Classify a frame.
+    def judge(self, packet: Packet) -> str:
+        """Classify a packet.
 
         Returns
         -------
         "same": it belongs to the current session. "again": the same, but its message has arrived before. "new": the
         neighbour has begun a new session. Otherwise the reason why it cannot be used.
         """
-        if not _is_well_formed(frame):
-            return "a malformed frame"
-        if frame.received_session == self.session and frame.received > self.number:
+        if not _is_well_formed(packet):
+            return "a malformed packet"
+        if packet.received_session == self.session and packet.received > self.number:
             return "an acknowledgement of what was not sent"
-        if frame.session == self.peer:
-            return "again" if 0 < frame.number <= self.received else "same"
-        if self.peer and began(frame.session) <= began(self.peer):
-            return "a frame of a session that ended"
+        if packet.session == self.peer:
+            return "again" if 0 < packet.number <= self.received else "same"
+        if self.peer and began(packet.session) <= began(self.peer):
+            return "a packet of a session that ended"
         return "new"
 
     def adopt(self, step: BrokerStep, peer: str) -> None:
@@ -152,20 +152,20 @@ class Channel:
         self.outbox[number] = message
         step.persist(("out", self.neighbour, str(number)), message)
 
-    def take(self, step: BrokerStep, frame: Frame) -> Iterator[Message]:
-        """The messages that have arrived with a frame of the current session, in order."""
-        if frame.received_session == self.session:
-            self._acknowledge(step, frame.received)
-        elif frame.received_session:
+    def take(self, step: BrokerStep, packet: Packet) -> Iterator[Message]:
+        """The messages that have arrived with a packet of the current session, in order."""
+        if packet.received_session == self.session:
+            self._acknowledge(step, packet.received)
+        elif packet.received_session:
             return  # meant for an earlier session of this side, which may have handled it
-        if not frame.number or frame.message is None:
+        if not packet.number or packet.message is None:
             return
-        if frame.number <= self.received:  # the other side does not know that it arrived
+        if packet.number <= self.received:  # the other side does not know that it arrived
             self._owed = _PATIENCE
             return
         early = self._early = {} if self._early is None else self._early
-        if frame.number == self.received + 1 or len(early) < _EARLY:
-            early[frame.number] = frame.message
+        if packet.number == self.received + 1 or len(early) < _EARLY:
+            early[packet.number] = packet.message
         while self.received + 1 in early:
             self.received += 1
             self._owed += 1
@@ -180,7 +180,7 @@ class Channel:
         if not self._owed or not self.is_up:
             return
         if self._owed >= _PATIENCE:
-            self._send_frame(step, 0, None)
+            self._send_packet(step, 0, None)
         elif not self._ack_is_set:
             self._ack_is_set = True
             step.set_timer(f"acknowledge {self.neighbour}", step.now + self.timing.resend / 4)
@@ -188,10 +188,10 @@ class Channel:
     # --- timers ------------------------------------------------------------------------------------------------------
 
     def on_acknowledge_timer(self, step: BrokerStep) -> None:
-        """Acknowledge messages that no other frame has acknowledged."""
+        """Acknowledge messages that no other packet has acknowledged."""
         self._ack_is_set = False
         if self._owed and self.is_up:
-            self._send_frame(step, 0, None)
+            self._send_packet(step, 0, None)
 
     def on_resend_timer(self, step: BrokerStep) -> None:
         """Send again what has waited too long; report a failure once if that was far too long."""
@@ -223,7 +223,7 @@ class Channel:
     def _persist_numbers(self, step: BrokerStep) -> None:
         step.persist(("numbers", self.neighbour), (self.received, self.acknowledged))
 
-    # --- frames ------------------------------------------------------------------------------------------------------
+    # --- packets ------------------------------------------------------------------------------------------------------
 
     def _acknowledge(self, step: BrokerStep, number: int) -> None:
         if not self.is_paired:
@@ -240,22 +240,22 @@ class Channel:
         self.has_failed = False
         self._is_changed = True
 
-    def _send_frame(self, step: BrokerStep, number: int, message: Message | None) -> None:
-        frame = Frame(
+    def _send_packet(self, step: BrokerStep, number: int, message: Message | None) -> None:
+        packet = Packet(
             session=self.session,
             number=number,
             received_session=self.peer,
             received=self.received,
             message=message,
         )
-        step.effects.append(SendFrame(cause=step.cause, neighbour=self.neighbour, frame=frame))
+        step.effects.append(SendPacket(cause=step.cause, neighbour=self.neighbour, packet=packet))
         self._owed = 0
 
     def _resend(self, step: BrokerStep, last: int) -> None:
         for number, message in self.outbox.items():
             if number > last:
                 break
-            self._send_frame(step, number, message)
+            self._send_packet(step, number, message)
 
     def _set_resend(self, step: BrokerStep) -> None:
         if self.outbox and not self._resend_is_set:
@@ -275,14 +275,14 @@ def began(session: str) -> tuple[float, int]:
     return float(now), int(number)
 
 
-def _is_well_formed(frame: Frame) -> bool:
+def _is_well_formed(packet: Packet) -> bool:
     return (
-        isinstance(frame, Frame)
-        and is_session(frame.session)
-        and isinstance(frame.received_session, str)
-        and type(frame.number) is int
-        and type(frame.received) is int
-        and frame.number >= 0
-        and frame.received >= 0
-        and (frame.number == 0 or frame.message is not None)
+        isinstance(packet, Packet)
+        and is_session(packet.session)
+        and isinstance(packet.received_session, str)
+        and type(packet.number) is int
+        and type(packet.received) is int
+        and packet.number >= 0
+        and packet.received >= 0
+        and (packet.number == 0 or packet.message is not None)
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from thatch.broker.messages import Message, Publish, message_id
-from thatch.broker.stimuli import Frame
+from thatch.broker.stimuli import Packet
 from thatch.errors import EventError, SubscriptionError, ThatchError
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "NeighbourFailed",
     "Persist",
     "Refuse",
-    "SendFrame",
+    "SendPacket",
     "SetTimer",
 ]
 
@@ -37,11 +37,11 @@ class _Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendFrame(_Effect):
-    """Send a frame to a neighbour; it may be lost, duplicated or late, but frames of one link keep their order."""
+class SendPacket(_Effect):
+    """Send a packet to a neighbour; it may be lost, duplicated or late, but packets of one link keep their order."""
 
     neighbour: str
-    frame: Frame
+    packet: Packet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class CloseLink(_Effect):
 
 
 Effect: TypeAlias = (
-    SendFrame
+    SendPacket
     | Deliver
     | Confirm
     | Refuse

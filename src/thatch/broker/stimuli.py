@@ -13,8 +13,8 @@ from thatch.errors import ParameterError, shown
 __all__ = [
     "ClientConnected",
     "ClientDisconnected",
-    "Frame",
-    "FrameReceived",
+    "Packet",
+    "PacketReceived",
     "LinkDown",
     "LinkUp",
     "MessageReceived",
@@ -29,14 +29,14 @@ _LATEST = 1e300  # beyond any time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class Packet:
     """What travels on a link between brokers: a message with its number, and an acknowledgement."""
 
     session: str  # of the sender; it begins a new one when it has lost its memory
-    number: int  # of the message, counted from 1; 0 for a frame that only acknowledges
+    number: int  # of the message, counted from 1; 0 for a packet that only acknowledges
     received_session: str  # a session of the receiver,
     received: int  # of which all messages up to this number have arrived
-    message: Message | None  # None in a frame that only acknowledges
+    message: Message | None  # None in a packet that only acknowledges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +47,11 @@ class Stimulus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrameReceived(Stimulus):
-    """A frame came from a neighbour."""
+class PacketReceived(Stimulus):
+    """A packet came from a neighbour."""
 
     neighbour: str
-    frame: Frame
+    packet: Packet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class RoutingSwitched(Stimulus):
 
 
 _NAMES: Mapping[type, str] = {
-    FrameReceived: "neighbour",
+    PacketReceived: "neighbour",
     LinkUp: "neighbour",
     LinkDown: "neighbour",
     MessageReceived: "client",

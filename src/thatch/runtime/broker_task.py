@@ -25,11 +25,11 @@ from thatch.broker.effects import (
     NeighbourFailed,
     Persist,
     Refuse,
-    SendFrame,
+    SendPacket,
     SetTimer,
 )
 from thatch.broker.messages import Message, Unsubscribe
-from thatch.broker.stimuli import ClientDisconnected, Frame, MessageReceived, Stimulus, TimerFired
+from thatch.broker.stimuli import ClientDisconnected, Packet, MessageReceived, Stimulus, TimerFired
 from thatch.errors import ParameterError, ThatchError
 from thatch.runtime.event_queue import EventQueue
 
@@ -135,7 +135,7 @@ class BrokerTask:
     Parameters
     ----------
     state : what the tasks of the network share
-    send : puts a frame from this broker into a neighbour's inbox
+    send : puts a packet from this broker into a neighbour's inbox
     close_link : ends the link to a neighbour
     """
 
@@ -143,7 +143,7 @@ class BrokerTask:
         self,
         broker: Broker,
         state: LoopState,
-        send: Callable[[str, str, Frame], None],
+        send: Callable[[str, str, Packet], None],
         close_link: Callable[[str, str], None],
     ) -> None:
         self.broker = broker
@@ -197,8 +197,8 @@ class BrokerTask:
 
     def _do(self, effect: Effect) -> None:
         match effect:
-            case SendFrame():
-                self._send(self.name, effect.neighbour, effect.frame)
+            case SendPacket():
+                self._send(self.name, effect.neighbour, effect.packet)
             case Deliver():
                 connection = self.connections.get(effect.client)
                 if connection is not None:

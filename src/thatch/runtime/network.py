@@ -12,8 +12,8 @@ from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    Frame,
-    FrameReceived,
+    Packet,
+    PacketReceived,
     LinkDown,
     LinkUp,
     RoutingSwitched,
@@ -153,10 +153,10 @@ class Network:
         self._task(broker)
         return explain_route({name: task.broker for name, task in self._brokers.items()}, event, broker)
 
-    def _send(self, source: str, target: str, frame: Frame) -> None:
+    def _send(self, source: str, target: str, packet: Packet) -> None:
         if self._state.loop is not None and (source, target) in self._links:
             now = self._state.now()
-            self._brokers[target].put(FrameReceived(now=now, neighbour=source, frame=frame))
+            self._brokers[target].put(PacketReceived(now=now, neighbour=source, packet=packet))
 
     def _close_link(self, one: str, other: str) -> None:
         if (one, other) in self._links:

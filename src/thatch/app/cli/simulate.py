@@ -44,9 +44,9 @@ def simulate(  # noqa: PLR0913, PLR0917 - an option each
     way: Way = "advertisements",
     publishers: Annotated[int, typer.Option(help="Number of publishing clients.", min=1)] = 1,
     rate: Annotated[float, typer.Option(help="Events per second of virtual time.", min=0.001)] = 100.0,
-    loss: Annotated[float, typer.Option(help="Probability that a frame is lost.", min=0, max=0.99)] = 0.0,
+    loss: Annotated[float, typer.Option(help="Probability that a packet is lost.", min=0, max=0.99)] = 0.0,
     duplication: Annotated[
-        float, typer.Option(help="Probability that a frame arrives twice.", min=0, max=0.99)
+        float, typer.Option(help="Probability that a packet arrives twice.", min=0, max=0.99)
     ] = 0.0,
     nulls: Nulls = "missing",
     seed: Annotated[

@@ -38,7 +38,7 @@ def summarize(played: Played) -> dict[str, int | float]:
         "refused": played.refused,
         "median delay in seconds": float(np.median(delays or [0.0])),
         "longest delay in seconds": max(delays, default=0.0),
-        "frames lost": records.lost,
+        "packets lost": records.lost,
         "bytes": sum(size for _, size in records.by_kind().values()),
     }
 

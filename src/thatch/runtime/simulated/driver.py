@@ -12,13 +12,13 @@ from typing import Any, assert_never
 import numpy as np
 
 from thatch.broker import Broker, effects
-from thatch.broker.effects import Effect, Persist, SendFrame
+from thatch.broker.effects import Effect, Persist, SendPacket
 from thatch.broker.messages import Message, Publish
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    Frame,
-    FrameReceived,
+    Packet,
+    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
@@ -33,7 +33,7 @@ from thatch.runtime.simulated.clients import Received, SimulatedClient
 from thatch.runtime.simulated.oracle import DeliveryOracle
 from thatch.runtime.simulated.records import Delivery, Records
 from thatch.runtime.simulated.schedule import Schedule, VirtualTimers
-from thatch.runtime.simulated.wires import Faults, FrameSizes, Wire
+from thatch.runtime.simulated.wires import Faults, PacketSizes, Wire
 
 __all__ = ["BrokerSite", "Driver"]
 
@@ -73,7 +73,7 @@ class Driver:
         self.schedule = Schedule()
         self.records = Records()
         self.oracle = DeliveryOracle(schema)
-        self.sizes = FrameSizes()
+        self.sizes = PacketSizes()
         self.sites: dict[str, BrokerSite] = {}
         self.client_names: set[str] = set()
         self.published: dict[str, float] = {}  # when events that may be under way were published
@@ -102,7 +102,7 @@ class Driver:
             self.crash(site)
             return
         for effect in step:
-            if type(effect) is SendFrame:
+            if type(effect) is SendPacket:
                 self._send(site, effect)
             elif type(effect) is not Persist:
                 self._do(site, effect)
@@ -127,21 +127,21 @@ class Driver:
                     site.clients[effect.client].confirmed.append(effect.request)
             case effects.CloseLink():
                 self._close(site, effect)
-            case SendFrame() | Persist():  # done already
+            case SendPacket() | Persist():  # done already
                 pass
             case _:
                 assert_never(effect)
 
-    def _send(self, site: BrokerSite, effect: SendFrame) -> None:
+    def _send(self, site: BrokerSite, effect: SendPacket) -> None:
         wire = site.wires.get(effect.neighbour)
         if wire is None:  # the link was removed
             self.records.lost += 1
             return
-        frame, records, now = effect.frame, self.records, self.schedule.now
-        size = self.sizes.frame(frame)
-        wire.count(type(frame.message), size)
-        if type(frame.message) is Publish:
-            if self.oracle.is_needed(frame.message.publication, wire.source, wire.target):
+        packet, records, now = effect.packet, self.records, self.schedule.now
+        size = self.sizes.packet(packet)
+        wire.count(type(packet.message), size)
+        if type(packet.message) is Publish:
+            if self.oracle.is_needed(packet.message.publication, wire.source, wire.target):
                 records.needed += 1
             else:
                 records.superfluous += 1
@@ -150,14 +150,14 @@ class Driver:
         if wire.is_cut or (faults.loss and self._rng.random() < faults.loss):
             records.lost += 1
             return
-        self.schedule.put(arrival, self._arrive, wire, wire.cuts, frame)
+        self.schedule.put(arrival, self._arrive, wire, wire.cuts, packet)
         if faults.duplication and self._rng.random() < faults.duplication:
             records.duplicated += 1
-            self.schedule.put(arrival, self._arrive, wire, wire.cuts, frame)
+            self.schedule.put(arrival, self._arrive, wire, wire.cuts, packet)
 
-    def _arrive(self, wire: Wire, cuts: int, frame: Frame) -> None:
+    def _arrive(self, wire: Wire, cuts: int, packet: Packet) -> None:
         if wire.cuts == cuts:
-            stimulus = FrameReceived(now=self.schedule.now, neighbour=wire.source, frame=frame)
+            stimulus = PacketReceived(now=self.schedule.now, neighbour=wire.source, packet=packet)
             self.handle(self.sites[wire.target], stimulus)
 
     def _deliver(self, site: BrokerSite, effect: effects.Deliver) -> None:
@@ -184,7 +184,7 @@ class Driver:
         self.handle(site, TimerFired(now=self.now, timer=timer))
 
     def crash(self, site: BrokerSite) -> None:
-        """Stop a broker; frames from it and to it are lost, as when connections break."""
+        """Stop a broker; packets from it and to it are lost, as when connections break."""
         site.broker = None
         site.crashes_in_step = False
         site.timers.clear()

@@ -27,7 +27,7 @@ class SimulatedNetwork:
     ----------
     topology : at the start; brokers and links may come and go
     routing, timing, schema : the same for all brokers
-    faults : how likely frames are lost or duplicated
+    faults : how likely packets are lost or duplicated
     seed : of the faults; the same calls with the same seed give the same run
     trusts_topology : let brokers believe that links form trees, which saves telling each other who is there
 
@@ -78,7 +78,7 @@ class SimulatedNetwork:
 
     @property
     def faults(self) -> Faults:
-        """How likely frames are lost or duplicated; may be set at any time."""
+        """How likely packets are lost or duplicated; may be set at any time."""
         return self._driver.faults
 
     @faults.setter
@@ -118,7 +118,7 @@ class SimulatedNetwork:
         self._driver.schedule.now = max(self._driver.schedule.now, until)
 
     def run_until_quiet(self, most: float = 100_000.0) -> None:
-        """Run until no frame is under way and no timer expires within `Timing.failure`, for `most` seconds at most.
+        """Run until no packet is under way and no timer expires within `Timing.failure`, for `most` seconds at most.
 
         Subscriptions that expire sooner than that end here; later ones stay.
         """

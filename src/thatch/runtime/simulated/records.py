@@ -11,7 +11,7 @@ from thatch.runtime.simulated.wires import Wire
 
 __all__ = ["Delivery", "LinkTraffic", "Records", "TableSizes"]
 
-_ACKNOWLEDGE = "acknowledge"  # a frame without a message only acknowledges
+_ACKNOWLEDGE = "acknowledge"  # a packet without a message only acknowledges
 
 
 class Delivery(NamedTuple):
@@ -51,8 +51,8 @@ class Records:
     samples: list[TableSizes] = field(default_factory=list)
     published: int = 0  # events
     wanted: int = 0  # deliveries if every event reached all who want it at once
-    lost: int = 0  # frames
-    duplicated: int = 0  # frames
+    lost: int = 0  # packets
+    duplicated: int = 0  # packets
     # Publications sent to a neighbour beyond which somebody, or nobody, wanted them.
     needed: int = 0
     superfluous: int = 0
@@ -64,7 +64,7 @@ class Records:
     wires: list[Wire] = field(default_factory=list)  # also of links that were removed
 
     def traffic(self) -> list[LinkTraffic]:
-        """What was sent, by wire and kind, including lost and repeated frames."""
+        """What was sent, by wire and kind, including lost and repeated packets."""
         return [
             LinkTraffic(wire.source, wire.target, _name(kind), *counted)
             for wire in self.wires

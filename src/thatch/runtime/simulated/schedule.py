@@ -1,4 +1,4 @@
-"""What happens when, in virtual time: frames and other work on one heap, timers on another.
+"""What happens when, in virtual time: packets and other work on one heap, timers on another.
 
 They are separate because a network is quiet when no work is left, even if timers, such as those of expiries, are set. Of
 work at the same time, what was put first comes first, so that a run can be repeated exactly.
@@ -17,7 +17,7 @@ __all__ = ["Schedule", "VirtualTimers"]
 class VirtualTimers:
     """The timers of one broker, each with at most one entry on the heap, however often it is reset.
 
-    A broker sets its resend timer at every frame and cancels it at every acknowledgement. An entry that comes too early
+    A broker sets its resend timer at every packet and cancels it at every acknowledgement. An entry that comes too early
     is put back for the time that was set last.
     """
 

@@ -1,4 +1,4 @@
-"""One direction of a link, which delivers frames in order or loses them; and how large frames are.
+"""One direction of a link, which delivers packets in order or loses them; and how large packets are.
 
 Nothing is written, so sizes are estimated from texts and counts.
 """
@@ -21,20 +21,20 @@ from thatch.broker.messages import (
     Publish,
     Subscribe,
 )
-from thatch.broker.stimuli import Frame
+from thatch.broker.stimuli import Packet
 from thatch.errors import ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.topology import Link
 
-__all__ = ["NO_FAULTS", "Faults", "FrameSizes", "Wire"]
+__all__ = ["NO_FAULTS", "Faults", "PacketSizes", "Wire"]
 
-_FRAME = 32  # bytes of sessions, numbers and lengths
+_PACKET = 32  # bytes of sessions, numbers and lengths
 _NUMBER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """How likely a frame is lost, and how likely it is delivered twice: probabilities below 1."""
+    """How likely a packet is lost, and how likely it is delivered twice: probabilities below 1."""
 
     loss: float = 0.0
     duplication: float = 0.0
@@ -59,26 +59,26 @@ class Wire:
         self.link = link
         self.latency = link.latency
         self.bandwidth = link.bandwidth
-        self.free_at = 0.0  # when the last frame will have been sent
+        self.free_at = 0.0  # when the last packet will have been sent
         self.is_cut = False
-        self.cuts = 0  # frames that were sent before a cut do not arrive after it
+        self.cuts = 0  # packets that were sent before a cut do not arrive after it
         self.traffic: dict[type, list[int]] = {}  # by kind of message: how many, and their bytes
 
     def arrival(self, now: float, size: int) -> float:
-        """When a frame that is sent now arrives: it waits for those before it, and takes time for its bytes."""
+        """When a packet that is sent now arrives: it waits for those before it, and takes time for its bytes."""
         if self.bandwidth == inf:
             return now + self.latency
         self.free_at = max(now, self.free_at) + size / self.bandwidth
         return self.free_at + self.latency
 
     def cut(self) -> None:
-        """Lose frames under way and frames to come."""
+        """Lose packets under way and packets to come."""
         self.is_cut = True
         self.cuts += 1
         self.free_at = 0.0
 
     def count(self, kind: type, size: int) -> None:
-        """Count a frame that is sent."""
+        """Count a packet that is sent."""
         counted = self.traffic.get(kind)
         if counted is None:
             self.traffic[kind] = [1, size]
@@ -87,16 +87,16 @@ class Wire:
             counted[1] += size
 
 
-class FrameSizes:
-    """Estimates how many bytes frames would have; texts of filters and events are measured once each."""
+class PacketSizes:
+    """Estimates how many bytes packets would have; texts of filters and events are measured once each."""
 
     def __init__(self) -> None:
         self._filters: dict[Filter, int] = {}
         self._events: dict[str, int] = {}
 
-    def frame(self, frame: Frame) -> int:
-        """The bytes of a frame."""
-        return _FRAME + (0 if frame.message is None else self.message(frame.message))
+    def packet(self, packet: Packet) -> int:
+        """The bytes of a packet."""
+        return _PACKET + (0 if packet.message is None else self.message(packet.message))
 
     def message(self, message: Message) -> int:
         """The bytes of a message."""
