@@ -26,7 +26,7 @@ def folded(*texts: str) -> list[str]:
     rows = encoder.plain(dict(zip(names, texts, strict=True)))
     assert rows == len(texts)
     workspace.attach(())
-    workspace.search_encoded(encoder, rows, 1, numeric=False)
+    workspace.search_encoded(encoder, rows, 1)
     found, words = workspace.event.rows.reshape(-1, 6)[:rows], workspace.event.words.tobytes()
     assert [words[row[1] : row[2]].decode() for row in found.tolist()] == [*texts]
     return [words[row[3] : row[4]].decode() for row in found.tolist()]

@@ -199,7 +199,7 @@ class View:
             return self._join(self._confirmed(room, counts, event), self.match_rules(room, read_event(event)))
         rules = room.rules
         rules.attach(self.shape.rules)
-        found = rules.search_encoded(encoder, rows, self.moment, numeric=False)
+        found = rules.search_encoded(encoder, rows, self.moment)
         if found < 0:
             return None
         if not counts:

@@ -96,7 +96,7 @@ class RuleWorkspace:
 
     # --- events ----------------------------------------------------------------------------------------------------------
 
-    def search_encoded(self, encoder: Encoder, rows: int, moment: int, *, numeric: bool) -> int:
+    def search_encoded(self, encoder: Encoder, rows: int, moment: int) -> int:
         """Search for an event without lists that was encoded; what `found` and `pending` take, negative if it must be read first."""
         buffers = encoder.buffers
         if self._buffers is not buffers:
@@ -109,7 +109,7 @@ class RuleWorkspace:
         if encoder.attributes.anywhere >= 0:
             self.learn(encoder.attributes)
         tables = self._table, self._rule_tables, self._search_tables, self._count
-        while (counts := search_rows(*tables, moment, rows, numeric)) in (GROW, NOT_ASCII):
+        while (counts := search_rows(*tables, moment, rows)) in (GROW, NOT_ASCII):
             if counts == NOT_ASCII:
                 self._load_folding()
             elif rows > len(self.event.lows):

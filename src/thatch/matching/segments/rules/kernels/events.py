@@ -8,12 +8,11 @@ from thatch.compiled.decorators import subkernel
 from thatch.matching.segments.rules.folding import MOST_GROWTH
 from thatch.matching.segments.rules.records import ROW_WIDTH
 
-__all__ = ["BEHIND", "GROW", "INEXACT", "NOT_ASCII", "file_rows"]
+__all__ = ["BEHIND", "GROW", "NOT_ASCII", "file_rows"]
 
-GROW, INEXACT, NOT_ASCII = -1, -2, -3
+GROW, NOT_ASCII = -1, -2
 BEHIND = 8  # bytes behind the last text, which a scan may read
 _TEXT, _NUMBER, _NAN = 6, 5, 4
-_EXACT = 2.0**53
 
 
 @subkernel
@@ -79,45 +78,35 @@ def _file_number(event, row, code, number):
 
 
 @subkernel
-def file_rows(event, n_rows, is_numeric):
+def file_rows(event, n_rows):
     """File an event without lists; how many rows it has, or why it cannot be done so.
 
-    Returns GROW if there is no room for its texts or rows, INEXACT for a number that may have been rounded, NOT_ASCII
-    for a text that needs the tables of folding.
+    Returns GROW if there is no room for its texts or rows, NOT_ASCII for a text that needs the tables of folding.
     """
     event.n_rows = 0
     if ROW_WIDTH * n_rows > event.rows_length:
         return np.int64(GROW)
-    number, source, target, filed = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    number, source, target = np.int64(0), np.int64(0), np.int64(0)
     room = event.words_length - BEHIND
     for row in range(n_rows):
         code = np.int64(event.row_info[2 * n_rows + row])
         kind = code & 7
-        if is_numeric != 0:
-            value = event.row_numbers[row]
-            if abs(value) >= _EXACT:
-                return np.int64(INEXACT)
-            if code >= 0:
-                _file_number(event, filed, code, value)
-                filed += 1
-            continue
         if _NAN <= kind <= _NUMBER:
-            _file_number(event, filed, code - kind, event.row_numbers[row])
+            _file_number(event, row, code - kind, event.row_numbers[row])
         elif kind == _TEXT:
             size = np.int64(event.row_info[3 * n_rows + number])
             if target + 2 * size > room:
                 return np.int64(GROW)
-            target = _file_text(event, filed, source, size, target)
+            target = _file_text(event, row, source, size, target)
             if target < 0:
                 return target
             source += size
             number += 1
-            event.rows[ROW_WIDTH * filed] = code
+            event.rows[ROW_WIDTH * row] = code
         else:
-            event.rows[ROW_WIDTH * filed] = code
-        filed += 1
-    event.n_rows = filed
-    return filed
+            event.rows[ROW_WIDTH * row] = code
+    event.n_rows = n_rows
+    return n_rows
 
 
 @subkernel

@@ -292,10 +292,10 @@ def search_rules(event_table, rule_tables, search_tables, n_segments, moment):
 
 
 @short_kernel
-def search_rows(event_table, rule_tables, search_tables, n_segments, moment, n_rows, is_numeric):
+def search_rows(event_table, rule_tables, search_tables, n_segments, moment, n_rows):
     """The same for so many rows that the encoder wrote, or why `file_rows` cannot file them."""
     event = RuleEvent(event_table, 0)
-    filed = file_rows(event, n_rows, is_numeric)
+    filed = file_rows(event, n_rows)
     if filed < 0:
         return np.int64(filed)
     return _search_all(event, rule_tables, search_tables, n_segments, moment)
