@@ -10,7 +10,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import Effect, SendPacket
 from thatch.broker.messages import Message
 from thatch.broker.settings import Routing
-from thatch.broker.stimuli import ClientConnected, Packet, PacketReceived, LinkUp, MessageReceived, Stimulus
+from thatch.broker.stimuli import ClientConnected, LinkUp, MessageReceived, Packet, PacketReceived, Stimulus
 
 __all__ = ["Neighbourhood"]
 

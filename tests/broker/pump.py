@@ -25,10 +25,10 @@ from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
+    PacketReceived,
     RoutingSwitched,
     Stimulus,
     TimerFired,

@@ -32,11 +32,11 @@ from thatch.broker.settings import Limits, Routing
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    Packet,
-    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
+    Packet,
+    PacketReceived,
     RoutingSwitched,
     TimerFired,
 )

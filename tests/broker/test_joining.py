@@ -17,11 +17,11 @@ from thatch.broker.messages import Publish, Subscribe
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import (
     ClientConnected,
-    Packet,
-    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
+    Packet,
+    PacketReceived,
     Stimulus,
     TimerFired,
 )

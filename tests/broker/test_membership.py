@@ -8,7 +8,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import CloseLink, Ignored, NeighbourFailed
 from thatch.broker.messages import Joined, Linked, Publish, Report, Subscribe
 from thatch.broker.settings import Routing, Timing
-from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp
+from thatch.broker.stimuli import LinkDown, LinkUp, Packet, PacketReceived
 
 EVERYWHERE = Routing(way="subscriptions")
 

@@ -8,7 +8,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import Deliver, Ignored, Refuse
 from thatch.broker.messages import Publish, Subscribe
 from thatch.broker.settings import Limits, Routing
-from thatch.broker.stimuli import ClientConnected, Packet, PacketReceived, MessageReceived
+from thatch.broker.stimuli import ClientConnected, MessageReceived, Packet, PacketReceived
 
 WAYS = [Routing(way="advertisements"), Routing(way="subscriptions"), Routing(way="events")]
 

@@ -8,7 +8,7 @@ from thatch.broker.messages import Advertise, BucketRequest, Digest, Entries, Me
 from thatch.broker.resync import _bucket, send_digest
 from thatch.broker.settings import Routing
 from thatch.broker.step import BrokerStep
-from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp
+from thatch.broker.stimuli import LinkDown, LinkUp, Packet, PacketReceived
 from thatch.reduction.forwarding.policies import Flooding
 
 FLOODING = Routing(way="subscriptions", policy=Flooding())

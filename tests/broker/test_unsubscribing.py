@@ -9,7 +9,7 @@ from thatch import parse
 from thatch.broker.effects import Confirm, Ignored, Refuse
 from thatch.broker.messages import Message, Subscribe, Unsubscribe, Unsubscribed
 from thatch.broker.settings import Routing
-from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp, Stimulus
+from thatch.broker.stimuli import LinkDown, LinkUp, Packet, PacketReceived, Stimulus
 from thatch.reduction.forwarding.policies import Exact, Pairwise
 
 NARROW, WIDE = parse("x = 1"), parse("x <= 5")

@@ -18,7 +18,7 @@ from tests.broker.test_unsubscribing import Bench
 from thatch import parse
 from thatch.broker.effects import Effect
 from thatch.broker.messages import Message, Subscribe, Unsubscribe, Unsubscribed
-from thatch.broker.stimuli import Packet, PacketReceived, LinkDown, LinkUp, Stimulus
+from thatch.broker.stimuli import LinkDown, LinkUp, Packet, PacketReceived, Stimulus
 
 DOCS = Path(__file__).parents[2] / "docs"
 BROKER = Path(thatch.broker.__file__).parent

@@ -13,11 +13,11 @@ from thatch.errors import ParameterError, shown
 __all__ = [
     "ClientConnected",
     "ClientDisconnected",
-    "Packet",
-    "PacketReceived",
     "LinkDown",
     "LinkUp",
     "MessageReceived",
+    "Packet",
+    "PacketReceived",
     "RoutingSwitched",
     "Stimulus",
     "TimerFired",

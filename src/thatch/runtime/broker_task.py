@@ -29,7 +29,7 @@ from thatch.broker.effects import (
     SetTimer,
 )
 from thatch.broker.messages import Message, Unsubscribe
-from thatch.broker.stimuli import ClientDisconnected, Packet, MessageReceived, Stimulus, TimerFired
+from thatch.broker.stimuli import ClientDisconnected, MessageReceived, Packet, Stimulus, TimerFired
 from thatch.errors import ParameterError, ThatchError
 from thatch.runtime.event_queue import EventQueue
 

@@ -12,10 +12,10 @@ from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    Packet,
-    PacketReceived,
     LinkDown,
     LinkUp,
+    Packet,
+    PacketReceived,
     RoutingSwitched,
 )
 from thatch.errors import ParameterError, shown

@@ -17,11 +17,11 @@ from thatch.broker.messages import Message, Publish
 from thatch.broker.stimuli import (
     ClientConnected,
     ClientDisconnected,
-    Packet,
-    PacketReceived,
     LinkDown,
     LinkUp,
     MessageReceived,
+    Packet,
+    PacketReceived,
     Stimulus,
     TimerFired,
 )
