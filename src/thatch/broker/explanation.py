@@ -8,7 +8,7 @@ from typing import Any
 
 from thatch.broker.forwarding import is_guided
 from thatch.broker.link_entries import LinkEntries
-from thatch.broker.publishing import wanting_clients, wanting_links
+from thatch.broker.publishing import wanting
 from thatch.broker.tables import BrokerLink, KnownAdvertisement, KnownSubscription, RoutingTables
 from thatch.model.events import read_event
 
@@ -28,10 +28,11 @@ class LocalRoute:
 def route(tables: RoutingTables, event: Mapping[str, Any], source: str | None = None) -> LocalRoute:
     """Where an event from a neighbour, or from a client if `source` is None, would go."""
     record = read_event(event, tables.schema)
-    links = wanting_links(tables, record, None if source is None else tables.links.get(source))
+    links, clients = wanting(tables, record, None if source is None else tables.links.get(source))
+    matching = tables.index.match(record)
     return LocalRoute(
-        links={link.name: tuple(each.id for each in link.matcher.match(record)) for link in links},
-        clients={name: tuple(ids) for name, ids in wanting_clients(tables, record).items()},
+        links={link.name: tuple(each.id for each in matching if each.hop is link) for link in links},
+        clients={name: tuple(ids) for name, ids in clients.items()},
     )
 
 

@@ -18,7 +18,7 @@ def check(broker: Broker) -> None:
     """Raise an AssertionError that says which invariant is broken."""
     tables = broker.tables
     _check_hops(tables)
-    _check_matchers(tables)
+    _check_index(tables)
     _check_pending(tables)
     if not tables.trusts_topology and tables.name in tables.map.reports:
         said = dict(tables.map.reports[tables.name][2])
@@ -40,20 +40,18 @@ def _check_hops(tables: RoutingTables) -> None:
             assert about in getattr(entry.hop, kind), f"{about} is at another hop"
 
 
-def _check_matchers(tables: RoutingTables) -> None:
-    """Matchers have all subscriptions of links, and those of clients that are not leaving."""
+def _check_index(tables: RoutingTables) -> None:
+    """The index has all subscriptions of links, and those of clients that are not leaving."""
     for link in tables.links.values():
-        matched = {each.id for each in link.matcher.by_slot.values()}
-        assert matched == link.subscriptions.keys(), (
-            f"the matcher of {link.name} does not have its subscriptions"
-        )
-    matched = {each.id for each in tables.client_matcher.by_slot.values()}
+        found = {each.id for each in tables.index.subscriptions_of(link)}
+        assert found == link.subscriptions.keys(), f"the index does not have the subscriptions of {link.name}"
+    found = {each.id for each in tables.index.subscriptions_of(None)}
     wanted = {
         each.id
         for each in tables.subscriptions.values()
         if isinstance(each.hop, LocalClient) and each.leaving is None
     }
-    assert matched == wanted, "the matcher of clients does not have their subscriptions"
+    assert found == wanted, "the index does not have the subscriptions of clients"
 
 
 def _check_pending(tables: RoutingTables) -> None:

@@ -1,6 +1,6 @@
 """Events on their way: over every link beyond which somebody may want them, and to the clients here that want them.
 
-For a link one match is enough; for clients all matches are found. A client may send a publication twice if it does not
+One index says who wants an event: a link once, a client with all its subscriptions. A client may send a publication twice if it does not
 know whether the first has arrived: the last ones are remembered by id, and the second is ignored.
 """
 
@@ -19,7 +19,7 @@ from thatch.errors import EventError
 from thatch.model.events import MAX_DEPTH, Record, read_event
 from thatch.model.values import is_id
 
-__all__ = ["on_publish", "wanting_clients", "wanting_links"]
+__all__ = ["on_publish", "wanting"]
 
 
 def on_publish(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publish) -> None:
@@ -29,8 +29,7 @@ def on_publish(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publi
     try:
         record = read_event(message.event, tables.schema)
         reason = _reason_to_refuse(tables, hop, record)
-        links = [] if reason else wanting_links(tables, record, hop)
-        delivered = {} if reason else wanting_clients(tables, record)
+        links, delivered = ([], {}) if reason else wanting(tables, record, hop)
     except EventError as error:  # matching raises it too, if lists have too many pairs
         tables.refuse(step, hop, message.publication, "an event that cannot be read", str(error))
         return
@@ -57,24 +56,21 @@ def on_publish(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publi
     tables.facts.append((step.cause, message.publication, "published", hop.name, sent, tuple(delivered)))
 
 
-def wanting_links(tables: RoutingTables, record: Record, hop: Hop | None = None) -> list[BrokerLink]:
-    """The links that an event must be sent over, except the one it came from."""
-    return [
+def wanting(
+    tables: RoutingTables, record: Record, hop: Hop | None = None
+) -> tuple[list[BrokerLink], dict[str, list[str]]]:
+    """Who wants an event: links, except the one it came from, and clients here, each with the ids of its subscriptions."""
+    wanted = tables.index.wanted_by(record)
+    known = set(wanted.links)
+    links = [
         link
         for link in tables.links.values()
-        if (link.subscriptions or not link.gives_subscriptions)  # most of many links have none
-        and link is not hop
-        and link.is_joined
-        and (not link.gives_subscriptions or link.matcher.any(record))
+        if link is not hop and link.is_joined and (link in known or not link.gives_subscriptions)
     ]
-
-
-def wanting_clients(tables: RoutingTables, record: Record) -> dict[str, list[str]]:
-    """The clients here that want an event, each with the ids of its subscriptions that do."""
-    found: dict[str, list[str]] = {}
-    for subscription in tables.client_matcher.match(record):
-        found.setdefault(subscription.hop.name, []).append(subscription.id)
-    return found
+    clients: dict[str, list[str]] = {}
+    for subscription in wanted.subscriptions:
+        clients.setdefault(subscription.hop.name, []).append(subscription.id)
+    return links, clients
 
 
 def _is_well_formed(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publish) -> bool:

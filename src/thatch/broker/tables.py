@@ -17,11 +17,10 @@ from thatch.broker.link_entries import ADVERTISEMENTS, MERGER, SUBSCRIPTIONS, Li
 from thatch.broker.merge_timer import MergeTimer
 from thatch.broker.messages import Advertise, Subscribe
 from thatch.broker.network_map import NetworkMap
+from thatch.broker.routing_index import RoutingIndex
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.step import BrokerStep
 from thatch.errors import shown
-from thatch.matching.growing import GrowingIndex
-from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 from thatch.model.values import is_id
@@ -34,7 +33,6 @@ __all__ = [
     "LocalClient",
     "Pending",
     "RoutingTables",
-    "SubscriptionMatcher",
 ]
 
 _LATEST = 2**63  # of an expiry that is an integer, so that drivers can add it to their clocks
@@ -52,7 +50,7 @@ class KnownSubscription:
     order: int  # of arrival
     expires: float | None = None
     leaving: Pending | None = None
-    slot: int = -1  # in the matcher of its hop
+    slot: int = -1  # in the routing index
     closed: ClassVar[bool] = False  # as an advertisement may be
 
 
@@ -83,54 +81,6 @@ class Pending:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class SubscriptionMatcher:
-    """Subscriptions that can be matched against events, by an index that is made for the first of them."""
-
-    by_slot: dict[int, KnownSubscription] = field(default_factory=dict)
-    _index: GrowingIndex | None = None
-    _next: int = 0
-
-    def add(self, subscription: KnownSubscription) -> None:
-        """Add a subscription."""
-        if self._index is None or self._next > 2 * len(self.by_slot) + 4_096:
-            self._renew()
-        assert self._index is not None
-        subscription.slot = self._next
-        self._next += 1
-        self._index.add(subscription.slot, subscription.filter)
-        self.by_slot[subscription.slot] = subscription
-
-    def remove(self, subscription: KnownSubscription) -> None:
-        """Remove a subscription."""
-        del self.by_slot[subscription.slot]
-        if self.by_slot:
-            assert self._index is not None
-            self._index.remove(subscription.slot)
-        else:
-            self._index = None
-
-    def any(self, record: Record) -> bool:
-        """Whether some subscription wants an event; stops at the first."""
-        return self._index is not None and self._index.any(record)
-
-    def match(self, record: Record) -> list[KnownSubscription]:
-        """The subscriptions that want an event, oldest first."""
-        if self._index is None:
-            return []
-        return [self.by_slot[int(slot)] for slot in self._index.match(record)]
-
-    def _renew(self) -> None:
-        """Make an index without the slots that are no longer used."""
-        self._index = GrowingIndex()
-        kept = list(self.by_slot.values())
-        for slot, each in enumerate(kept):
-            each.slot = slot
-        self.by_slot = dict(enumerate(kept))
-        self._next = len(kept)
-        self._index.extend({each.slot: each.filter for each in kept})
-
-
-@dataclass(slots=True, eq=False, repr=False)
 class LocalClient:
     """A client of this broker."""
 
@@ -158,7 +108,6 @@ class BrokerLink:
     awaits_reports: bool = True  # whether the next message must be `Joined`
     # What came from there.
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
-    matcher: SubscriptionMatcher = field(default_factory=SubscriptionMatcher)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
     gives_subscriptions: bool = True  # whether it sends all of its side
     gives_advertisements: bool = True
@@ -199,7 +148,7 @@ class RoutingTables:
     clients: dict[str, LocalClient] = field(default_factory=dict)
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
-    client_matcher: SubscriptionMatcher = field(default_factory=SubscriptionMatcher)
+    index: RoutingIndex[BrokerLink, KnownSubscription] = field(init=False)
     awaited: dict[str, Pending] = field(default_factory=dict)  # by our request
     # Neighbours whose entry (by kind and id) was refused because another one has its id.
     contested: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -213,6 +162,7 @@ class RoutingTables:
 
     def __post_init__(self) -> None:
         self.facts: deque[tuple[object, ...]] = deque(maxlen=self.limits.facts)
+        self.index = RoutingIndex(self.schema)
 
     def next_order(self) -> int:
         """A number above all earlier ones."""
@@ -242,9 +192,9 @@ class RoutingTables:
         hop = subscription.hop
         self.subscriptions[subscription.id] = hop.subscriptions[subscription.id] = subscription
         if isinstance(hop, BrokerLink):
-            hop.matcher.add(subscription)
+            self.index.add(subscription, hop)
         elif subscription.leaving is None:
-            self.client_matcher.add(subscription)
+            self.index.add(subscription, None)
 
     def drop_subscription(self, subscription: KnownSubscription) -> None:
         """Remove a subscription."""
@@ -252,16 +202,12 @@ class RoutingTables:
         hop = subscription.hop
         del self.subscriptions[subscription.id]
         del hop.subscriptions[subscription.id]
-        if isinstance(hop, BrokerLink):
-            hop.matcher.remove(subscription)
-        else:
-            self.stop_deliveries(subscription)
+        self.stop_deliveries(subscription)
 
     def stop_deliveries(self, subscription: KnownSubscription) -> None:
-        """Deliver nothing more to a client for one of its subscriptions."""
+        """Send and deliver nothing more for a subscription."""
         if subscription.slot >= 0:
-            self.client_matcher.remove(subscription)
-            subscription.slot = -1
+            self.index.remove(subscription)
 
     def put_advertisement(self, advertisement: KnownAdvertisement) -> None:
         """Add an advertisement under an id that is free."""
