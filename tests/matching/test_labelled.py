@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.matching.encoded import packed, unpacked
 from tests.strategies import events, expressions
 from thatch import parse
 from thatch.errors import EventError, FilterError
-from thatch.matching import growing, reference
+from thatch.matching import growing, labelled, reference
 from thatch.matching.labelled import OWN, LabelledIndex, Reached
-from thatch.model.events import read_event
+from thatch.model.events import Record, read_event
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
 
@@ -64,6 +66,17 @@ def drawn_index(data: st.DataObject) -> tuple[LabelledIndex, Held]:
     return index, held
 
 
+class Encoded:
+    """An event from its row."""
+
+    def __init__(self, row: bytes) -> None:
+        self.plain: dict[str, Any] = unpacked(row)
+
+    @property
+    def record(self) -> Record:
+        return read_event(self.plain)
+
+
 @pytest.mark.usefixtures("_where")
 @given(data=st.data())
 def test_an_event_reaches_what_the_definition_says(data: st.DataObject) -> None:
@@ -74,10 +87,39 @@ def test_an_event_reaches_what_the_definition_says(data: st.DataObject) -> None:
         except EventError:
             continue
         assert index.reached(record) == expected(held, event)
-        assert index.reached_plain(event) in (None, expected(held, event))
         assert index.match(record) == [
             slot for slot, (expression, _) in held.items() if reference.matches(expression, event)
         ]
+
+
+@pytest.mark.usefixtures("_where")
+@pytest.mark.parametrize("few", [1, 8])
+@given(data=st.data())
+def test_rows_reach_what_the_definition_says_of_each(few: int, data: st.DataObject) -> None:
+    index, held = drawn_index(data)
+    rows = [
+        packed(event, wide=is_wide)
+        for event, is_wide in data.draw(st.lists(st.tuples(events, st.booleans()), max_size=12))
+    ]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(labelled, "_FEW_ROWS", few)
+        found = index.reached_by_row(rows, lambda row: Encoded(rows[row]))
+    labels: dict[int, list[int]] = {}
+    slots: list[int] = []
+    for row, content in enumerate(rows):
+        try:
+            event = unpacked(content)
+            read_event(event)
+        except EventError:
+            assert row in found.refused
+            continue
+        assert row not in found.refused
+        wanted = expected(held, event)
+        for label in wanted.labels:
+            labels.setdefault(label, []).append(row)
+        slots += [row << 32 | slot for slot in wanted.slots]
+    assert found.labels == labels
+    assert found.slots.tolist() == slots
 
 
 def test_a_label_is_answered_once_however_many_of_its_filters_match() -> None:
@@ -87,6 +129,16 @@ def test_a_label_is_answered_once_however_many_of_its_filters_match() -> None:
     )
     index.add(1_000, parse("x > 7"), OWN)
     assert index.reached(read_event({"x": 9})) == (list(range(10)), [1_000])
-    assert index.reached_plain({"x": 5_000}) == (list(range(300)), [1_000])
-    assert index.reached_plain({"x": 7}) == (list(range(8)), [])
-    assert index.label(301) == 1
+    assert index.reached(read_event({"x": 5_000})) == (list(range(300)), [1_000])
+    assert index.reached(read_event({"x": 7})) == (list(range(8)), [])
+    assert index.labels(np.array([300, 301, 1_000])).tolist() == [0, 1, OWN]
+
+
+def test_many_rows_are_worth_kernels_even_for_few_filters() -> None:
+    index = LabelledIndex()
+    index.add(0, parse("x > 3"), 5)
+    index.add(1, parse("x > 4"), OWN)
+    rows = [packed({"x": number % 6}) for number in range(5_000)]
+    found = index.reached_by_row(rows, lambda row: Encoded(rows[row]))
+    assert found.labels == {5: [row for row in range(5_000) if row % 6 > 3]}
+    assert [int(pair) >> 32 for pair in found.slots] == [row for row in range(5_000) if row % 6 == 5]

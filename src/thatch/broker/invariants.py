@@ -43,15 +43,14 @@ def _check_hops(tables: RoutingTables) -> None:
 def _check_index(tables: RoutingTables) -> None:
     """The index has all subscriptions of links, and those of clients that are not leaving."""
     for link in tables.links.values():
-        found = {each.id for each in tables.index.subscriptions_of(link)}
+        found = {each.id for each in tables.index.subscriptions_of(link=link)}
         assert found == link.subscriptions.keys(), f"the index does not have the subscriptions of {link.name}"
-    found = {each.id for each in tables.index.subscriptions_of(None)}
-    wanted = {
-        each.id
-        for each in tables.subscriptions.values()
-        if isinstance(each.hop, LocalClient) and each.leaving is None
-    }
-    assert found == wanted, "the index does not have the subscriptions of clients"
+    for client in tables.clients.values():
+        found = {each.id for each in tables.index.subscriptions_of(client=client)}
+        wanted = {each.id for each in client.subscriptions.values() if each.leaving is None}
+        assert found == wanted, f"the index does not have the subscriptions of {client.name}"
+    indexed = sum(each.slot >= 0 for each in tables.subscriptions.values())
+    assert len(tables.index) == indexed, "the index has subscriptions that nobody knows"
 
 
 def _check_pending(tables: RoutingTables) -> None:

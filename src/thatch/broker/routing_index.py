@@ -1,20 +1,29 @@
 """One index of all subscriptions of a broker: which links and which subscriptions of clients want an event.
 
-A link is answered once, however many subscriptions that came over it match: it is the label of their slots.
+A link is answered once, however many subscriptions that came over it match: it is the label of their slots. Labels of
+clients are negative, so that their subscriptions are answered one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from thatch.matching.labelled import OWN, LabelledIndex
+import numpy as np
+import numpy.typing as npt
+
+from thatch.errors import EventError
+from thatch.matching.labelled import LabelledIndex
+from thatch.matching.problem import Event
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["Entry", "RoutingIndex", "Wanted"]
+__all__ = ["Deliveries", "Entry", "Routes", "RoutingIndex", "Wanted"]
 
 _SPARE = 4_096  # slots that may be out of use beyond as many as are used
+_LOWER = 2**32 - 1
 
 
 class Entry(Protocol):
@@ -26,6 +35,8 @@ class Entry(Protocol):
 
 E = TypeVar("E", bound=Entry)
 L = TypeVar("L")
+C = TypeVar("C")
+H = TypeVar("H")
 
 
 class Wanted(NamedTuple, Generic[L, E]):
@@ -35,7 +46,22 @@ class Wanted(NamedTuple, Generic[L, E]):
     subscriptions: list[E]
 
 
-class RoutingIndex(Generic[L, E]):
+class Deliveries(NamedTuple, Generic[E]):
+    """The rows that a client wants, and for each the subscriptions that want it, oldest first."""
+
+    rows: list[int]
+    subscriptions: list[list[E]]
+
+
+class Routes(NamedTuple, Generic[L, C, E]):
+    """Who wants which events of a batch, each given by its row; and which rows are refused."""
+
+    links: dict[L, list[int]]
+    clients: dict[C, Deliveries[E]]
+    refused: dict[int, EventError]
+
+
+class RoutingIndex(Generic[L, C, E]):
     """Subscriptions that came over links, and those of clients.
 
     Parameters
@@ -48,23 +74,26 @@ class RoutingIndex(Generic[L, E]):
         self._schema = schema
         self._index = LabelledIndex(schema)
         self._next = 0
-        self._label_of: dict[L, int] = {}
-        self._links: list[L | None] = []  # by label
-        self._sizes: list[int] = []  # how many subscriptions have a label
-        self._free: list[int] = []  # labels
+        self._links: _Numbers[L] = _Numbers()
+        self._clients: _Numbers[C] = _Numbers()
 
     def __len__(self) -> int:
         return len(self.by_slot)
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def add(self, subscription: E, link: L | None) -> None:
-        """Add a subscription that came over a link, or from a client if that is None."""
+    def add(self, subscription: E, *, link: L | None = None, client: C | None = None) -> None:
+        """Add a subscription that came over a link or from a client."""
         if self._next > 2 * len(self.by_slot) + _SPARE:
             self._renew()
+        if link is not None:
+            label = self._links.take(link)
+        else:
+            assert client is not None
+            label = -1 - self._clients.take(client)
         slot = subscription.slot = self._next
         self._next += 1
-        self._index.add(slot, subscription.filter, self._take_label(link))
+        self._index.add(slot, subscription.filter, label)
         self.by_slot[slot] = subscription
 
     def remove(self, subscription: E) -> None:
@@ -72,37 +101,14 @@ class RoutingIndex(Generic[L, E]):
         slot, subscription.slot = subscription.slot, -1
         del self.by_slot[slot]
         label = self._index.label(slot)
-        if label != OWN:
-            self._drop_label(label)
+        if label >= 0:
+            self._links.give_back(label)
+        else:
+            self._clients.give_back(-1 - label)
         if self.by_slot:
             self._index.remove(slot)
         else:
             self._index, self._next = LabelledIndex(self._schema), 0
-
-    def _take_label(self, link: L | None) -> int:
-        if link is None:
-            return OWN
-        label = self._label_of.get(link)
-        if label is None:
-            if self._free:
-                label = self._free.pop()
-                self._links[label] = link
-            else:
-                label = len(self._links)
-                self._links.append(link)
-                self._sizes.append(0)
-            self._label_of[link] = label
-        self._sizes[label] += 1
-        return label
-
-    def _drop_label(self, label: int) -> None:
-        self._sizes[label] -= 1
-        if not self._sizes[label]:
-            link = self._links[label]
-            assert link is not None
-            del self._label_of[link]
-            self._links[label] = None
-            self._free.append(label)
 
     def _renew(self) -> None:
         """Make an index without the slots that are no longer used."""
@@ -118,14 +124,89 @@ class RoutingIndex(Generic[L, E]):
     def wanted_by(self, record: Record) -> Wanted[L, E]:
         """Who wants an event."""
         labels, slots = self._index.reached(record)
-        links = [link for label in labels if (link := self._links[label]) is not None]
-        return Wanted(links, [self.by_slot[slot] for slot in slots])
+        return Wanted([self._links[label] for label in labels], [self.by_slot[slot] for slot in slots])
+
+    def route(self, rows: Sequence[bytes], event: Callable[[int], Event]) -> Routes[L, C, E]:
+        """Who wants which of many events, MessagePack maps.
+
+        Parameters
+        ----------
+        event : reads one, given by its row; called for rows that kernels cannot decide
+        """
+        labels, pairs, refused = self._index.reached_by_row(rows, event)
+        links = {self._links[label]: wanted for label, wanted in labels.items()}
+        return Routes(links, self._deliveries(pairs) if len(pairs) else {}, refused)
+
+    def _deliveries(self, pairs: npt.NDArray[np.int64]) -> dict[C, Deliveries[E]]:
+        """For each client what it wants: `pairs` of row and slot, by the client of the slot."""
+        clients = -1 - self._index.labels(pairs & _LOWER)
+        order = np.argsort(clients, kind="stable")
+        clients, pairs = clients[order], pairs[order]
+        rows = pairs >> 32
+        is_first = np.concatenate([[True], clients[1:] != clients[:-1]])
+        is_next = is_first | np.concatenate([[True], rows[1:] != rows[:-1]])
+        starts = np.flatnonzero(is_next)  # of every row of every client
+        subscriptions = [self.by_slot[slot] for slot in (pairs & _LOWER).tolist()]
+        ends = [*starts.tolist(), len(pairs)]
+        wanted = [subscriptions[start:end] for start, end in pairwise(ends)]
+        every = rows[starts].tolist()
+        cuts = [*np.flatnonzero(is_first[starts]).tolist(), len(starts)]
+        found = {}
+        for first, last in pairwise(cuts):
+            client = self._clients[int(clients[starts[first]])]
+            found[client] = Deliveries(every[first:last], wanted[first:last])
+        return found
 
     def match(self, record: Record) -> list[E]:
         """All subscriptions that want an event, of links and of clients, oldest first."""
         return [self.by_slot[slot] for slot in self._index.match(record)]
 
-    def subscriptions_of(self, link: L | None) -> list[E]:
-        """The subscriptions that came over a link, or those of clients."""
-        label = OWN if link is None else self._label_of.get(link)
+    def subscriptions_of(self, *, link: L | None = None, client: C | None = None) -> list[E]:
+        """The subscriptions that came over a link or from a client."""
+        if link is not None:
+            label = self._links.find(link)
+        else:
+            assert client is not None
+            number = self._clients.find(client)
+            label = None if number is None else -1 - number
         return [each for slot, each in self.by_slot.items() if self._index.label(slot) == label]
+
+
+class _Numbers(Generic[H]):
+    """Small numbers for whoever has subscriptions; one that has none any more gives its number back."""
+
+    def __init__(self) -> None:
+        self._number: dict[H, int] = {}
+        self._who: list[H | None] = []
+        self._sizes: list[int] = []
+        self._free: list[int] = []
+
+    def __getitem__(self, number: int) -> H:
+        found = self._who[number]
+        assert found is not None
+        return found
+
+    def find(self, who: H) -> int | None:
+        """The number of somebody, None if there is none."""
+        return self._number.get(who)
+
+    def take(self, who: H) -> int:
+        """The number of somebody for one more subscription."""
+        number = self._number.get(who)
+        if number is None:
+            if not self._free:
+                self._free.append(len(self._who))
+                self._who.append(None)
+                self._sizes.append(0)
+            number = self._number[who] = self._free.pop()
+            self._who[number] = who
+        self._sizes[number] += 1
+        return number
+
+    def give_back(self, number: int) -> None:
+        """Count one subscription less."""
+        self._sizes[number] -= 1
+        if not self._sizes[number]:
+            del self._number[self[number]]
+            self._who[number] = None
+            self._free.append(number)

@@ -148,7 +148,7 @@ class RoutingTables:
     clients: dict[str, LocalClient] = field(default_factory=dict)
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
-    index: RoutingIndex[BrokerLink, KnownSubscription] = field(init=False)
+    index: RoutingIndex[BrokerLink, LocalClient, KnownSubscription] = field(init=False)
     awaited: dict[str, Pending] = field(default_factory=dict)  # by our request
     # Neighbours whose entry (by kind and id) was refused because another one has its id.
     contested: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -192,9 +192,9 @@ class RoutingTables:
         hop = subscription.hop
         self.subscriptions[subscription.id] = hop.subscriptions[subscription.id] = subscription
         if isinstance(hop, BrokerLink):
-            self.index.add(subscription, hop)
+            self.index.add(subscription, link=hop)
         elif subscription.leaving is None:
-            self.index.add(subscription, None)
+            self.index.add(subscription, client=hop)
 
     def drop_subscription(self, subscription: KnownSubscription) -> None:
         """Remove a subscription."""

@@ -1,35 +1,56 @@
 """Filters with labels: an event asks which labels it reaches, not which filters.
 
 A label is a small number, such as that of the neighbour a subscription came from. However many filters with a label
-match, it is answered once. Filters labelled `OWN` are answered themselves.
+match, it is answered once. Filters with a negative label are answered themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from thatch.errors import EventError
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.necessary import NecessaryView
-from thatch.matching.problem import Slots
+from thatch.matching.problem import Event, IndexView, Slots
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["OWN", "LabelledIndex", "Reached"]
+if TYPE_CHECKING:
+    from thatch.matching.segments.labels import RowSearch
 
-OWN = -1  # the label of filters that are answered themselves
+__all__ = ["OWN", "LabelledIndex", "Reached", "ReachedByRow"]
+
+OWN = -1  # a label of filters that are answered themselves
 _LOWER = 2**32 - 1
+_FEW_ROWS = 8  # below this, rows are read one by one
+_MANY_ROWS = 4_096  # from which on kernels are worth loading even for few filters
 
 
 class Reached(NamedTuple):
-    """What an event reaches: labels, each once, and the slots of matches that are `OWN`; both lowest first."""
+    """What an event reaches: labels, each once, and the slots of matches with a negative label; both lowest first."""
 
     labels: list[int]
     slots: list[int]
+
+
+class ReachedByRow(NamedTuple):
+    """What the events of a batch reach, each given by its row.
+
+    Parameters
+    ----------
+    labels : for each label the rows that reach it, lowest first
+    slots : matches with a negative label, sorted by row and slot: the row in the upper half of a number
+    refused : rows that are no events, or cannot be matched, and why
+    """
+
+    labels: dict[int, list[int]]
+    slots: npt.NDArray[np.int64]
+    refused: dict[int, EventError]
 
 
 class LabelledIndex:
@@ -42,9 +63,12 @@ class LabelledIndex:
 
     def __init__(self, schema: Schema | None = None) -> None:
         self._index = GrowingIndex(schema=schema)
+        self._schema = schema
         self._labels = np.full(64, OWN, np.int32)
         self._marks = np.zeros(1, np.uint64)
         self._found = np.zeros(64, np.int64), np.zeros(64, np.int64)
+        self._rows = 0
+        self._search: RowSearch | None = None
 
     # --- changing ------------------------------------------------------------------------------------------------
 
@@ -76,7 +100,11 @@ class LabelledIndex:
         """The label of a slot."""
         return int(self._labels[slot])
 
-    # --- asking --------------------------------------------------------------------------------------------------
+    def labels(self, slots: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """The labels of slots."""
+        return self._labels[slots]
+
+    # --- asking about one event ----------------------------------------------------------------------------------
 
     def match(self, record: Record) -> list[int]:
         """The slots of all filters that match, whatever their labels, lowest first."""
@@ -85,21 +113,63 @@ class LabelledIndex:
     def reached(self, record: Record) -> Reached:
         """What an event reaches."""
         view = self._index.view
-        slots = view.match(record)
-        return self._few(slots) if isinstance(view, NecessaryView) else self._split(slots)
+        return self._split_for(view)(view.match(record))
 
-    def reached_plain(self, event: dict[str, Any]) -> Reached | None:
-        """The same for an event as it was given, of undeclared types; None if it has to be read first."""
+    def _reached(self, event: Event) -> Reached:
+        """The same for an event that need not be read in every case; raises `EventError` if it is none."""
         view = self._index.view
-        return view.match_plain(event, self._few if isinstance(view, NecessaryView) else self._split)
+        if self._schema is None and not isinstance(view, NecessaryView):
+            found = view.match_plain(event.plain, self._split)
+            if found is not None:
+                return found
+        return self._split_for(view)(view.match(event.record))
 
-    def _few(self, slots: Slots) -> Reached:
+    def _split_for(self, view: IndexView) -> Callable[[Slots], Reached]:
+        return self._split_few if isinstance(view, NecessaryView) else self._split
+
+    def _split_few(self, slots: Slots) -> Reached:
         labels = self._labels[slots]
-        return Reached(np.unique(labels[labels != OWN]).tolist(), slots[labels == OWN].tolist())
+        return Reached(np.unique(labels[labels >= 0]).tolist(), slots[labels < 0].tolist())
 
-    def _split(self, slots: npt.NDArray[np.int64]) -> Reached:
+    def _split(self, slots: Slots) -> Reached:
         from thatch.matching.segments.kernels.labels import split_slots  # which segments have loaded
 
         labels, own = self._found
         counts = split_slots(slots, self._labels, self._marks, labels, own)
         return Reached(labels[: counts & _LOWER].tolist(), own[: counts >> 32].tolist())
+
+    # --- asking about many ---------------------------------------------------------------------------------------
+
+    def reached_by_row(self, rows: Sequence[bytes], event: Callable[[int], Event]) -> ReachedByRow:
+        """What events reach that are MessagePack maps; `event` reads one, given by its row, and may raise `EventError`."""
+        self._rows += len(rows)
+        if self._rows >= _MANY_ROWS and len(rows) >= _FEW_ROWS:
+            self._index.grow()
+        view = self._index.view
+        if len(rows) < _FEW_ROWS or self._schema is not None or isinstance(view, NecessaryView):
+            return self._one_by_one(range(len(rows)), event)
+        if self._search is None:
+            from thatch.matching.segments.labels import RowSearch  # which loads kernels
+
+            self._search = RowSearch()
+        marks, own, others = self._search.run(view, rows, self._labels, len(self._marks), event)
+        more = self._one_by_one(others, event)
+        for label, reaching in more.labels.items():
+            marks[reaching, label >> 6] |= np.uint64(1 << (label & 63))
+        labels = self._search.rows_by_label(marks)
+        return ReachedByRow(labels, np.sort(np.concatenate([*own, more.slots])), more.refused)
+
+    def _one_by_one(self, rows: Sequence[int], event: Callable[[int], Event]) -> ReachedByRow:
+        labels: dict[int, list[int]] = {}
+        slots: list[int] = []
+        refused: dict[int, EventError] = {}
+        for row in rows:
+            try:
+                found = self._reached(event(row))
+            except EventError as error:
+                refused[row] = error
+                continue
+            for label in found.labels:
+                labels.setdefault(label, []).append(row)
+            slots += [row << 32 | slot for slot in found.slots]
+        return ReachedByRow(labels, np.array(slots, np.int64), refused)

@@ -21,7 +21,7 @@ from thatch.model.filters import Filter
 from thatch.model.lines import Constraint, Cut
 from thatch.model.names import base_of
 
-__all__ = ["AccessHints", "Answer", "Index", "IndexView", "Slots", "Spread"]
+__all__ = ["AccessHints", "Answer", "Event", "Index", "IndexView", "Slots", "Spread"]
 
 Slots: TypeAlias = npt.NDArray[np.int64]
 Answer = TypeVar("Answer")
@@ -80,6 +80,18 @@ class AccessHints:
         """The share of events that a predicate lets through; all of them where nothing is known."""
         known = self.spread(key)
         return 1.0 if known is None else known.share(constraint)
+
+
+class Event(Protocol):
+    """An event that can be read in two ways."""
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As it was given."""
+
+    @property
+    def record(self) -> Record:
+        """Its places on the attributes' lines; raises `EventError` if it is no event."""
 
 
 class Index(Protocol):

@@ -1,13 +1,16 @@
-"""Kernels that turn the slots of matches into labels: each label once, and slots that are wanted themselves."""
+"""Kernels that turn the slots of matches into labels: each label once, and slots that are answered themselves.
+
+A negative label says that a slot is answered itself.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from thatch.compiled.bits import trailing_zeros
-from thatch.compiled.decorators import short_kernel
+from thatch.compiled.decorators import kernel, short_kernel
 
-__all__ = ["split_slots"]
+__all__ = ["list_marks", "mark_slots", "split_slots"]
 
 
 @short_kernel
@@ -34,3 +37,50 @@ def split_slots(slots, labels, marks, out_labels, out_slots):
             found += 1
             bits &= bits - one
     return found + (kept << 32)
+
+
+@kernel
+def mark_slots(first, counts, slots, rows, labels, out_marks, out_own):
+    """Set a bit for every label that an event reaches, and write the slots that are answered themselves; returns how many.
+
+    Parameters
+    ----------
+    first, counts, slots : matches: of so many events, from the first on, the slots one behind the other
+    rows : the row of `out_marks` that belongs to each event
+    out_own : slots, with the row in the upper half of the number
+    """
+    one = np.uint64(1)
+    kept = at = np.int64(0)
+    for event in range(len(counts)):
+        row = rows[first + event]
+        for _ in range(counts[event]):
+            slot = np.int64(slots[at])
+            at += 1
+            label = labels[slot]
+            if label < 0:
+                out_own[kept] = (row << 32) | slot
+                kept += 1
+            else:
+                out_marks[row, label >> 6] |= one << np.uint64(label & 63)
+    return kept
+
+
+@kernel
+def list_marks(marks, out_starts, out_rows):
+    """List the rows that have the mark of each label, lowest first; `out_starts` says where those of a label begin."""
+    one = np.uint64(1)
+    for turn in range(2):  # first count, then write
+        for row in range(marks.shape[0]):
+            for word in range(marks.shape[1]):
+                bits = marks[row, word]
+                while bits != 0:
+                    label = (word << 6) + np.int64(trailing_zeros(bits))
+                    bits &= bits - one
+                    if turn == 0:
+                        out_starts[label + 2] += 1
+                    else:
+                        out_rows[out_starts[label + 1]] = row
+                        out_starts[label + 1] += 1
+        if turn == 0:
+            for label in range(2, len(out_starts)):
+                out_starts[label] += out_starts[label - 1]
