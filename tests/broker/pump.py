@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 from thatch import parse
@@ -19,6 +19,7 @@ from thatch.broker.effects import (
     SendPacket,
     SetTimer,
 )
+from thatch.broker.event_frames import encode_frame
 from thatch.broker.invariants import check
 from thatch.broker.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
 from thatch.broker.settings import Routing, Timing
@@ -47,10 +48,11 @@ class Pump:
         self.up: set[frozenset[str]] = set()
         self.packets: deque[tuple[str, SendPacket]] = deque()
         self.timers: dict[tuple[str, str], float] = {}
-        self.delivered: list[tuple[str, str]] = []  # client and publication
+        self.delivered: list[tuple[str, str]] = []  # client and event
         self.told: list[tuple[str, Effect]] = []  # what brokers said to clients and drivers
         self.sent: list[tuple[str, str, Message]] = []  # from, to, and what, each time it was sent
-        self.publications = 0
+        self.numbers: Counter[str] = Counter()  # of the last event of each client
+        self.published = ""  # the last event
         self.is_eager = True  # whether packets are delivered as soon as they are sent
         for pair in links.split():
             self.link(*pair.split("-"))
@@ -111,7 +113,8 @@ class Pump:
                         if effect.packet.message is not None:
                             self.sent.append((name, effect.neighbour, effect.packet.message))
                 case Deliver():
-                    self.delivered.append((effect.client, effect.publication))
+                    assert len(effect.frame) == len(effect.subscriptions) > 0
+                    self.delivered += ((effect.client, each) for each in effect.frame.ids())
                 case SetTimer():
                     self.timers[name, effect.timer] = effect.at
                 case Refuse() | Ignored() | Confirm() | NeighbourFailed() | CloseLink():
@@ -183,13 +186,20 @@ class Pump:
         self, name: str, advertisement: str, event: dict[str, Any], *, checks: bool = True
     ) -> list[str]:
         """Publish as the client of an advertisement; the subscriptions' clients that it was delivered to."""
-        self.publications += 1
-        publication = f"p{self.publications}"
         before = len(self.delivered)
-        self.say(name, f"client of {advertisement}", Publish(publication, event))
+        self.publish_all(name, f"client of {advertisement}", event)
         got = self.delivered[before:]
-        assert not checks or all(each == publication for _, each in got)
+        assert not checks or all(each == self.published for _, each in got)
         return sorted(client.removeprefix("client of ") for client, _ in got)
+
+    def publish_all(self, name: str, client: str, *events: Any, first: int | None = None) -> list[Effect]:
+        """Publish events as a client, as one frame."""
+        start = self.numbers[client] + 1 if first is None else first
+        frame, refused = encode_frame(client, start, events)
+        assert not refused
+        self.numbers[client] = max(self.numbers[client], frame.numbers[-1])
+        self.published = frame.ids()[-1]
+        return self.say(name, client, Publish(frame))
 
     def leave(self, name: str, client: str, *, for_good: bool = True) -> None:
         self.do(name, ClientDisconnected(now=self.now, client=client, for_good=for_good))

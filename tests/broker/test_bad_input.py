@@ -14,6 +14,7 @@ from tests.broker.test_snapshot import seen
 from thatch import Filter, Integer, Schema, parse
 from thatch.broker.broker import Broker
 from thatch.broker.effects import Ignored, Persist, Refuse, SendPacket
+from thatch.broker.event_frames import EventFrame
 from thatch.broker.messages import (
     Advertise,
     BucketRequest,
@@ -75,8 +76,16 @@ def test_filters_that_are_none_are_refused(filter: Any, kind: str) -> None:
         Subscribe(subscription="s", filter=X, expires=True),
         Subscribe(subscription="s", filter=X, expires=-1),
         Advertise(advertisement=None, filter=X),  # type: ignore[arg-type] # wrong on purpose
-        Publish("", {}),
-        Publish(5, {}),  # type: ignore[arg-type] # wrong on purpose
+        Publish(None),  # type: ignore[arg-type] # wrong on purpose
+        Publish(EventFrame("", (1,), (b"\x80",))),
+        Publish(EventFrame("another", (1,), (b"\x80",))),
+        Publish(EventFrame("c", (), ())),
+        Publish(EventFrame("c", (0,), (b"\x80",))),
+        Publish(EventFrame("c", (True,), (b"\x80",))),
+        Publish(EventFrame("c", (2**63,), (b"\x80",))),
+        Publish(EventFrame("c", (1, 1), (b"\x80", b"\x80"))),
+        Publish(EventFrame("c", (1, 2), (b"\x80",))),
+        Publish(EventFrame("c", tuple(range(1, 2**16 + 2)), (b"\x80",) * (2**16 + 1))),
     ],
 )
 def test_messages_of_clients_that_make_no_sense_are_refused(message: Any) -> None:
@@ -146,7 +155,16 @@ messages = st.one_of(
     st.builds(Unsubscribe, junk, junk),
     st.builds(Unsubscribed, junk),
     st.builds(Unadvertise, junk),
-    st.builds(Publish, junk, junk | st.dictionaries(junk.filter(lambda each: each != ()), junk, max_size=2)),
+    st.builds(
+        Publish,
+        junk
+        | st.builds(
+            EventFrame,
+            junk | st.just("c"),
+            junk | st.lists(st.integers(0, 5), max_size=3).map(tuple),
+            junk | st.lists(junk | st.binary(max_size=4) | st.just(b"\x81\xa1x\x01"), max_size=3).map(tuple),
+        ),
+    ),
     st.builds(Joined, junk | st.just("0.0#1"), junk | st.tuples(junk_reports)),
     st.builds(Linked, junk | st.tuples(junk_reports)),
     st.builds(Complete, junk, junk),
@@ -264,7 +282,16 @@ odd_messages = st.one_of(
     st.builds(Unsubscribe, odd, odd),
     st.builds(Unsubscribed, odd),
     st.builds(Unadvertise, odd),
-    st.builds(Publish, odd, odd | st.dictionaries(st.sampled_from("xy"), odd, max_size=2)),
+    st.builds(
+        Publish,
+        odd
+        | st.builds(
+            EventFrame,
+            odd,
+            odd | st.lists(odd, max_size=2).map(tuple),
+            odd | st.lists(odd, max_size=2).map(tuple),
+        ),
+    ),
     st.builds(Joined, odd | st.just("0.0#1"), odd | st.tuples(odd | st.tuples(odd, odd, odd))),
     st.builds(Linked, odd | st.tuples(odd | st.tuples(odd, st.just("9.0#9"), odd | st.tuples(odd)))),
     st.builds(Complete, odd, odd),

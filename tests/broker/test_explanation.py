@@ -47,16 +47,20 @@ def test_an_explanation_covers_an_event() -> None:
     cores = net.brokers
     assert (
         cores["a"]
-        .explain("p1")[0]
+        .explain("client of ad#1")[0]
         .endswith(": came from client of ad, was sent on to b and wanted by no client here.")
     )
     assert (
         cores["c"]
-        .explain("p1")[0]
+        .explain("client of ad#1")[0]
         .endswith(": came from b, was sent on to nobody and delivered to client of s.")
     )
-    assert cores["a"].explain("p2")[0].endswith("sent on to nobody and delivered to client of t.")
-    assert cores["a"].explain("p3")[0].endswith("was refused: an event that the client has not advertised.")
+    assert cores["a"].explain("client of ad#2")[0].endswith("sent on to nobody and delivered to client of t.")
+    assert (
+        cores["a"]
+        .explain("client of ad#3")[0]
+        .endswith("was refused: an event that the client has not advertised.")
+    )
     assert cores["a"].explain("unheard of") == []
 
 
@@ -84,8 +88,8 @@ def test_only_so_many_facts_are_remembered() -> None:
     for _ in range(9):
         net.publish("a", "nobody", {"x": 1})
     assert len(net.brokers["a"].tables.facts) == 5
-    assert net.brokers["a"].explain("p4") == []
-    assert len(net.brokers["a"].explain("p5")) == 1
+    assert net.brokers["a"].explain("client of nobody#4") == []
+    assert len(net.brokers["a"].explain("client of nobody#5")) == 1
 
 
 def test_a_route_tells_where_an_event_would_go() -> None:

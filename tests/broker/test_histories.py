@@ -138,7 +138,7 @@ class Histories(RuleBasedStateMachine):
         self.net.publish(
             name, data.draw(st.sampled_from(theirs)) if theirs else "nobody", event, checks=False
         )
-        self.published[f"p{self.net.publications}"] = event
+        self.published[self.net.published] = event
 
     # --- the network -------------------------------------------------------------------------------------------------
 

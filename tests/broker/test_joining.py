@@ -12,6 +12,7 @@ import pytest
 from tests.broker.pump import Pump
 from thatch.broker.broker import Broker
 from thatch.broker.effects import CloseLink, Deliver, Effect, Persist, SendPacket
+from thatch.broker.event_frames import encode_frame
 from thatch.broker.invariants import check
 from thatch.broker.messages import Publish, Subscribe
 from thatch.broker.settings import Routing
@@ -45,6 +46,7 @@ class Joining:
 
     def __init__(self, links: Sequence[str]) -> None:
         self.now = 0.0
+        self.number = 0
         self.brokers: dict[str, Broker] = {}
         self.items: dict[str, dict[tuple[str, ...], Any]] = {}
         self.links: set[frozenset[str]] = set()
@@ -93,7 +95,7 @@ class Joining:
                 else:
                     self.items[name][effect.key] = effect.value
             elif isinstance(effect, Deliver):
-                self.delivered.append((effect.client, effect.publication))
+                self.delivered += ((effect.client, each) for each in effect.frame.ids())
             elif isinstance(effect, SendPacket | CloseLink):
                 self._carry(name, effect)
 
@@ -152,11 +154,11 @@ class Joining:
             assert broker.tables.mapped == set(self.brokers)
         order = tuple(self.channels)
         for name in self.brokers:
-            publication = f"{self.now} from {name}"
-            everybody = Publish(publication, {"x": "all"})
-            self.do(name, MessageReceived(now=self.now, client=name, message=everybody))
+            self.number += 1
+            frame, _ = encode_frame(name, self.number, [{"x": "all"}])
+            self.do(name, MessageReceived(now=self.now, client=name, message=Publish(frame)))
             self.run(order)
-            got = sorted(client for client, each in self.delivered if each == publication)
+            got = sorted(client for client, each in self.delivered if [each] == frame.ids())
             assert got == sorted(self.brokers)
 
 

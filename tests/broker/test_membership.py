@@ -6,7 +6,7 @@ from tests.broker.pump import Pump
 from thatch import parse
 from thatch.broker.broker import Broker
 from thatch.broker.effects import CloseLink, Ignored, NeighbourFailed
-from thatch.broker.messages import Joined, Linked, Publish, Report, Subscribe
+from thatch.broker.messages import Joined, Linked, Report, Subscribe
 from thatch.broker.settings import Routing, Timing
 from thatch.broker.stimuli import LinkDown, LinkUp, Packet, PacketReceived
 
@@ -168,11 +168,11 @@ def test_a_cut_link_heals_and_nothing_is_lost() -> None:
     net = Pump("a-b b-c", EVERYWHERE)
     net.subscribe("c", "s", "x = 1")
     net.cut("b", "c")
-    net.say("a", "press", Publish("p", {"x": 1}))
+    net.publish_all("a", "press", {"x": 1})
     net.subscribe("c", "t", "x = 2")
     assert net.delivered == []
     net.link("b", "c")
-    assert net.delivered == [("client of s", "p")]
+    assert net.delivered == [("client of s", "press#1")]
     assert net.known("a") == {"s", "t"}
 
 

@@ -1,16 +1,24 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from tests.broker.pump import Pump
 from thatch import Integer, Schema, attr, circle, parse, within
 from thatch.broker.broker import Broker
-from thatch.broker.effects import Deliver, Ignored, Refuse
+from thatch.broker.effects import Deliver, Effect, Ignored, Published, Refuse
+from thatch.broker.event_codec import encode_event
+from thatch.broker.event_frames import EventFrame, RefusedEvent, encode_frame
 from thatch.broker.messages import Publish, Subscribe
 from thatch.broker.settings import Limits, Routing
 from thatch.broker.stimuli import ClientConnected, MessageReceived, Packet, PacketReceived
 
 WAYS = [Routing(way="advertisements"), Routing(way="subscriptions"), Routing(way="events")]
+
+
+def refused(effects: list[Effect]) -> tuple[RefusedEvent, ...]:
+    (answer,) = [each for each in effects if isinstance(each, Published)]
+    return answer.refused
 
 
 def publications(net: Pump) -> list[tuple[str, str]]:
@@ -54,9 +62,10 @@ def test_a_client_gets_an_event_once_with_all_its_subscriptions_that_want_it() -
     net = Pump("a-b", Routing(way="subscriptions"))
     for about, text in (("s", "x = 1"), ("t", "x <= 5"), ("u", "x > 5")):
         net.say("a", "desk", Subscribe(subscription=about, filter=parse(text)))
-    effects = net.say("a", "press", Publish("p", {"x": 1}))
+    effects = net.publish_all("a", "press", {"x": 1}, {"x": 9}, {"x": 7})
     (delivered,) = [each for each in effects if isinstance(each, Deliver)]
-    assert (delivered.client, delivered.publication, delivered.subscriptions) == ("desk", "p", ("s", "t"))
+    assert (delivered.client, delivered.frame.events()) == ("desk", [{"x": 1}, {"x": 9}, {"x": 7}])
+    assert delivered.subscriptions == (("s", "t"), ("u",), ("u",))
 
 
 @pytest.mark.parametrize(
@@ -75,8 +84,7 @@ def test_a_client_gets_an_event_once_with_all_its_subscriptions_that_want_it() -
 def test_publishing_needs_an_advertisement_that_holds_every_flat_event(filter, event, is_allowed) -> None:
     net = Pump("a-b")
     net.advertise("a", "ad", filter)
-    effects = net.say("a", "client of ad", Publish("p", event))
-    assert any(isinstance(each, Refuse) for each in effects) != is_allowed
+    assert bool(refused(net.publish_all("a", "client of ad", event))) != is_allowed
 
 
 def test_a_closed_advertisement_allows_no_other_attribute() -> None:
@@ -85,14 +93,13 @@ def test_a_closed_advertisement_allows_no_other_attribute() -> None:
     net.subscribe("b", "s", "x = 1")
     assert net.publish("a", "ad", {"x": 1}) == ["s"]
     assert net.publish("a", "ad", {"x": 1, "y": 1}) == []
-    assert isinstance(net.told[-1][1], Refuse)
+    assert net.brokers["a"].count_ignored() == {"an event that the client has not advertised": 1}
 
 
 def test_another_clients_advertisement_allows_nothing() -> None:
     net = Pump("a-b")
     net.advertise("a", "ad", "x <= 5")
-    effects = net.say("a", "somebody else", Publish("p", {"x": 1}))
-    assert any(isinstance(each, Refuse) for each in effects)
+    assert refused(net.publish_all("a", "somebody else", {"x": 1}))
 
 
 def test_a_neighbour_that_publishes_what_it_has_not_advertised_is_ignored() -> None:
@@ -105,38 +112,30 @@ def test_a_neighbour_that_publishes_what_it_has_not_advertised_is_ignored() -> N
         number=channel.received + 1,
         received_session=channel.session,
         received=0,
-        message=Publish("lie", {"x": 9}),
+        message=Publish(encode_frame("liar", 1, [{"x": 9}, {"x": 1}, {"x": 8}])[0]),
     )
     effects = net.do("b", PacketReceived(now=0, neighbour="a", packet=packet))
-    assert [each.reason for each in effects if isinstance(each, Ignored)] == [
-        "an event that the neighbour has not advertised"
+    assert [(each.reason, each.count) for each in effects if isinstance(each, Ignored)] == [
+        ("an event that the neighbour has not advertised", 2)
     ]
-    assert net.packets == net.packets.__class__()
+    net.run()
+    assert net.delivered == [("client of s", "liar#2")]
     assert channel.received == packet.number  # the message was taken, so that the next one can be
 
 
 def test_a_publication_that_a_client_sends_twice_is_published_once_even_after_a_crash() -> None:
     net = Pump("a-b", Routing(way="subscriptions"))
     net.subscribe("b", "s", "x = 1")
-    net.say("a", "press", Publish("p", {"x": 1}))
-    net.say("a", "press", Publish("p", {"x": 1}))
+    net.publish_all("a", "press", {"x": 1})
+    net.publish_all("a", "press", {"x": 1}, first=1)
     net.crash("a")
     net.run()
-    net.say("a", "press", Publish("p", {"x": 1}))
-    assert net.delivered == [("client of s", "p")]
-    assert net.brokers["a"].count_ignored() == {"a publication that came before": 1}
-
-
-def test_only_the_last_publications_are_remembered() -> None:
-    broker = Broker("a", Routing(way="subscriptions"), limits=Limits(publications=2))
-    broker.handle(ClientConnected(now=0, client="press"))
-
-    def publish(about: str) -> bool:
-        effects = broker.handle(MessageReceived(now=0, client="press", message=Publish(about, {"x": 1})))
-        return not any(isinstance(each, Ignored) for each in effects)
-
-    assert [publish(each) for each in "aabacba"] == [True, False, True, False, True, False, True]
-    assert len(broker.tables.published) == 2
+    net.publish_all(
+        "a", "press", {"x": 1}, {"x": 1}, {"x": 1}, first=1
+    )  # cut in another way, with two new ones
+    net.publish_all("a", "press", {"x": 1}, {"x": 1}, first=2)
+    assert net.delivered == [("client of s", f"press#{number}") for number in (1, 2, 3)]
+    assert net.brokers["a"].count_ignored() == {"an event that came before": 3}
 
 
 @pytest.mark.parametrize(
@@ -146,28 +145,37 @@ def test_only_the_last_publications_are_remembered() -> None:
         {"long" * 30: 1},
         {"x": list(range(101))},
         {"x": [{"y": 1}] * 60},
-        "no event",
-        {"x": object()},
-        {5: 1},
+        {"x": 2**63},
+        {"x": {5: 1}},
         {"a": {"b": 1}, "a.b": 2},
     ],
 )
-def test_events_that_are_too_large_or_none_are_refused(event: object) -> None:
-    broker = Broker("a", Routing(way="subscriptions"), limits=Limits(event_size=100))
-    broker.handle(ClientConnected(now=0, client="press"))
-    message = Publish("p", event)  # type: ignore[arg-type] # wrong on purpose
-    (refused,) = broker.handle(MessageReceived(now=0, client="press", message=message))
-    assert isinstance(refused, Refuse)
-    assert broker.tables.published == {}
+def test_events_that_are_too_large_or_none_are_refused_alone(event: object) -> None:
+    net = Pump()
+    net.brokers["a"] = Broker("a", Routing(way="subscriptions"), limits=Limits(event_size=100))
+    net.items["a"] = {}
+    net.say("a", "desk", Subscribe(subscription="s", filter=parse("ok = 1")))
+    row = msgspec.msgpack.encode(event)
+    frame = EventFrame("press", (4, 5, 7), (encode_event({"ok": 1}), row, encode_event({"ok": 1, "n": 2})))
+    (answer,) = [each for each in net.say("a", "press", Publish(frame)) if isinstance(each, Published)]
+    assert (answer.client, answer.through, [each.number for each in answer.refused]) == ("press", 7, [5])
+    assert net.delivered == [("desk", "press#4"), ("desk", "press#7")]
 
 
-def test_an_event_that_contains_itself_is_refused() -> None:
-    event: dict[str, object] = {}
-    event["x"] = [event, event]
-    broker = Broker("a", Routing(way="subscriptions"))
-    broker.handle(ClientConnected(now=0, client="press"))
-    (refused,) = broker.handle(MessageReceived(now=0, client="press", message=Publish("p", event)))
-    assert isinstance(refused, Refuse)
+@pytest.mark.parametrize(
+    "row",
+    [b"", b"\xc1", b"\x90", b"\x01", b"\x80\x80", b"\x81\xa1x\xa1\xff", b"\x81\xa1x\xdd\xff\xff\xff\xff", 5, None, "{}", b"\x81\xa1x" + b"\x91" * 100000 + b"\x01", b"\x81\xa1x\xc4\x01a", b"\x81\xa1x\xd4\x05a", b"\x81\x90\x01"],
+)
+def test_bytes_that_are_no_event_are_refused_alone(row: object) -> None:
+    net = Pump("a-b", Routing(way="subscriptions"))
+    net.subscribe("b", "s", "true")
+    rows = (encode_event({}), row, encode_event({"x": 1}))
+    frame = EventFrame("press", (1, 2, 3), rows)  # type: ignore[arg-type] # wrong on purpose
+    (answer,) = [each for each in net.say("a", "press", Publish(frame)) if isinstance(each, Published)]
+    assert [(each.number, each.reason.partition(":")[0]) for each in answer.refused] == [
+        (2, "an event that cannot be read")
+    ]
+    assert net.delivered == [("client of s", "press#1"), ("client of s", "press#3")]
 
 
 def test_an_event_with_too_many_pairs_to_look_at_is_refused_and_sent_to_nobody() -> None:
@@ -177,7 +185,7 @@ def test_an_event_with_too_many_pairs_to_look_at_is_refused_and_sent_to_nobody()
     net.subscribe("b", "all", "exists(lat)")
     net.sent.clear()
     assert net.publish("a", "nobody", {"lat": [0] * 400, "lon": [0] * 400}) == []
-    assert isinstance(net.told[-1][1], Refuse)
+    assert net.brokers["a"].count_ignored() == {"an event that cannot be read": 1}
     assert net.sent == []
 
 

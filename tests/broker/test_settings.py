@@ -18,7 +18,7 @@ def test_a_neighbour_fails_later_than_a_message_is_resent(times: tuple[float, fl
         Timing(resend=resend, failure=failure)
 
 
-@pytest.mark.parametrize("name", ["event_size", "publications", "facts"])
+@pytest.mark.parametrize("name", ["event_size", "idle", "facts"])
 def test_limits_are_at_least_one(name: str) -> None:
     with pytest.raises(ParameterError, match=name):
         Limits(**{name: 0})

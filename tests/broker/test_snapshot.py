@@ -70,7 +70,7 @@ def seen(broker: Broker) -> dict[str, Any]:
             for link in tables.links.values()
         },
         "reports": {each: tables.map.reports[each] for each in tables.mapped},
-        "published": tables.published,
+        "publishers": {name: number for name, (number, _) in tables.publishers.known.items()},
         "expiry": sorted(  # others are left over
             {
                 (at, kind, about)

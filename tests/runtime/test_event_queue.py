@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from thatch.broker.event_codec import encode_event
 from thatch.errors import ParameterError, SubscriptionError
 from thatch.runtime.event_queue import EventQueue
 
@@ -23,9 +24,9 @@ def test_events_come_in_order_and_the_end_comes_after_them():
     async def main():
         stream = EventQueue(10)
         for number in range(3):
-            stream.put({"x": number})
+            stream.put(encode_event({"x": number}))
         stream.close()
-        stream.put({"x": 99})
+        stream.put(encode_event({"x": 99}))
         return await read_all(stream)
 
     assert asyncio.run(main()) == [{"x": 0}, {"x": 1}, {"x": 2}]
@@ -35,7 +36,7 @@ def test_of_too_many_events_the_oldest_are_dropped_and_counted():
     async def main():
         stream = EventQueue(2)
         for number in range(5):
-            stream.put({"x": number})
+            stream.put(encode_event({"x": number}))
         assert (len(stream), stream.dropped) == (2, 3)
         stream.close()
         return await read_all(stream)
@@ -48,7 +49,7 @@ def test_readers_share_what_comes():
         stream = EventQueue(10)
         readers = [asyncio.create_task(read_all(stream)) for _ in range(3)]
         for number in range(9):
-            stream.put({"x": number})
+            stream.put(encode_event({"x": number}))
             await asyncio.sleep(0)
         stream.close()
         parts = await asyncio.gather(*readers)
@@ -62,7 +63,7 @@ def test_a_reader_that_is_cancelled_loses_nothing():
         stream = EventQueue(10)
         first, second = (asyncio.create_task(stream.get()) for _ in range(2))
         await asyncio.sleep(0)
-        stream.put({"x": 1})  # wakes the first, which is cancelled before it can take it
+        stream.put(encode_event({"x": 1}))  # wakes the first, which is cancelled before it can take it
         first.cancel()
         found = await asyncio.wait_for(second, 5)
         assert first.cancelled()
@@ -74,7 +75,7 @@ def test_a_reader_that_is_cancelled_loses_nothing():
 def test_an_error_comes_after_what_waits():
     async def main():
         stream = EventQueue(10)
-        stream.put({"x": 1})
+        stream.put(encode_event({"x": 1}))
         stream.close(SubscriptionError("this", "that"))
         assert await stream.get() == {"x": 1}
         for _ in range(2):
@@ -93,17 +94,19 @@ def test_a_limit_is_a_whole_number_above_zero(limit):
 def test_what_is_put_back_comes_next_and_what_is_read_is_the_readers_own():
     async def main():
         stream = EventQueue(2)
-        shared = {"x": {"y": [1]}, "z": (1, [2])}
-        stream.put(shared)
+        shared = encode_event({"x": {"y": [1]}, "z": (1, [2])})
+        for _ in range(2):
+            stream.put(shared)
         got = await stream.get()
         got["x"]["y"].append(5)
         got["z"][1].append(5)
-        stream.put({"x": 2})
-        stream.put({"x": 3})
+        again = await stream.get()
+        stream.put(encode_event({"x": 2}))
+        stream.put(encode_event({"x": 3}))
         stream.put_back({"x": 1})
-        stream.put({"x": 4})
-        return shared, stream.dropped, [await stream.get() for _ in range(len(stream))]
+        stream.put(encode_event({"x": 4}))
+        return again, stream.dropped, [await stream.get() for _ in range(len(stream))]
 
-    shared, dropped, rest = asyncio.run(main())
-    assert shared == {"x": {"y": [1]}, "z": (1, [2])}
+    again, dropped, rest = asyncio.run(main())
+    assert again == {"x": {"y": [1]}, "z": [1, [2]]}
     assert (dropped, rest) == (1, [{"x": 2}, {"x": 3}, {"x": 4}])

@@ -8,7 +8,7 @@ from typing import Any
 from thatch.broker import messages, stimuli
 from thatch.broker.advertising import end_advertisement, on_advertise, on_unadvertise
 from thatch.broker.completeness import on_complete, switch
-from thatch.broker.effects import Effect
+from thatch.broker.effects import Effect, Published
 from thatch.broker.expiry import EXPIRY_TIMER, pop_expired, set_expiry_timer
 from thatch.broker.explanation import LocalRoute, explain, route
 from thatch.broker.forwarding import merge_if_due
@@ -69,6 +69,7 @@ class Broker:
     Examples
     --------
     >>> import thatch
+    >>> from thatch.broker.event_frames import encode_frame
     >>> from thatch.broker.messages import Publish, Subscribe
     >>> from thatch.broker.settings import Routing
     >>> from thatch.broker.stimuli import ClientConnected, MessageReceived
@@ -77,11 +78,13 @@ class Broker:
     []
     >>> subscribe = Subscribe(subscription="cheap", filter=thatch.parse("price < 150"))
     >>> persisted = broker.handle(MessageReceived(now=1, client="desk-7", message=subscribe))
-    >>> event = Publish("p1", {"price": 120})
-    >>> _, delivery = broker.handle(MessageReceived(now=2, client="desk-7", message=event))
-    >>> delivery.client, delivery.subscriptions, delivery.cause
-    ('desk-7', ('cheap',), 3)
-    >>> broker.explain("p1")
+    >>> frame, _ = encode_frame("desk-7", 1, [{"price": 120}, {"price": 180}])
+    >>> _, delivery, answer = broker.handle(MessageReceived(now=2, client="desk-7", message=Publish(frame)))
+    >>> delivery.client, delivery.frame.events(), delivery.subscriptions, delivery.cause
+    ('desk-7', [{'price': 120}], (('cheap',),), 3)
+    >>> answer.through, answer.refused
+    (2, ())
+    >>> broker.explain("desk-7#1")
     ['Step 3: came from desk-7, was sent on to nobody and delivered to desk-7.']
     """
 
@@ -145,7 +148,7 @@ class Broker:
             case stimuli.LinkDown():
                 self._on_link_down(step, stimulus)
             case stimuli.ClientConnected():
-                self.tables.client(stimulus.client).is_connected = True
+                self._on_client_connected(step, stimulus)
             case stimuli.ClientDisconnected():
                 self._on_client_disconnected(step, stimulus)
             case stimuli.RoutingSwitched():
@@ -157,7 +160,7 @@ class Broker:
     # --- questions ---------------------------------------------------------------------------------------------------
 
     def explain(self, about: str) -> list[str]:
-        """Why a subscription, advertisement or publication was or was not sent on, in sentences."""
+        """Why a subscription, an advertisement or an event was or was not sent on, in sentences."""
         return explain(self.tables, about)
 
     def route(self, event: Mapping[str, Any], source: str | None = None) -> LocalRoute:
@@ -232,6 +235,15 @@ class Broker:
 
     # --- clients -----------------------------------------------------------------------------------------------------
 
+    def _on_client_connected(self, step: BrokerStep, stimulus: stimuli.ClientConnected) -> None:
+        """A client that has published before is told how far it had come."""
+        name = stimulus.client
+        self.tables.client(name).is_connected = True
+        self.tables.publishers.touch(step, name)
+        last = self.tables.publishers.last(name)
+        if last:
+            step.effects.append(Published(cause=step.cause, client=name, through=last))
+
     def _on_client_message(self, step: BrokerStep, stimulus: stimuli.MessageReceived) -> None:
         client = self.tables.clients.get(stimulus.client)
         if client is None or not client.is_connected:
@@ -250,7 +262,9 @@ class Broker:
             return
         client.is_connected = False
         if not stimulus.for_good:
+            self.tables.publishers.touch(step, client.name)
             return
+        self.tables.publishers.forget(step, client.name)
         end_all_of(self.tables, step, client)
         for advertisement in list(client.advertisements.values()):
             end_advertisement(self.tables, step, advertisement)

@@ -6,10 +6,10 @@ step is sent; a step of which nothing is on disk has not happened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from thatch.broker.event_frames import EventFrame, RefusedEvent
 from thatch.broker.messages import Message, Publish, message_id
 from thatch.broker.stimuli import Packet
 from thatch.errors import EventError, SubscriptionError, ThatchError
@@ -23,6 +23,7 @@ __all__ = [
     "Ignored",
     "NeighbourFailed",
     "Persist",
+    "Published",
     "Refuse",
     "SendPacket",
     "SetTimer",
@@ -46,12 +47,11 @@ class SendPacket(_Effect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deliver(_Effect):
-    """Give an event to a client, with the ids of its subscriptions that want it."""
+    """Give events to a client, each with the ids of its subscriptions that want it."""
 
     client: str
-    publication: str
-    event: Mapping[str, Any]
-    subscriptions: tuple[str, ...]
+    frame: EventFrame
+    subscriptions: tuple[tuple[str, ...], ...]  # of each event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +63,20 @@ class Confirm(_Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Published(_Effect):
+    """Tell a client up to which number its events have been taken, and which of the last ones were refused."""
+
+    client: str
+    through: int
+    refused: tuple[RefusedEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refuse(_Effect):
     """Tell a client that its message was refused, and why; nothing has changed."""
 
     client: str
-    about: str  # the id of the subscription, advertisement or publication
+    about: str  # the id of the subscription or advertisement, or of the first event of a frame
     reason: str
 
     def error_for(self, message: Message) -> ThatchError | None:
@@ -86,6 +95,7 @@ class Ignored(_Effect):
 
     sender: str
     reason: str
+    count: int = 1  # how many, such as events of one frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +143,7 @@ Effect: TypeAlias = (
     SendPacket
     | Deliver
     | Confirm
+    | Published
     | Refuse
     | Ignored
     | Persist

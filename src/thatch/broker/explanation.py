@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from thatch.broker.forwarding import is_guided
+from thatch.broker.frame_routing import wanting
 from thatch.broker.link_entries import LinkEntries
-from thatch.broker.publishing import wanting
 from thatch.broker.tables import BrokerLink, KnownAdvertisement, KnownSubscription, RoutingTables
 from thatch.model.events import read_event
 
@@ -37,8 +37,8 @@ def route(tables: RoutingTables, event: Mapping[str, Any], source: str | None = 
 
 
 def explain(tables: RoutingTables, about: str) -> list[str]:
-    """What happened to a subscription, advertisement or publication here, and why it was sent where it was."""
-    sentences = [_sentence(fact) for fact in tables.facts if fact[1] == about]
+    """What happened to a subscription, advertisement or event here, and why it was sent where it was."""
+    sentences = [_sentence(fact) for fact in tables.facts.about(about)]
     for entries in (tables.subscriptions, tables.advertisements):
         if about in entries:
             sentences.extend(_about_entry(tables, entries[about]))

@@ -17,11 +17,11 @@ network each has a name that is made when it is sent and never used again.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from thatch.broker.channel import Channel
+from thatch.broker.facts import Facts
 from thatch.broker.messages import Advertise, Message, Subscribe, Unadvertise, Unsubscribe
 from thatch.broker.settings import Routing
 from thatch.broker.step import BrokerStep
@@ -54,7 +54,7 @@ class BrokerState(Protocol):
     name: str
     routing: Routing
     schema: Schema | None
-    facts: deque[tuple[object, ...]]
+    facts: Facts
 
     def next_order(self) -> int: ...
 

@@ -28,12 +28,13 @@ class MergeTimer:
         """When the bandwidth will be known, None if nothing was sent since the last check."""
         return self._since + _SECOND if self._published else None
 
-    def count_event(self, now: float) -> bool:
-        """Count an event that is sent; returns whether it is the first since the last check."""
-        if not self._published:
+    def count_events(self, now: float, count: int) -> bool:
+        """Count events that are sent; returns whether they are the first since the last check."""
+        is_first = not self._published
+        if is_first:
             self._since = now
-        self._published += 1
-        return self._published == 1
+        self._published += count
+        return is_first
 
     def set(self, step: BrokerStep, at: float | None) -> None:
         """Ask to be called back at a time, unless an earlier one is set; None for never."""

@@ -6,10 +6,10 @@ is acknowledged; the `channel` below makes links between brokers reliable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from thatch.broker.event_frames import EventFrame, event_id, why_malformed
 from thatch.model.filters import Filter
 
 __all__ = [
@@ -75,10 +75,9 @@ class Unsubscribed:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """An event; `publication` is its id, unique in the network."""
+    """Events of one publisher."""
 
-    publication: str
-    event: Mapping[str, Any]
+    frame: EventFrame
 
 
 # --- when a link comes up ------------------------------------------------------------------------------------------
@@ -158,8 +157,10 @@ Message: TypeAlias = (
 
 
 def message_id(message: Message) -> str:
-    """The id of the subscription, advertisement or publication in a message, empty if it is about none of them."""
-    for name in ("subscription", "advertisement", "publication"):
+    """The id of the subscription, the advertisement or the first event in a message, empty if it is about none of them."""
+    for name in ("subscription", "advertisement"):
         if hasattr(message, name):
             return str(getattr(message, name))
+    if isinstance(message, Publish) and not why_malformed(message.frame):
+        return event_id(message.frame.publisher, message.frame.numbers[0])
     return ""

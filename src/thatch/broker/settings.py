@@ -64,16 +64,17 @@ class Limits:
 
     Parameters
     ----------
-    event_size : most values and characters of one event, names and texts together
-    publications : how many publications of clients are remembered, to detect one that is sent twice
+    event_size : most bytes of one event, as it is encoded
+    idle : after how many seconds the numbers of a publisher that is away are forgotten; what it sends again after that
+        is published again
     facts : how many facts are remembered for `Broker.explain`
     """
 
     event_size: int = 1_000_000
-    publications: int = 1_024
+    idle: float = 7 * 86_400.0
     facts: int = 1_000
 
     def __post_init__(self) -> None:
-        for name in ("event_size", "publications", "facts"):
-            if getattr(self, name) < 1:
+        for name in ("event_size", "idle", "facts"):
+            if not getattr(self, name) >= 1:
                 raise ParameterError("at least 1", shown(getattr(self, name)), name)

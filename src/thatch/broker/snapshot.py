@@ -50,11 +50,7 @@ def load(tables: RoutingTables, items: Items) -> None:
             made.waiting[request] = neighbour
             tables.awaited[request] = made
         tables.continue_order(number)
-    kept = sorted(
-        (order, publication, slot) for (slot,), (publication, order) in by_kind["published"].items()
-    )
-    tables.published = {publication: int(slot) for _, publication, slot in kept}
-    tables.continue_order(max((order for order, _, _ in kept), default=0))
+    tables.publishers.load(by_kind["publisher"])
     for kind, about, name in by_kind["contested"]:
         tables.contested.setdefault((kind, about), set()).add(name)
     for link in tables.links.values():
@@ -63,6 +59,7 @@ def load(tables: RoutingTables, items: Items) -> None:
 
 def resume(tables: RoutingTables, step: BrokerStep) -> None:
     """In the first step after a restart, send what is to be sent and set the timers that were set."""
+    tables.publishers.restart(step.now)
     set_expiry_timer(tables, step)
     revoke(tables, step)
     for link in tables.joined_links():

@@ -6,17 +6,19 @@ an advertisement has a **hop**: the neighbour or client that it came from.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from thatch.broker.channel import Channel, session_name
 from thatch.broker.effects import Ignored, Refuse
+from thatch.broker.facts import Facts
 from thatch.broker.link_entries import ADVERTISEMENTS, MERGER, SUBSCRIPTIONS, LinkEntries
 from thatch.broker.merge_timer import MergeTimer
 from thatch.broker.messages import Advertise, Subscribe
 from thatch.broker.network_map import NetworkMap
+from thatch.broker.publishers import Publishers
 from thatch.broker.routing_index import RoutingIndex
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.step import BrokerStep
@@ -154,14 +156,12 @@ class RoutingTables:
     contested: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     freed: list[tuple[str, str]] = field(default_factory=list)  # contested ids that became free in this step
     expiries: list[tuple[float, str, str]] = field(default_factory=list)  # a heap of (time, kind, id)
-    published: dict[str, int] = field(
-        default_factory=dict
-    )  # the last of clients, with the slot of each on disk
+    publishers: Publishers = field(default_factory=Publishers)
     ignored: Counter[str] = field(default_factory=Counter)
     _order: int = 0
 
     def __post_init__(self) -> None:
-        self.facts: deque[tuple[object, ...]] = deque(maxlen=self.limits.facts)
+        self.facts = Facts(self.limits.facts)
         self.index = RoutingIndex(self.schema)
 
     def next_order(self) -> int:
@@ -242,10 +242,10 @@ class RoutingTables:
 
     # --- refusals ----------------------------------------------------------------------------------------------------
 
-    def ignore(self, step: BrokerStep, sender: str, reason: str) -> None:
-        """Count something that cannot be used."""
-        self.ignored[reason] += 1
-        step.effects.append(Ignored(cause=step.cause, sender=sender, reason=reason))
+    def ignore(self, step: BrokerStep, sender: str, reason: str, count: int = 1) -> None:
+        """Count what cannot be used."""
+        self.ignored[reason] += count
+        step.effects.append(Ignored(cause=step.cause, sender=sender, reason=reason, count=count))
 
     def refuse(self, step: BrokerStep, hop: Hop, about: object, reason: str, detail: str = "") -> None:
         """Refuse a message: a client is told why, a neighbour is not, and both are counted.

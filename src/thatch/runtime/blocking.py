@@ -187,6 +187,7 @@ class BlockingClient(_Blocking[Client]):
     """A `Client` whose calls return when they are done. Made by `BlockingNetwork.connect`."""
 
     publish = _blocking(Client.publish)
+    publish_all = _blocking(Client.publish_all)
     advertise = _blocking(Client.advertise)
     unadvertise = _blocking(Client.unadvertise)
 

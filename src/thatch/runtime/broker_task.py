@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from thatch.broker.broker import Broker
 from thatch.broker.effects import (
@@ -24,6 +24,7 @@ from thatch.broker.effects import (
     Ignored,
     NeighbourFailed,
     Persist,
+    Published,
     Refuse,
     SendPacket,
     SetTimer,
@@ -33,7 +34,9 @@ from thatch.broker.stimuli import ClientDisconnected, MessageReceived, Packet, S
 from thatch.errors import ParameterError, ThatchError
 from thatch.runtime.event_queue import EventQueue
 
-__all__ = ["BrokerTask", "ClientConnection", "LoopState", "LoopTimers"]
+__all__ = ["Asked", "BrokerTask", "ClientConnection", "LoopState", "LoopTimers"]
+
+Asked: TypeAlias = "asyncio.Future[Published | None]"  # what a client waits for
 
 _MOST_IN_FLIGHT = 10_000  # stimuli in all inboxes; publishers wait while there are more
 
@@ -153,15 +156,15 @@ class BrokerTask:
         self._send = send
         self._close_link = close_link
         self._timers = LoopTimers(self._fire)
-        self._inbox: asyncio.Queue[tuple[Stimulus, asyncio.Future[None] | None]] = asyncio.Queue()
+        self._inbox: asyncio.Queue[tuple[Stimulus, Asked | None]] = asyncio.Queue()
 
-    def put(self, stimulus: Stimulus, handled: asyncio.Future[None] | None = None) -> None:
+    def put(self, stimulus: Stimulus, handled: Asked | None = None) -> None:
         """Hand a stimulus to the broker; `handled` is resolved once it is done."""
         self.state.count_sent()
         self._inbox.put_nowait((stimulus, handled))
 
-    def ask(self, stimulus: Stimulus) -> asyncio.Future[None]:
-        """Hand a stimulus to the broker; the future raises what the broker refuses."""
+    def ask(self, stimulus: Stimulus) -> Asked:
+        """Hand a stimulus to the broker; the future raises what the broker refuses, or has its answer to events."""
         handled = self.state.running_loop().create_future()
         self.put(stimulus, handled)
         return handled
@@ -172,11 +175,11 @@ class BrokerTask:
             while True:
                 stimulus, handled = await self._inbox.get()
                 try:
-                    error = self._step(stimulus)
+                    answer = self._step(stimulus)
                 except BaseException:
                     _cancel(handled)
                     raise
-                _resolve(handled, error)
+                _resolve(handled, answer)
                 self.state.count_handled()
                 await asyncio.sleep(0)  # let other tasks run even when the inbox is full
         finally:
@@ -186,14 +189,16 @@ class BrokerTask:
             while not self._inbox.empty():
                 _cancel(self._inbox.get_nowait()[1])
 
-    def _step(self, stimulus: Stimulus) -> ThatchError | None:
-        """Handle one stimulus; returns the error for the client whose message was refused."""
-        error = None
+    def _step(self, stimulus: Stimulus) -> ThatchError | Published | None:
+        """Handle one stimulus; returns what the client is told that sent it: an error, or what became of its events."""
+        answer: ThatchError | Published | None = None
         for effect in self.broker.handle(stimulus):
             if isinstance(effect, Refuse) and isinstance(stimulus, MessageReceived):
-                error = effect.error_for(stimulus.message) or error
+                answer = effect.error_for(stimulus.message) or answer
+            elif isinstance(effect, Published):
+                answer = effect
             self._do(effect)
-        return error
+        return answer
 
     def _do(self, effect: Effect) -> None:
         match effect:
@@ -208,7 +213,13 @@ class BrokerTask:
             case CancelTimer():
                 self._timers.cancel(effect.timer)
             case Ignored():
-                _log.info("ignored broker=%s sender=%s reason=%s", self.name, effect.sender, effect.reason)
+                _log.info(
+                    "ignored broker=%s sender=%s count=%s reason=%s",
+                    self.name,
+                    effect.sender,
+                    effect.count,
+                    effect.reason,
+                )
             case Refuse():
                 _log.info("refused broker=%s client=%s reason=%s", self.name, effect.client, effect.reason)
             case NeighbourFailed():
@@ -218,7 +229,7 @@ class BrokerTask:
                     "closed broker=%s neighbour=%s reason=%s", self.name, effect.neighbour, effect.reason
                 )
                 self._close_link(self.name, effect.neighbour)
-            case Persist() | Confirm():
+            case Persist() | Confirm() | Published():
                 pass
             case _:
                 assert_never(effect)
@@ -237,21 +248,22 @@ class ClientConnection:
         self._task = task
         self._client = client
 
-    def submit(self, message: Message) -> asyncio.Future[None]:
-        """Send a message to the broker; the future raises what the broker refuses."""
+    def submit(self, message: Message) -> Asked:
+        """Send a message to the broker; the future raises what the broker refuses, or has its answer to events."""
         now = self._task.state.now()
         return self._task.ask(MessageReceived(now=now, client=self._client, message=message))
 
     async def wait_for_capacity(self) -> None:
-        """Wait until the network can take another publication."""
+        """Wait until the network can take more events."""
         await self._task.state.wait_for_capacity()
 
     def deliver(self, delivered: Deliver) -> None:
-        """Queue an event for the subscriptions that want it."""
-        for subscription in delivered.subscriptions:
-            queue = self.queues.get(subscription)
-            if queue is not None:
-                queue.put(delivered.event)
+        """Queue events for the subscriptions that want them."""
+        for row, wanting in zip(delivered.frame.rows, delivered.subscriptions, strict=True):
+            for subscription in wanting:
+                queue = self.queues.get(subscription)
+                if queue is not None:
+                    queue.put(row)
 
     def abandon(self, subscription: str, queue: EventQueue) -> None:
         """Unsubscribe because nobody holds the subscription any more; any thread may call this."""
@@ -286,21 +298,21 @@ class ClientConnection:
         self.queues.clear()
 
 
-def _resolve(handled: asyncio.Future[None] | None, error: ThatchError | None) -> None:
+def _resolve(handled: Asked | None, answer: ThatchError | Published | None) -> None:
     if handled is None or handled.done():  # nobody waits, or no longer
         return
-    if error is None:
-        handled.set_result(None)
+    if isinstance(answer, ThatchError):
+        handled.set_exception(answer)
     else:
-        handled.set_exception(error)
+        handled.set_result(answer)
 
 
-def _cancel(handled: asyncio.Future[None] | None) -> None:
+def _cancel(handled: Asked | None) -> None:
     if handled is not None:
         handled.cancel()
 
 
-def _retrieve_error(done: asyncio.Future[None]) -> None:
+def _retrieve_error(done: Asked) -> None:
     """Retrieve an error that nobody waits for, so that asyncio does not warn of it."""
     if not done.cancelled():
         done.exception()

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-from asyncio import Future
-from collections.abc import Generator, Mapping
-from typing import Any, Self
+from collections.abc import Generator, Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple, Self
 
+from thatch.broker.event_codec import encode_event
+from thatch.broker.event_frames import EventFrame, RefusedEvent, encode_frame, event_id
 from thatch.broker.messages import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
-from thatch.errors import ParameterError, SubscriptionError, ThatchError, UnknownSubscriptionError, shown
+from thatch.errors import (
+    EventError,
+    ParameterError,
+    SubscriptionError,
+    ThatchError,
+    UnknownSubscriptionError,
+    shown,
+)
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.runtime.broker_task import ClientConnection
-from thatch.runtime.event_queue import EventQueue, copy_event
+from thatch.runtime.broker_task import Asked, ClientConnection
+from thatch.runtime.event_queue import EventQueue
 
-__all__ = ["QUEUE_LIMIT", "Client", "Subscription"]
+__all__ = ["FRAME_EVENTS", "QUEUE_LIMIT", "Client", "PublishedEvents", "RefusedPlace", "Subscription"]
 
 QUEUE_LIMIT = 1_000  # events of one subscription that may wait to be read
+FRAME_EVENTS = 512  # that are published in one go
+
+
+class RefusedPlace(NamedTuple):
+    """An event that was not published: its place among those given, counted from 0, and why."""
+
+    place: int
+    reason: str
+
+
+class PublishedEvents(NamedTuple):
+    """What became of many events: how many were published, and which were refused."""
+
+    published: int
+    refused: tuple[RefusedPlace, ...]
 
 
 class Client:
@@ -39,6 +63,7 @@ class Client:
         self._schema = schema
         self._connection = connection
         self._number = 0
+        self._published = 0  # the number of the last event
 
     def subscribe(
         self,
@@ -66,7 +91,7 @@ class Client:
         accepted = self._connection.submit(Subscribe(subscription=identity, filter=parsed, expires=expires))
         queues[identity] = queue
 
-        def close_if_refused(done: Future[None]) -> None:
+        def close_if_refused(done: Asked) -> None:
             error = None if done.cancelled() else done.exception()
             if error is not None or done.cancelled():
                 if queues.get(identity) is queue:
@@ -86,17 +111,60 @@ class Client:
         queue.close()
         await self._connection.submit(Unsubscribe(subscription, self._new_id()))
 
-    async def publish(self, event: Mapping[str, Any], *, publication: str | None = None) -> str:
-        """Publish an event; returns the id of the publication once the broker here has sent it on.
+    async def publish(self, event: Mapping[str, Any], *, number: int | None = None) -> str:
+        """Publish an event; returns its id once the broker here has sent it on.
 
         Waits while the network is too busy.
+
+        Parameters
+        ----------
+        number : of this event, above those of all earlier ones; a number that was used before is not published again
         """
+        row = encode_event(event)
+        numbers = self._take_numbers(1, number)
+        for each in await self._submit(EventFrame(self.name, numbers, (row,))):
+            raise EventError(
+                f"The broker refused to publish: {each.reason}", where=event_id(self.name, *numbers)
+            )
+        return event_id(self.name, *numbers)
+
+    async def publish_all(
+        self, events: Iterable[Mapping[str, Any]], *, first: int | None = None
+    ) -> PublishedEvents:
+        """Publish many events, some hundreds at a time, in their order; returns once the broker here has sent them on.
+
+        An event that is refused does not hold up the others: the result names it by its place. Waits while the network
+        is too busy.
+
+        Parameters
+        ----------
+        first : the number of the first event, as for `publish`; the others follow
+        """
+        count, refused, numbered = 0, [], iter(events)
+        while some := list(islice(numbered, FRAME_EVENTS)):
+            numbers = self._take_numbers(len(some), None if first is None else first + count)
+            frame, unreadable = encode_frame(self.name, numbers[0], some)
+            answered = await self._submit(frame) if frame.rows else ()
+            places = sorted(
+                (each.number - numbers[0] + count, each.reason) for each in (*unreadable, *answered)
+            )
+            refused += [RefusedPlace(*each) for each in places]
+            count += len(some)
+        return PublishedEvents(count - len(refused), tuple(refused))
+
+    def _take_numbers(self, count: int, first: int | None) -> tuple[int, ...]:
         self._check_open()
-        identity = self._new_id() if publication is None else publication
-        own = copy_event(event)  # the caller may change it from now on
+        if first is not None and (isinstance(first, bool) or not isinstance(first, int) or first < 1):
+            raise ParameterError("a number of at least 1", shown(first), "number")
+        start = self._published + 1 if first is None else first
+        self._published = max(self._published, start + count - 1)
+        return tuple(range(start, start + count))
+
+    async def _submit(self, frame: EventFrame) -> tuple[RefusedEvent, ...]:
+        """Publish a frame when the network can take it; the events that the broker refused."""
         await self._connection.wait_for_capacity()
-        await self._connection.submit(Publish(identity, own))
-        return identity
+        answer = await self._connection.submit(Publish(frame))
+        return () if answer is None else answer.refused
 
     async def advertise(
         self,
@@ -167,7 +235,7 @@ class Subscription:
         subscription: str,
         filter: Filter,
         queue: EventQueue,
-        accepted: Future[None],
+        accepted: Asked,
     ) -> None:
         self.id = subscription
         self.filter = filter

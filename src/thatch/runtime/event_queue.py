@@ -5,51 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
-from thatch.errors import EventError, ParameterError, ThatchError, shown
-from thatch.model.events import MAX_DEPTH
+from thatch.broker.event_codec import decode_event, encode_event
+from thatch.errors import ParameterError, ThatchError, shown
 
-__all__ = ["EventQueue", "copy_event"]
-
-_FIXED = frozenset((str, int, float, bool, type(None)))  # need no copy
-
-
-def copy_event(event: Any) -> Any:
-    """A copy of an event that shares nothing that can be changed.
-
-    Raises
-    ------
-    EventError
-        If something in it cannot be copied.
-    """
-    try:
-        return _copy(event, 0)
-    except Exception as error:  # whatever a value of the caller's raises
-        raise EventError("an event that can be copied", shown(event)) from error
-
-
-def _copy(value: Any, depth: int) -> Any:
-    kind = type(value)
-    if kind in _FIXED:
-        return value
-    if depth <= MAX_DEPTH:  # deeper ones, such as cycles, are refused by the broker
-        if kind is dict:
-            return {
-                name: each if type(each) in _FIXED else _copy(each, depth + 1) for name, each in value.items()
-            }
-        if kind is list:
-            return [each if type(each) in _FIXED else _copy(each, depth + 1) for each in value]
-    return deepcopy(value)
+__all__ = ["EventQueue"]
 
 
 class EventQueue:
-    """A queue of at most `limit` events whose writer never waits.
+    """A queue of at most `limit` events, as bytes, whose writer never waits.
 
     Brokers do not wait for readers, because one slow reader would hold up the whole network. When the queue is full,
-    the oldest event is dropped and counted. What is read is the reader's own: brokers and other readers have the same
-    event, so it is copied when it is read.
+    the oldest event is dropped and counted. An event is decoded when it is read, so what is read is the reader's own.
     """
 
     def __init__(self, limit: int) -> None:
@@ -57,7 +25,7 @@ class EventQueue:
             raise ParameterError("a limit of at least 1 event", shown(limit), "limit")
         self.dropped = 0
         self._limit = limit
-        self._events: deque[Mapping[str, Any]] = deque()
+        self._events: deque[bytes] = deque()
         self._readers: deque[asyncio.Future[None]] = deque()
         self._error: ThatchError | None = None
         self._is_closed = False
@@ -65,8 +33,8 @@ class EventQueue:
     def __len__(self) -> int:
         return len(self._events)
 
-    def put(self, event: Mapping[str, Any]) -> None:
-        """Add an event."""
+    def put(self, event: bytes) -> None:
+        """Add an event, as `encode_event` makes it."""
         if self._is_closed:
             return
         if len(self._events) >= self._limit:
@@ -77,7 +45,7 @@ class EventQueue:
 
     def put_back(self, event: Mapping[str, Any]) -> None:
         """Make an event the next one again: the reader that took it has gone."""
-        self._events.appendleft(event)
+        self._events.appendleft(encode_event(event))
         self._wake()
 
     def close(self, error: ThatchError | None = None) -> None:
@@ -107,9 +75,7 @@ class EventQueue:
             finally:
                 if reader in self._readers:
                     self._readers.remove(reader)
-        event: Mapping[str, Any] = copy_event(self._events[0])
-        self._events.popleft()
-        return event
+        return decode_event(self._events.popleft())
 
     def _wake(self) -> None:
         while self._readers:

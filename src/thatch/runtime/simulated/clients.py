@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from thatch.broker.effects import Refuse
+from thatch.broker.event_frames import RefusedEvent, encode_frame, event_id
 from thatch.broker.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
-from thatch.errors import ParameterError, shown
+from thatch.errors import EventError, ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
-from thatch.runtime.event_queue import copy_event
 from thatch.runtime.simulated.oracle import DeliveryOracle
 
 __all__ = ["ClientHost", "Received", "SimulatedClient"]
@@ -60,6 +60,8 @@ class SimulatedClient:
         self.advertisements: dict[str, Advertise] = {}
         self.received: list[Received] = []
         self.refused: list[Refuse] = []
+        self.refused_events: list[RefusedEvent] = []
+        self.published = 0  # the number of the last event
         self.confirmed: list[str] = []  # requests of unsubscriptions that are done everywhere
         self._host = host
         self._number = 0
@@ -108,11 +110,28 @@ class SimulatedClient:
         self._send(Unadvertise(advertisement))
         self.advertisements.pop(advertisement, None)
 
-    def publish(self, event: Mapping[str, Any], publication: str | None = None) -> str:
-        """Publish an event; returns the id of the publication."""
-        identity = self._new_id() if publication is None else publication
-        self._send(Publish(identity, copy_event(event)))
-        return identity
+    def publish(self, event: Mapping[str, Any], number: int | None = None) -> str:
+        """Publish an event; returns its id. What was published under a number before is not published again."""
+        (about,) = self.publish_all([event], number)
+        return about
+
+    def publish_all(self, events: Iterable[Mapping[str, Any]], first: int | None = None) -> list[str]:
+        """Publish events in one frame, numbered from `first` on, and return their ids.
+
+        If some are refused, the others are published, and the error for the first of them is raised.
+        """
+        start = self.published + 1 if first is None else first
+        frame, unreadable = encode_frame(self.name, start, events)
+        refused = [*unreadable]
+        if frame.rows:
+            before = len(self.refused_events)
+            self._send(Publish(frame))
+            self.published = max(self.published, frame.numbers[-1])
+            refused += self.refused_events[before:]
+        if refused:
+            worst = min(refused, key=lambda each: each.number)
+            raise EventError(worst.reason, where=event_id(self.name, worst.number))
+        return frame.ids()
 
     def disconnect(self, *, for_good: bool = False) -> None:
         """Disconnect; `for_good` ends all subscriptions and advertisements of this client."""

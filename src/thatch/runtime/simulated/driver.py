@@ -28,7 +28,6 @@ from thatch.broker.stimuli import (
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
 from thatch.model.topology import Link
-from thatch.runtime.event_queue import copy_event
 from thatch.runtime.simulated.clients import Received, SimulatedClient
 from thatch.runtime.simulated.oracle import DeliveryOracle
 from thatch.runtime.simulated.records import Delivery, Records
@@ -76,7 +75,9 @@ class Driver:
         self.sizes = PacketSizes()
         self.sites: dict[str, BrokerSite] = {}
         self.client_names: set[str] = set()
-        self.published: dict[str, float] = {}  # when events that may be under way were published
+        self.published: dict[
+            str, float
+        ] = {}  # when events that may be under way were published, by their ids
         self._rng = np.random.default_rng(seed)
 
     @property
@@ -88,7 +89,6 @@ class Driver:
         """Forget events that were under way, since nothing is any more."""
         self.published.clear()
         self.oracle.forget_publications()
-        self.sizes.forget_events()
 
     # --- steps --------------------------------------------------------------------------------------------------
 
@@ -113,18 +113,13 @@ class Driver:
                 self.schedule.set_timer(site.timers, effect.timer, effect.at)
             case effects.CancelTimer():
                 site.timers.due.pop(effect.timer, None)
-            case effects.Deliver():
-                self._deliver(site, effect)
-            case effects.Refuse():
+            case effects.Deliver() | effects.Published() | effects.Refuse() | effects.Confirm():
                 if effect.client in site.clients:
-                    site.clients[effect.client].refused.append(effect)
+                    self._tell(site.clients[effect.client], effect)
             case effects.Ignored():
-                self.records.ignored[effect.reason] += 1
+                self.records.ignored[effect.reason] += effect.count
             case effects.NeighbourFailed():
                 self.records.failures[site.name, effect.neighbour] += 1
-            case effects.Confirm():
-                if effect.client in site.clients:
-                    site.clients[effect.client].confirmed.append(effect.request)
             case effects.CloseLink():
                 self._close(site, effect)
             case SendPacket() | Persist():  # done already
@@ -141,10 +136,11 @@ class Driver:
         size = self.sizes.packet(packet)
         wire.count(type(packet.message), size)
         if type(packet.message) is Publish:
-            if self.oracle.is_needed(packet.message.publication, wire.source, wire.target):
-                records.needed += 1
-            else:
-                records.superfluous += 1
+            for each in packet.message.frame.ids():
+                if self.oracle.is_needed(each, wire.source, wire.target):
+                    records.needed += 1
+                else:
+                    records.superfluous += 1
         arrival = wire.arrival(now, size)
         faults = self.faults
         if wire.is_cut or (faults.loss and self._rng.random() < faults.loss):
@@ -160,16 +156,28 @@ class Driver:
             stimulus = PacketReceived(now=self.schedule.now, neighbour=wire.source, packet=packet)
             self.handle(self.sites[wire.target], stimulus)
 
-    def _deliver(self, site: BrokerSite, effect: effects.Deliver) -> None:
-        client = site.clients.get(effect.client)
-        if client is None or not client.is_connected:
-            return
-        now = self.now
-        client.received.append(
-            Received(effect.publication, copy_event(effect.event), effect.subscriptions, now)
-        )
-        delay = now - self.published.get(effect.publication, now)
-        self.records.deliveries.append(Delivery(effect.publication, client.name, now, delay))
+    def _tell(
+        self,
+        client: SimulatedClient,
+        effect: effects.Deliver | effects.Published | effects.Refuse | effects.Confirm,
+    ) -> None:
+        match effect:
+            case effects.Deliver():
+                if client.is_connected:
+                    self._deliver(client, effect)
+            case effects.Published():
+                client.refused_events += effect.refused
+            case effects.Refuse():
+                client.refused.append(effect)
+            case effects.Confirm():
+                client.confirmed.append(effect.request)
+
+    def _deliver(self, client: SimulatedClient, effect: effects.Deliver) -> None:
+        now, frame = self.now, effect.frame
+        for about, event, ids in zip(frame.ids(), frame.events(), effect.subscriptions, strict=True):
+            client.received.append(Received(about, event, ids, now))
+            delay = now - self.published.get(about, now)
+            self.records.deliveries.append(Delivery(about, client.name, now, delay))
 
     def _close(self, site: BrokerSite, effect: effects.CloseLink) -> None:
         """Remove a link that a broker has closed, and tell the other end."""
@@ -202,11 +210,11 @@ class Driver:
         """Send a message of a client to its broker."""
         site = self.site(client.broker)
         if isinstance(message, Publish):
-            self.published[message.publication] = self.now
-            self.records.published += 1
-            self.records.wanted += self.oracle.publish(
-                message.publication, message.event, site.name, self.now
-            )
+            fresh = message.frame.after(client.published)
+            for about, event in zip(fresh.ids(), fresh.events(), strict=True):
+                self.published[about] = self.now
+                self.records.published += 1
+                self.records.wanted += self.oracle.publish(about, event, site.name, self.now)
         self.handle(site, MessageReceived(now=self.now, client=client.name, message=message))
 
     def disconnect(self, client: SimulatedClient, *, for_good: bool) -> None:

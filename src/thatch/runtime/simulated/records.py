@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from thatch.broker.messages import Publish
 from thatch.runtime.simulated.wires import Wire
 
 __all__ = ["Delivery", "LinkTraffic", "Records", "TableSizes"]
@@ -53,7 +52,7 @@ class Records:
     wanted: int = 0  # deliveries if every event reached all who want it at once
     lost: int = 0  # packets
     duplicated: int = 0  # packets
-    # Publications sent to a neighbour beyond which somebody, or nobody, wanted them.
+    # Events sent to a neighbour beyond which somebody, or nobody, wanted them.
     needed: int = 0
     superfluous: int = 0
     ignored: Counter[str] = field(default_factory=Counter)  # what brokers ignored, by reason
@@ -86,7 +85,7 @@ class Records:
     @property
     def publications_sent(self) -> int:
         """How often an event was sent to a neighbour."""
-        return self.messages(Publish)
+        return self.needed + self.superfluous
 
 
 def _name(kind: type) -> str:

@@ -1,14 +1,12 @@
 """One direction of a link, which delivers packets in order or loses them; and how large packets are.
 
-Nothing is written, so sizes are estimated from texts and counts.
+Events are encoded; nothing else is, so sizes are estimated from texts and counts.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 from thatch.broker.messages import (
     Advertise,
@@ -30,6 +28,7 @@ __all__ = ["NO_FAULTS", "Faults", "PacketSizes", "Wire"]
 
 _PACKET = 32  # bytes of sessions, numbers and lengths
 _NUMBER = 8
+_ROW = 6  # bytes of an event's number and length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +87,10 @@ class Wire:
 
 
 class PacketSizes:
-    """Estimates how many bytes packets would have; texts of filters and events are measured once each."""
+    """Estimates how many bytes packets would have; texts of filters are measured once each."""
 
     def __init__(self) -> None:
         self._filters: dict[Filter, int] = {}
-        self._events: dict[str, int] = {}
 
     def packet(self, packet: Packet) -> int:
         """The bytes of a packet."""
@@ -106,7 +104,7 @@ class PacketSizes:
             case Advertise():
                 return len(message.advertisement) + _NUMBER + 1 + self._filter(message.filter)
             case Publish():
-                return len(message.publication) + self._event(message)
+                return len(message.frame.publisher) + _ROW * len(message.frame) + message.frame.size
             case Joined() | Linked():
                 return sum(
                     len(name) + _NUMBER + sum(len(each) + _NUMBER for each, _ in links)
@@ -122,22 +120,8 @@ class PacketSizes:
             case _:  # a few ids
                 return sum(len(str(getattr(message, name))) for name in type(message).__slots__)
 
-    def forget_events(self) -> None:
-        """Forget the sizes of events, which will hardly be needed again."""
-        self._events.clear()
-
     def _filter(self, filter: Filter) -> int:
         size = self._filters.get(filter)
         if size is None:
             size = self._filters[filter] = len(str(filter))
         return size
-
-    def _event(self, message: Publish) -> int:
-        size = self._events.get(message.publication)
-        if size is None:
-            size = self._events[message.publication] = _json_size(message.event)
-        return size
-
-
-def _json_size(event: Any) -> int:
-    return len(json.dumps(event, default=str, separators=(",", ":")))
