@@ -13,11 +13,12 @@ import numpy as np
 
 import thatch
 from benchmarks.brokers.neighbourhood import Neighbourhood
+from benchmarks.brokers.publishing import FRAMES, LINKS, publish_rows
 from benchmarks.child import ask
 from benchmarks.console import note
 from benchmarks.matching.rows import Goal, Row, at_most
 from benchmarks.reduction.streams import zipf_stream
-from thatch.broker.messages import Advertise, Publish, Subscribe
+from thatch.broker.messages import Subscribe
 from thatch.broker.settings import Routing
 from thatch.experiments.overlay.setting import filters_of
 from thatch.reduction import (
@@ -30,11 +31,9 @@ from thatch.reduction import (
     Policy,
     Probabilistic,
 )
-from thatch.workloads import generate
 
 __all__ = ["SECTIONS", "Bench"]
 
-_LINKS = 10
 _CAP = 10_000  # random points for one decision
 
 
@@ -44,44 +43,17 @@ class Bench:
 
     seed: int = 1
     is_quick: bool = False
+    frames: tuple[int, ...] = FRAMES
+    links: int = LINKS
 
     def size(self, count: int) -> int:
         return max(100, count // 100) if self.is_quick else count
 
 
-def publish_rows(bench: Bench) -> list[Row]:
-    """One broker that knows a hundred thousand subscriptions, of clients and of neighbours: publications a second."""
-    rows = []
-    entries, events = bench.size(100_000), bench.size(5_000)
-    for name in ("W1", "W4A"):
-        workload = generate(name, entries, events, bench.seed)
-        note(f"publish: {entries:,} entries of {name}")
-        around = Neighbourhood(Routing(way="advertisements", policy=Flooding()), _LINKS)
-        around.connect("feed")
-        around.say("feed", Advertise(advertisement="all", filter=thatch.parse("true"), closed=False))
-        for neighbour in (None, *around.around):
-            around.connect(f"desk of {neighbour}", neighbour)
-        places = [None, *around.around]  # an eleventh of the entries are those of own clients
-        for number, filter in enumerate(workload.filters()):
-            at = places[number % len(places)]
-            around.say(f"desk of {at}", Subscribe(subscription=f"s{number}", filter=filter), at)
-        assert around.broker.stats()["subscriptions"] == entries
-        published = workload.events()
-        for number, event in enumerate(published[:50]):
-            around.say("feed", Publish(f"first {number}", event))
-        around.seconds = 0.0
-        for number, event in enumerate(published):
-            around.say("feed", Publish(f"p{number}", event))
-        rows.append(
-            Row(
-                what=f"publish, one broker, {_LINKS} links, {name}",
-                subscriptions=entries,
-                ours=len(published) / around.seconds,
-                unit="/s",
-                details={"µs": 1e6 * around.seconds / len(published)},
-            )
-        )
-    return rows
+def publish_section(bench: Bench) -> list[Row]:
+    """One broker that knows a hundred thousand subscriptions: events a second, by workload and size of frames."""
+    entries, events = bench.size(100_000), bench.size(10_240)
+    return publish_rows(entries, events, bench.seed, frames=bench.frames, links=bench.links)
 
 
 def subscribe_rows(bench: Bench) -> list[Row]:
@@ -280,7 +252,7 @@ def _network_row(
 
 
 SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
-    "publish": publish_rows,
+    "publish": publish_section,
     "subscribe": subscribe_rows,
     "memory": memory_rows,
     "network": network_rows,

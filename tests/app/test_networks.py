@@ -182,7 +182,7 @@ def test_serve_goes_on_after_a_line_that_makes_no_sense(folder):
     lines = (
         "dance\nsubscribe\nsubscribe b9 x > 0\nsubscribe b1 x >\nsubscribe b1 {\npublish b1 5\npublish b1 {\n"
         'unsubscribe none\nunadvertise none\npublish b1 {"x": 1}\n'
-        'advertise b1 x > 0\npublish b1 {"x": 1}\nunadvertise b1/2\nsubscribe b1 x > 0\n'
+        'advertise b1 x > 0\npublish b1 {"x": 1}\nunadvertise b1/1\nsubscribe b1 x > 0\n'
     )
     ran = serving(folder, lines, "line:1", "--way", "advertisements")
     assert ran.returncode == 0

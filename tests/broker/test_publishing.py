@@ -164,7 +164,22 @@ def test_events_that_are_too_large_or_none_are_refused_alone(event: object) -> N
 
 @pytest.mark.parametrize(
     "row",
-    [b"", b"\xc1", b"\x90", b"\x01", b"\x80\x80", b"\x81\xa1x\xa1\xff", b"\x81\xa1x\xdd\xff\xff\xff\xff", 5, None, "{}", b"\x81\xa1x" + b"\x91" * 100000 + b"\x01", b"\x81\xa1x\xc4\x01a", b"\x81\xa1x\xd4\x05a", b"\x81\x90\x01"],
+    [
+        b"",
+        b"\xc1",
+        b"\x90",
+        b"\x01",
+        b"\x80\x80",
+        b"\x81\xa1x\xa1\xff",
+        b"\x81\xa1x\xdd\xff\xff\xff\xff",
+        5,
+        None,
+        "{}",
+        b"\x81\xa1x" + b"\x91" * 100000 + b"\x01",
+        b"\x81\xa1x\xc4\x01a",
+        b"\x81\xa1x\xd4\x05a",
+        b"\x81\x90\x01",
+    ],
 )
 def test_bytes_that_are_no_event_are_refused_alone(row: object) -> None:
     net = Pump("a-b", Routing(way="subscriptions"))
