@@ -20,7 +20,7 @@ from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["Deliveries", "Entry", "Routes", "RoutingIndex", "Wanted"]
+__all__ = ["Entry", "Routes", "RoutingIndex", "Wanted", "WantedRows"]
 
 _SPARE = 4_096  # slots that may be out of use beyond as many as are used
 _LOWER = 2**32 - 1
@@ -46,7 +46,7 @@ class Wanted(NamedTuple, Generic[L, E]):
     subscriptions: list[E]
 
 
-class Deliveries(NamedTuple, Generic[E]):
+class WantedRows(NamedTuple, Generic[E]):
     """The rows that a client wants, and for each the subscriptions that want it, oldest first."""
 
     rows: list[int]
@@ -57,7 +57,7 @@ class Routes(NamedTuple, Generic[L, C, E]):
     """Who wants which events of a batch, each given by its row; and which rows are refused."""
 
     links: dict[L, list[int]]
-    clients: dict[C, Deliveries[E]]
+    clients: dict[C, WantedRows[E]]
     refused: dict[int, EventError]
 
 
@@ -137,7 +137,7 @@ class RoutingIndex(Generic[L, C, E]):
         links = {self._links[label]: wanted for label, wanted in labels.items()}
         return Routes(links, self._deliveries(pairs) if len(pairs) else {}, refused)
 
-    def _deliveries(self, pairs: npt.NDArray[np.int64]) -> dict[C, Deliveries[E]]:
+    def _deliveries(self, pairs: npt.NDArray[np.int64]) -> dict[C, WantedRows[E]]:
         """For each client what it wants: `pairs` of row and slot, by the client of the slot."""
         clients = -1 - self._index.labels(pairs & _LOWER)
         order = np.argsort(clients, kind="stable")
@@ -154,7 +154,7 @@ class RoutingIndex(Generic[L, C, E]):
         found = {}
         for first, last in pairwise(cuts):
             client = self._clients[int(clients[starts[first]])]
-            found[client] = Deliveries(every[first:last], wanted[first:last])
+            found[client] = WantedRows(every[first:last], wanted[first:last])
         return found
 
     def match(self, record: Record) -> list[E]:
