@@ -287,7 +287,7 @@ def prefix_interval(prefix: str) -> Constraint:
 
 def is_prefix(low: Cut, high: Cut) -> bool:
     """Whether an interval is that of all texts with one prefix, which is then the value of the lower cut."""
-    return len(low) == 3 and low[0] == RANK_TEXT and low[2] == 0 and (low, high) == prefix_interval(low[1])
+    return low[0] == RANK_TEXT and len(low) == 3 and low[2] == 0 and high == _past_prefix(low[1])
 
 
 def _past_prefix(prefix: str) -> Cut:

@@ -14,7 +14,7 @@ from tests.matching.rules.segments import Numbers, answer, draft_of, filters_of,
 from tests.matching.rules.test_agreement import is_event
 from thatch import parse
 from thatch.matching.segments.records import ALIVE
-from thatch.matching.segments.rules import layout
+from thatch.matching.segments.rules import groups
 from thatch.matching.segments.rules.draft import RuleTable
 from thatch.matching.segments.rules.finding import find_literals
 from thatch.matching.segments.rules.layout import lay_out
@@ -50,7 +50,7 @@ def test_no_layout_changes_an_answer(
     numbers, filters = Numbers(), filters_of(expressions)
     table = draft_of(filters, numbers).table()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(layout, "_MOST_MARKS", marks)
+        patched.setattr(groups, "_MOST_MARKS", marks)
         segments = [laid_out(table, drawn_shares(table, seed)) for seed in seeds]
     for event in filter(is_event, events):
         for segment in (RuleSegment.build(table), *segments):

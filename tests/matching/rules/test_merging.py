@@ -75,9 +75,9 @@ def test_a_segment_that_counted_enough_is_laid_out_again() -> None:
     index = SegmentIndex(background=True)
     index.extend(dict.fromkeys(range(3), RULE))
     (segment,) = index.view.shape.rules
-    assert next_rule_job([segment], {}, ["a"], index.number_of) is None
+    assert next_rule_job([segment], {}, index.number_of) is None
     segment.class_hits[-1] = segment.next_layout
-    job = next_rule_job([segment], {}, ["a"], index.number_of)
+    job = next_rule_job([segment], {}, index.number_of)
     assert job is not None
     (again,) = job.build()
     assert again.table is segment.table
@@ -90,7 +90,7 @@ def test_what_was_counted_is_known_to_what_is_merged() -> None:
         index.extend({first + slot: parse(f"a like '%x{slot}%'") for slot in range(20)})
     for _ in range(300):
         index.match(read_event({"a": "x1 x2"}))
-    job = RuleJob(index.view.shape.rules, ["a"], index.number_of)
+    job = RuleJob(index.view.shape.rules, index.number_of)
     (built,) = job.build()
     shares = dict(
         zip((built.table.atom_text[atom] for atom in range(20)), built.shares.atoms.tolist(), strict=True)

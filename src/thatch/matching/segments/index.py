@@ -218,7 +218,7 @@ class SegmentIndex:
         if job is not None:
             job.spreads = self._spreads()
             return job
-        return self._rules.next_job(self._attributes.keys)
+        return self._rules.next_job()
 
     @property
     def has_work(self) -> bool:
@@ -310,7 +310,7 @@ class SegmentIndex:
         job = self._whole_job()
         self.finish(job, job.build())
         keys = self._attributes.keys
-        self._rules.merge_all(keys)
+        self._rules.merge_all()
         numbered = [segment.tables.attributes for segment in self._segments]
         numbered.append(self._rules.attributes())
         used = np.unique(np.concatenate([np.zeros(0, np.int32), *numbered]))

@@ -92,18 +92,18 @@ class RuleCollection:
 
     # --- merging -----------------------------------------------------------------------------------------------------
 
-    def next_job(self, keys: Sequence[str]) -> RuleJob | None:
+    def next_job(self) -> RuleJob | None:
         """The next merge that is due, if any."""
         is_waiting = len(self.fresh) >= FRESH or self._background
-        due = next_rule_job(self.segments, self.fresh if is_waiting else {}, keys, self._number)
+        due = next_rule_job(self.segments, self.fresh if is_waiting else {}, self._number)
         self.is_due = due is not None
         return due
 
-    def merge_all(self, keys: Sequence[str]) -> None:
+    def merge_all(self) -> None:
         """Make one segment of all rules, laid out by what searches counted if they did; no job may be under way."""
         segments = self.segments
         if len(segments) > 1 or self.fresh or any(each.dead for each in segments):
-            job = RuleJob(segments, keys, self._number, self.fresh)
+            job = RuleJob(segments, self._number, self.fresh)
             self.finish(job, job.build())
         elif segments and segments[0].wants_layout:
             self.segments = (segments[0].lay_out_again(),)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s, Uint16s
 from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
-from thatch.matching.segments.rules.literals import NUMBER, NUMBER_LIST, TEXT_LIST, Atom, Test, test_of
+from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, test_of
 from thatch.model.filters import Filter
 from thatch.model.names import ANYWHERE, base_of
 from thatch.model.tree_printing import tree_text
@@ -79,53 +78,6 @@ class RuleDraft:
         self._slots.append(slot)
         text = tree_text(filter.tree, filter.schema) if source is None else source
         self._sources.append(text.encode())
-
-    def add_table(self, table: RuleTable, keys: Sequence[str], is_kept: npt.NDArray[np.bool_]) -> None:
-        """Add rules of another table, whose attributes have these keys in the index."""
-        attributes = [self._attribute(keys[number]) for number in table.attributes.tolist()]
-        numbers = np.array(self._tests_of(table, attributes), np.int64)
-        is_leaf = (table.tokens & 3) == LEAF
-        tokens = table.tokens.copy()
-        tokens[is_leaf] = numbers[table.tokens[is_leaf] >> 2] << 2 | LEAF
-        for rule in np.flatnonzero(is_kept).tolist():
-            self._tokens += tokens[table.token_at[rule] : table.token_at[rule + 1]].tolist()
-            self._token_at.append(len(self._tokens))
-            self._slots.append(int(table.slots[rule]))
-            self._sources.append(table.sources[rule])
-
-    def _tests_of(self, table: RuleTable, attributes: Sequence[int]) -> list[int]:
-        """The numbers here of the tests of another table."""
-        atoms = [
-            Atom(kind & 7, _value(kind & 7, table.atom_text[position], number))
-            for position, (kind, number) in enumerate(
-                zip(table.atom_kind.tolist(), table.atom_number.tolist(), strict=True)
-            )
-        ]
-        is_folded = (table.atom_kind >= FOLDED).tolist()
-        bounds = table.test_ranges.reshape(-1, 4).tolist()
-        found = []
-        columns = zip(
-            table.test_attribute.tolist(), table.test_flags.tolist(), table.test_classes.tolist(),
-            table.test_asked.tolist(), pairwise(table.test_atom_at.tolist()), pairwise(table.test_needle_at.tolist()),
-            pairwise(table.test_range_at.tolist()), strict=True,
-        )  # fmt: skip
-        for attribute, flags, classes, asked, atom_at, needle_at, range_at in columns:
-            folded = bool(flags & 1)
-            needles = [
-                (atoms[each], is_folded[each]) for each in table.test_needles[slice(*needle_at)].tolist()
-            ]
-            test = Test(
-                folded=folded,
-                negated=bool(flags & 2),
-                classes=classes,
-                atoms=frozenset(atoms[each] for each in table.test_atoms[slice(*atom_at)].tolist()),
-                ranges=frozenset((a, b, bool(c), bool(d)) for a, b, c, d in bounds[slice(*range_at)]),
-                needles=frozenset(atom for atom, of_folded in needles if of_folded is folded),
-                asked=asked,
-                folded_needles=frozenset(atom for atom, of_folded in needles if of_folded is not folded),
-            )
-            found.append(self._tests.setdefault((attributes[attribute], test), len(self._tests)))
-        return found
 
     def _file(self, tree: Tree) -> None:
         if isinstance(tree, (AllOf, AnyOf)):
@@ -200,13 +152,6 @@ class RuleDraft:
             literal = (attribute, folded and atom.kind != NUMBER, atom)
             found.append(self._atoms.setdefault(literal, len(self._atoms)))
         return found
-
-
-def _value(kind: int, content: bytes, number: float) -> str | float | bytes:
-    """What an atom of a table says."""
-    if kind in (TEXT_LIST, NUMBER_LIST):
-        return content
-    return number if kind == NUMBER else content.decode()
 
 
 def _content(value: str | float | bytes) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,14 @@ from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.parts import program
 from thatch.matching.segments.rules.draft import RuleTable
+from thatch.matching.segments.rules.kernels.filing import (
+    PAIR_BYTES,
+    count_grams,
+    file_grams,
+    file_tries,
+    pick_grams,
+)
+from thatch.matching.segments.rules.kernels.numbering import place_keys
 from thatch.matching.segments.rules.lists import unpacked_numbers, unpacked_texts
 from thatch.matching.segments.rules.literals import (
     CONTAINS,
@@ -26,9 +33,10 @@ from thatch.matching.segments.rules.literals import (
     TEXT_LIST,
     needle_of,
 )
+from thatch.matching.segments.rules.numbering import taken_texts
 from thatch.matching.segments.rules.records import (
-    EDGE_WIDTH,
-    NUMBER_WIDTH,
+    ENTRY_WIDTH,
+    NODE_WIDTH,
     TextRecord,
 )
 from thatch.model.residuals import WildcardCheck
@@ -37,8 +45,14 @@ from thatch.model.wildcards import wildcard
 __all__ = ["find_literals"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_PAIR_BYTES = 8_192 + 32
-_PLACE_BITS = 40  # above them the count
+_MOST_COUNTED = 22  # bits of the hashes by which grams are counted
+_FRONT, _BACK, _GRAMS, _LISTS, _NONE = range(5)  # how a text is searched for a literal
+_WAYS = np.zeros(8, np.int64)
+for _kind, _way in (
+    (EQUAL, _FRONT), (PREFIX, _FRONT), (SUFFIX, _BACK), (CONTAINS, _GRAMS), (PATTERN, _GRAMS), (TEXT_LIST, _LISTS),
+    (NUMBER, _NONE), (NUMBER_LIST, _NONE),
+):  # fmt: skip
+    _WAYS[_kind] = _way
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -49,254 +63,190 @@ def find_literals(table: RuleTable) -> Arrays:
 
 
 class _Finding:
-    """The literals of one table on their way into tries and gram tables."""
+    """The literals of one table on their way into tries and gram tables.
+
+    A record is an attribute and a way to read its text that some literal needs; its literals stand together, by the way
+    in which they are searched: number four times the record, plus the way, begins at that place of `_at`.
+    """
 
     def __init__(self, table: RuleTable) -> None:
         self._table = table
-        self._kinds: list[int] = table.atom_kind.tolist()
-        self._needles: list[bytes] = []
-        self._programs = bytearray()
-        self._program_at = np.full(len(self._kinds), -1, np.int64)
-        self._nodes: list[list[int]] = []
-        self._edges: list[tuple[int, int]] = []
-        self._entries: list[tuple[int, int, int]] = []
-        self._gram_bits: list[npt.NDArray[np.uint8]] = []
-        self._pair_bits: list[npt.NDArray[np.uint8]] = []
-        self._buckets: list[npt.NDArray[np.int32]] = []
-        self._text_lists: list[tuple[int, int, int]] = []
-        self._list_offsets: list[Int64s] = []
-        self._list_blobs: list[npt.NDArray[np.uint8]] = []
-        for atom, kind in enumerate(self._kinds):
-            self._take_text(atom, kind & 7)
-        self._texts_of_literals = Texts.of(self._needles)
-        grams, places = self._rarest_grams(self._texts_of_literals)
-        self._grams: list[int] = grams.tolist()
-        self._places: list[int] = places.tolist()
+        self._kinds = table.atom_kind & 7
+        self._take_texts()
+        ways = _WAYS[self._kinds]
+        key = 2 * table.atom_attribute.astype(np.int64) + (table.atom_kind >> 3)
+        atoms = np.flatnonzero(ways != _NONE)
+        self._keys, record = np.unique(key[atoms], return_inverse=True)
+        place = 4 * record + ways[atoms]
+        self._atoms = atoms[np.argsort(place, kind="stable")]
+        self._at = starts_of(np.bincount(place, minlength=4 * len(self._keys)))
+        self._records = np.zeros((len(self._keys), TextRecord.width), np.int64)
 
     def arrays(self) -> Arrays:
-        texts = self._texts()
-        edges, edge_shift = _hash_table(self._edges, EDGE_WIDTH, [key for key, _ in self._edges])
         numbers, number_shift = self._numbers()
-        lists = self._number_lists()
-        needles = self._texts_of_literals
+        tries, edge_shift = self._tries()
+        attributes = 2 * len(self._table.attributes)
+        text_of = np.full(attributes, -1, np.int32)
+        text_of[self._keys] = np.arange(len(self._keys))
+        records = self._records
+        records[:, TextRecord.attribute], records[:, TextRecord.is_folded] = self._keys >> 1, self._keys & 1
+        records[:, TextRecord.is_eager] = 1
         return {
-            **texts,
+            **tries,
+            **self._grams(),
+            **self._text_lists(),
+            **self._number_lists(),
+            "text_of": text_of,
+            "texts": records.reshape(-1),
             "shifts": np.array([edge_shift, number_shift], np.int64),
-            "needle_at": needles.offsets,
-            "needles": _padded(needles.blob),
+            "needle_at": self._texts.offsets,
+            "needles": self._texts.blob,
             "program_at": self._program_at,
             "programs": _padded(np.frombuffer(bytes(self._programs), np.uint8)),
-            "nodes": np.array(self._nodes, np.int32).reshape(-1),
-            "edges": edges,
             "numbers": numbers,
-            "text_lists": np.array(self._text_lists, np.int64).reshape(-1),
-            "list_offsets": np.concatenate([np.zeros(0, np.int64), *self._list_offsets]),
-            "list_blob": np.concatenate([np.zeros(0, np.uint8), *self._list_blobs]),
-            **lists,
-            "entries": np.array(self._entries, np.int64).reshape(-1),
-            "gram_bits": np.concatenate([np.zeros(0, np.uint8), *self._gram_bits]),
-            "pair_bits": np.concatenate([np.zeros(0, np.uint8), *self._pair_bits]),
-            "buckets": np.concatenate([np.zeros(0, np.int32), *self._buckets]),
         }
 
-    def _take_text(self, atom: int, kind: int) -> None:
-        """Keep the text by which a literal is found, and the program of a pattern."""
-        text = b"" if kind in (TEXT_LIST, NUMBER_LIST) else self._table.atom_text[atom]
-        if kind == PATTERN:
-            pattern = wildcard(text.decode())
-            code = program(WildcardCheck("", pattern))
-            assert code is not None, "only such patterns are literals"
-            self._program_at[atom] = len(self._programs)
-            self._programs += code
-            text = needle_of(pattern).encode()[:LONGEST_NEEDLE]
-        self._needles.append(text)
+    def _take_texts(self) -> None:
+        """The text by which each literal is found, and the programs of patterns."""
+        table, kinds = self._table, self._kinds
+        self._programs = bytearray()
+        self._program_at = np.full(len(kinds), -1, np.int64)
+        chosen = np.flatnonzero((kinds == PATTERN) | (kinds == TEXT_LIST) | (kinds == NUMBER_LIST))
+        others = [self._needle(atom) for atom in chosen.tolist()]
+        place = np.arange(len(kinds))
+        place[chosen] = len(kinds) + np.arange(len(chosen))
+        texts = (
+            taken_texts(Texts.join([table.atom_text, Texts.of(others)]), place) if others else table.atom_text
+        )
+        self._texts = Texts(texts.offsets, _padded(texts.blob))
 
-    def _texts(self) -> Arrays:
-        """A `TextRecord` for each attribute and way to read it that some literal needs."""
-        table = self._table
-        members: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for atom, (attribute, kind) in enumerate(
-            zip(table.atom_attribute.tolist(), self._kinds, strict=True)
-        ):
-            if kind & 7 not in (NUMBER, NUMBER_LIST):
-                members[attribute, kind >> 3].append(atom)
-        text_of = np.full(2 * len(table.attributes), -1, np.int32)
-        records = np.zeros((len(members), TextRecord.width), np.int64)
-        for number, ((attribute, folded), atoms) in enumerate(members.items()):
-            text_of[2 * attribute + folded] = number
-            self._fill(TextRecord(records[number], attribute=attribute, is_folded=folded), atoms)
-        return {"text_of": text_of, "texts": records.reshape(-1)}
+    def _needle(self, atom: int) -> bytes:
+        """What of a pattern is looked for, whose program is kept; nothing of a list."""
+        if self._kinds[atom] != PATTERN:
+            return b""
+        pattern = wildcard(self._table.atom_text[atom].decode())
+        code = program(WildcardCheck("", pattern))
+        assert code is not None, "only such patterns are literals"
+        self._program_at[atom] = len(self._programs)
+        self._programs += code
+        return needle_of(pattern).encode()[:LONGEST_NEEDLE]
 
-    def _fill(self, record: TextRecord, atoms: list[int]) -> None:
-        kinds = self._kinds
-        front = [each for each in atoms if kinds[each] & 7 in (EQUAL, PREFIX)]
-        back = [each for each in atoms if kinds[each] & 7 == SUFFIX]
-        grams = [each for each in atoms if kinds[each] & 7 in (CONTAINS, PATTERN)]
-        record.front = self._root([(self._needles[each], kinds[each] & 7 == EQUAL, each) for each in front])
-        record.back = self._root([(self._needles[each][::-1], False, each) for each in back])
-        record.has_grams, record.is_eager = bool(grams), 1
-        if grams:
-            self._file_grams(record, grams)
-        lists = [each for each in atoms if kinds[each] & 7 == TEXT_LIST]
-        record.list_at, record.n_lists = len(self._text_lists), len(lists)
-        for each in lists:
-            self._file_list(each)
-
-    def _file_list(self, atom: int) -> None:
-        """Keep a long list of texts."""
-        offsets, blob = unpacked_texts(self._table.atom_text[atom])
-        self._text_lists.append((atom, sum(map(len, self._list_offsets)), len(offsets) - 1))
-        self._list_offsets.append(offsets + sum(map(len, self._list_blobs)))
-        self._list_blobs.append(blob)
+    def _of_way(self, way: int) -> tuple[Int64s, Int64s]:
+        """The literals of each record that are searched in one way: where they begin, and all of them."""
+        places = 4 * np.arange(len(self._keys)) + way
+        sizes = self._at[places + 1] - self._at[places]
+        is_of_way = np.repeat(np.arange(len(self._at) - 1) & 3 == way, np.diff(self._at))
+        return starts_of(sizes), self._atoms[is_of_way]
 
     # --- tries -----------------------------------------------------------------------------------------------------
 
-    def _root(self, texts: list[tuple[bytes, bool, int]]) -> int:
-        return self._trie(sorted(texts), 0) if texts else -1
-
-    def _trie(self, texts: list[tuple[bytes, bool, int]], depth: int) -> int:
-        """Add the trie of sorted texts that agree in their first `depth` bytes; the number of its root."""
-        waiting: list[tuple[list[tuple[bytes, bool, int]], int, int]] = [(texts, depth, -1)]
-        root = len(self._nodes)
-        while waiting:  # a loop, as texts may be longer than Python's stack is deep
-            texts, depth, key = waiting.pop()
-            number = len(self._nodes)
-            if key >= 0:
-                self._edges.append((key, number))
-            waiting += self._node(texts, depth, number)
-        return root
-
-    def _node(
-        self, texts: list[tuple[bytes, bool, int]], depth: int, number: int
-    ) -> list[tuple[list[tuple[bytes, bool, int]], int, int]]:
-        """Add one node; what is to stand below it, each with its key among the edges."""
-        (first, is_whole, atom), last = texts[0], texts[-1][0]
-        node = [-1, -1, -1, 0, atom]
-        self._nodes.append(node)
-        if len(texts) == 1:
-            node[1:3] = is_whole, atom
-            return []
-        shared = depth
-        most = min(len(first), len(last))
-        while shared < most and first[shared] == last[shared]:
-            shared += 1
-        node[3] = shared - depth
-        below: dict[int, list[tuple[bytes, bool, int]]] = defaultdict(list)
-        for each in texts:
-            if len(each[0]) == shared:
-                node[int(each[1])] = each[2]
-            else:
-                below[each[0][shared]].append(each)
-        return [(each, shared + 1, number << 8 | byte) for byte, each in below.items()]
+    def _tries(self) -> tuple[Arrays, int]:
+        """Tries of beginnings and of ends."""
+        records = self._records
+        (front_at, front), (back_at, back) = self._of_way(_FRONT), self._of_way(_BACK)
+        order, count = np.concatenate([front, back]), len(self._keys)
+        root_at = np.concatenate([front_at, back_at[1:] + len(front)])
+        is_back = np.repeat([0, 1], count)
+        nodes, edges = (
+            np.empty(2 * NODE_WIDTH * len(order), np.int32),
+            np.empty((2 * len(order), 2), np.int64),
+        )
+        roots, room = np.empty(2 * count, np.int64), np.empty(len(order), np.int64)
+        stack = np.empty((len(order) + 1, 4), np.int64)
+        is_whole = (self._kinds == EQUAL).astype(np.int32)
+        texts = self._texts.offsets, self._texts.blob
+        n_nodes, n_edges = file_tries(
+            (root_at, is_back), order, texts, is_whole, room, stack, nodes, edges, roots
+        )
+        records[:, TextRecord.front], records[:, TextRecord.back] = roots[:count], roots[count:]
+        table, shift = _hash_table(edges[:n_edges], edges[:n_edges, 0])
+        return {"nodes": nodes[: NODE_WIDTH * n_nodes].copy(), "edges": table}, shift
 
     # --- grams -------------------------------------------------------------------------------------------------------
 
-    def _rarest_grams(self, needles: Texts) -> tuple[Int64s, Int64s]:
-        """Of each literal of four bytes or more, the four that stand in the fewest literals, and where.
+    def _grams(self) -> Arrays:
+        """Each needle under its rarest four bytes, or under all of a shorter one. What is common in literals is common in texts."""
+        needle_at, needles = self._of_way(_GRAMS)
+        at, blob = self._texts.offsets, self._texts.blob
+        shift = 64 - min(_MOST_COUNTED, max(8, int(at[-1]).bit_length()))
+        counts = np.zeros(1 << (64 - shift), np.int32)
+        grams, places = np.empty(len(needles), np.int64), np.empty(len(needles), np.int64)
+        count_grams(at, blob, shift, counts)
+        pick_grams(at, blob, shift, counts, needles, grams, places)
+        sizes = np.diff(needle_at)
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        is_short = np.bincount(owners[grams < 0], minlength=len(sizes)) > 0
+        gram_bits = np.array([max(9, (32 * size).bit_length()) for size in sizes.tolist()], np.int64)
+        bucket_bits = np.array([max(2, size.bit_length()) for size in sizes.tolist()], np.int64)
+        has_grams = sizes > 0
+        gram_at = starts_of(np.where(has_grams, 1 << np.maximum(gram_bits - 3, 0), 0))
+        pair_at = starts_of(np.where(is_short, PAIR_BYTES, 0))
+        bucket_at = starts_of(np.where(has_grams, (1 << bucket_bits) + 1, 0))
+        bits, pairs = np.zeros(gram_at[-1], np.uint8), np.zeros(pair_at[-1], np.uint8)
+        buckets, entries = np.zeros(bucket_at[-1], np.int32), np.empty(ENTRY_WIDTH * len(needles), np.int64)
+        short = np.zeros(2 * len(sizes), np.int64)
+        columns = needle_at, gram_at[:-1], 64 - gram_bits, pair_at[:-1], bucket_at, 64 - bucket_bits
+        file_grams((needles, grams, places), (at, blob), columns, bits, pairs, buckets, entries, short)
+        records = self._records
+        for name, values in (
+            ("has_grams", has_grams), ("gram_at", gram_at[:-1]), ("gram_shift", 64 - gram_bits), ("pair_at", pair_at[:-1]),
+            ("has_pairs", short[::2]), ("has_bytes", short[1::2]), ("bucket_at", bucket_at[:-1]),
+            ("bucket_shift", 64 - bucket_bits),
+        ):  # fmt: skip
+            records[:, TextRecord.fields[name].at] = values
+        return {"gram_bits": bits, "pair_bits": pairs, "buckets": buckets, "entries": entries}
 
-        What is common in literals is common in texts.
-        """
-        starts, sizes = needles.offsets[:-1], np.diff(needles.offsets)
-        is_text = (self._table.atom_kind & 7) != NUMBER
-        has_grams = np.flatnonzero(is_text & (sizes >= 4))
-        grams, places = np.full(len(sizes), -1, np.int64), np.zeros(len(sizes), np.int64)
-        if not len(has_grams):
-            return grams, places
-        counts = sizes[has_grams] - 3
-        first = starts_of(counts)[:-1]
-        place = np.arange(int(counts.sum())) - np.repeat(first, counts)
-        at = np.repeat(starts[has_grams], counts) + place
-        blob = _padded(needles.blob).astype(np.int64)
-        words = blob[at] | blob[at + 1] << 8 | blob[at + 2] << 16 | blob[at + 3] << 24
-        _, which, uses = np.unique(words, return_inverse=True, return_counts=True)
-        found = np.minimum.reduceat(uses[which] << _PLACE_BITS | place, first) & ((1 << _PLACE_BITS) - 1)
-        grams[has_grams], places[has_grams] = words[first + found], found
-        return grams, places
+    # --- lists and numbers -------------------------------------------------------------------------------------------
 
-    def _file_grams(self, record: TextRecord, atoms: list[int]) -> None:
-        """File each needle under its rarest four bytes, or under all of a shorter one."""
-        pairs = np.zeros(_PAIR_BYTES, np.uint8)
-        rows: list[tuple[int, int, int]] = []
-        for atom in atoms:
-            text, gram = self._needles[atom], self._grams[atom]
-            if gram >= 0:
-                rows.append((gram, atom, self._places[atom]))
-            elif len(text) > 1:
-                pair = text[0] | text[1] << 8
-                pairs[pair >> 3] |= 1 << (pair & 7)
-                rows.append((pair | 1 << 32, atom, 0))
-                record.has_pairs = 1
-            else:
-                pairs[8_192 + (text[0] >> 3)] |= 1 << (text[0] & 7)
-                rows.append((text[0] | 2 << 32, atom, 0))
-                record.has_bytes = 1
-        keys = [key for key, _, _ in rows]
-        shift, bucket_shift = 64 - max(9, (32 * len(keys)).bit_length()), 64 - max(2, len(keys).bit_length())
-        bits = np.zeros(1 << (61 - shift), np.uint8)
-        long = _mixed([key for key in keys if key < 1 << 32], shift)
-        np.bitwise_or.at(bits, long >> 3, (1 << (long & 7)).astype(np.uint8))
-        home = _mixed(keys, bucket_shift)
-        order = np.argsort(home, kind="stable")
-        buckets = np.searchsorted(home[order], np.arange((1 << (64 - bucket_shift)) + 1)) + len(self._entries)
-        record.gram_at, record.gram_shift = sum(map(len, self._gram_bits)), shift
-        record.pair_at = sum(map(len, self._pair_bits))
-        record.bucket_at, record.bucket_shift = sum(map(len, self._buckets)), bucket_shift
-        self._gram_bits.append(bits)
-        if record.has_pairs or record.has_bytes:
-            self._pair_bits.append(pairs)
-        self._buckets.append(buckets.astype(np.int32))
-        self._entries += [rows[each] for each in order.tolist()]
-
-    # --- numbers -----------------------------------------------------------------------------------------------------
+    def _text_lists(self) -> Arrays:
+        """The long lists of texts, by record."""
+        list_at, atoms = self._of_way(_LISTS)
+        self._records[:, TextRecord.list_at] = list_at[:-1]
+        self._records[:, TextRecord.n_lists] = np.diff(list_at)
+        values = [unpacked_texts(self._table.atom_text[atom]) for atom in atoms.tolist()]
+        first = starts_of([len(offsets) for offsets, _ in values])
+        before = starts_of([len(blob) for _, blob in values])
+        rows = zip(atoms.tolist(), first.tolist(), (len(offsets) - 1 for offsets, _ in values), strict=False)
+        moved = [offsets + start for (offsets, _), start in zip(values, before.tolist(), strict=False)]
+        return {
+            "text_lists": np.array([*rows], np.int64).reshape(-1),
+            "list_offsets": np.concatenate([np.zeros(0, np.int64), *moved]),
+            "list_blob": np.concatenate([np.zeros(0, np.uint8), *(blob for _, blob in values)]),
+        }
 
     def _numbers(self) -> tuple[Int64s, int]:
         table = self._table
-        chosen = np.flatnonzero((table.atom_kind & 7) == NUMBER)
+        chosen = np.flatnonzero(self._kinds == NUMBER)
         bits = table.atom_number[chosen].view(np.int64)
         attributes = table.atom_attribute[chosen].astype(np.int64)
-        rows = list(zip(attributes.tolist(), bits.tolist(), chosen.tolist(), strict=True))
-        return _hash_table(rows, NUMBER_WIDTH, (bits ^ (attributes << 1)).tolist())
+        return _hash_table(np.stack([attributes, bits, chosen], 1), bits ^ (attributes << 1))
 
     def _number_lists(self) -> Arrays:
         """The long lists of numbers, by attribute."""
-        chosen = [atom for atom, kind in enumerate(self._kinds) if kind & 7 == NUMBER_LIST]
-        chosen.sort(key=lambda atom: int(self._table.atom_attribute[atom]))
-        values = [unpacked_numbers(self._table.atom_text[atom]) for atom in chosen]
-        first = starts_of([*map(len, values)])
+        chosen = np.flatnonzero(self._kinds == NUMBER_LIST)
+        chosen = chosen[np.argsort(self._table.atom_attribute[chosen], kind="stable")]
+        values = [unpacked_numbers(self._table.atom_text[atom]) for atom in chosen.tolist()]
+        sizes = [*map(len, values)]
+        first = starts_of(sizes)
         owners = self._table.atom_attribute[chosen]
         return {
             "number_list_at": np.searchsorted(owners, np.arange(len(self._table.attributes) + 1)).astype(
                 np.int32
             ),
-            "number_lists": np.array(
-                [(atom, at, len(each)) for atom, at, each in zip(chosen, first[:-1], values, strict=True)],
-                np.int64,
-            ).reshape(-1),
+            "number_lists": np.stack([chosen, first[:-1], np.diff(first)], 1).reshape(-1),
             "list_numbers": np.concatenate([np.zeros(0), *values]),
         }
 
 
-def _mixed(keys: list[int], shift: int) -> Int64s:
-    """`hash_of` for many keys."""
-    with np.errstate(over="ignore"):
-        mixed = np.array(keys, np.int64).astype(np.uint64) * _MIX
-    return (mixed >> np.uint64(shift)).astype(np.int64)
-
-
-def _hash_table(rows: list[Any], width: int, keys: list[int]) -> tuple[Int64s, int]:
+def _hash_table(rows: npt.NDArray[np.int64], keys: Int64s) -> tuple[Int64s, int]:
     """Rows of numbers by the hash of their keys, the next free slot taken where one is; -1 begins an empty slot."""
     bits = max(4, (2 * len(rows)).bit_length())
-    table = np.full((1 << bits, width), -1, np.int64)
-    taken = bytearray(1 << bits)
-    mask = len(taken) - 1
-    slots = _mixed(keys, 64 - bits).tolist()
-    for number, slot in enumerate(slots):
-        while taken[slot]:
-            slot = (slot + 1) & mask
-        taken[slot] = 1
-        slots[number] = slot
-    if rows:
-        table[slots] = rows
+    with np.errstate(over="ignore"):
+        homes = (keys.astype(np.uint64) * _MIX >> np.uint64(64 - bits)).astype(np.int64)
+    slots = np.empty(len(rows), np.int64)
+    place_keys(homes, np.zeros(1 << bits, np.uint8), slots)
+    table = np.full((1 << bits, rows.shape[1]), -1, np.int64)
+    table[slots] = rows
     return table.reshape(-1), 64 - bits
 
 

@@ -1,41 +1,46 @@
 """Under which literals rules wait, and the tests that decide them once they are candidates.
 
 A rule waits for the cheapest test that it cannot do without: of children that must all hold the rarest, of alternatives
-all together. How rare a literal is comes from counts of earlier searches or, before there are any, from its form. The
-literals of a test are a group, so that a test reads one stamp; literals that are frequent and in many groups are groups
-of their own, as each time that one holds all its groups are marked.
+all together. How rare a literal is comes from counts of earlier searches or, before there are any, from its form.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from thatch.compiled.records import Doubles, Int32s, Int64s
 from thatch.matching.arrays import starts_of
 from thatch.matching.segments.rules.draft import ALL_OF, LEAF, RuleTable
+from thatch.matching.segments.rules.groups import LiteralGroups
+from thatch.matching.segments.rules.kernels.trees import (
+    emit_tests,
+    find_ends,
+    judge,
+    pick_waits,
+    waiting_tests,
+)
 from thatch.matching.segments.rules.literals import (
     ALL_CLASSES,
     CONTAINS,
+    NUMBER_CLASS,
     PATTERN,
     TEXT_CLASS,
 )
-from thatch.matching.segments.rules.records import ASKED, NO, SCANNED, YES, TextRecord
+from thatch.matching.segments.rules.numbering import lists_by, parts_of
+from thatch.matching.segments.rules.records import TEST_WIDTH, TextRecord
 from thatch.matching.segments.rules.shares import LiteralShares
 
 __all__ = ["lay_out"]
 
 _BYTE, _CANDIDATE = 1.0, 30.0  # nanoseconds to scan a byte of text, and to decide a rule
-_MOST_MARKS = 5.0  # groups that an event marks through literals that are in several
-_OF_RANGE, _OF_CLASS = 0.3, 0.5
+_OF_RANGE = 0.3
+_OF_LITERAL = 1e-5  # share of events that a literal more costs
 
 Arrays = dict[str, npt.NDArray[Any]]
-Key = tuple[int, int]  # a group and -1, or an attribute and a class
-_Node = int | tuple[int, list["_Node"]]  # a test, or a kind of token and children
+Mask = npt.NDArray[np.bool_]
 
 
 def lay_out(table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64]) -> Arrays:
@@ -49,99 +54,69 @@ def lay_out(table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64
 class _Layout:
     def __init__(self, table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64]) -> None:
         self._table, self._shares, self._texts = table, shares, texts
-        self._attributes = table.test_attribute.tolist()
-        self._flags = table.test_flags.tolist()
-        self._classes: list[int] = table.test_classes.tolist()
-        self._asked: list[int] = table.test_asked.tolist()
-        self._groups: dict[tuple[int, ...], int] = {}
+        self._groups = LiteralGroups.of(table, shares.atoms)
+        self._is_negated = (table.test_flags & 2) != 0
+        self._has_ranges = np.diff(table.test_range_at) > 0
+        self._asked = np.where(
+            np.diff(table.test_needle_at) > 0, table.test_asked & (ALL_CLASSES - TEXT_CLASS), table.test_asked
+        )
         kinds = table.atom_kind & 7
-        self._is_scanned = ((kinds == CONTAINS) | (kinds == PATTERN)).tolist()
-        self._find_groups()
-        self._test_shares = [self._share(test) for test in range(len(self._attributes))]
-        self._code: list[tuple[int, int, int, int, int, int]] = []
-        self._late: set[int] = set()  # attributes whose text is scanned only when a test asks
+        self._scans = self._sums((kinds == CONTAINS) | (kinds == PATTERN)) > 0
+        self._waiting = self._waiting_classes()
+        self._test_shares = self._shares_of_tests()
+        self._ends = np.empty(len(table.tokens), np.int32)
+        self._parents = np.empty(len(table.tokens), np.int32)
+        find_ends(table.tokens, self._ends, self._parents)
 
-    # --- groups ------------------------------------------------------------------------------------------------------
+    # --- tests ---------------------------------------------------------------------------------------------------------
 
-    def _find_groups(self) -> None:
-        table = self._table
-        atom_lists = _lists(table.test_atom_at, table.test_atoms)
-        needle_lists = _lists(table.test_needle_at, table.test_needles)
-        distinct = {tuple(each) for each in (*atom_lists, *needle_lists) if each}
-        uses = Counter(atom for each in distinct for atom in each)
-        marks = {atom: self._shares.atoms[atom] * used for atom, used in uses.items() if used > 1}
-        single: set[int] = set()
-        total = sum(marks.values())
-        for atom in sorted(marks, key=lambda each: marks[each], reverse=True):
-            if total <= _MOST_MARKS:
-                break
-            single.add(atom)
-            total -= marks[atom]
-        self._parts = [self._groups_of(each, single) for each in atom_lists]
-        self._needle_parts = [self._groups_of(each, single) for each in needle_lists]
-        self._scans = [
-            any(self._is_scanned[atom] for atom in (*atoms, *needles))
-            for atoms, needles in zip(atom_lists, needle_lists, strict=True)
-        ]
-        self._atom_lists, self._needle_lists = atom_lists, needle_lists
+    def _sums(self, values: npt.NDArray[Any]) -> Doubles:
+        """The sum over the literals and needles of each test."""
+        table, total = self._table, np.zeros(len(self._table.test_flags))
+        for at, atoms in ((table.test_atom_at, table.test_atoms), (table.test_needle_at, table.test_needles)):
+            owners = np.repeat(np.arange(len(total)), np.diff(at))
+            total += np.bincount(owners, weights=values[atoms].astype(np.float64), minlength=len(total))
+        return total
 
-    def _groups_of(self, atoms: Sequence[int], single: set[int]) -> list[int]:
-        """The groups of which one is marked if one of the literals holds."""
-        found = [(atom,) for atom in atoms if atom in single]
-        rest = tuple(atom for atom in atoms if atom not in single)
-        return [
-            self._groups.setdefault(each, len(self._groups)) for each in (*found, *([rest] if rest else []))
-        ]
-
-    def _share(self, test: int) -> float:
-        """About the share of events in which a test holds."""
-        atoms = self._shares.atoms
-        total = float(sum(atoms[each] for each in (*self._atom_lists[test], *self._needle_lists[test])))
-        at = 8 * self._attributes[test]
-        asked = self._asked[test] & ~TEXT_CLASS if self._needle_lists[test] else self._asked[test]
+    def _shares_of_tests(self) -> Doubles:
+        """About the share of events in which each test holds."""
+        table, classes = self._table, self._shares.classes
+        total = self._sums(self._shares.atoms)
+        at = 8 * table.test_attribute.astype(np.int64)
         for kind in range(7):
-            if (self._classes[test] | asked) >> kind & 1:
-                total += float(self._shares.classes[at + kind])
-        if self._table.test_range_at[test + 1] > self._table.test_range_at[test]:
-            total += _OF_RANGE * float(self._shares.classes[at + 5])
-        total = min(total, 1.0)
-        return 1.0 - total if self._flags[test] & 2 else total
+            total += np.where((table.test_classes | self._asked) >> kind & 1, classes[at + kind], 0.0)
+        total += np.where(self._has_ranges, _OF_RANGE * classes[at + 5], 0.0)
+        total = np.minimum(total, 1.0)
+        return np.where(self._is_negated, 1.0 - total, total)
+
+    def _waiting_classes(self) -> npt.NDArray[np.uint8]:
+        """Classes of values for which a test may hold, besides those whose literals are waited for."""
+        table = self._table
+        found = table.test_classes | self._asked | np.where(self._has_ranges, NUMBER_CLASS, 0)
+        return np.where(self._is_negated, ALL_CLASSES & ~table.test_classes, found).astype(np.uint8)
 
     # --- what rules wait for -----------------------------------------------------------------------------------------
 
     def arrays(self) -> Arrays:
-        trees = [self._tree(rule) for rule in range(len(self._table.slots))]
-        covers = [self._cover(tree, frozenset()) for tree in trees]
-        covers = self._without_costly_scans(trees, covers)
-        by_group: dict[int, list[int]] = defaultdict(list)
-        by_class: dict[int, list[int]] = defaultdict(list)
-        always, eager = [], set()
-        for rule, (_, keys) in enumerate(covers):
-            if keys is None:
-                always.append(rule)
-                continue
-            for test in keys:
-                attribute = self._attributes[test]
-                if self._scans[test]:
-                    eager.add(attribute)
-                for kind in range(1, 7):
-                    if self._waiting_classes(test) >> kind & 1:
-                        by_class[8 * attribute + kind].append(rule)
-                for group in self._waiting_groups(test):
-                    by_group[group].append(rule)
-        for record in self._texts:
-            attribute = int(record[TextRecord.attribute])
-            # All texts of an event pass by only once.
-            record[TextRecord.is_eager] = attribute in eager or attribute == self._table.anywhere[0]
-        self._late = {
-            int(each[TextRecord.attribute])
-            for each in self._texts
-            if each[TextRecord.has_grams] and not each[TextRecord.is_eager]
-        }
-        starts = [self._emit(tree, YES, NO) for tree in trees]
-        group_at, atom_groups = self._groups_by_atom()
-        rule_at, group_rules = _columns(by_group, len(self._groups))
-        class_at, class_rules = _columns(by_class, 8 * len(self._table.attributes))
+        rules, tests, always = self._waits()
+        self._choose_scans(tests)
+        code, starts = self._code()
+        groups, n_rules = self._groups, len(self._table.slots)
+        n_tests = len(self._table.test_flags)
+        by_group, by_class = [np.zeros((2, 0), np.int64)], [np.zeros((2, 0), np.int64)]
+        is_literal = ~self._is_negated[tests]
+        for first in (0, n_tests):  # literals, and needles
+            lists = first + tests[is_literal]
+            sizes = np.diff(groups.at)[lists]
+            numbers = parts_of(groups.numbers, groups.at[lists], sizes)
+            by_group.append(np.stack([numbers, np.repeat(rules[is_literal], sizes)]))
+        for kind in range(1, 7):
+            waits = (self._waiting[tests] >> kind & 1) != 0
+            attribute = self._table.test_attribute[tests[waits]].astype(np.int64)
+            by_class.append(np.stack([8 * attribute + kind, rules[waits]]))
+        group_at, atom_groups = lists_by(groups.atoms, groups.owners, len(self._table.atom_kind))
+        rule_at, group_rules = lists_by(*_distinct(by_group, n_rules), groups.total)
+        class_at, class_rules = lists_by(*_distinct(by_class, n_rules), 8 * len(self._table.attributes))
         return {
             "group_at": group_at,
             "atom_groups": atom_groups,
@@ -149,164 +124,110 @@ class _Layout:
             "group_rules": group_rules,
             "class_at": class_at,
             "class_rules": class_rules,
-            "tests": np.array(self._code, np.int32).reshape(-1),
-            "test_at": np.array(starts, np.int32),
-            "always": np.array(always, np.int32),
+            "tests": code,
+            "test_at": starts,
+            "always": always.astype(np.int32),
         }
 
-    def _waiting_classes(self, test: int) -> int:
-        """Classes of values for which a test may hold, besides those whose literals are waited for."""
-        if self._flags[test] & 2:
-            return ALL_CLASSES & ~self._classes[test]
-        found, asked = self._classes[test], self._asked[test]
-        found |= asked & ~TEXT_CLASS if self._needle_lists[test] else asked
-        if self._table.test_range_at[test + 1] > self._table.test_range_at[test]:
-            found |= 1 << 5
-        return found
+    def _waits(self) -> tuple[Int64s, Int64s, Int64s]:
+        """Rules and the tests for which they wait, of which one holds wherever the rule does; rules for which there are no such."""
+        table = self._table
+        tokens, rules = len(table.tokens), np.arange(len(table.slots))
+        shares, picks = np.empty(tokens), np.empty(tokens, np.int32)
+        banned = np.zeros(len(table.attributes), np.bool_)
+        self._pick(rules, banned, shares, picks)
+        self._avoid_costly_scans(banned, shares, picks)
+        found = self._walk(shares, picks)
+        return *found, np.flatnonzero(shares[table.token_at[:-1]] == np.inf)
 
-    def _waiting_groups(self, test: int) -> list[int]:
-        return [] if self._flags[test] & 2 else [*self._parts[test], *self._needle_parts[test]]
+    def _pick(self, rules: Int64s, banned: Mask, shares: Doubles, picks: Int32s) -> None:
+        table = self._table
+        costs = self._test_shares + _OF_LITERAL * np.diff(table.test_atom_at)
+        is_open, is_scan = (self._waiting & 1) != 0, self._scans & ~self._is_negated
+        tests = table.test_attribute, costs, is_open, is_scan
+        pick_waits(rules, table.token_at, table.tokens, self._ends, tests, banned, shares, picks)
 
-    def _cover(self, tree: _Node, banned: frozenset[int]) -> tuple[float, tuple[int, ...] | None]:
-        """Tests of which one holds wherever the rule does, and their share of events; None if there are no such."""
-        if isinstance(tree, int):
-            is_late = self._scans[tree] and self._attributes[tree] in banned and not self._flags[tree] & 2
-            if self._waiting_classes(tree) & 1 or is_late:
-                return 1.0, None
-            return self._test_shares[tree] + 1e-5 * len(self._atom_lists[tree]), (tree,)
-        kind, children = tree
-        parts = [self._cover(child, banned) for child in children]
-        if kind == ALL_OF:
-            return min(parts, key=lambda each: (each[1] is None, each[0]), default=(1.0, None))
-        if any(keys is None for _, keys in parts):
-            return 1.0, None
-        return sum(share for share, _ in parts), tuple(key for _, keys in parts for key in keys or ())
+    def _walk(self, shares: Doubles, picks: Int32s) -> tuple[Int64s, Int64s]:
+        """Rules and the tests for which they wait."""
+        table = self._table
+        is_waiting = np.zeros(len(table.tokens), np.bool_)
+        rules, tests = np.empty(len(table.tokens), np.int64), np.empty(len(table.tokens), np.int64)
+        count = waiting_tests(
+            table.token_at, table.tokens, self._ends, shares, picks, is_waiting, rules, tests
+        )
+        return rules[:count].copy(), tests[:count].copy()
 
-    def _without_costly_scans(
-        self, trees: Sequence[_Node], covers: list[tuple[float, tuple[int, ...] | None]]
-    ) -> list[tuple[float, tuple[int, ...] | None]]:
+    def _avoid_costly_scans(self, banned: Mask, shares: Doubles, picks: Int32s) -> None:
         """Let rules wait for something else where that costs less than to scan a text for every event."""
-        lengths = self._shares.text_bytes
-        waiting: dict[int, list[int]] = defaultdict(list)
-        for rule, (_, keys) in enumerate(covers):
-            for attribute in {self._attributes[key] for key in keys or () if self._scans[key]}:
-                waiting[attribute].append(rule)
-        banned: set[int] = set()
-        for attribute in sorted(waiting, key=lambda each: float(lengths[each]), reverse=True):
-            others = [
-                self._cover(trees[rule], frozenset({*banned, attribute})) for rule in waiting[attribute]
-            ]
-            worse = sum(
-                (other[0] if other[1] is not None else 1.0) - covers[rule][0]
-                for other, rule in zip(others, waiting[attribute], strict=True)
-            )
-            if lengths[attribute] and _CANDIDATE * worse < _BYTE * lengths[attribute]:
-                banned.add(attribute)
-                for other, rule in zip(others, waiting[attribute], strict=True):
-                    covers[rule] = other
-        return covers
-
-    def _groups_by_atom(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        groups: dict[int, list[int]] = defaultdict(list)
-        for atoms, group in self._groups.items():
-            for atom in atoms:
-                groups[atom].append(group)
-        return _columns(groups, len(self._table.atom_kind))
-
-    # --- tests ---------------------------------------------------------------------------------------------------------
-
-    def _tree(self, rule: int) -> _Node:
-        """The tree of a rule, of the tokens in which it is kept."""
-        tokens = self._table.tokens[self._table.token_at[rule] : self._table.token_at[rule + 1]].tolist()
-        above: list[tuple[int, list[_Node], int]] = []  # parents that wait for children, and for how many
-        done: _Node | None = None
-        for token in tokens:
-            count, kind = token >> 2, token & 3
-            done = count if kind == LEAF else (kind, [])
-            if kind != LEAF and count:
-                above.append((kind, [], count))
+        table, lengths = self._table, self._shares.text_bytes
+        if not lengths.any():
+            return  # nothing is known yet
+        waiting, tests = self._walk(shares, picks)
+        waiting, attributes = waiting[self._scans[tests]], table.test_attribute[tests[self._scans[tests]]]
+        roots = table.token_at[:-1]
+        others, other_picks = shares.copy(), picks.copy()
+        for attribute in np.argsort(-lengths, kind="stable").tolist():
+            some = np.unique(waiting[attributes == attribute])
+            if not lengths[attribute] or not len(some):
                 continue
-            while above:
-                parent, children, wanted = above[-1]
-                children.append(done)
-                if len(children) < wanted:
-                    break
-                above.pop()
-                done = (parent, children)
-        assert done is not None
-        return done
+            banned[attribute] = True
+            self._pick(some, banned, others, other_picks)
+            before, after = (np.minimum(each[roots[some]], 1.0) for each in (shares, others))
+            if _CANDIDATE * float((after - before).sum()) < _BYTE * lengths[attribute]:
+                self._pick(some, banned, shares, picks)
+            else:
+                banned[attribute] = False
 
-    def _emit(self, tree: _Node, yes: int, no: int) -> int:
-        """Append the tests of a tree, last ones first; where the first one stands."""
-        if isinstance(tree, int):
-            return self._emit_test(tree, yes, no)
-        kind, children = tree
-        start = yes if kind == ALL_OF else no
-        for child in sorted(children, key=lambda each: self._turn(each, kind), reverse=True):
-            start = self._emit(child, yes, no)
-            yes, no = (start, no) if kind == ALL_OF else (yes, start)
-        return start
+    def _choose_scans(self, tests: Int64s) -> None:
+        """Scan a text for every event if some rule waits for that."""
+        eager = np.zeros(len(self._table.attributes), np.bool_)
+        eager[self._table.test_attribute[tests[self._scans[tests]]]] = True
+        own = self._texts[:, TextRecord.attribute]
+        # All texts of an event pass by only once.
+        is_eager = eager[own] | (own == self._table.anywhere[0])
+        self._texts[:, TextRecord.is_eager] = is_eager
+        self._is_late = np.zeros(len(eager), np.bool_)
+        self._is_late[own[(self._texts[:, TextRecord.has_grams] != 0) & ~is_eager]] = True
 
-    def _turn(self, tree: _Node, kind: int) -> tuple[int, float]:
-        """When a child is tested: what scans a text or asks the filter late, what decides most first."""
-        share = self._estimate(tree)
-        return self._lateness(tree), share if kind == ALL_OF else -share
+    # --- tests as jumps ------------------------------------------------------------------------------------------------
 
-    def _lateness(self, tree: _Node) -> int:
-        if isinstance(tree, int):
-            if self._asked[tree]:
-                return 2
-            return int(self._scans[tree] and self._attributes[tree] in self._late)
-        return max(map(self._lateness, tree[1]), default=0)
+    def _code(self) -> tuple[Int32s, Int32s]:
+        """The tests of all rules, and where those of each rule begin."""
+        table, groups, count = self._table, self._groups, len(self._table.test_flags)
+        child_at, children = self._children()
+        leaves = table.tokens[(table.tokens & 3) == LEAF] >> 2
+        sizes = np.diff(groups.at)
+        room = np.maximum(sizes[:count], 1) + (table.test_asked != 0) + sizes[count:]
+        code = np.empty(int(room[leaves].sum()) * TEST_WIDTH, np.int32)
+        starts = np.empty(len(table.slots), np.int32)
+        stack = np.empty((int(np.diff(table.token_at).max(initial=1)), 4), np.int64)
+        tests = (
+            table.test_attribute,
+            table.test_classes,
+            table.test_asked,
+            table.test_range_at,
+            self._is_negated,
+        )
+        lists = groups.at[: count + 1], groups.at[count:], groups.numbers
+        written = emit_tests(
+            table.token_at, table.tokens, child_at, children, tests, lists, self._is_late, stack, code, starts
+        )
+        return code[: TEST_WIDTH * written].copy(), starts
 
-    def _estimate(self, tree: _Node) -> float:
-        if isinstance(tree, int):
-            return self._test_shares[tree]
-        shares = [self._estimate(child) for child in tree[1]]
-        if tree[0] == ALL_OF:
-            return min(shares, default=1.0)
-        return min(sum(shares), 1.0)
-
-    def _emit_test(self, test: int, yes: int, no: int) -> int:
-        """Append the tests of one leaf: what literals decide, then whether the filter must be asked."""
-        attribute, flags = self._attributes[test], self._flags[test]
-        if flags & 2:
-            yes, no = no, yes
-        scanned = SCANNED if attribute in self._late else 0
-        asked = self._asked[test]
-        if asked:
-            # A negated leaf that may have to be asked must be, whichever way the answer goes.
-            no = self._append(attribute, ASKED | asked, -1, -1, no, no)
-            needles = self._needle_parts[test]
-            if needles:
-                ask, no = no, self._code[no][5]
-                for group in needles:
-                    no = self._append(attribute, scanned, group, -1, ask, no)
-        ranges = test if self._table.test_range_at[test + 1] > self._table.test_range_at[test] else -1
-        groups: list[int] = self._parts[test] or [-1]
-        start = no
-        for number, group in enumerate(groups):
-            is_last = number == len(groups) - 1
-            classes = self._classes[test] if is_last else 0
-            start = self._append(attribute, classes | scanned, group, ranges if is_last else -1, yes, no)
-            no = start
-        return start
-
-    def _append(self, attribute: int, flags: int, group: int, ranges: int, yes: int, no: int) -> int:
-        self._code.append((attribute, flags, group, ranges, yes, no))
-        return len(self._code) - 1
+    def _children(self) -> tuple[Int64s, Int64s]:
+        """The children of each node. What scans a text or asks the filter is tested late, what decides most first."""
+        table = self._table
+        lateness = np.where(table.test_asked != 0, 2, self._scans & self._is_late[table.test_attribute])
+        shares, late = np.empty(len(table.tokens)), np.empty(len(table.tokens), np.int64)
+        judge(table.tokens, self._ends, self._test_shares, lateness.astype(np.int64), shares, late)
+        is_all = (table.tokens[self._parents] & 3) == ALL_OF
+        order = np.lexsort((np.where(is_all, -shares, shares), -late, self._parents))
+        counts = np.where((table.tokens & 3) == LEAF, 0, table.tokens >> 2)
+        return starts_of(counts), order[len(table.slots) :]
 
 
-def _lists(at: npt.NDArray[np.int64], flat: npt.NDArray[np.int32]) -> list[list[int]]:
-    """Lists that stand one after the other."""
-    numbers, ends = flat.tolist(), at.tolist()
-    return [numbers[start:end] for start, end in pairwise(ends)]
-
-
-def _columns(lists: dict[int, list[int]], count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Lists by number as columns: where each begins, and all of them one after the other."""
-    sizes = np.zeros(count, np.int64)
-    for number, each in lists.items():
-        sizes[number] = len(each)
-    flat: Iterable[int] = (value for number in sorted(lists) for value in lists[number])
-    return starts_of(sizes, np.int32), np.fromiter(flat, np.int32, int(sizes.sum()))
+def _distinct(pairs: list[npt.NDArray[np.int64]], n_rules: int) -> tuple[Int64s, Int64s]:
+    """What rules wait for, and these rules, each pair once and in order."""
+    waited, rules = np.concatenate(pairs, axis=1)
+    both = np.unique(waited * max(n_rules, 1) + rules)
+    return both // max(n_rules, 1), both % max(n_rules, 1)

@@ -195,8 +195,8 @@ def _take_numbers(numbers: Constraint, atoms: set[Atom], ranges: set[Range]) -> 
         if is_single(low, high):
             atoms.add(Atom(NUMBER, float(first_point(low)[1]) + 0.0))
         else:
-            first, is_above = (float(low[1]), low[2] == 1) if len(low) == 3 else (-float("inf"), False)
-            last, is_below = (float(high[1]), high[2] == 0) if len(high) == 3 else (float("inf"), False)
+            first, is_above = (float(low[1]) + 0.0, low[2] == 1) if len(low) == 3 else (-float("inf"), False)
+            last, is_below = (float(high[1]) + 0.0, high[2] == 0) if len(high) == 3 else (float("inf"), False)
             ranges.add((first, last, is_above, is_below))
     return True
 
@@ -221,6 +221,11 @@ def _atom_of(key: str, pattern: Pattern) -> Atom | None:
     """The literal that says all that a pattern does; None if there is none."""
     if isinstance(pattern, Regex):
         return None
+    pieces = pattern.pieces
+    if len(pieces) == 3 and not pieces[0] and not pieces[2] and pieces[1] and None not in pieces[1]:
+        atom = _contained(contained := "".join(filter(None, pieces[1])))  # the most common form
+        if atom.value == contained:
+            return atom
     if pattern.literal is not None:
         return Atom(EQUAL, pattern.literal)
     if pattern.is_prefix:
@@ -230,8 +235,7 @@ def _atom_of(key: str, pattern: Pattern) -> Atom | None:
     run = needle_of(pattern)
     if not run or program(WildcardCheck(key, pattern)) is None:
         return None
-    is_contained = pattern.pieces == ((), tuple(run), ()) and _contained(run).value == run
-    return _contained(run) if is_contained else Atom(PATTERN, pattern.text)
+    return Atom(PATTERN, pattern.text)
 
 
 def _needles_of(pattern: Pattern) -> tuple[set[Atom], bool]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from thatch.matching.segments.rules.draft import RuleDraft
+from thatch.matching.segments.rules.joining import join_tables
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.rules.shares import LiteralShares
 from thatch.model.filters import Filter
@@ -27,7 +30,6 @@ class RuleJob:
     """Sources to merge into one segment, or one to lay out again. `deaths` and `is_stale` as of a `MergeJob`."""
 
     sources: Sequence[RuleSegment]
-    keys: Sequence[str]  # of the index's attributes
     number: Callable[[str], int]
     fresh: Fresh = field(default_factory=dict)
     deaths: list[tuple[int, int]] = field(default_factory=list)
@@ -38,14 +40,17 @@ class RuleJob:
         first = self.sources[0] if self.sources else None
         if first is not None and len(self.sources) == 1 and not self.fresh and not first.dead:
             return [first.lay_out_again()]
-        draft = RuleDraft(self.number)
-        for each in self.sources:
-            draft.add_table(each.table, self.keys, ~each.is_dead())
-        for slot, filter in self.fresh.items():
-            draft.add(slot, filter)
-        if not len(draft):
+        tables = [each.table for each in self.sources]
+        is_kept = [~each.is_dead() for each in self.sources]
+        if self.fresh:
+            draft = RuleDraft(self.number)
+            for slot, filter in self.fresh.items():
+                draft.add(slot, filter)
+            tables.append(draft.table())
+            is_kept.append(np.ones(len(draft), np.bool_))
+        if not any(each.any() for each in is_kept):
             return []
-        table = draft.table()
+        table = join_tables(tables, is_kept) if self.sources else tables[0]
         counted = [known for each in self.sources if (known := each.counted) is not None]
         if not counted:
             return [RuleSegment.build(table)]
@@ -55,7 +60,7 @@ class RuleJob:
 
 
 def next_rule_job(
-    segments: Sequence[RuleSegment], fresh: Fresh, keys: Sequence[str], number: Callable[[str], int]
+    segments: Sequence[RuleSegment], fresh: Fresh, number: Callable[[str], int]
 ) -> RuleJob | None:
     """The next job: make a segment of these new rules, if any, and of the tiers that they fill; or mend a segment.
 
@@ -67,12 +72,12 @@ def next_rule_job(
         while True:
             same = [each for each in segments if _tier(len(each)) <= highest]
             if len(same) < len(chosen) + _FAN_OUT - 1:
-                return RuleJob(chosen, keys, number, fresh)
+                return RuleJob(chosen, number, fresh)
             chosen = same
             highest = max(highest, _tier(len(fresh) + sum(map(len, chosen))))
     for each in segments:
         if each.is_thin or each.wants_layout:
-            return RuleJob([each], keys, number)
+            return RuleJob([each], number)
     return None
 
 

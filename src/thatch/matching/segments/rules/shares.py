@@ -9,6 +9,7 @@ import numpy as np
 
 from thatch.compiled.records import Doubles, Int64s
 from thatch.matching.segments.rules.draft import RuleTable
+from thatch.matching.segments.rules.joining import same_literals
 from thatch.matching.segments.rules.literals import (
     CONTAINS,
     EQUAL,
@@ -62,11 +63,11 @@ class LiteralShares:
     def carried(cls, table: RuleTable, sources: Iterable[Counted]) -> LiteralShares:
         """The shares of a table whose rules come from others, as far as searches counted there; else as assumed."""
         shares = cls.assumed(table)
-        place = {literal: atom for atom, literal in enumerate(_literals(table))}
+        known = [*sources]
+        places = same_literals(table, [source for source, _, _ in known])
         local = {number: own for own, number in enumerate(table.attributes.tolist())}
-        weights, class_weights = np.zeros(len(place), np.int64), np.zeros(len(local), np.int64)
-        for source, counted, events in sources:
-            own = np.array([place.get(each, -1) for each in _literals(source)], np.int64)
+        weights, class_weights = np.zeros(len(table.atom_kind), np.int64), np.zeros(len(local), np.int64)
+        for own, (source, counted, events) in zip(places, known, strict=True):
             _blend(shares.atoms, weights, own, counted.atoms, events)
             attributes = np.array([local.get(each, -1) for each in source.attributes.tolist()], np.int64)
             for into, given in ((shares.classes, counted.classes), (shares.text_bytes, counted.text_bytes)):
@@ -75,13 +76,6 @@ class LiteralShares:
                     _blend(into[part::width], class_weights.copy(), attributes, given[part::width], events)
             np.add.at(class_weights, attributes[attributes >= 0], events)
         return shares
-
-
-def _literals(table: RuleTable) -> list[tuple[int, int, bytes, float]]:
-    """Each literal of a table, alike in all tables of an index."""
-    attributes = table.attributes[table.atom_attribute].tolist()
-    texts = (table.atom_text[atom] for atom in range(len(attributes)))
-    return list(zip(attributes, table.atom_kind.tolist(), texts, table.atom_number.tolist(), strict=True))
 
 
 def _blend(into: Doubles, weights: Int64s, places: Int64s, shares: Doubles, events: int) -> None:
