@@ -63,9 +63,11 @@ __all__ = [
     "Remark",
     "anywhere_check",
     "both_of",
+    "checked_parts",
     "constraint_of",
     "formula_check",
     "gather",
+    "like_parts",
     "may_be_folded",
     "only",
     "pair_check",
@@ -111,6 +113,7 @@ class Normalisation:
     remarks: dict[Remark, None] = field(default_factory=dict)  # in order, each once
     written: set[str] = field(default_factory=set)  # the keys of all conditions
     steps: int = 0
+    looks_for_covered: bool = True  # remarks which alternatives add nothing
     has_products: bool = False  # then a conjunction may be no alternative that anybody wrote
 
     def remark(self, kind: str, reason: str) -> None:
@@ -149,15 +152,15 @@ def parts_of_condition(condition: Condition, negated: bool, work: Normalisation)
     """A condition, or its negation, as at most one part; none if no value satisfies it."""
     match condition:
         case Matches():
-            return _like(condition.key, condition.pattern, negated, TEXTS, work)
+            return like_parts(condition.key, condition.pattern, work, TEXTS, negated=negated)
         case Unlike():
-            return _like(condition.key, condition.pattern, not negated, PRESENT, work)
+            return like_parts(condition.key, condition.pattern, work, PRESENT, negated=not negated)
         case Within():
             return _within(condition, negated, work)
         case ComparePair():
-            return _checked(pair_check(condition, negated=negated), COMPARABLE, work)
+            return checked_parts(pair_check(condition, negated=negated), COMPARABLE, work)
         case CompareFormulas():
-            return _checked(formula_check(condition, negated=negated), NUMBERS, work)
+            return checked_parts(formula_check(condition, negated=negated), NUMBERS, work)
     constraint = tighten(constraint_of(condition, negated), line_of(condition.key, work.schema))
     if not constraint:
         words = condition_words(condition, negated=negated)
@@ -197,7 +200,9 @@ def values_of(condition: In, *, negated: bool) -> Constraint:
     return difference(segments.pop(), values)
 
 
-def _like(key: str, pattern: Pattern, negated: bool, within: Constraint, work: Normalisation) -> list[Draft]:
+def like_parts(
+    key: str, pattern: Pattern, work: Normalisation, within: Constraint, *, negated: bool = False
+) -> list[Draft]:
     """Text of a pattern's form, or (negated) what is `within` and not of that form."""
     if base_of(key) == ANYWHERE:
         return _anywhere(key, pattern, negated, work)
@@ -270,7 +275,7 @@ def formula_check(condition: CompareFormulas, *, negated: bool) -> FormulaCheck:
     return FormulaCheck.of(condition.left, operator, condition.right)
 
 
-def _checked(check: PairCheck | FormulaCheck, within: Constraint, work: Normalisation) -> list[Draft]:
+def checked_parts(check: PairCheck | FormulaCheck, within: Constraint, work: Normalisation) -> list[Draft]:
     """A check of attributes that are all `within` some values."""
     constraints = {key: tighten(within, line_of(key, work.schema)) for key in check.keys}
     for key, constraint in constraints.items():

@@ -14,6 +14,7 @@ from thatch.model.explanation import Explanation, explain, explain_tree
 from thatch.model.expressions import Expression, bases_written
 from thatch.model.factoring import factor, tree_of
 from thatch.model.matching import holds
+from thatch.model.multiplying import multiplied_out
 from thatch.model.normalise import MAX_CONJUNCTIONS, NormalForm, normalise, plain_conjunction
 from thatch.model.pattern_printing import pattern_of
 from thatch.model.printing import filter_text
@@ -45,9 +46,9 @@ class Filter:
     """A Boolean condition over an event's attributes.
 
     Made by `thatch.parse`. It has two forms: a `tree` of tests, which grows with what was written, and `conjunctions`,
-    which are the tree multiplied out when somebody asks. Two filters are equal when their conjunctions and schemas are,
-    or, of filters with more alternatives than people write one by one, their trees. `str` gives canonical text that
-    parses back to an equal filter.
+    which are what was written multiplied out when somebody asks. Two filters are equal when their conjunctions and
+    schemas are, or, if their trees have more alternatives than people write one by one, their trees and schemas. `str`
+    gives canonical text that parses back to an equal filter.
 
     `also_named` has for example `y` in `x = 1 or x = 1 and y = 2`; two filters may be equal and differ in it.
 
@@ -61,7 +62,7 @@ class Filter:
     True
     """
 
-    __slots__ = ("_count", "_expression", "_form", "_has_checks", "_hash", "_tree", "schema")
+    __slots__ = ("_count", "_expression", "_form", "_has_checks", "_hash", "_is_factored", "_tree", "schema")
 
     schema: Schema | None
 
@@ -79,6 +80,7 @@ class Filter:
         self._hash: int | None = None
         self._count: int | None = None
         self._has_checks: bool | None = None
+        self._is_factored: bool | None = None
 
     @classmethod
     def of(cls, expression: Expression, schema: Schema | None = None) -> Filter:
@@ -121,15 +123,18 @@ class Filter:
 
     @property
     def is_factored(self) -> bool:
-        """Whether it has so many alternatives, multiplied out, that it is printed as its tree.
+        """Whether it has so many alternatives, multiplied out, that it is printed and compared as its tree.
 
-        Few conjunctions that are printed and read again are a tree with few alternatives, so they stay few.
+        The tree says so, not how it was written, for the printed tree is read as the same tree. Few conjunctions that
+        are printed and read again are a tree with few alternatives, so they stay few.
         """
-        if self._expression is None:
-            return False
-        if self.alternatives > 2 * _MOST_ALTERNATIVES or not self.has_conjunctions:
-            return True
-        return len(self.conjunctions) > _MOST_ALTERNATIVES
+        if self._is_factored is None:
+            self._is_factored = self._expression is not None and (
+                self.alternatives > 2 * _MOST_ALTERNATIVES
+                or not self.has_conjunctions
+                or (self.alternatives > _MOST_ALTERNATIVES and _is_large(self.tree, self.schema))
+            )
+        return self._is_factored
 
     @property
     def conjunctions(self) -> tuple[Conjunction, ...]:
@@ -207,9 +212,23 @@ class Filter:
         return self._form
 
     def _multiply_out(self) -> NormalForm:
+        """What was written, multiplied out; of a tree with few alternatives, the tree where what was written has many."""
+        assert self._expression is not None, "a filter without a form has one"
         if self.alternatives > _MOST_MULTIPLIED:
             raise FilterTooLargeError("alternatives after normalisation", self.alternatives, MAX_CONJUNCTIONS)
-        return normalise(self._expression, self.schema)  # type: ignore[arg-type]  # a filter without a form has one
+        remarks: tuple[Remark, ...] = ()
+        try:
+            form = normalise(self._expression, self.schema)
+        except FilterTooLargeError:
+            if self.alternatives > 2 * _MOST_ALTERNATIVES:
+                raise
+        else:
+            remarks = form.remarks
+            if len(form.conjunctions) <= _MOST_ALTERNATIVES or self.alternatives > 2 * _MOST_ALTERNATIVES:
+                return form
+        found = multiplied_out(self.tree, self.schema)
+        needed = {key for each in found for key in each.attributes()}
+        return NormalForm(found, remarks, bases_written(self._expression) - needed)
 
     # --- asking ----------------------------------------------------------------------------------------------------
 
@@ -287,16 +306,16 @@ class Filter:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Filter):
             return NotImplemented
-        if self.schema != other.schema:
-            return False
-        if self._expression is not None and other._expression is not None and self.tree == other.tree:
-            return True
-        is_small = not self.is_factored and not other.is_factored
-        return is_small and self.conjunctions == other.conjunctions
+        return self is other or (self.schema == other.schema and self._identity == other._identity)
+
+    @property
+    def _identity(self) -> Tree | tuple[Conjunction, ...]:
+        """What equal filters have in common."""
+        return self.tree if self.is_factored else self.conjunctions
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash((self.tree if self.is_factored else self.conjunctions, self.schema))
+            self._hash = hash((self._identity, self.schema))
         return self._hash
 
     def __str__(self) -> str:
@@ -312,3 +331,11 @@ class Filter:
         if self._expression is not None:
             return (Filter.of, (self._expression, self.schema))
         return (Filter, (self.conjunctions, self.schema, self.remarks, self.also_named))
+
+
+def _is_large(tree: Tree, schema: Schema | None) -> bool:
+    """Whether a tree, multiplied out, has more conjunctions than are printed."""
+    try:
+        return len(multiplied_out(tree, schema)) > _MOST_ALTERNATIVES
+    except FilterTooLargeError:
+        return True

@@ -9,7 +9,7 @@ itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -50,6 +50,9 @@ __all__ = [
     "MAX_CONDITIONS",
     "MAX_CONJUNCTIONS",
     "NormalForm",
+    "all_parts",
+    "any_parts",
+    "conjunctions_of",
     "normalise",
     "plain_conjunction",
 ]
@@ -88,10 +91,17 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
     if plain is not None:
         return NormalForm((plain,))
     work = Normalisation(schema)
-    parts = _normal(expression, False, work, 0)
+    conjunctions = conjunctions_of(_normal(expression, False, work, 0), work)
+    needed = {base for conjunction in conjunctions for base in conjunction.attributes()}
+    also_named = frozenset(map(base_of, work.written)) - needed
+    return NormalForm(tuple(conjunctions), tuple(work.remarks), also_named)
+
+
+def conjunctions_of(parts: list[Draft], work: Normalisation) -> list[Conjunction]:
+    """The fewest conjunctions that say the same as parts, in their fixed order; raises what `normalise` does."""
     if len(parts) > _MAX_PRODUCT:
         raise FilterTooLargeError("alternatives after normalisation", len(parts), MAX_CONJUNCTIONS)
-    conjunctions, reasons = _closed(parts, schema)
+    conjunctions, reasons = _closed(parts, work.schema)
     if not work.has_products or not conjunctions:
         for reason in reasons:
             work.remark("dead", reason)
@@ -99,15 +109,13 @@ def normalise(expression: Expression, schema: Schema | None = None) -> NormalFor
         deaths = [remark.reason for remark in work.remarks if remark.kind == "dead"]
         raise NeverMatchesError("; ".join(deaths[:3]) or "it is false")
     if len(conjunctions) > 1:
-        conjunctions = simplify(conjunctions, schema)
+        conjunctions = simplify(conjunctions, work.schema)
         if len(conjunctions) > MAX_CONJUNCTIONS:
             raise FilterTooLargeError("alternatives after normalisation", len(conjunctions), MAX_CONJUNCTIONS)
     for conjunction in conjunctions:
         _check_pairs(conjunction)
         _check_intervals(conjunction)
-    needed = {base for conjunction in conjunctions for base in conjunction.attributes()}
-    also_named = frozenset(map(base_of, work.written)) - needed
-    return NormalForm(tuple(conjunctions), tuple(work.remarks), also_named)
+    return conjunctions
 
 
 def _closed(parts: list[Draft], schema: Schema | None) -> tuple[list[Conjunction], list[str]]:
@@ -184,8 +192,8 @@ def _normal(expression: Expression, negated: bool, work: Normalisation, depth: i
     if depth > _MAX_DEPTH:
         raise FilterTooLargeError("levels of nesting", depth, _MAX_DEPTH)
     if isinstance(expression, (And, Or)):
-        combine = _conjunction if isinstance(expression, And) != negated else _disjunction
-        return combine(_joined(expression), negated, work, depth)
+        combine = all_parts if isinstance(expression, And) != negated else any_parts
+        return combine((_normal(child, negated, work, depth + 1) for child in _joined(expression)), work)
     if isinstance(expression, Constant):
         if expression.value != negated:
             return [Draft({})]
@@ -218,15 +226,13 @@ def _joined(expression: And | Or) -> list[Expression]:
     return result
 
 
-def _conjunction(
-    children: Sequence[Expression], negated: bool, work: Normalisation, depth: int
-) -> list[Draft]:
+def all_parts(children: Iterable[list[Draft]], work: Normalisation) -> list[Draft]:
+    """The parts of what all children, given as their parts, say together."""
     single: dict[str, list[Constraint]] = {}
     residuals: set[Residual] = set()
     several: list[list[Draft]] = []
     is_dead = False
-    for child in children:
-        parts = _normal(child, negated, work, depth + 1)
+    for parts in children:
         is_dead = is_dead or not parts  # the others are still read: what is refused in them is refused
         if len(parts) != 1:
             several.append(parts)
@@ -278,13 +284,12 @@ def _multiplied(first: list[Draft], second: list[Draft], work: Normalisation) ->
     return result
 
 
-def _disjunction(
-    children: Sequence[Expression], negated: bool, work: Normalisation, depth: int
-) -> list[Draft]:
+def any_parts(children: Iterable[list[Draft]], work: Normalisation) -> list[Draft]:
+    """The parts of what at least one child, given as its parts, says."""
     parts: list[Draft] = []
     ends: list[int] = []  # how many parts there are after each child
     for child in children:
-        parts += _normal(child, negated, work, depth + 1)
+        parts += child
         ends.append(len(parts))
         if len(parts) > 4 * _MAX_PRODUCT:
             parts = gather(parts)
@@ -292,7 +297,7 @@ def _disjunction(
                 raise FilterTooLargeError("alternatives after normalisation", len(parts), MAX_CONJUNCTIONS)
     gathered = gather(parts)
     is_small = len(ends) <= _MAX_COMPARED and max(ends, default=0) <= _MAX_COMPARED
-    if is_small and _may_overlap(parts, gathered):
+    if work.looks_for_covered and is_small and _may_overlap(parts, gathered):
         _remark_covered(parts, ends, work)
     return gathered
 

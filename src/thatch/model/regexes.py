@@ -7,6 +7,7 @@ text begins or ends, or what it contains, becomes a wildcard: `x ~ '^ab'` is `x 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from thatch.errors import FilterTooLargeError, MissingPackageError
 from thatch.model.regex_needles import Needles, needles_of
 from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
-__all__ = ["Pattern", "Regex", "regex"]
+__all__ = ["Pattern", "Regex", "in_order", "regex"]
 
 _LONGEST = 10_000  # characters of an expression
 _PLAIN = re.compile(r"(\^?)((?:[^\\.+*?()|\[\]{}^$]|\\[^A-Za-z0-9])*)(\$?)", re.DOTALL)
@@ -52,6 +53,11 @@ class Regex:
 
 
 Pattern = Wildcard | Regex
+
+
+def in_order(patterns: Iterable[Pattern]) -> list[Pattern]:
+    """Patterns in their fixed order."""
+    return sorted(patterns, key=lambda each: (type(each).__name__, each.text))
 
 
 def regex(text: str) -> Pattern:

@@ -14,7 +14,7 @@ from typing import Any
 
 from thatch.model.formulas import Formula, keys_of, number_at, value_of
 from thatch.model.lines import RANK_TEXTS, Cut
-from thatch.model.regexes import Pattern
+from thatch.model.regexes import Pattern, in_order
 from thatch.model.shapes import Shape
 
 __all__ = [
@@ -159,9 +159,7 @@ class AnywhereCheck:
     @classmethod
     def of(cls, key: str, patterns: Iterable[Pattern], *, negated: bool = False) -> AnywhereCheck:
         """The check of patterns in any order."""
-        return cls(
-            key, tuple(sorted(set(patterns), key=lambda each: (type(each).__name__, each.text))), negated
-        )
+        return cls(key, tuple(in_order(set(patterns))), negated)
 
     @property
     def keys(self) -> tuple[str, ...]:

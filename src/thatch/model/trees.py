@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from thatch.model.lines import COMPARABLE, NUMBERS, TEXTS, Constraint, Cut, contains, intersect, union
+from thatch.model.lines import BOTTOM, COMPARABLE, NUMBERS, TEXTS, Constraint, Cut, contains, intersect, union
 from thatch.model.names import base_of
 from thatch.model.regexes import Pattern, Regex
 from thatch.model.residuals import AnywhereCheck, FormulaCheck, PairCheck, WithinCheck
@@ -129,8 +129,10 @@ def count_alternatives(tree: Tree) -> int:
         return prod(map(count_alternatives, tree.children))
     if isinstance(tree, AnyOf):
         return sum(map(count_alternatives, tree.children))
-    if not isinstance(tree, ValueTest) or tree.negated or not tree.patterns:
+    if not isinstance(tree, ValueTest) or not tree.patterns:
         return 1
+    if tree.negated:
+        return 2 if tree.constraint[0] == BOTTOM else 1  # what is missing has no form and is said apart
     # Ends of text are intervals of the reversed text, so that they are one conjunction together.
     ends = sum(not isinstance(each, Regex) and each.is_suffix for each in tree.patterns)
     return len(tree.patterns) - ends + (ends > 0) + (len(tree.constraint) > 0)
