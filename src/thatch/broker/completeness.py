@@ -34,8 +34,7 @@ def on_complete(tables: RoutingTables, step: BrokerStep, link: BrokerLink, messa
         tables.ignore(step, link.name, "malformed completeness")
         return
     was_guided = link.gives_advertisements
-    link.gives_subscriptions = message.subscriptions
-    link.gives_advertisements = message.advertisements
+    tables.note_completeness(link, subscriptions=message.subscriptions, advertisements=message.advertisements)
     persist_link(step, link)
     revoke(tables, step)
     if link.gives_advertisements != was_guided:

@@ -5,12 +5,13 @@ One index says who wants an event: a link once, a client with all its subscripti
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from thatch.broker.advertisement_index import AllowedRows
 from thatch.broker.event_codec import EncodedEvent
 from thatch.broker.event_frames import EventFrame
 from thatch.broker.forwarding import is_guided
-from thatch.broker.overlap import allows
 from thatch.broker.tables import BrokerLink, Hop, LocalClient, RoutingTables
 from thatch.errors import EventError
 from thatch.model.events import Record
@@ -32,27 +33,78 @@ class FrameRoute:
 def route_frame(tables: RoutingTables, hop: Hop, frame: EventFrame) -> FrameRoute:
     """Find where each event of a frame from a hop goes; one that cannot be used does not hold up the others."""
     route = FrameRoute()
-    for place, row in enumerate(frame.rows):
-        if type(row) is bytes and len(row) > tables.limits.event_size:
-            limit = f"it has {len(row):,} bytes, and at most {tables.limits.event_size:,} are accepted"
-            route.refused[place] = ("an event that is too large", limit)
-            continue
-        try:
-            record = EncodedEvent(row, tables.schema).record
-            reason = _reason_to_refuse(tables, hop, record)
-            links, clients = ([], {}) if reason else wanting(tables, record, hop)
-        except EventError as error:  # matching raises it too, if lists have too many pairs
-            route.refused[place] = ("an event that cannot be read", str(error))
-            continue
-        if reason:
-            route.refused[place] = (reason, "")
-            continue
-        for link in links:
-            route.links.setdefault(link.name, []).append(place)
-        for client, ids in clients.items():
-            route.clients.setdefault(client, []).append(place)
-            route.subscriptions.setdefault(client, []).append(tuple(ids))
+    events = _Events(tables, frame, route)
+    if isinstance(hop, LocalClient):
+        if tables.routing.way == "advertisements":
+            events.keep(hop.offers.allowed, "an event that the client has not advertised")
+    elif is_guided(tables, hop):
+        events.keep(hop.offers.expected, "an event that the neighbour has not advertised")
+    found = tables.index.route(events.rows, events.read)
+    events.refuse(found.refused)
+    wanted = {link: events.places_of(rows) for link, rows in found.links.items() if link.gives_subscriptions}
+    if tables.partial:
+        unread = found.refused.keys()
+        every = [place for row, place in enumerate(events.places) if row not in unread]
+        wanted |= dict.fromkeys(tables.partial.values(), every) if every else {}
+    for link in sorted(wanted, key=lambda link: link.order):
+        if link is not hop and link.is_joined:
+            route.links[link.name] = wanted[link]
+    for client, (rows, some) in found.clients.items():
+        route.clients[client.name] = events.places_of(rows)
+        route.subscriptions[client.name] = [tuple([each.id for each in wanting]) for wanting in some]
     return route
+
+
+class _Events:
+    """The events of a frame that are not refused so far; each has a row among them, and a place in the frame."""
+
+    def __init__(self, tables: RoutingTables, frame: EventFrame, route: FrameRoute) -> None:
+        self._schema, self._refused = tables.schema, route.refused
+        self._read: dict[int, EncodedEvent] = {}  # by place
+        self.rows: Sequence[bytes] = frame.rows
+        self.places: Sequence[int] = range(len(frame.rows))
+        most = tables.limits.event_size
+        if set(map(type, frame.rows)) != {bytes} or max(map(len, frame.rows)) > most:
+            for place, row in enumerate(frame.rows):
+                if type(row) is not bytes:
+                    self._refused[place] = ("an event that cannot be read", "its row is not bytes")
+                elif len(row) > most:
+                    limit = f"it has {len(row):,} bytes, and at most {most:,} are accepted"
+                    self._refused[place] = ("an event that is too large", limit)
+            self._select([place for place in self.places if place not in self._refused])
+
+    def read(self, row: int) -> EncodedEvent:
+        """One event."""
+        place = self.places[row]
+        event = self._read.get(place)
+        if event is None:
+            event = self._read[place] = EncodedEvent(self.rows[row], self._schema)
+        return event
+
+    def keep(
+        self, choose: Callable[[Sequence[bytes], Callable[[int], EncodedEvent]], AllowedRows], reason: str
+    ) -> None:
+        """Refuse the events that are not chosen."""
+        rows, unread = choose(self.rows, self.read)
+        if len(rows) < len(self.rows):
+            self.refuse(unread)
+            kept = set(rows)
+            for row, place in enumerate(self.places):
+                if row not in kept and row not in unread:
+                    self._refused[place] = (reason, "")
+            self._select(rows)
+
+    def refuse(self, unread: dict[int, EventError]) -> None:
+        """Refuse events that cannot be read or matched."""
+        for row, error in unread.items():
+            self._refused[self.places[row]] = ("an event that cannot be read", str(error))
+
+    def places_of(self, rows: list[int]) -> list[int]:
+        """The places of rows."""
+        return rows if type(self.places) is range else [self.places[row] for row in rows]
+
+    def _select(self, rows: list[int]) -> None:
+        self.rows, self.places = [self.rows[row] for row in rows], [self.places[row] for row in rows]
 
 
 def wanting(
@@ -70,24 +122,3 @@ def wanting(
     for subscription in wanted.subscriptions:
         clients.setdefault(subscription.hop.name, []).append(subscription.id)
     return links, clients
-
-
-def _reason_to_refuse(tables: RoutingTables, hop: Hop, record: Record) -> str:
-    """Why an event from a hop is refused, empty if it is not."""
-    if isinstance(hop, LocalClient):
-        if tables.routing.way == "advertisements" and not any(
-            allows(each.filter, record, closed=each.closed) for each in hop.advertisements.values()
-        ):
-            return "an event that the client has not advertised"
-    elif is_guided(tables, hop) and not _is_expected(hop, record):
-        return "an event that the neighbour has not advertised"
-    return ""
-
-
-def _is_expected(link: BrokerLink, record: Record) -> bool:
-    """Whether an event may come from a link.
-
-    The advertisement that allowed it may have been covered by several others together, each of which holds some of its
-    flat events: so it is enough that one of them holds one.
-    """
-    return any(each.filter.holds(record) for each in link.advertisements.values())

@@ -20,6 +20,8 @@ def check(broker: Broker) -> None:
     _check_hops(tables)
     _check_index(tables)
     _check_pending(tables)
+    partial = {name for name, link in tables.links.items() if not link.gives_subscriptions}
+    assert tables.partial.keys() == partial, f"events go to all of {set(tables.partial)}, not of {partial}"
     if not tables.trusts_topology and tables.name in tables.map.reports:
         said = dict(tables.map.reports[tables.name][2])
         links = {link.name: link.began for link in tables.joined_links()}

@@ -52,7 +52,7 @@ def begin_anew(tables: RoutingTables, step: BrokerStep, link: BrokerLink, *, is_
     neighbour may have had them before, and losing an event is better than sending it twice.
     """
     link.awaits_reports = True
-    link.gives_subscriptions = link.gives_advertisements = True
+    tables.note_completeness(link, subscriptions=True, advertisements=True)
     if is_restarted:
         settle_without(tables, step, link.name)
         link.said_complete = (True, True)
@@ -109,6 +109,7 @@ def on_linked(tables: RoutingTables, step: BrokerStep, link: BrokerLink, message
 def lose_link(tables: RoutingTables, step: BrokerStep, link: BrokerLink, reason: str = "") -> None:
     """Forget a neighbour and all that came from it; `reason` says why the link must be closed, if it is not yet."""
     del tables.links[link.name]
+    tables.partial.pop(link.name, None)
     was_joined, link.is_joined = link.is_joined, False
     link.channel.down()
     link.channel.close(step)

@@ -80,7 +80,7 @@ def _load_links(
         link = tables.links[name] = BrokerLink(name, channel, order, since)
         is_joined, awaits_reports, gives_subscriptions, gives_advertisements, *said = map(bool, flags)
         link.is_joined, link.awaits_reports = is_joined, awaits_reports
-        link.gives_subscriptions, link.gives_advertisements = gives_subscriptions, gives_advertisements
+        tables.note_completeness(link, subscriptions=gives_subscriptions, advertisements=gives_advertisements)
         link.said_complete = (said[0], said[1])
         tables.continue_order(order)
         tables.continue_order(int(channel.session.rpartition("#")[2]))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
+from thatch.broker.advertisement_index import AdvertisementIndex
 from thatch.broker.channel import Channel, session_name
 from thatch.broker.effects import Ignored, Refuse
 from thatch.broker.facts import Facts
@@ -92,6 +93,7 @@ class LocalClient:
     is_connected: bool = False
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
+    offers: AdvertisementIndex = field(default_factory=AdvertisementIndex)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -111,7 +113,10 @@ class BrokerLink:
     # What came from there.
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
-    gives_subscriptions: bool = True  # whether it sends all of its side
+    offers: AdvertisementIndex = field(default_factory=AdvertisementIndex)
+    gives_subscriptions: bool = (
+        True  # whether it sends all of its side; see `RoutingTables.note_completeness`
+    )
     gives_advertisements: bool = True
     # What was sent there.
     sent_subscriptions: LinkEntries[Subscribe] = field(init=False)
@@ -144,6 +149,9 @@ class RoutingTables:
     limits: Limits
     trusts_topology: bool
     links: dict[str, BrokerLink] = field(default_factory=dict)
+    partial: dict[str, BrokerLink] = field(
+        default_factory=dict
+    )  # links that do not give all subscriptions, so that they get every event
     map: NetworkMap = field(default_factory=NetworkMap)
     mapped: set[str] = field(default_factory=set)  # the brokers that are connected with this one
     contradicted: int = 0  # reports in this broker's name that it had not made
@@ -181,6 +189,14 @@ class RoutingTables:
         """The links that are part of the network."""
         return (link for link in self.links.values() if link.is_joined)
 
+    def note_completeness(self, link: BrokerLink, *, subscriptions: bool, advertisements: bool) -> None:
+        """Note whether a link gives all subscriptions and all advertisements of its side."""
+        link.gives_subscriptions, link.gives_advertisements = subscriptions, advertisements
+        if subscriptions:
+            self.partial.pop(link.name, None)
+        else:
+            self.partial[link.name] = link
+
     def client(self, name: str) -> LocalClient:
         """The client of a name, made if need be."""
         return self.clients.setdefault(name, LocalClient(name))
@@ -213,12 +229,14 @@ class RoutingTables:
         """Add an advertisement under an id that is free."""
         self.advertisements[advertisement.id] = advertisement
         advertisement.hop.advertisements[advertisement.id] = advertisement
+        advertisement.hop.offers.add(advertisement)
 
     def drop_advertisement(self, advertisement: KnownAdvertisement) -> None:
         """Remove an advertisement."""
         self._free(advertisement)
         del self.advertisements[advertisement.id]
         del advertisement.hop.advertisements[advertisement.id]
+        advertisement.hop.offers.remove(advertisement)
 
     def contest(self, step: BrokerStep, hop: Hop, entry: KnownSubscription | KnownAdvertisement) -> None:
         """Note that a neighbour has an entry too whose id is taken here: it will be asked again when the id is free.

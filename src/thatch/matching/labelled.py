@@ -115,7 +115,7 @@ class LabelledIndex:
         view = self._index.view
         return self._split_for(view)(view.match(record))
 
-    def _reached(self, event: Event) -> Reached:
+    def reached_by(self, event: Event) -> Reached:
         """The same for an event that need not be read in every case; raises `EventError` if it is none."""
         view = self._index.view
         if self._schema is None and not isinstance(view, NecessaryView):
@@ -140,32 +140,47 @@ class LabelledIndex:
 
     # --- asking about many ---------------------------------------------------------------------------------------
 
-    def reached_by_row(self, rows: Sequence[bytes], event: Callable[[int], Event]) -> ReachedByRow:
-        """What events reach that are MessagePack maps; `event` reads one, given by its row, and may raise `EventError`."""
+    def reached_by_row(
+        self,
+        rows: Sequence[bytes],
+        event: Callable[[int], Event],
+        *,
+        decide: Callable[[Event], Reached] | None = None,
+    ) -> ReachedByRow:
+        """What events reach that are MessagePack maps.
+
+        Parameters
+        ----------
+        event : reads one, given by its row; called if it is not a flat event of plain values; may raise `EventError`
+        decide : says what such an event reaches, if not `reached_by`
+        """
         self._rows += len(rows)
-        if self._rows >= _MANY_ROWS and len(rows) >= _FEW_ROWS:
+        if self._rows >= _MANY_ROWS:
             self._index.grow()
+        one = decide or self.reached_by
         view = self._index.view
         if len(rows) < _FEW_ROWS or self._schema is not None or isinstance(view, NecessaryView):
-            return self._one_by_one(range(len(rows)), event)
+            return self._one_by_one(range(len(rows)), event, one)
         if self._search is None:
             from thatch.matching.segments.labels import RowSearch  # which loads kernels
 
             self._search = RowSearch()
         marks, own, others = self._search.run(view, rows, self._labels, len(self._marks), event)
-        more = self._one_by_one(others, event)
+        more = self._one_by_one(others, event, one)
         for label, reaching in more.labels.items():
             marks[reaching, label >> 6] |= np.uint64(1 << (label & 63))
         labels = self._search.rows_by_label(marks)
         return ReachedByRow(labels, np.sort(np.concatenate([*own, more.slots])), more.refused)
 
-    def _one_by_one(self, rows: Sequence[int], event: Callable[[int], Event]) -> ReachedByRow:
+    def _one_by_one(
+        self, rows: Sequence[int], event: Callable[[int], Event], one: Callable[[Event], Reached]
+    ) -> ReachedByRow:
         labels: dict[int, list[int]] = {}
         slots: list[int] = []
         refused: dict[int, EventError] = {}
         for row in rows:
             try:
-                found = self._reached(event(row))
+                found = one(event(row))
             except EventError as error:
                 refused[row] = error
                 continue
