@@ -16,7 +16,7 @@ from thatch.matching.problem import Event
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["Advertised", "AdvertisementIndex", "AllowedRows"]
+__all__ = ["KnownOffer", "AdvertisementIndex", "AllowedRows"]
 
 _OPEN = 0  # the label of open advertisements; closed ones are answered themselves
 _SPARE = 1_024  # slots that may be out of use beyond as many as are used
@@ -26,7 +26,7 @@ _FLAT = frozenset({str, int, float, bool, type(None)})
 Read = Callable[[int], Event]
 
 
-class Advertised(Protocol):
+class KnownOffer(Protocol):
     """An advertisement."""
 
     @property
@@ -54,14 +54,14 @@ class AdvertisementIndex:
 
     def __init__(self) -> None:
         self._index: LabelledIndex | None = None
-        self._by_slot: dict[int, Advertised] = {}
+        self._by_slot: dict[int, KnownOffer] = {}
         self._slots: dict[str, int] = {}
         self._everything = 0  # how many allow every event
         self._next = 0
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def add(self, advertisement: Advertised) -> None:
+    def add(self, advertisement: KnownOffer) -> None:
         """Add an advertisement; its id must be free."""
         if self._index is None or self._next > 2 * len(self._by_slot) + _SPARE:
             self._renew(advertisement.filter.schema)
@@ -72,7 +72,7 @@ class AdvertisementIndex:
         self._slots[advertisement.id] = slot
         self._everything += _is_everything(advertisement)
 
-    def remove(self, advertisement: Advertised) -> None:
+    def remove(self, advertisement: KnownOffer) -> None:
         """Remove an advertisement."""
         slot = self._slots.pop(advertisement.id)
         del self._by_slot[slot]
@@ -142,7 +142,7 @@ class AdvertisementIndex:
         return Reached([_OPEN] if is_allowed else [], [])
 
 
-def _is_everything(advertisement: Advertised) -> bool:
+def _is_everything(advertisement: KnownOffer) -> bool:
     """Whether an advertisement is open and has an alternative without any condition."""
     filter = advertisement.filter
     return (
