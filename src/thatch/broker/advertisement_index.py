@@ -16,7 +16,7 @@ from thatch.matching.problem import Event
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
-__all__ = ["KnownOffer", "AdvertisementIndex", "AllowedRows"]
+__all__ = ["AdvertisementIndex", "AllowedRows", "KnownOffer"]
 
 _OPEN = 0  # the label of open advertisements; closed ones are answered themselves
 _SPARE = 1_024  # slots that may be out of use beyond as many as are used
