@@ -10,6 +10,9 @@ from tests.broker.pump import Pump
 from tests.broker.test_snapshot import seen
 from thatch import Filter, parse
 from thatch.broker.broker import Broker
+from thatch.broker.event_codec import encode_event
+from thatch.broker.event_frames import EventFrame, event_id
+from thatch.broker.messages import Publish
 from thatch.broker.overlap import names_of
 from thatch.broker.settings import Routing
 from thatch.broker.stimuli import LinkDown, LinkUp
@@ -81,6 +84,7 @@ class Histories(RuleBasedStateMachine):
         self.offered: dict[str, tuple[str, Filter, bool]] = {}
         self.ever: dict[str, list[Filter]] = {}  # all that a subscription of an id has ever asked for
         self.published: dict[str, dict[str, object]] = {}
+        self.sent: dict[tuple[str, str], dict[int, dict[str, object]]] = {}  # by broker and client, by number
         self.number = 0
         for where, filter, closed in offers:
             self.offer(self.names[where % len(self.names)], filter, closed)
@@ -131,14 +135,21 @@ class Histories(RuleBasedStateMachine):
             name, _, _ = self.offered.pop(about)
             self.net.unadvertise(name, about)
 
-    @rule(data=st.data(), event=st.sampled_from(EVENTS))
-    def publish(self, data: st.DataObject, event: dict[str, object]) -> None:
+    @rule(data=st.data(), events=st.lists(st.sampled_from(EVENTS), max_size=4), again=st.integers(0, 3))
+    def publish(self, data: st.DataObject, events: list[dict[str, object]], again: int) -> None:
+        """A frame of new events, behind some that the broker has had, cut in whatever way."""
         name = self.pick(data)
         theirs = [about for about, offer in self.offered.items() if offer[0] == name]
-        self.net.publish(
-            name, data.draw(st.sampled_from(theirs)) if theirs else "nobody", event, checks=False
-        )
-        self.published[self.net.published] = event
+        client = f"client of {data.draw(st.sampled_from(theirs)) if theirs else 'nobody'}"
+        known = self.sent.setdefault((name, client), {})
+        numbers = sorted(known)[len(known) - min(again, len(known)) :]
+        for event in events:
+            self.net.numbers[client] += 1
+            numbers.append(self.net.numbers[client])
+            known[numbers[-1]] = self.published[event_id(client, numbers[-1])] = event
+        if numbers:
+            rows = tuple(encode_event(known[each]) for each in numbers)
+            self.net.say(name, client, Publish(EventFrame(client, tuple(numbers), rows)))
 
     # --- the network -------------------------------------------------------------------------------------------------
 
@@ -178,6 +189,7 @@ class Histories(RuleBasedStateMachine):
     def lose_memory(self, data: st.DataObject) -> None:
         name = self.pick(data)
         self.net.crash(name, forgets=True)
+        self.sent = {who: sent for who, sent in self.sent.items() if who[0] != name}
         self.wanted = {about: each for about, each in self.wanted.items() if each[0] != name}
         self.offered = {about: each for about, each in self.offered.items() if each[0] != name}
 

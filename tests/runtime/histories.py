@@ -97,4 +97,5 @@ class Person:
     client: SimulatedClient
     wishes: dict[str, Wish] = field(default_factory=dict)
     offers: dict[str, Offer] = field(default_factory=dict)
+    sent: list[Mapping[str, Any]] = field(default_factory=list)  # the last events that its broker has had
     seen: int = 0  # of what it received, how much was checked

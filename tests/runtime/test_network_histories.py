@@ -33,6 +33,9 @@ from thatch.errors import EventError
 from thatch.model.topology import Link, Topology
 from thatch.runtime.simulated import Faults, SimulatedNetwork
 
+FRAMES = st.lists(st.lists(EVENTS, min_size=1, max_size=3), min_size=1, max_size=3)
+AGAIN = st.integers(0, 3)  # events that are sent again with the next
+
 
 class NetworkHistories(RuleBasedStateMachine):
     """A network, what goes wrong with it, and the oracle."""
@@ -122,37 +125,54 @@ class NetworkHistories(RuleBasedStateMachine):
             person.client.unadvertise(identity)
             del person.offers[identity]
 
-    @rule(which=WHICH, events=st.lists(EVENTS, min_size=1, max_size=4))
-    def publish(self, which, events):
-        for number, event in enumerate(events):
-            self._publish(which + number, event)
+    @rule(which=WHICH, events=FRAMES, again=AGAIN)
+    def publish(self, which, events, again):
+        """Frames of several publishers; each begins with events that its broker has had, cut in whatever way."""
+        for number, frame in enumerate(events):
+            self._publish(which + number, frame, again)
 
-    @rule(which=WHICH, events=st.lists(EVENTS, min_size=1, max_size=4))
-    def settle_and_publish(self, which, events):
+    @rule(which=WHICH, events=FRAMES, again=AGAIN)
+    def settle_and_publish(self, which, events, again):
         """All that is wanted is known everywhere: exactly those who want an event get it."""
         self.settle()
-        self.publish(which, events)
+        self.publish(which, events, again)
         for each in self.under_way.values():
             lasting = {pair for pair in each.may if self.people[pair[0]].wishes[pair[1]].expires is None}
             connected = {pair for pair in lasting if self.people[pair[0]].client.is_connected}
             assert each.must == connected
         self.settle()
 
-    def _publish(self, which, event):
+    def _publish(self, which, events, again):
         person = self._connected(which)
         if person is None:
             return
+        client = person.client
+        allowed = [
+            self._is_published(person, number, event)
+            for number, event in enumerate(events, client.published + 1)
+        ]
+        known = person.sent[len(person.sent) - min(again, len(person.sent)) :]
+        first = client.published + 1 - len(known)
+        person.sent += events
+        if all(allowed):
+            client.publish_all([*known, *events], first)
+        else:  # the others are published
+            with pytest.raises(
+                EventError, match=f"{client.name}#{first + len(known) + allowed.index(False)}"
+            ):
+                client.publish_all([*known, *events], first)
+
+    def _is_published(self, person, number, event):
+        """Whether an event will be published; what it may and must reach is noted."""
         offers = [each for each in person.offers.values() if each.allows(event)]
         is_guided = self.network.broker(person.client.broker).routing.way == "advertisements"
         # What it may reach must be known before it is published: the publisher's broker delivers at once.
         is_known = (self.ways_are_settled and not is_guided) or any(each.is_settled for each in offers)
         under = self._wanted(event, settled=is_known)
         if is_guided and not offers:
-            with pytest.raises(EventError):
-                person.client.publish(event)
-            return
-        self.under_way[event_id(person.client.name, person.client.published + 1)] = under
-        person.client.publish(event)
+            return False
+        self.under_way[event_id(person.client.name, number)] = under
+        return True
 
     @rule(which=WHICH)
     def go_away(self, which):
@@ -223,6 +243,9 @@ class NetworkHistories(RuleBasedStateMachine):
                 each.must.clear()
             name = running[which % len(running)]
             self.network.crash(name)
+            for person in self.people.values():
+                if person.client.broker == name:
+                    person.sent.clear()
             self._unsettle()
             self.network.restart(name, forget=True)
 
