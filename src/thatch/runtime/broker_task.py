@@ -29,8 +29,15 @@ from thatch.broker.effects import (
     SendPacket,
     SetTimer,
 )
-from thatch.broker.messages import Message, Unsubscribe
-from thatch.broker.stimuli import ClientDisconnected, MessageReceived, Packet, Stimulus, TimerFired
+from thatch.broker.messages import Message, Publish, Unsubscribe
+from thatch.broker.stimuli import (
+    ClientDisconnected,
+    MessageReceived,
+    Packet,
+    PacketReceived,
+    Stimulus,
+    TimerFired,
+)
 from thatch.errors import ParameterError, ThatchError
 from thatch.runtime.event_queue import EventQueue
 
@@ -38,7 +45,7 @@ __all__ = ["Asked", "BrokerTask", "ClientConnection", "LoopState", "LoopTimers"]
 
 Asked: TypeAlias = "asyncio.Future[Published | None]"  # what a client waits for
 
-_MOST_IN_FLIGHT = 10_000  # stimuli in all inboxes; publishers wait while there are more
+_MOST_IN_FLIGHT = 10_000  # stimuli and events in all inboxes; publishers wait while there are more
 
 _log = logging.getLogger(__name__)
 
@@ -64,18 +71,18 @@ class LoopState:
         self._last = max(self._last, time.time())
         return self._last
 
-    def count_sent(self) -> None:
+    def count_sent(self, stimulus: Stimulus) -> None:
         """Count a stimulus that entered an inbox."""
-        self._in_flight += 1
+        self._in_flight += _weight(stimulus)
 
-    def count_handled(self) -> None:
+    def count_handled(self, stimulus: Stimulus) -> None:
         """Count a stimulus that a broker has handled."""
-        self._in_flight -= 1
+        self._in_flight -= _weight(stimulus)
         self._one_handled.set()
 
-    async def wait_for_capacity(self, most: int = _MOST_IN_FLIGHT) -> None:
-        """Wait until fewer stimuli than `most` are in flight."""
-        while self._in_flight >= most:
+    async def wait_for_capacity(self, most: int | None = None) -> None:
+        """Wait until fewer stimuli and events than `most` are in flight, if given, else until publishers may go on."""
+        while self._in_flight >= (_MOST_IN_FLIGHT if most is None else most):
             self._one_handled.clear()
             await self._one_handled.wait()
 
@@ -160,7 +167,7 @@ class BrokerTask:
 
     def put(self, stimulus: Stimulus, handled: Asked | None = None) -> None:
         """Hand a stimulus to the broker; `handled` is resolved once it is done."""
-        self.state.count_sent()
+        self.state.count_sent(stimulus)
         self._inbox.put_nowait((stimulus, handled))
 
     def ask(self, stimulus: Stimulus) -> Asked:
@@ -180,7 +187,7 @@ class BrokerTask:
                     _cancel(handled)
                     raise
                 _resolve(handled, answer)
-                self.state.count_handled()
+                self.state.count_handled(stimulus)
                 await asyncio.sleep(0)  # let other tasks run even when the inbox is full
         finally:
             self._timers.clear()
@@ -296,6 +303,16 @@ class ClientConnection:
         for queue in list(self.queues.values()):  # another thread may abandon a subscription meanwhile
             queue.close()
         self.queues.clear()
+
+
+def _weight(stimulus: Stimulus) -> int:
+    """How much a stimulus counts: a frame as many as it has events, all else one."""
+    message: Message | None = None
+    if isinstance(stimulus, PacketReceived):
+        message = stimulus.packet.message
+    elif isinstance(stimulus, MessageReceived):
+        message = stimulus.message
+    return len(message.frame) if isinstance(message, Publish) else 1
 
 
 def _resolve(handled: Asked | None, answer: ThatchError | Published | None) -> None:

@@ -21,6 +21,7 @@ from thatch.errors import (
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
+from thatch.model.values import MAX_INTEGER
 from thatch.runtime.broker_task import Asked, ClientConnection
 from thatch.runtime.event_queue import EventQueue
 
@@ -120,13 +121,15 @@ class Client:
         ----------
         number : of this event, above those of all earlier ones; a number that was used before is not published again
         """
-        row = encode_event(event)
-        numbers = self._take_numbers(1, number)
-        for each in await self._submit(EventFrame(self.name, numbers, (row,))):
-            raise EventError(
-                f"The broker refused to publish: {each.reason}", where=event_id(self.name, *numbers)
-            )
-        return event_id(self.name, *numbers)
+        self._check_open()
+        self._check_number(number)
+        row = encode_event(event)  # the caller may change it from now on
+        await self._connection.wait_for_capacity()
+        taken = self._take_numbers(1, number)
+        about = event_id(self.name, taken)
+        for each in await self._submit(EventFrame(self.name, (taken,), (row,))):
+            raise EventError(f"The broker refused to publish: {each.reason}", where=about)
+        return about
 
     async def publish_all(
         self, events: Iterable[Mapping[str, Any]], *, first: int | None = None
@@ -140,29 +143,34 @@ class Client:
         ----------
         first : the number of the first event, as for `publish`; the others follow
         """
-        count, refused, numbered = 0, [], iter(events)
-        while some := list(islice(numbered, FRAME_EVENTS)):
-            numbers = self._take_numbers(len(some), None if first is None else first + count)
-            frame, unreadable = encode_frame(self.name, numbers[0], some)
-            answered = await self._submit(frame) if frame.rows else ()
-            places = sorted(
-                (each.number - numbers[0] + count, each.reason) for each in (*unreadable, *answered)
-            )
-            refused += [RefusedPlace(*each) for each in places]
+        self._check_open()
+        self._check_number(first)
+        count, refused, rest = 0, [], iter(events)
+        while some := list(islice(rest, FRAME_EVENTS)):
+            frame, unreadable = encode_frame(self.name, 0, some)  # the caller may change them from now on
+            await self._connection.wait_for_capacity()
+            start = self._take_numbers(len(some), None if first is None else first + count)
+            numbered = EventFrame(self.name, tuple(start + each for each in frame.numbers), frame.rows)
+            answered = await self._submit(numbered) if frame.rows else ()
+            found = [(each.number, each.reason) for each in unreadable]
+            found += [(each.number - start, each.reason) for each in answered]
+            refused += [RefusedPlace(count + place, reason) for place, reason in sorted(found)]
             count += len(some)
         return PublishedEvents(count - len(refused), tuple(refused))
 
-    def _take_numbers(self, count: int, first: int | None) -> tuple[int, ...]:
-        self._check_open()
-        if first is not None and (isinstance(first, bool) or not isinstance(first, int) or first < 1):
-            raise ParameterError("a number of at least 1", shown(first), "number")
+    def _take_numbers(self, count: int, first: int | None) -> int:
+        """The first of some numbers; nothing may be awaited until they are sent, or later ones would overtake them."""
         start = self._published + 1 if first is None else first
         self._published = max(self._published, start + count - 1)
-        return tuple(range(start, start + count))
+        return start
+
+    def _check_number(self, number: int | None) -> None:
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if number is not None and not (is_number and 1 <= number <= MAX_INTEGER):
+            raise ParameterError("a whole number from 1 on, of 64 bits", shown(number), "number")
 
     async def _submit(self, frame: EventFrame) -> tuple[RefusedEvent, ...]:
-        """Publish a frame when the network can take it; the events that the broker refused."""
-        await self._connection.wait_for_capacity()
+        """Publish a frame; the events that the broker refused."""
         answer = await self._connection.submit(Publish(frame))
         return () if answer is None else answer.refused
 
