@@ -45,6 +45,8 @@ EVENTS = st.one_of(
     st.fixed_dictionaries({"x": VALUES, "y": VALUES}, optional={"z": VALUES}),
     st.fixed_dictionaries({}, optional={"x": VALUES, "y": VALUES, "z": VALUES}),
 )
+FRAMES = st.lists(st.lists(EVENTS, min_size=1, max_size=3), min_size=1, max_size=3)
+AGAIN = st.integers(0, 3)  # events that are sent again with the next
 ROUTINGS = st.builds(
     Routing,
     way=st.sampled_from(WAYS),

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from tests.runtime.histories import (
+    AGAIN,
     DELAYS,
-    EVENTS,
+    FRAMES,
     OFFERS,
     ROUTINGS,
     WHICH,
@@ -32,9 +33,6 @@ from thatch.broker.settings import Timing
 from thatch.errors import EventError
 from thatch.model.topology import Link, Topology
 from thatch.runtime.simulated import Faults, SimulatedNetwork
-
-FRAMES = st.lists(st.lists(EVENTS, min_size=1, max_size=3), min_size=1, max_size=3)
-AGAIN = st.integers(0, 3)  # events that are sent again with the next
 
 
 class NetworkHistories(RuleBasedStateMachine):
@@ -221,7 +219,8 @@ class NetworkHistories(RuleBasedStateMachine):
         if len(running) > len(self.network.brokers) - 2:
             name = running[which % len(running)]
             if in_step:  # what is delivered in that step is lost
-                self._excuse_clients_of(name)
+                for person in self._people_at(name):
+                    self._excuse(person.client.name)
             self.network.crash(name, in_step=in_step)
             if in_step:
                 self.network.run(self.network.now + 0.02)
@@ -243,9 +242,8 @@ class NetworkHistories(RuleBasedStateMachine):
                 each.must.clear()
             name = running[which % len(running)]
             self.network.crash(name)
-            for person in self.people.values():
-                if person.client.broker == name:
-                    person.sent.clear()
+            for person in self._people_at(name):
+                person.sent.clear()
             self._unsettle()
             self.network.restart(name, forget=True)
 
@@ -368,10 +366,8 @@ class NetworkHistories(RuleBasedStateMachine):
         for each in self.under_way.values():
             each.must = {pair for pair in each.must if pair[0] != name}
 
-    def _excuse_clients_of(self, broker: str) -> None:
-        for person in self.people.values():
-            if person.client.broker == broker:
-                self._excuse(person.client.name)
+    def _people_at(self, broker: str) -> list[Person]:
+        return [each for each in self.people.values() if each.client.broker == broker]
 
     def _unsettle(self) -> None:
         for person in self.people.values():
