@@ -94,3 +94,9 @@ def test_a_closed_advertisement_names_what_was_written_and_not_what_its_normal_f
         assert overlaps(each, parse("x = 0 and y = 3"), closed=True)
         assert not allows(each, read_event({"x": 0, "other": 3}), closed=True)
     assert filter == parse(str(filter))
+
+
+def test_what_was_derived_from_an_event_is_nothing_that_it_gives() -> None:
+    record = read_event({"y": 1})
+    assert not allows(parse("lower(x) = 'a'"), record)  # which asks the event for lower(x)
+    assert allows(parse("y = 1"), record, closed=True)

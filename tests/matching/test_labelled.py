@@ -15,7 +15,7 @@ from tests.strategies import events, expressions
 from thatch import parse
 from thatch.errors import EventError, FilterError
 from thatch.matching import growing, labelled, reference
-from thatch.matching.labelled import OWN, LabelledIndex, Reached
+from thatch.matching.labelled import OWN, LabelledIndex, Reached, ReachedByRow
 from thatch.model.events import Record, read_event
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
@@ -134,11 +134,25 @@ def test_a_label_is_answered_once_however_many_of_its_filters_match() -> None:
     assert index.labels(np.array([300, 301, 1_000])).tolist() == [0, 1, OWN]
 
 
-def test_many_rows_are_worth_kernels_even_for_few_filters() -> None:
+def test_filters_are_laid_out_anew_when_there_are_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelled, "_MANY_EVENTS", 100)
     index = LabelledIndex()
-    index.add(0, parse("x > 3"), 5)
-    index.add(1, parse("x > 4"), OWN)
-    rows = [packed({"x": number % 6}) for number in range(5_000)]
-    found = index.reached_by_row(rows, lambda row: Encoded(rows[row]))
-    assert found.labels == {5: [row for row in range(5_000) if row % 6 > 3]}
-    assert [int(pair) >> 32 for pair in found.slots] == [row for row in range(5_000) if row % 6 == 5]
+    for slot in range(70):
+        index.add(slot, parse(f"x > {slot % 5} or t like '%{slot % 3}%'"), slot % 2)
+    rows = [packed({"x": number % 6}) for number in range(60)]
+
+    def reached() -> ReachedByRow:
+        return index.reached_by_row(rows, lambda row: Encoded(rows[row]))
+
+    before = reached()
+    assert index._index.stats().get("segments") is None  # plain Python is enough so far
+    for _ in range(3):
+        assert reached().labels == before.labels
+    assert index._index.stats()["segments"] + index._index.stats()["rule_segments"] == 1
+    for slot in range(70):
+        index.remove(slot)
+        index.add(100 + slot, parse(f"x > {slot % 5} and x < 9"), slot % 2)
+    for _ in range(3):
+        assert reached().labels == before.labels
+    stats = index._index.stats()
+    assert (stats["segments"], stats["waiting"], stats["dead"], stats["rules"]) == (1, 0, 0, 0)

@@ -44,11 +44,16 @@ def allows(advertised: Filter, record: Record, *, closed: bool = False) -> bool:
 
     It must contain all of them: one that was not advertised might match a subscription that was not sent this way.
     """
-    if closed and not {base_of(key) for key in record.keys()} <= names_of(advertised):  # noqa: SIM118 - of a record
+    if closed and not _given_by(record) <= names_of(advertised):
         return False
     if not advertised.has_conjunctions:
         return _tree_contains(advertised.tree, record)
     return any(_contains(each, record) for each in advertised.conjunctions)
+
+
+def _given_by(record: Record) -> set[str]:
+    """The attributes that some flat event of an event gives, without those that were derived from them."""
+    return {key for key in record.keys() if key[-1] != ")"}  # noqa: SIM118 - of a record
 
 
 def _allows_missing(conjunction: Conjunction, names: frozenset[str]) -> bool:

@@ -28,7 +28,8 @@ __all__ = ["OWN", "LabelledIndex", "Reached", "ReachedByRow"]
 OWN = -1  # a label of filters that are answered themselves
 _LOWER = 2**32 - 1
 _FEW_ROWS = 8  # below this, rows are read one by one
-_MANY_ROWS = 4_096  # from which on kernels are worth loading even for few filters
+# After how many events, and how many for each filter, and how many changes it pays to lay out all filters anew.
+_MANY_EVENTS, _EVENTS_A_FILTER, _MANY_CHANGES = 4_096, 0.25, 64
 
 
 class Reached(NamedTuple):
@@ -67,7 +68,8 @@ class LabelledIndex:
         self._labels = np.full(64, OWN, np.int32)
         self._marks = np.zeros(1, np.uint64)
         self._found = np.zeros(64, np.int64), np.zeros(64, np.int64)
-        self._rows = 0
+        self._size = 0  # filters
+        self._asked, self._changes = 0, _MANY_CHANGES  # since filters were laid out
         self._search: RowSearch | None = None
 
     # --- changing ------------------------------------------------------------------------------------------------
@@ -76,16 +78,19 @@ class LabelledIndex:
         """Add a filter at a free slot."""
         self._index.add(slot, filter)
         self._set_label(slot, label)
+        self._size, self._changes = self._size + 1, self._changes + 1
 
     def extend(self, filters: Mapping[int, Filter], labels: Mapping[int, int]) -> None:
         """Add many filters at once."""
         self._index.extend(filters)
         for slot, label in labels.items():
             self._set_label(slot, label)
+        self._size, self._changes = self._size + len(labels), self._changes + len(labels)
 
     def remove(self, *slots: int) -> None:
         """Remove the filters at these slots."""
         self._index.remove(*slots)
+        self._size, self._changes = self._size - len(slots), self._changes + len(slots)
 
     def _set_label(self, slot: int, label: int) -> None:
         if slot >= len(self._labels):
@@ -117,6 +122,7 @@ class LabelledIndex:
 
     def reached_by(self, event: Event) -> Reached:
         """The same for an event that need not be read in every case; raises `EventError` if it is none."""
+        self._note(1)
         view = self._index.view
         if self._schema is None and not isinstance(view, NecessaryView):
             found = view.match_plain(event.plain, self._split)
@@ -138,6 +144,16 @@ class LabelledIndex:
         counts = split_slots(slots, self._labels, self._marks, labels, own)
         return Reached(labels[: counts & _LOWER].tolist(), own[: counts >> 32].tolist())
 
+    def _note(self, events: int) -> None:
+        """Count events, and lay out all filters anew when that pays."""
+        self._asked += events
+        if self._asked >= _MANY_EVENTS and self._asked >= _EVENTS_A_FILTER * self._size:
+            if self._changes >= _MANY_CHANGES:
+                self._index.grow()
+                self._index = self._index.renumber(np.arange(len(self._labels)))  # which merges all
+                self._changes = 0
+            self._asked = 0
+
     # --- asking about many ---------------------------------------------------------------------------------------
 
     def reached_by_row(
@@ -154,13 +170,11 @@ class LabelledIndex:
         event : reads one, given by its row; called if it is not a flat event of plain values; may raise `EventError`
         decide : says what such an event reaches, if not `reached_by`
         """
-        self._rows += len(rows)
-        if self._rows >= _MANY_ROWS:
-            self._index.grow()
         one = decide or self.reached_by
         view = self._index.view
         if len(rows) < _FEW_ROWS or self._schema is not None or isinstance(view, NecessaryView):
             return self._one_by_one(range(len(rows)), event, one)
+        self._note(len(rows))
         if self._search is None:
             from thatch.matching.segments.labels import RowSearch  # which loads kernels
 
