@@ -14,6 +14,7 @@ from tests.matching.rules.drawn import FLAT_EVENTS, KEYS, TEXTS, conditions
 from thatch.errors import FilterError
 from thatch.matching.segments.rules import literals
 from thatch.matching.segments.rules.draft import RuleDraft
+from thatch.matching.segments.rules.lists import is_listed
 from thatch.matching.segments.rules.records import TextRecord
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.rules.workspace import RuleWorkspace
@@ -39,13 +40,16 @@ def segment_of(expressions: list[Expression]) -> RuleSegment:
     return segment
 
 
-def holds(kind: int, value: str, number: float, place: Any) -> bool:
+def holds(kind: int, packed: bytes, number: float, place: Any) -> bool:
     """Whether a literal holds for a value: the definition."""
     if kind & 7 == literals.NUMBER:
         return place[0] == 5 and place[1] == number
     if place[0] != 6:
         return False
     text = fold(place[1]) if kind & 8 else place[1]
+    if kind & 7 == literals.TEXT_LIST:
+        return is_listed(packed, text)
+    value = packed.decode()
     if kind & 7 == literals.PATTERN:
         return wildcard(value).matches(text)
     ways = {literals.EQUAL: text.__eq__, literals.PREFIX: text.startswith, literals.SUFFIX: text.endswith}
@@ -62,7 +66,7 @@ def check(segment: RuleSegment, event: dict[str, Any]) -> int:
     expected = []
     for atom, kind in enumerate(table.atom_kind.tolist()):
         key = keys[int(table.attributes[table.atom_attribute[atom]])]
-        value, number = table.atom_text[atom].decode(), float(table.atom_number[atom])
+        value, number = table.atom_text[atom], float(table.atom_number[atom])
         expected.append(int(holds(kind, value, number, record.point(key))))
     assert segment.atom_hits[:-1].tolist() == expected
     return sum(expected)

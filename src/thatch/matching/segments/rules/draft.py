@@ -11,7 +11,7 @@ import numpy.typing as npt
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s, Uint16s
 from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
-from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, test_of
+from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, needed_of, test_of
 from thatch.model.filters import Filter
 from thatch.model.names import ANYWHERE, base_of
 from thatch.model.tree_printing import tree_text
@@ -62,7 +62,7 @@ class RuleDraft:
         self._globals: list[int] = []
         self._atoms: dict[_Literal, int] = {}
         self._tests: dict[tuple[int, Test], int] = {}
-        self._leaves: dict[Leaf, int] = {}
+        self._leaves: dict[Leaf, list[int]] = {}
         self._tokens: list[int] = []
         self._token_at: list[int] = [0]
         self._slots: list[int] = []
@@ -88,13 +88,18 @@ class RuleDraft:
             return
         known = self._leaves.get(tree)
         if known is None:
-            known = self._leaves[tree] = self._test(tree)
-        self._tokens.append(known << 2 | LEAF)
+            known = self._leaves[tree] = self._tests_of_leaf(tree)
+        if len(known) > 1:
+            self._tokens.append(len(known) << 2 | ALL_OF)
+        self._tokens += [test << 2 | LEAF for test in known]
 
-    def _test(self, leaf: Leaf) -> int:
-        test = test_of(leaf)
-        attribute = self._attribute(leaf.keys[0])
-        return self._tests.setdefault((attribute, test), len(self._tests))
+    def _tests_of_leaf(self, leaf: Leaf) -> list[int]:
+        """The numbers of tests that all hold wherever a leaf does; those after the first are on its other attributes."""
+        tests = [test_of(leaf)] + [needed_of(leaf)] * (len(leaf.keys) - 1)
+        return [
+            self._tests.setdefault((self._attribute(key), test), len(self._tests))
+            for key, test in zip(leaf.keys, tests, strict=True)
+        ]
 
     def _attribute(self, key: str) -> int:
         name = base_of(key)

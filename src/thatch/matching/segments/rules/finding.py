@@ -199,19 +199,22 @@ class _Finding:
     # --- lists and numbers -------------------------------------------------------------------------------------------
 
     def _text_lists(self) -> Arrays:
-        """The long lists of texts, by record."""
+        """The lists of texts, by record."""
         list_at, atoms = self._of_way(_LISTS)
         self._records[:, TextRecord.list_at] = list_at[:-1]
         self._records[:, TextRecord.n_lists] = np.diff(list_at)
         values = [unpacked_texts(self._table.atom_text[atom]) for atom in atoms.tolist()]
-        first = starts_of([len(offsets) for offsets, _ in values])
-        before = starts_of([len(blob) for _, blob in values])
-        rows = zip(atoms.tolist(), first.tolist(), (len(offsets) - 1 for offsets, _ in values), strict=False)
-        moved = [offsets + start for (offsets, _), start in zip(values, before.tolist(), strict=False)]
+        first = starts_of([len(offsets) for _, offsets, _ in values])
+        before = starts_of([len(blob) for *_, blob in values])
+        rows = [
+            (atom, start, len(offsets) - 1, form)
+            for atom, start, (form, offsets, _) in zip(atoms.tolist(), first.tolist(), values, strict=False)
+        ]
+        moved = [offsets + start for (_, offsets, _), start in zip(values, before.tolist(), strict=False)]
         return {
-            "text_lists": np.array([*rows], np.int64).reshape(-1),
+            "text_lists": np.array(rows, np.int64).reshape(-1),
             "list_offsets": np.concatenate([np.zeros(0, np.int64), *moved]),
-            "list_blob": np.concatenate([np.zeros(0, np.uint8), *(blob for _, blob in values)]),
+            "list_blob": np.concatenate([np.zeros(0, np.uint8), *(blob for *_, blob in values)]),
         }
 
     def _numbers(self) -> tuple[Int64s, int]:
@@ -233,7 +236,7 @@ class _Finding:
             "number_list_at": np.searchsorted(owners, np.arange(len(self._table.attributes) + 1)).astype(
                 np.int32
             ),
-            "number_lists": np.stack([chosen, first[:-1], np.diff(first)], 1).reshape(-1),
+            "number_lists": np.stack([chosen, first[:-1], np.diff(first), np.zeros_like(chosen)], 1).reshape(-1),
             "list_numbers": np.concatenate([np.zeros(0), *values]),
         }
 

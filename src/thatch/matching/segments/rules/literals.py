@@ -1,7 +1,7 @@
 """What a test of one attribute asks of a value, as literals that tries, gram tables and kernels decide.
 
 A test holds if the value has one of some classes, is one of some literals or lies in one of some ranges; or, negated,
-if nothing of that is so. What literals cannot say is asked of the filter itself, but only where a necessary literal
+if nothing of that is so. Text in reverse is read in the text itself: how it begins is how the text ends. What literals cannot say is asked of the filter itself, but only where a necessary literal
 holds, or the value has a class that allows it.
 """
 
@@ -12,12 +12,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from thatch.matching.segments.parts import program
-from thatch.matching.segments.rules.lists import has_long_list, is_long_list, pack_numbers, pack_texts
+from thatch.matching.segments.rules.lists import (
+    has_long_list,
+    is_long_list,
+    pack_cuts,
+    pack_numbers,
+    pack_texts,
+)
 from thatch.model.lines import (
     BOTTOM,
     NUMBERS,
     TEXTS,
     Constraint,
+    Cut,
     complement,
     contains,
     first_point,
@@ -28,7 +35,7 @@ from thatch.model.lines import (
 )
 from thatch.model.names import ANYWHERE, split
 from thatch.model.regexes import Pattern, Regex
-from thatch.model.residuals import AnywhereCheck, FormulaCheck, PairCheck, WildcardCheck
+from thatch.model.residuals import AnywhereCheck, PairCheck, WildcardCheck
 from thatch.model.trees import Leaf, ValueTest
 from thatch.model.wildcards import Wildcard
 
@@ -42,11 +49,13 @@ __all__ = [
     "NUMBER_LIST",
     "PATTERN",
     "PREFIX",
+    "READ_FORMS",
     "SUFFIX",
     "TEXT_CLASS",
     "TEXT_LIST",
     "Atom",
     "Test",
+    "needed_of",
     "needle_of",
     "test_of",
 ]  # fmt: skip
@@ -60,6 +69,13 @@ _COMPARED = (
 LONGEST_NEEDLE = (
     128  # bytes that are compared at each place where a needle may stand; a program reads the rest
 )
+
+READ_FORMS = (
+    (),
+    ("lower",),
+    ("reverse",),
+    ("reverse", "lower"),
+)  # of texts: functions that kernels need not apply
 
 Range = tuple[float, float, bool, bool]  # bounds, and whether each of them is left out
 
@@ -99,23 +115,18 @@ def test_of(leaf: Leaf) -> Test:
     """The test of a leaf."""
     if isinstance(leaf, AnywhereCheck):
         return _test_of_all_texts(leaf)
-    if isinstance(leaf, PairCheck):
-        return Test(folded=False, negated=False, classes=0, asked=_COMPARED)
-    if isinstance(leaf, FormulaCheck):
-        return Test(folded=False, negated=False, classes=0, asked=NUMBER_CLASS)
     if not isinstance(leaf, ValueTest):
-        return Test(folded=False, negated=False, classes=0, asked=ALL_CLASSES)
+        return Test(folded=False, negated=False, classes=0, asked=needed_of(leaf).classes)
     functions, _ = split(leaf.key)
-    if functions not in ((), ("lower",)):
+    is_back = functions[:1] == ("reverse",)
+    if functions not in READ_FORMS or (is_back and leaf.patterns):
         asked = ALL_CLASSES if contains(leaf.constraint, BOTTOM) else ALL_CLASSES - 1
         return Test(folded=False, negated=False, classes=0, asked=asked)
-    folded = bool(functions)
-    negated, parts = leaf.negated, None
-    excludes_list = not leaf.patterns and has_long_list(complement(leaf.constraint))
-    if not leaf.negated and not excludes_list:
-        parts = _decompose(leaf.constraint)
-    if parts is None and (leaf.negated or not leaf.patterns):
-        negated, parts = True, _decompose(complement(leaf.constraint))
+    folded = "lower" in functions
+    negated = leaf.negated or (
+        not leaf.patterns and _is_simpler(complement(leaf.constraint), leaf.constraint)
+    )
+    parts = _decompose(complement(leaf.constraint) if negated else leaf.constraint, is_back=is_back)
     if parts is None:
         return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
     classes, atoms, ranges = parts
@@ -125,6 +136,17 @@ def test_of(leaf: Leaf) -> Test:
     more, own, of_folded = found
     asked = TEXT_CLASS if own or of_folded else 0
     return Test(folded, negated, classes, frozenset(atoms | more), frozenset(ranges), own, asked, of_folded)
+
+
+def needed_of(leaf: Leaf) -> Test:
+    """What each attribute must be wherever a check of several attributes holds."""
+    if isinstance(leaf, (ValueTest, AnywhereCheck)) or leaf.negated:
+        classes = ALL_CLASSES
+    elif isinstance(leaf, PairCheck) or any(key[-1] == ")" for key in leaf.keys):
+        classes = _COMPARED
+    else:
+        classes = NUMBER_CLASS
+    return Test(folded=False, negated=False, classes=classes)
 
 
 def _test_of_all_texts(check: AnywhereCheck) -> Test:
@@ -165,7 +187,20 @@ def _classes_of(leaf: ValueTest) -> int:
     return found | (TEXT_CLASS if intersect(hull, TEXTS) else 0)
 
 
-def _decompose(constraint: Constraint) -> tuple[int, set[Atom], set[Range]] | None:
+def _is_simpler(constraint: Constraint, other: Constraint) -> bool:
+    """Whether literals say a constraint more briefly than another."""
+    return has_long_list(constraint) or (
+        not has_long_list(other) and _has_cuts(other) and not _has_cuts(constraint)
+    )
+
+
+def _has_cuts(constraint: Constraint) -> bool:
+    """Whether some interval of texts is neither one text, nor a beginning, nor all of them."""
+    texts = intersect(constraint, TEXTS)
+    return texts != TEXTS and not all(is_single(*each) or is_prefix(*each) for each in intervals(texts))
+
+
+def _decompose(constraint: Constraint, *, is_back: bool) -> tuple[int, set[Atom], set[Range]] | None:
     """Classes, literals and ranges of which one holds just where the constraint does; None if there are no such."""
     classes = sum(1 << rank for rank in range(5) if contains(constraint, (rank,)))
     atoms: set[Atom] = set()
@@ -177,8 +212,8 @@ def _decompose(constraint: Constraint) -> tuple[int, set[Atom], set[Range]] | No
         return None
     if texts == TEXTS:
         classes |= TEXT_CLASS
-    elif not _take_texts(texts, atoms):
-        return None
+    else:
+        _take_texts(texts, atoms, is_back=is_back)
     return classes, atoms, ranges
 
 
@@ -201,20 +236,22 @@ def _take_numbers(numbers: Constraint, atoms: set[Atom], ranges: set[Range]) -> 
     return True
 
 
-def _take_texts(texts: Constraint, atoms: set[Atom]) -> bool:
-    """Add what says the same as some intervals of texts; False if one is not a text or a beginning."""
-    if is_long_list(texts):
+def _take_texts(texts: Constraint, atoms: set[Atom], *, is_back: bool) -> None:
+    """Add what says the same as some intervals of texts, or with `is_back` of texts in reverse."""
+    if is_long_list(texts) and not is_back:
         atoms.add(Atom(TEXT_LIST, pack_texts([first_point(low)[1] for low in texts[::2]])))
-        return True
+        return
+    cuts: list[Cut] = []
     for low, high in intervals(texts):
-        start = first_point(low)[1]
         if is_single(low, high):
-            atoms.add(Atom(EQUAL, start))
+            text = first_point(low)[1]
+            atoms.add(Atom(EQUAL, text[::-1] if is_back else text))
         elif is_prefix(low, high):
-            atoms.add(Atom(PREFIX, start))
+            atoms.add(Atom(SUFFIX, low[1][::-1]) if is_back else Atom(PREFIX, low[1]))
         else:
-            return False
-    return True
+            cuts += low, high
+    if cuts:
+        atoms.add(Atom(TEXT_LIST, pack_cuts(cuts, is_back=is_back)))
 
 
 def _atom_of(key: str, pattern: Pattern) -> Atom | None:

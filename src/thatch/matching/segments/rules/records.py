@@ -35,7 +35,7 @@ NODE_WIDTH = (
 )
 EDGE_WIDTH = 2  # node and byte (in the lowest eight bits), the node after it
 ENTRY_WIDTH = 3  # of a gram table: gram, atom, where in the atom's needle the gram stands
-LIST_WIDTH = 3  # of a long list: atom, where its values begin, how many
+LIST_WIDTH = 4  # of a list: atom, where its values begin, how many, and of texts what they say
 NUMBER_WIDTH = 3  # attribute, the bits of a number, atom
 ROW_WIDTH = (
     6  # of an event: attribute and class, then where its text begins and ends, as it is and with folded case

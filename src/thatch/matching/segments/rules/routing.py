@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from thatch.matching.segments.rules.lists import has_long_list
-from thatch.matching.segments.rules.literals import test_of
+from thatch.matching.segments.rules.literals import READ_FORMS
 from thatch.model.conjunctions import Conjunction
 from thatch.model.filters import Filter
-from thatch.model.lines import complement, intervals, is_prefix, is_single
+from thatch.model.lines import Constraint, complement, intervals, is_single
 from thatch.model.names import split
 from thatch.model.residuals import AnywhereCheck, Residual, WildcardCheck
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, leaves_of
@@ -34,15 +34,21 @@ def is_rule(filter: Filter) -> bool:
     if any(isinstance(each, AnywhereCheck) or _is_long(each) for each in leaves):
         return True
     if any(map(_is_folded, leaves)):
-        return _is_sure(tree, _has_literals) or all(map(_is_decided, leaves))
+        return True
     return any(map(_has_patterns, leaves)) and not _is_sure(tree, _has_values)
 
 
 def _wants_rules(conjunction: Conjunction) -> bool:
     """Whether something in a conjunction may be found better as a rule."""
     return any(map(_says_contains, conjunction.residuals)) or any(
-        len(constraint) > _LONG for _, constraint in conjunction.constraints
+        len(constraint) > _LONG or (key[-1] == ")" and _is_open(key, constraint))
+        for key, constraint in conjunction.constraints
     )
+
+
+def _is_open(key: str, constraint: Constraint) -> bool:
+    """Whether folded text may have many forms: then boxes need it as an attribute of its own for each event."""
+    return "lower" in split(key)[0] and not all(is_single(*each) for each in intervals(constraint))
 
 
 def _is_long(leaf: Leaf) -> bool:
@@ -51,7 +57,7 @@ def _is_long(leaf: Leaf) -> bool:
         isinstance(leaf, ValueTest)
         and len(leaf.constraint) > _LONG
         and (has_long_list(leaf.constraint) or has_long_list(complement(leaf.constraint)))
-        and split(leaf.key)[0] in ((), ("lower",))
+        and split(leaf.key)[0] in READ_FORMS
     )
 
 
@@ -73,12 +79,8 @@ def _has_patterns(leaf: Leaf) -> bool:
 
 
 def _is_folded(leaf: Leaf) -> bool:
-    return isinstance(leaf, ValueTest) and split(leaf.key)[0] == ("lower",)
-
-
-def _is_decided(leaf: Leaf) -> bool:
-    """Whether literals decide a leaf for every event; then a rule costs little even if every event is tested."""
-    return test_of(leaf).asked == 0
+    """Whether a test reads folded text, which is made in Python for boxes and in kernels for rules."""
+    return not isinstance(leaf, AnywhereCheck) and any("lower" in split(key)[0] for key in leaf.keys)
 
 
 def _has_values(leaf: Leaf) -> bool:
@@ -86,12 +88,3 @@ def _has_values(leaf: Leaf) -> bool:
     if not isinstance(leaf, ValueTest) or leaf.patterns or leaf.negated:
         return False
     return all(is_single(low, high) for low, high in intervals(leaf.constraint))
-
-
-def _has_literals(leaf: Leaf) -> bool:
-    """The same for values and text of some form, which rules look up."""
-    if not isinstance(leaf, ValueTest) or leaf.negated or split(leaf.key)[0] not in ((), ("lower",)):
-        return False
-    if leaf.patterns:
-        return True
-    return all(is_single(low, high) or is_prefix(low, high) for low, high in intervals(leaf.constraint))

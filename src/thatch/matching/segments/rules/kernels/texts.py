@@ -6,6 +6,7 @@ import numpy as np
 
 from thatch.compiled.decorators import JIT, inline, subkernel
 from thatch.matching.segments.kernels.checks import check_holds
+from thatch.matching.segments.rules.lists import BACKWARD_CUTS, VALUES
 from thatch.matching.segments.rules.records import EDGE_WIDTH, ENTRY_WIDTH, LIST_WIDTH, NODE_WIDTH
 
 __all__ = ["BACKWARDS", "FORWARDS", "admit", "find_listed", "hash_of", "hit", "scan", "walk"]
@@ -116,21 +117,52 @@ def _order_of(rules, words, start, end, place):
     return (end - start) - (own_end - own)
 
 
+@inline
+def _last_of(words, start, end):
+    """Where the last character before `end` begins."""
+    at = end - 1
+    while at > start and words[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
+
+
+@subkernel
+def _order_backwards(rules, words, start, end, place):
+    """The same for texts that are read from their ends, character by character."""
+    own, own_end = rules.list_offsets[place], rules.list_offsets[place + 1]
+    while end > start and own_end > own:
+        first, other = _last_of(words, start, end), _last_of(rules.list_blob, own, own_end)
+        for at in range(min(end - first, own_end - other)):  # UTF-8 sorts as characters do
+            difference = np.int64(words[first + at]) - np.int64(rules.list_blob[other + at])
+            if difference != 0:
+                return difference
+        end, own_end = first, other
+    return (end - start) - (own_end - own)
+
+
 @subkernel
 def find_listed(rules, search, text, words, start, end):
-    """Find the long lists that have a text."""
+    """Find the lists that have a text, and the intervals in which it lies."""
     for number in range(text.list_at, text.list_at + text.n_lists):
         at = LIST_WIDTH * number
-        low = rules.text_lists[at + 1]
-        high = low + rules.text_lists[at + 2]
-        last = high
+        first = rules.text_lists[at + 1]
+        low, high = first, first + rules.text_lists[at + 2]
+        is_back = rules.text_lists[at + 3] == BACKWARD_CUTS
+        order = np.int64(1)
         while low < high:
             middle = (low + high) >> 1
-            if _order_of(rules, words, start, end, middle) > 0:
-                low = middle + 1
+            if is_back:
+                found = _order_backwards(rules, words, start, end, middle)
             else:
+                found = _order_of(rules, words, start, end, middle)
+            if found < 0:
                 high = middle
-        if low < last and _order_of(rules, words, start, end, low) == 0:
+            else:
+                low = middle + 1
+                order = found
+        # `order` is that of the last text which is not above
+        holds = order == 0 if rules.text_lists[at + 3] == VALUES else (low - first) & 1 != 0
+        if holds:
             hit(rules, search, rules.text_lists[at])
 
 
