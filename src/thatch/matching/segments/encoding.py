@@ -116,6 +116,13 @@ class Encoder:
             self._reader = PlainReader()
         return self._plain(event)
 
+    def plain_reader(self) -> PlainReader | None:
+        """The reader of dicts, ready to write into the buffers as they are now; None if there is none for these."""
+        if self._reader is not None and not self._is_large:
+            self._reader.prepare(self.attributes, self.buffers)
+            return self._reader
+        return None
+
     def _make_room(self, rows: int) -> None:
         """Make room for so many rows or, if there is, for more text."""
         self.grow(max(rows, self.rows), len(self._words) * (1 if rows > self.rows else 2))

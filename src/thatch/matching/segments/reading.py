@@ -57,6 +57,13 @@ class PlainReader:
         self, event: dict[str, Any], attributes: Attributes, buffers: Mapping[str, npt.NDArray[Any]]
     ) -> int:
         """Write the rows of an event; how many, OTHER or GROW."""
+        self.prepare(attributes, buffers)
+        if self._derived and (reason := self._give_derived(event, buffers)):
+            return reason
+        return int(read_plain(self._table, id(event)))
+
+    def prepare(self, attributes: Attributes, buffers: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Get ready to read into these buffers."""
         if self._buffers is not buffers:
             for name in _SHARED:
                 setattr(self.record, name, buffers[name])
@@ -65,9 +72,11 @@ class PlainReader:
             self._buffers = buffers
         if self._known != len(attributes.keys) or self._attributes is not attributes:
             self._learn(attributes)
-        if self._derived and (reason := self._give_derived(event, buffers)):
-            return reason
-        return int(read_plain(self._table, id(event)))
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The names of values from which Python derives others; the kernel reads events that have none of them."""
+        return tuple(self._derived)
 
     def _give_derived(self, event: dict[str, Any], buffers: Mapping[str, npt.NDArray[Any]]) -> int:
         """Write the rows of what is derived from values of the event; OTHER or GROW if that cannot be done."""

@@ -183,6 +183,11 @@ class View:
 
     def _match_with_rules(self, room: SearchWorkspace, event: dict[str, Any]) -> Slots | None:
         """The slots of boxes and rules that a plain event matches; None if it has to be read first."""
+        if not self.fresh:
+            newest = self.boxes if self._has_boxes else -1
+            found = room.plain.match(event, self.pool.flags, self.moment, newest)
+            if found >= 0:
+                return self._asked_of_both(room, found, event)
         encoder = room.encoder
         rows = encoder.plain(event)
         if rows < 0:
@@ -208,6 +213,12 @@ class View:
         if found:
             slots = self._join(slots, self._asked(room, found, event))
         return slots
+
+    def _asked_of_both(self, room: SearchWorkspace, found: int, event: dict[str, Any]) -> Slots:
+        """The slots of rules and boxes that one search found for an event."""
+        slots = room.rules.found(found) if found <= _SURE else self._asked(room, found, event)
+        waiting = room.plain.waiting
+        return self._join(slots, self._verified(room, waiting << 32, read_event(event))) if waiting else slots
 
     def _confirmed(self, room: SearchWorkspace, counts: int, event: dict[str, Any]) -> Slots:
         """The slots of boxes that a search found for an event."""

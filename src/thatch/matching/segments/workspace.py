@@ -21,6 +21,7 @@ from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, join_tables
 
 if TYPE_CHECKING:
+    from thatch.matching.segments.rules.plain import PlainMatcher
     from thatch.matching.segments.rules.workspace import RuleWorkspace
 
 __all__ = ["SearchWorkspace"]
@@ -33,6 +34,7 @@ class SearchWorkspace:
         self.shape: Shape | None = None
         self.encoder = Encoder()
         self._rules: RuleWorkspace | None = None
+        self._plain: PlainMatcher | None = None
         self.counts = r.SearchCounts()
         self.tallies = np.zeros(0, np.int64)
         self.context = r.SearchContext(
@@ -62,6 +64,15 @@ class SearchWorkspace:
             self._rules = RuleWorkspace(self.counts)
             self._rules.tally(self.tallies, on=self._is_tallied)
         return self._rules
+
+    @property
+    def plain(self) -> PlainMatcher:
+        """What matches dicts of plain values against boxes and rules."""
+        if self._plain is None:
+            from thatch.matching.segments.rules.plain import PlainMatcher  # loads its kernels
+
+            self._plain = PlainMatcher(self)
+        return self._plain
 
     def attach(self, shape: Shape) -> None:
         """Get ready for searches of a shape."""

@@ -18,6 +18,7 @@ __all__ = [
     "SCANNED",
     "TEST_WIDTH",
     "YES",
+    "PlainMatch",
     "RuleEvent",
     "RuleRecord",
     "RuleSearch",
@@ -155,3 +156,16 @@ class RuleEvent(KernelRecord):
     words: Uint8s
     found: Int64s  # slots
     pending: Int64s  # segment, and in the lower half the owner whose filter must be asked
+
+
+class PlainMatch(KernelRecord):
+    """All that matching dicts of plain values needs, one after the other, while nothing else changes."""
+
+    waiting: int  # boxes to be verified
+    n_segments: int
+    reader: Int64s  # a `ReaderRecord`
+    context: Int64s  # a `SearchContext`
+    slots: Int64s  # of the context
+    event: RuleEvent
+    rules: Int64s  # a `RuleRecord` each
+    searches: Int64s  # a `RuleSearch` each

@@ -64,11 +64,12 @@ class RuleWorkspace:
         self._is_attached = False
         self._searches: list[RuleSearch] = []
         self._buffers: Mapping[str, Any] | None = None
+        self._found = np.zeros(0, np.int64)
         self._grow(_ROWS, _TEXT_ROOM)
 
-    def attach(self, segments: tuple[RuleSegment, ...]) -> None:
-        """Get ready to search these segments."""
-        if self._is_attached and segments is self._segments:
+    def attach(self, segments: tuple[RuleSegment, ...], boxes: int = 0) -> None:
+        """Get ready to search these segments, with room for matches of so many boxes."""
+        if self._is_attached and segments is self._segments and len(self._found) >= self.most + boxes:
             return
         self._is_attached = True
         self._segments, self._count = segments, len(segments)
@@ -77,8 +78,13 @@ class RuleWorkspace:
         self._rule_tables = np.concatenate([*joined, *(each.record.table for each in segments)])
         self._search_tables = np.concatenate([*joined, *(each.table for each in self._searches)])
         self.most = sum(map(len, segments))  # that one event may match
-        self._found = self.event.found = np.zeros(self.most, np.int64)
+        self._found = self.event.found = np.zeros(self.most + boxes, np.int64)
         self._pending = self.event.pending = np.zeros(self.most, np.int64)
+
+    @property
+    def tables(self) -> tuple[Int64s, Int64s]:
+        """The records of all segments, and of the room for searches in each."""
+        return self._rule_tables, self._search_tables
 
     def _grow(self, rows: int, text: int) -> None:
         self.event.rows = np.zeros(ROW_WIDTH * rows, np.int64)
@@ -98,16 +104,8 @@ class RuleWorkspace:
 
     def search_encoded(self, encoder: Encoder, rows: int, moment: int) -> int:
         """Search for an event without lists that was encoded; what `found` and `pending` take, negative if it must be read first."""
-        buffers = encoder.buffers
-        if self._buffers is not buffers:
-            if self._is_large():
-                self._grow(_ROWS, _TEXT_ROOM)
-            self._buffers = buffers
-            self.event.row_info, self.event.row_numbers = buffers["row_info"], buffers["row_numbers"]
-            self.event.source = buffers["words"]
+        self.use(encoder)
         self.event.is_listed = 0
-        if encoder.attributes.anywhere >= 0:
-            self.learn(encoder.attributes)
         tables = self._table, self._rule_tables, self._search_tables, self._count
         while (counts := search_rows(*tables, moment, rows)) in (GROW, NOT_ASCII):
             if counts == NOT_ASCII:
@@ -117,6 +115,18 @@ class RuleWorkspace:
             else:
                 self._grow(len(self.event.lows), 2 * len(self.event.words))
         return int(counts)
+
+    def use(self, encoder: Encoder) -> None:
+        """Read the rows that an encoder writes."""
+        buffers = encoder.buffers
+        if self._buffers is not buffers:
+            if self._is_large():
+                self._grow(_ROWS, _TEXT_ROOM)
+            self._buffers = buffers
+            self.event.row_info, self.event.row_numbers = buffers["row_info"], buffers["row_numbers"]
+            self.event.source = buffers["words"]
+        if encoder.attributes.anywhere >= 0:
+            self.learn(encoder.attributes)
 
     def search_columns(
         self, columns: EventColumns, first: int, moment: int, counts: Int64s, slots: Int32s, pending: Int64s

@@ -32,7 +32,7 @@ from thatch.matching.segments.rules.records import (
     TextRecord,
 )
 
-__all__ = ["MOST_SORTED", "search_columns", "search_rows", "search_rules"]
+__all__ = ["MOST_SORTED", "search_all", "search_columns", "search_rows", "search_rules", "sort_few"]
 
 MOST_SORTED = 64
 _TEXT, _NUMBER = 6, 5
@@ -255,7 +255,21 @@ def _search(rules, search, event, segment, moment):
 
 
 @subkernel
-def _search_all(event, rule_tables, search_tables, n_segments, moment):
+def sort_few(slots, done, count):
+    """Sort slots, of which the first `done` are in order, if they are few."""
+    if count > MOST_SORTED:
+        return
+    for k in range(max(done, 1), count):
+        slot = slots[k]
+        at = k
+        while at > 0 and slots[at - 1] > slot:
+            slots[at] = slots[at - 1]
+            at -= 1
+        slots[at] = slot
+
+
+@subkernel
+def search_all(event, rule_tables, search_tables, n_segments, moment):
     """Search all segments; how many rules the event satisfies, and in the upper half for how many the filter must be asked."""
     event.n_found = 0
     event.n_pending = 0
@@ -265,14 +279,7 @@ def _search_all(event, rule_tables, search_tables, n_segments, moment):
     count = np.int64(event.n_found)
     counts = event.counts
     counts.matches += count
-    if count <= MOST_SORTED:
-        for k in range(1, count):
-            slot = event.found[k]
-            at = k
-            while at > 0 and event.found[at - 1] > slot:
-                event.found[at] = event.found[at - 1]
-                at -= 1
-            event.found[at] = slot
+    sort_few(event.found, np.int64(0), count)
     return (np.int64(event.n_pending) << 32) | count
 
 
@@ -288,7 +295,7 @@ def search_rules(event_table, rule_tables, search_tables, n_segments, moment):
     rule_tables, search_tables : `RuleRecord` and `RuleSearch` of all segments, one after the other
     moment : the last change that counts
     """
-    return _search_all(RuleEvent(event_table, 0), rule_tables, search_tables, n_segments, moment)
+    return search_all(RuleEvent(event_table, 0), rule_tables, search_tables, n_segments, moment)
 
 
 @short_kernel
@@ -298,7 +305,7 @@ def search_rows(event_table, rule_tables, search_tables, n_segments, moment, n_r
     filed = file_rows(event, n_rows)
     if filed < 0:
         return np.int64(filed)
-    return _search_all(event, rule_tables, search_tables, n_segments, moment)
+    return search_all(event, rule_tables, search_tables, n_segments, moment)
 
 
 @kernel
@@ -322,13 +329,13 @@ def search_columns(
     event = RuleEvent(event_table, 0)
     attribute, classes, numbers, codes, offsets = columns
     used = waiting = np.int64(0)
-    room = event.found_length
+    room = event.pending_length
     at = np.int64(first)
     while at < classes.shape[1] and used + room <= len(out_slots) and waiting + room <= len(out_pending):
         filed = file_columns(event, at, attribute, classes, numbers, codes, offsets)
         if filed < 0:
             return at, used, waiting, filed
-        packed = _search_all(event, rule_tables, search_tables, n_segments, moment)
+        packed = search_all(event, rule_tables, search_tables, n_segments, moment)
         count = packed & 0xFFFFFFFF
         for k in range(count):
             out_slots[used + k] = event.found[k]
