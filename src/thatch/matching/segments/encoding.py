@@ -9,7 +9,6 @@ kernel tests the hull of their cells, which is necessary but not enough, and its
 from __future__ import annotations
 
 import struct
-from math import inf, nextafter
 from typing import Any
 
 import numpy as np
@@ -19,17 +18,17 @@ from thatch.compiled.cpython import is_readable
 from thatch.errors import EventError
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.draft import packer
+from thatch.matching.segments.event_rows import Derived, EventRows, is_whole
 from thatch.matching.segments.reading import GROW, PlainReader
 from thatch.matching.segments.records import GROUPED, JOINT
 from thatch.model.derived import derive
 from thatch.model.events import MAX_PARTS, Choice, Record
-from thatch.model.lines import BOTTOM, Cut, point
+from thatch.model.lines import BOTTOM, Cut
 from thatch.model.names import name_of
 from thatch.model.values import is_text
 
 __all__ = ["Encoder"]
 
-_EXACT = 2**53
 _NUMERIC = frozenset({int, float})
 _TEXT = frozenset({str})
 _LONGEST = 100_000  # elements of a list; longer ones are read as records
@@ -37,9 +36,7 @@ _ROWS, _TEXT_ROOM = 256, 4_096  # rows, and bytes of text, for which there is ro
 _MOST_TEXT = 1 << 31  # bytes: kernels find texts by numbers of 32 bits
 _MOST_KEPT = 1 << 20  # for which room is kept when an event is done
 _FIRST_READ = 32  # event for which the kernel that reads dicts is worth loading
-_MOST_LISTS = 60  # of one event whose elements kernels keep apart
 
-Derived = tuple[tuple[str, int], ...]  # derived attributes: their keys and numbers
 
 # For events of nothing but numbers.
 _PLAIN = [struct.Struct(f"={rows}d{rows}i").pack_into for rows in range(_ROWS + 1)]
@@ -129,7 +126,7 @@ class Encoder:
 
     def _plain(self, event: dict[str, Any]) -> int:
         """The same in Python."""
-        rows = _EventRows()
+        rows = EventRows()
         parts = len(event)
         if parts > MAX_PARTS:
             return -1
@@ -170,7 +167,7 @@ class Encoder:
         return self._packed(rows)
 
     def _add_list(
-        self, rows: _EventRows, found: int | None, backwards: int | None, more: Derived, values: list[Any]
+        self, rows: EventRows, found: int | None, backwards: int | None, more: Derived, values: list[Any]
     ) -> bool:
         """Add the elements of a list of plain values; False if it is another list, or there are too many of them."""
         if found is None or found < 0:
@@ -198,19 +195,19 @@ class Encoder:
 
     def record(self, record: Record) -> int:
         """Encode an event that was read; return the number of rows."""
-        rows = _EventRows()
+        rows = EventRows()
         self._add_points(rows, record, 0, 0, joint=0)
         for choice in record.choices:
             self._add_choice(rows, choice, joint=0)
         return self._packed(rows)
 
-    def _add_points(self, rows: _EventRows, record: Record, number: int, element: int, *, joint: int) -> None:
+    def _add_points(self, rows: EventRows, record: Record, number: int, element: int, *, joint: int) -> None:
         for key, cut in list(record.points.items()):
             if key[-1] != ")":  # derived values were cached by an earlier query, and are added below
                 self._add_point(rows, key, cut, number, element, joint=joint)
 
     def _add_point(
-        self, rows: _EventRows, key: str, cut: Cut, number: int, element: int, *, joint: int
+        self, rows: EventRows, key: str, cut: Cut, number: int, element: int, *, joint: int
     ) -> None:
         own = self.attributes.number.get(key)
         if own is not None:
@@ -218,7 +215,7 @@ class Encoder:
         for derived, other in self._derived_of(key):
             rows.add_cut(other, derive(derived, cut), number, element, joint)
 
-    def _add_choice(self, rows: _EventRows, choice: Choice, *, joint: int) -> None:
+    def _add_choice(self, rows: EventRows, choice: Choice, *, joint: int) -> None:
         """Add the elements of a list. An attribute that some elements lack is missing there: that, too, is a value.
 
         Lists inside a list are verified.
@@ -246,7 +243,7 @@ class Encoder:
         number = self.attributes.number
         return sum((key in number) + len(self._derived_of(key)) for key in choice.keys) > 1
 
-    def _packed(self, rows: _EventRows) -> int:
+    def _packed(self, rows: EventRows) -> int:
         """Write rows into the buffers; return -1 if a text is not valid Unicode. Sets `flags`."""
         joined = "".join(rows.texts)
         if joined.isascii():
@@ -276,131 +273,9 @@ class Encoder:
         return count
 
 
-class _EventRows:
-    """Rows while they are collected: their codes, numbers and texts, and the list and element of each.
-
-    Of the rows up to the last number there is a number each, 0 where it is none.
-    """
-
-    __slots__ = ("codes", "element_count", "elements", "is_joint", "list_count", "lists", "numbers", "texts")
-
-    def __init__(self) -> None:
-        self.numbers: list[float] = []
-        self.codes: list[int] = []
-        self.texts: list[str] = []
-        self.lists: list[int] = []
-        self.elements: list[int] = []
-        self.list_count = self.element_count = 0
-        self.is_joint = False
-
-    def new_list(self) -> int:
-        """A number for a list whose elements kernels keep apart, 0 if there are too many lists."""
-        if self.list_count == _MOST_LISTS:
-            return 0
-        self.list_count += 1
-        return self.list_count
-
-    def complete(self) -> None:
-        """Write list 0 for rows that belong to no list; most events need not do so."""
-        more = len(self.codes) - len(self.lists)
-        self.lists += [0] * more
-        self.elements += [0] * more
-
-    def new_element(self) -> int:
-        self.element_count += 1
-        return self.element_count - 1
-
-    def add_plain(self, code: int, value: Any, number: int = 0, element: int = 0) -> bool:
-        """Add a value of one of the plain types; False if it is of another, or an integer that no double equals."""
-        kind = type(value)
-        if kind is str:
-            self.texts.append(value)
-            self.codes.append(code + 6)
-        elif kind is float:
-            self._add_number(code + (5 if value == value else 4), value)
-        elif kind is int:
-            if not -_EXACT <= value <= _EXACT and (not _is_whole(value) or float(value) != value):
-                return False
-            self._add_number(code + 5, value)
-        elif value is None or kind is bool:
-            self.codes.append(code + (1 if value is None else 2 + value))
-        else:
-            return False
-        if number:
-            self.complete()
-            self.lists[-1], self.elements[-1] = number, element
-        return True
-
-    def _add_number(self, code: int, value: float) -> None:
-        if len(self.numbers) < len(self.codes):
-            self.numbers += [0.0] * (len(self.codes) - len(self.numbers))
-        self.codes.append(code)
-        self.numbers.append(value)
-
-    def add_texts(self, code: int, backwards: int | None, values: list[str]) -> bool:
-        """Add a list of texts and, if there is a code for it, each text reversed; False if there are too many lists."""
-        count = len(values)
-        first, self.element_count = self.element_count, self.element_count + count
-        if backwards is not None:
-            number = self.new_list()
-            if not number:
-                return False
-            self.complete()
-            self.lists += [number] * (2 * count)
-            self.elements += [*range(first, first + count)] * 2
-            self.texts += [value[::-1] for value in values]
-            self.codes += [backwards] * count
-        self.texts += values
-        self.codes += [code] * count
-        return True
-
-    def add_derived(self, keys: Derived, value: Any, number: int, element: int) -> bool:
-        """Add what is derived from a plain value; False if one is an integer that no double equals."""
-        for key, own in keys:
-            cut = derive(key, point(value))
-            if cut[0] == 5 and float(cut[1]) != cut[1]:
-                return False
-            self.add_cut(own, cut, number, element, 0)
-        return True
-
-    def add_cut(self, own: int, cut: Cut, number: int, element: int, joint: int) -> None:
-        """Add a point of an attribute."""
-        rank = cut[0]
-        code = 8 * own + rank + joint
-        if rank == 5 and float(cut[1]) != cut[1]:
-            # An integer that no double equals: its two neighbours enclose it, and a match is verified.
-            self.is_joint = True
-            below = _double_below(cut[1])
-            self._add_number(code | JOINT, below)
-            self._add_number(code | JOINT, nextafter(below, inf))
-            if number:
-                self.complete()
-                self.lists[-2:], self.elements[-2:] = (number, number), (element, element)
-            return
-        if rank == 5:
-            self._add_number(code, float(cut[1]))
-        else:
-            self.codes.append(code)
-        if rank == 6:
-            self.texts.append(cut[1])
-        if number:
-            self.complete()
-            self.lists[-1], self.elements[-1] = number, element
-
-
 def _is_plain(value: Any) -> bool:
     """Whether a value is of one of the plain types, and one that an event may have."""
     kind = type(value)
     if kind is str:
         return is_text(value)
-    return kind is float or kind is bool or value is None or (kind is int and _is_whole(value))
-
-
-def _is_whole(value: int) -> bool:
-    """Whether an integer is one that an event may have."""
-    return -(2**63) <= value < 2**63
-
-
-def _double_below(value: int) -> float:
-    double = float(value)
-    return double if double <= value else nextafter(double, -inf)
+    return kind is float or kind is bool or value is None or (kind is int and is_whole(value))

@@ -67,16 +67,18 @@ class SearchWorkspace:
 
     @property
     def plain(self) -> PlainMatcher:
-        """What matches dicts of plain values against boxes and rules."""
+        """What matches dicts of plain values against the boxes and rules of the shape."""
         if self._plain is None:
             from thatch.matching.segments.rules.plain import PlainMatcher  # loads its kernels
 
-            self._plain = PlainMatcher(self)
+            assert self.shape is not None
+            self._plain = PlainMatcher(self.encoder, self.rules, self.context, self.sync, self.shape.rules)
         return self._plain
 
     def attach(self, shape: Shape) -> None:
         """Get ready for searches of a shape."""
         self.shape = shape
+        self._plain = None
         self.encoder.attributes = shape.attributes
         self._load_parts(shape)
         context = self.context

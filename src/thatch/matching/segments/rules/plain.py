@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from thatch.matching.segments.encoding import Encoder
+from thatch.matching.segments.records import SearchContext
 from thatch.matching.segments.rules.kernels.plain import match_plain
 from thatch.matching.segments.rules.records import PlainMatch
-
-if TYPE_CHECKING:
-    from thatch.matching.segments.shape import Shape
-    from thatch.matching.segments.workspace import SearchWorkspace
+from thatch.matching.segments.rules.segment import RuleSegment
+from thatch.matching.segments.rules.workspace import RuleWorkspace
 
 __all__ = ["PlainMatcher"]
 
 
 class PlainMatcher:
-    """One workspace, ready for events of plain values."""
+    """Searches of these segments, and of the boxes of a context, for one event after the other.
 
-    def __init__(self, room: SearchWorkspace) -> None:
-        self._room = room
-        self._record = PlainMatch()
+    Parameters
+    ----------
+    encoder, rules, context : the workspace in which others search, too
+    sync : points the context to the rows of the encoder
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        rules: RuleWorkspace,
+        context: SearchContext,
+        sync: Callable[[], None],
+        segments: tuple[RuleSegment, ...],
+    ) -> None:
+        self._encoder, self._rules, self._sync = encoder, rules, sync
+        rules.attach(segments, len(context.slots))
+        self._record = PlainMatch(
+            context=context.table, slots=context.slots, event=rules.event, n_segments=len(segments)
+        )
+        self._record.rules, self._record.searches = rules.tables
         self._table = self._record.table
-        self._shape: Shape | None = None
         self._buffers: object = None
         self._known = -1
         self._derived: tuple[str, ...] = ()
 
     def match(self, event: dict[str, object], flags: int, moment: int, newest: int) -> int:
         """What `match_plain` returns; negative, too, if the event cannot be read so."""
-        room = self._room
-        encoder = room.encoder
-        if (
-            self._shape is not room.shape
-            or self._buffers is not encoder.buffers
-            or self._known != len(encoder.attributes.keys)
-        ) and not self._prepare():
+        encoder = self._encoder
+        is_ready = self._buffers is encoder.buffers and self._known == len(encoder.attributes.keys)
+        if not is_ready and not self._prepare():
             return -1
         for name in self._derived:
             if name in event:
@@ -47,20 +59,13 @@ class PlainMatcher:
         return int(self._table[PlainMatch.waiting])
 
     def _prepare(self) -> bool:
-        """Note where everything is; False if events cannot be read in a kernel now."""
-        room, record, shape = self._room, self._record, self._room.shape
-        assert shape is not None
-        known = len(room.encoder.attributes.keys)
-        reader = room.encoder.plain_reader()
+        """Note how events are read now; False if no kernel can do it."""
+        encoder = self._encoder
+        known, reader = len(encoder.attributes.keys), encoder.plain_reader()
         if reader is None:
             return False
-        room.sync()
-        room.rules.attach(shape.rules, shape.boxes)
-        room.rules.use(room.encoder)
-        record.reader, record.context, record.slots = reader.record.table, room.table, room.slots
-        record.event = room.rules.event
-        record.rules, record.searches = room.rules.tables
-        record.n_segments = len(shape.rules)
-        self._derived = reader.derived
-        self._shape, self._buffers, self._known = shape, room.encoder.buffers, known
+        self._sync()
+        self._rules.use(encoder)
+        self._record.reader, self._derived = reader.record.table, reader.derived
+        self._buffers, self._known = encoder.buffers, known
         return True
