@@ -236,7 +236,9 @@ class _Finding:
             "number_list_at": np.searchsorted(owners, np.arange(len(self._table.attributes) + 1)).astype(
                 np.int32
             ),
-            "number_lists": np.stack([chosen, first[:-1], np.diff(first), np.zeros_like(chosen)], 1).reshape(-1),
+            "number_lists": np.stack([chosen, first[:-1], np.diff(first), np.zeros_like(chosen)], 1).reshape(
+                -1
+            ),
             "list_numbers": np.concatenate([np.zeros(0), *values]),
         }
 
