@@ -47,6 +47,17 @@ def test_segments_stay_few_and_a_rule_moves_few_times(
     assert index.match(read_event({"a": "x"})) == list(range(count))
 
 
+@pytest.mark.parametrize("size", [1, 40])
+def test_sets_that_are_segments_at_once_are_merged_too(size: int, moved: list[int]) -> None:
+    index, sets = SegmentIndex(), 60
+    for first in range(0, sets * size, size):
+        index.extend(dict.fromkeys(range(first, first + size), RULE))
+        levels = math.log(first + 2, 4) + 1
+        assert index.stats()["rule_segments"] <= 3 * levels
+    assert sum(moved) <= sets * size * 2 * levels
+    assert index.match(read_event({"a": "x"})) == list(range(sets * size))
+
+
 def test_new_rules_wait_until_there_are_some_unless_a_thread_merges() -> None:
     for background in (False, True):
         index = SegmentIndex(background=background)

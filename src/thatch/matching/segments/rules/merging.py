@@ -6,6 +6,7 @@ become one of the next.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -62,23 +63,29 @@ class RuleJob:
 def next_rule_job(
     segments: Sequence[RuleSegment], fresh: Fresh, number: Callable[[str], int]
 ) -> RuleJob | None:
-    """The next job: make a segment of these new rules, if any, and of the tiers that they fill; or mend a segment.
+    """The next job: make a segment of these new rules, if any, and of the tiers that are full; or mend a segment.
 
     A segment is mended that is mostly dead, or has counted enough events to be laid out anew.
     """
-    if fresh:
-        chosen: list[RuleSegment] = []
-        highest = _tier(len(fresh))
+    highest = _tier(len(fresh)) if fresh else _first_full(segments)
+    if highest is not None:
+        chosen = [] if fresh else [each for each in segments if _tier(len(each)) <= highest]
         while True:
+            highest = max(highest, _tier(len(fresh) + sum(map(len, chosen))))
             same = [each for each in segments if _tier(len(each)) <= highest]
             if len(same) < len(chosen) + _FAN_OUT - 1:
                 return RuleJob(chosen, number, fresh)
             chosen = same
-            highest = max(highest, _tier(len(fresh) + sum(map(len, chosen))))
     for each in segments:
         if each.is_thin or each.wants_layout:
             return RuleJob([each], number)
     return None
+
+
+def _first_full(segments: Sequence[RuleSegment]) -> int | None:
+    """The lowest tier that is full of segments, as sets of rules may come that are segments at once."""
+    tiers = Counter(_tier(len(each)) for each in segments)
+    return min((tier for tier, count in tiers.items() if count >= _FAN_OUT), default=None)
 
 
 def _tier(size: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -211,6 +211,8 @@ class RuleSegment:
         return cls(RuleTable(**columns), finding, layout, arrays["died"])
 
     def nbytes(self) -> int:
-        """Bytes of all columns."""
-        own: Iterable[npt.NDArray[Any]] = self.record.arrays.values()
-        return sum(each.nbytes for each in own) + sum(each.nbytes for each in self.arrays().values())
+        """Bytes of all columns, each array once."""
+        arrays = {
+            array.ctypes.data: array for array in (*self.record.arrays.values(), *self.arrays().values())
+        }
+        return sum(each.nbytes for each in arrays.values())
