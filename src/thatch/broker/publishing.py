@@ -58,10 +58,11 @@ def _publish(tables: RoutingTables, step: BrokerStep, client: LocalClient, frame
 
 def _pass_on(tables: RoutingTables, step: BrokerStep, hop: Hop, frame: EventFrame) -> FrameRoute:
     """Send the rows of a frame where they are wanted, and note what became of them."""
-    route = route_frame(tables, hop, frame)
+    route, whole = route_frame(tables, hop, frame), Publish(frame)
     for name, places in route.links.items():
         link = tables.links[name]
-        link.channel.send(step, Publish(frame.select(places)))
+        chosen = frame.select(places)
+        link.channel.send(step, whole if chosen is frame else Publish(chosen))
         if link.merge_timer.count_events(step.now, len(places)):
             set_merge_timer(step, link)
     for client, places in route.clients.items():

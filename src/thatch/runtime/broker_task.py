@@ -266,9 +266,10 @@ class ClientConnection:
 
     def deliver(self, delivered: Deliver) -> None:
         """Queue events for the subscriptions that want them."""
+        queue_of = self.queues.get
         for row, wanting in zip(delivered.frame.rows, delivered.subscriptions, strict=True):
             for subscription in wanting:
-                queue = self.queues.get(subscription)
+                queue = queue_of(subscription)
                 if queue is not None:
                     queue.put(row)
 

@@ -41,7 +41,8 @@ class EventQueue:
             self._events.popleft()
             self.dropped += 1
         self._events.append(event)
-        self._wake()
+        if self._readers:
+            self._wake()
 
     def put_back(self, event: Mapping[str, Any]) -> None:
         """Make an event the next one again: the reader that took it has gone."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["alerts_at_brokers"]
 
 _DESKS = 100
-_ROUND = 1_024  # quotes that all feeds publish in one go, each its own
+_ROUND = 2_048  # quotes that all feeds publish in one go, each its own
 _CHANGES = 50  # alerts that are replaced every second
 _TRIED = 200  # quotes among which one with a short explanation is chosen
 
