@@ -9,10 +9,10 @@ the same conjunction are equal, and `implied` gives it back to whoever asks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 
 from thatch.model.derived import derive, fold
+from thatch.model.frozen import quick_value
 from thatch.model.lines import (
     BOTTOM,
     EMPTY,
@@ -62,7 +62,7 @@ class Dead(Exception):  # noqa: N818 - not an error: an answer of normalisation
     """No flat event can satisfy these conditions together; the argument says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Conjunction:
     """What one flat event must satisfy all of.
 
@@ -309,7 +309,7 @@ def implies_residual(conjunction: Conjunction, residual: Residual, schema: Schem
     return places is not None and all(residual.holds([derive(key, place)]) for place in places)
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Box:
     """Every flat event whose attributes lie between two cuts each, and that passes the residual checks.
 

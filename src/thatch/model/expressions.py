@@ -25,12 +25,12 @@ Formulas`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from ipaddress import ip_network
 
 from thatch.errors import FilterError, FilterTooLargeError, shown
 from thatch.model.derived import ip_text
 from thatch.model.formulas import MOST_PARTS, Formula, keys_of, parts_of
+from thatch.model.frozen import quick_value
 from thatch.model.lines import Literal
 from thatch.model.names import base_of, derived_key, split
 from thatch.model.regexes import Pattern
@@ -80,14 +80,14 @@ class Expression:
         raise TypeError("Expected `&`, `|` and `~` between conditions, got `and`, `or`, `not` or `if`")
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Constant(Expression):
     """Always true, or always false."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Compare(Expression):
     """`key operator value`, with one of `= != < <= > >=`; the value is not null."""
 
@@ -96,7 +96,7 @@ class Compare(Expression):
     value: Literal
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class In(Expression):
     """`key in (values)`; the values are not null."""
 
@@ -104,7 +104,7 @@ class In(Expression):
     values: tuple[Literal, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Distinct(Expression):
     """`key is distinct from value`: present, and not that value, whatever its type."""
 
@@ -112,7 +112,7 @@ class Distinct(Expression):
     value: Literal
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class _OnPattern(Expression):
     key: str
     pattern: Pattern
@@ -130,7 +130,7 @@ class Unlike(_OnPattern):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class _OnKey(Expression):
     key: str
 
@@ -147,7 +147,7 @@ class Exists(_OnKey):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Within(Expression):
     """`within(latitude, longitude, shape)`."""
 
@@ -156,7 +156,7 @@ class Within(Expression):
     shape: Shape
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class ComparePair(Expression):
     """`left operator right`, two attributes."""
 
@@ -165,7 +165,7 @@ class ComparePair(Expression):
     right: str
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class CompareFormulas(Expression):
     """`left operator right`, arithmetic on attributes and numbers."""
 
@@ -178,14 +178,14 @@ class CompareFormulas(Expression):
         return keys_of(self.left, self.right)
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Not(Expression):
     """The opposite; unknown stays unknown."""
 
     child: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class _Joined(Expression):
     children: tuple[Expression, ...]
 

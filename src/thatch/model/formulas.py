@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
+from thatch.model.frozen import quick_value
 from thatch.model.lines import RANK_NUMBER, Cut
 
 __all__ = [
@@ -33,21 +33,21 @@ _MOST_BITS = 10_000  # of a value
 _PRODUCTS = ("*", "/", "%")
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Variable:
     """The number that an attribute is."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Numeral:
     """A decimal."""
 
     value: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Operation:
     """`left sign right`."""
 

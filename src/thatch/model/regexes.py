@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from thatch.errors import FilterTooLargeError, MissingPackageError
+from thatch.model.frozen import quick_value
 from thatch.model.regex_needles import Needles, needles_of
 from thatch.model.wildcards import Wildcard, escape_wildcard, wildcard
 
@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"(\^?)((?:[^\\.+*?()|\[\]{}^$]|\\[^A-Za-z0-9])*)(\$?)", re.
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Regex:
     """A regular expression that some part of a text must match, or with `^` and `$` all of it."""
 

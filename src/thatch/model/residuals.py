@@ -8,11 +8,11 @@ its opposite never hold both, and one of them always does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from operator import eq, le, lt, ne
 from typing import Any
 
 from thatch.model.formulas import Formula, keys_of, number_at, value_of
+from thatch.model.frozen import quick_value
 from thatch.model.lines import RANK_TEXTS, Cut
 from thatch.model.regexes import Pattern, in_order
 from thatch.model.shapes import Shape
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class WildcardCheck:
     """The value is text of the pattern's form; with `negated`, it is not."""
 
@@ -48,7 +48,7 @@ class WildcardCheck:
         return (place[0] == 6 and self.pattern.matches(place[1])) != self.negated
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class WithinCheck:
     """Two attributes, latitude and longitude, that lie inside, or with `negated` outside, a shape."""
 
@@ -74,7 +74,7 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "!=": ne, "<": lt, "<=
 _COMPARABLE = {(2, 2), (2, 3), (3, 2), (3, 3), (5, 5), (6, 6)}  # ranks of points
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class PairCheck:
     """Two attributes that compare so: both are booleans, numbers or texts; with `negated`, they do not.
 
@@ -118,7 +118,7 @@ class PairCheck:
         return tuple(PairCheck.of(self.left, way, self.right) for way in ways)
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class FormulaCheck:
     """Two formulas that have values which compare so; with `negated`, they do not. `of` gives the one form of a comparison."""
 
@@ -148,7 +148,7 @@ class FormulaCheck:
         return (has_values and _HOLDS[self.operator](left, right)) != self.negated
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class AnywhereCheck:
     """Some text of the whole event, lists included, has one of some forms; with `negated`, none has."""
 

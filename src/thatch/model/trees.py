@@ -11,9 +11,9 @@ are equal. `ALWAYS` and `NEVER` are `AllOf` and `AnyOf` without children; neithe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from thatch.model.frozen import quick_value
 from thatch.model.lines import BOTTOM, COMPARABLE, NUMBERS, TEXTS, Constraint, Cut, contains, intersect, union
 from thatch.model.names import base_of
 from thatch.model.regexes import Pattern, Regex
@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class ValueTest:
     """What one attribute must be.
 
@@ -55,14 +55,14 @@ class ValueTest:
         return self.constraint if self.negated or not self.patterns else union((self.constraint, TEXTS))
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class AllOf:
     """Every child holds."""
 
     children: frozenset[Tree]
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class AnyOf:
     """At least one child holds."""
 

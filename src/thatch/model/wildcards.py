@@ -7,9 +7,10 @@ looks for the pieces from left to right, each at its first place, which is enoug
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from thatch.errors import FilterTooLargeError
+from thatch.model.frozen import quick_value
 from thatch.model.piece_search import Piece, finder
 
 __all__ = ["Piece", "Wildcard", "escape_wildcard", "wildcard"]
@@ -21,7 +22,7 @@ _PARTS = re.compile(r"\\(.)|([%_]+)|([^%_\\]+)", re.DOTALL)
 _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Wildcard:
     """A parsed pattern. `pieces` are what stands between the `%` signs; one piece means there is no `%`.
 
