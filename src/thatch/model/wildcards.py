@@ -7,10 +7,8 @@ looks for the pieces from left to right, each at its first place, which is enoug
 from __future__ import annotations
 
 import re
-from dataclasses import field
 
 from thatch.errors import FilterTooLargeError
-from thatch.model.frozen import quick_value
 from thatch.model.piece_search import Piece, finder
 
 __all__ = ["Piece", "Wildcard", "escape_wildcard", "wildcard"]
@@ -22,39 +20,64 @@ _PARTS = re.compile(r"\\(.)|([%_]+)|([^%_\\]+)", re.DOTALL)
 _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
-@quick_value
 class Wildcard:
     """A parsed pattern. `pieces` are what stands between the `%` signs; one piece means there is no `%`.
 
-    `text` is the pattern in canonical form: the shortest way to write it.
+    `text` is the pattern in canonical form: the shortest way to write it. The pieces of a pattern without `_` and
+    backslash are made when somebody asks.
     """
 
-    text: str
-    pieces: tuple[Piece, ...] = field(compare=False, repr=False)
+    __slots__ = ("_is_plain", "_pieces", "text")
+
+    def __init__(self, text: str, pieces: tuple[Piece, ...] | None = None) -> None:
+        self.text = text
+        self._pieces = pieces
+        self._is_plain = pieces is None
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        if self._pieces is None:
+            self._pieces = tuple(map(tuple, self.text.split("%")))
+        return self._pieces
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Wildcard) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"Wildcard(text={self.text!r})"
 
     @property
     def literal(self) -> str | None:
         """The only text that matches, None if there are several."""
+        if self._is_plain:
+            return None if "%" in self.text else self.text
         return _literal(self.pieces[0]) if len(self.pieces) == 1 else None
 
     @property
     def prefix(self) -> str:
         """What every matching text begins with."""
-        return _leading(self.pieces[0])
+        return self.text.partition("%")[0] if self._is_plain else _leading(self.pieces[0])
 
     @property
     def suffix(self) -> str:
         """What every matching text ends with."""
-        return _leading(self.pieces[-1][::-1])[::-1]
+        return self.text.rpartition("%")[2] if self._is_plain else _leading(self.pieces[-1][::-1])[::-1]
 
     @property
     def is_prefix(self) -> bool:
         """Whether the pattern says nothing but how the text begins."""
+        if self._is_plain:
+            return 0 <= self.text.find("%") == len(self.text) - 1
         return len(self.pieces) == 2 and not self.pieces[1] and _literal(self.pieces[0]) is not None
 
     @property
     def is_suffix(self) -> bool:
         """Whether the pattern says nothing but how the text ends."""
+        if self._is_plain:
+            return self.text.rfind("%") == 0
         return len(self.pieces) == 2 and not self.pieces[0] and _literal(self.pieces[1]) is not None
 
     @property
@@ -91,7 +114,7 @@ def wildcard(pattern: str) -> Wildcard:
     if len(pattern) > _LONGEST:
         raise FilterTooLargeError("characters of a pattern", len(pattern), _LONGEST)
     if "_" not in pattern and "\\" not in pattern and "%%" not in pattern:  # nothing to read twice
-        return Wildcard(pattern, tuple(map(tuple, pattern.split("%"))))
+        return Wildcard(pattern)
     if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
         raise ValueError("a character after the last backslash")
     pieces: list[list[str | None]] = [[]]
