@@ -128,6 +128,8 @@ def test_the_order_of_conditions_does_not_matter(first, second, schema):
         ('"x" = 1', "x = 1"),
         ("x = -9223372036854775808.0", "x = -9223372036854775808"),
         ("x = timestamp '2026-01-31'", "time(x) = '2026-01-31T01:00:00+01:00'"),
+        ("lower(x) not like 'A_'", "lower(x) like '%'"),
+        ("lower(x) is unlike 'A_'", "exists(x)"),
         ("cidr(x, '10.0.0.0/8')", "ip(x) between '10.0.0.0' and '10.255.255.255'"),
         ("x = 1 and (y = 1 or y = 2)", "x = 1 and y = 1 or x = 1 and y = 2"),
     ],

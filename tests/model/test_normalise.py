@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests import strategies as make
 from thatch.errors import FilterError, FilterTooLargeError, NeverMatchesError
-from thatch.model import conditions, factoring
+from thatch.model import conditions, grouping
 from thatch.model import normalise as normalise_module
 from thatch.model.conditions import Draft
 from thatch.model.expressions import And, Compare, In, Not, Or
@@ -275,7 +275,7 @@ def few_values():
     """A limit of a hundred listed values, in place of a million."""
     with (
         mock.patch.object(conditions, "MAX_VALUES", 100),
-        mock.patch.object(factoring, "MAX_INTERVALS", 101),
+        mock.patch.object(grouping, "MAX_INTERVALS", 101),
         mock.patch.object(normalise_module, "MAX_INTERVALS", 101),
     ):
         yield 100

@@ -27,6 +27,7 @@ from thatch.model.lines import (
     NUMBERS,
     PRESENT,
     TEXTS,
+    TOP,
     WHOLE,
     Constraint,
     Literal,
@@ -127,6 +128,15 @@ def only(value: Literal) -> Constraint:
     return (below(value), above(value))
 
 
+def _others(value: Literal) -> Constraint:
+    """The other values of its type."""
+    if type(value) is int:
+        return ((5,), (5, value, 0), (5, value, 1), (6,))
+    if type(value) is str and value:
+        return ((6,), (6, value, 0), (6, value, 1), TOP)
+    return difference(segment_of(value), only(value))
+
+
 def _less(value: Literal) -> Constraint:
     low, high = segment_of(value)[0], below(value)
     return (low, high) if low < high else ()
@@ -140,7 +150,7 @@ def _more(value: Literal) -> Constraint:
 # By the operator of `x operator value`.
 COMPARE: dict[str, Callable[[Literal], Constraint]] = {
     "=": only,
-    "!=": lambda value: difference(segment_of(value), only(value)),
+    "!=": _others,
     "<": _less,
     "<=": lambda value: (segment_of(value)[0], above(value)),
     ">": _more,
@@ -171,10 +181,11 @@ def parts_of_condition(condition: Condition, negated: bool, work: Normalisation)
 
 def constraint_of(condition: Simple, negated: bool) -> Constraint:
     """The values that satisfy a condition without a pattern, or its negation."""
-    match condition:
+    match condition:  # the most common ones first
         case Compare():
-            constraint = COMPARE[condition.operator](condition.value)
-            return difference(segment_of(condition.value), constraint) if negated else constraint
+            if negated:
+                return COMPARE[OPPOSITE[condition.operator]](condition.value)
+            return COMPARE[condition.operator](condition.value)
         case In():
             return values_of(condition, negated=negated)
         case IsNull():
@@ -242,15 +253,21 @@ def _anywhere(key: str, pattern: Pattern, negated: bool, work: Normalisation) ->
 
 def may_be_folded(pattern: Pattern) -> bool:
     """Whether folded text may begin and end as a pattern says."""
-    return isinstance(pattern, Regex) or all(fold(each) == each for each in (pattern.prefix, pattern.suffix))
+    if isinstance(pattern, Regex) or fold(pattern.text) == pattern.text:
+        return True
+    return all(fold(each) == each for each in (pattern.prefix, pattern.suffix))
 
 
 def _residual_like(
     key: str, pattern: Pattern, negated: bool, within: Constraint, work: Normalisation
 ) -> list[Draft]:
-    check = WildcardCheck(key, pattern, negated)
     constraints = {key: within if negated else prefix_interval(pattern.prefix)}
-    residuals = frozenset({check})
+    residuals: frozenset[Residual] = frozenset({WildcardCheck(key, pattern, negated)})
+    if "lower" in split(key)[0] and not may_be_folded(pattern):
+        if not negated:
+            work.remark("dead", f"{key}: it never gives such text; write it case-folded")
+            return []
+        residuals = frozenset()
     if not negated and pattern.suffix and split(key)[0] in ((), ("lower",)):
         constraints[derived_key(("reverse",), key)] = prefix_interval(pattern.suffix[::-1])
         if pattern.is_prefix_and_suffix:

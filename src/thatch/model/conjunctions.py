@@ -105,9 +105,11 @@ def close(
 def _closed(
     constraints: dict[str, Constraint], checks: set[Residual], schema: Schema | None
 ) -> tuple[dict[str, Constraint], set[Residual]]:
-    for check in checks:
-        if check.opposite() in checks:
-            raise Dead(f"{' and '.join(check.keys)} cannot both have and not have one form")
+    negated = [check for check in checks if check.negated]
+    if len(negated) < len(checks):
+        for check in negated:
+            if check.opposite() in checks:
+                raise Dead(f"{' and '.join(check.keys)} cannot both have and not have one form")
     derived: dict[str, list[str]] = {base_of(key): [] for check in checks for key in check.keys}
     tests: dict[str, list[Residual]] = {}
     for key in sorted(constraints):
@@ -135,6 +137,8 @@ def _close_attribute(
         _require(key, constraints[key], "it never gives such text; write it case-folded")
     line = line_of(base, schema)
     own = constraints.get(base, WHOLE)
+    if line is None and not derived and own[-1] == TOP:
+        return  # texts are not finitely many
     for key in derived:
         own = tighten(intersect(own, base_of_derived(key, constraints[key])), line)
     _require(base, own, "its conditions exclude each other")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from thatch.errors import FilterError, FilterTooLargeError
 from thatch.model.conditions import (
-    MAX_INTERVALS,
     anywhere_check,
     constraint_of,
     formula_check,
@@ -21,6 +20,7 @@ from thatch.model.conditions import (
 from thatch.model.conjunctions import Conjunction, Dead, close, in_image, points_of
 from thatch.model.expressions import (
     And,
+    Compare,
     CompareFormulas,
     ComparePair,
     Constant,
@@ -31,6 +31,7 @@ from thatch.model.expressions import (
     Unlike,
     Within,
 )
+from thatch.model.grouping import MAX_LEAVES, Alternatives, Gathered, Requirements, check_leaves, joined
 from thatch.model.lines import (
     EMPTY,
     NUMBERS,
@@ -52,14 +53,15 @@ from thatch.model.residuals import AnywhereCheck, WildcardCheck, WithinCheck
 from thatch.model.schema import Schema, line_of, tighten
 from thatch.model.shapes import LATITUDES, LONGITUDES
 from thatch.model.text_ends import ends_of, is_reversed
-from thatch.model.trees import ALWAYS, NEVER, AllOf, AnyOf, Tree, ValueTest, leaves_of
+from thatch.model.trees import ALWAYS, NEVER, AllOf, AnyOf, Tree, ValueTest, are_apart, excludes
 
 __all__ = ["MAX_LEAVES", "factor", "tree_of"]
 
-MAX_LEAVES = 100_000  # conditions of one filter
 _MAX_DEPTH = 200
 _MOST_TESTS = 10_000  # of single values against patterns
 _MOST_CUTS = 1_000_000  # that are compared to see what excludes each other
+_MANY = 4  # conditions: fewer are joined one by one
+_NOTHING: Gathered = [], frozenset()
 _NO_PATTERNS: frozenset[Pattern] = frozenset()
 
 
@@ -72,15 +74,8 @@ def factor(expression: Expression, schema: Schema | None = None) -> Tree:
         If a limit is passed; the message says the count.
     """
     tree = _Factoring(schema).tree(expression, 0, negated=False)
-    _check_leaves(tree)
+    check_leaves(tree)
     return tree
-
-
-def _check_leaves(tree: Tree) -> None:
-    for leaf in leaves_of(tree):
-        if type(leaf) is ValueTest and len(leaf.constraint) > 2 * MAX_INTERVALS:
-            count = len(leaf.constraint) // 2
-            raise FilterTooLargeError("intervals on one attribute", count, MAX_INTERVALS, leaf.key)
 
 
 def tree_of(conjunctions: Sequence[Conjunction], schema: Schema | None) -> Tree:
@@ -120,14 +115,15 @@ class _Factoring:
             kind = type(expression)
         if depth > _MAX_DEPTH:
             raise FilterTooLargeError("levels of nesting", depth, _MAX_DEPTH)
+        if kind is Compare and self.schema is None and expression.key[-1] != ")":  # type: ignore[attr-defined]  # it has one
+            self._count(1)
+            constraint = constraint_of(expression, negated)  # type: ignore[arg-type]  # it is one
+            return ValueTest(expression.key, constraint) if constraint else NEVER  # type: ignore[attr-defined]  # the same
         if isinstance(expression, (And, Or)):
-            children = [self.tree(each, depth + 1, negated=negated) for each in _joined(expression)]
-            return self.all_of(children) if (kind is And) != negated else self.any_of(children)
+            return self._join(joined(expression), depth, is_all=(kind is And) != negated, negated=negated)
         if isinstance(expression, Constant):
             return ALWAYS if expression.value != negated else NEVER
-        self.leaves += 1
-        if self.leaves > MAX_LEAVES:
-            raise FilterTooLargeError("conditions", self.leaves, MAX_LEAVES)
+        self._count(1)
         if isinstance(expression, Matches):
             if base_of(expression.key) == ANYWHERE:
                 return _anywhere(expression, negated=negated)
@@ -142,6 +138,22 @@ class _Factoring:
             check = formula_check(expression, negated=negated)
             return check if all(self._may_be_number(key) for key in check.keys) else NEVER
         return self._values(expression.key, constraint_of(expression, negated))  # type: ignore[attr-defined,arg-type]  # all other kinds
+
+    def _join(self, conditions: Sequence[Expression], depth: int, *, is_all: bool, negated: bool) -> Tree:
+        """The tree of all conditions, or of any; plain ones are gathered where nothing is known of their types."""
+        gathered = _NOTHING
+        is_known = self.schema is None and (is_all or not negated) and depth + 2 <= _MAX_DEPTH
+        if is_known and len(conditions) >= _MANY:
+            group = Requirements(conditions, negated=negated) if is_all else Alternatives(conditions)
+            conditions, gathered = group.left, group.tests()
+            self._count(group.count)
+        children = [self.tree(each, depth + 1, negated=negated) for each in conditions]
+        return self.all_of(children, gathered) if is_all else self.any_of(children, gathered)
+
+    def _count(self, leaves: int) -> None:
+        self.leaves += leaves
+        if self.leaves > MAX_LEAVES:
+            raise FilterTooLargeError("conditions", self.leaves, MAX_LEAVES)
 
     # --- conditions ------------------------------------------------------------------------------------------------
 
@@ -174,6 +186,8 @@ class _Factoring:
 
     def _like(self, key: str, pattern: Pattern, within: Constraint, *, negated: bool) -> Tree:
         """Text of a pattern's form, or (negated) what is `within` and not of that form."""
+        if self.schema is None and key[-1] != ")" and pattern.text[:1] == "%" != pattern.text:
+            return ValueTest(key, within if negated else EMPTY, frozenset((pattern,)), negated)
         if pattern.literal is not None or pattern.is_prefix:
             found = (
                 prefix_interval(pattern.prefix)
@@ -215,8 +229,11 @@ class _Factoring:
 
     # --- or ----------------------------------------------------------------------------------------------------------
 
-    def any_of(self, children: Iterable[Tree]) -> Tree:
-        """The disjunction of trees."""
+    def any_of(self, children: Iterable[Tree], gathered: Gathered = _NOTHING) -> Tree:
+        """The disjunction of trees, and of tests that conditions on one attribute each were gathered to."""
+        children = [*children, *gathered[0]]
+        if not gathered[1] and are_apart(children):
+            return AnyOf(frozenset(children)) if len(children) > 1 else children[0]
         tests: dict[str, list[ValueTest]] = {}
         others: set[Tree] = set()
         anywhere: dict[str, set[Pattern]] = {}
@@ -233,7 +250,8 @@ class _Factoring:
         others.update(AnywhereCheck.of(key, patterns) for key, patterns in anywhere.items())
         found: set[Tree] = set()
         for key, own in tests.items():
-            found.update(own if len(own) == 1 else self._any_of_one(key, own))
+            is_one = len(own) == 1 and key not in gathered[1]
+            found.update(own if is_one else self._any_of_one(key, own))
             if ALWAYS in found:
                 return ALWAYS
         if any(map(is_reversed, found)):
@@ -246,8 +264,18 @@ class _Factoring:
             return found.pop()
         return AnyOf(frozenset(found)) if found else NEVER
 
+    def _one_of(self, test: ValueTest) -> Tree:
+        """A test that lists what may be, without what it lists twice."""
+        if test.constraint == WHOLE:
+            return ALWAYS
+        if test.patterns and covers(test.constraint, tighten(TEXTS, line_of(test.key, self.schema))):
+            return ValueTest(test.key, test.constraint)
+        return test
+
     def _any_of_one(self, key: str, tests: Sequence[ValueTest]) -> list[Tree]:
         """Tests of one attribute of which one must hold: what is listed together, and each exclusion of texts."""
+        if len(tests) == 1:
+            return [self._one_of(tests[0])]
         plain = union(
             difference(each.constraint, TEXTS) if each.negated else each.constraint for each in tests
         )
@@ -272,8 +300,12 @@ class _Factoring:
 
     # --- and ---------------------------------------------------------------------------------------------------------
 
-    def all_of(self, children: Iterable[Tree]) -> Tree:
-        """The conjunction of trees."""
+    def all_of(self, children: Iterable[Tree], gathered: Gathered = _NOTHING) -> Tree:
+        """The conjunction of trees, and of tests that conditions on one attribute each were gathered to."""
+        children = [*children, *gathered[0]]
+        several = gathered[1]
+        if not several and are_apart(children):
+            return AllOf(frozenset(children)) if len(children) > 1 else children[0]
         while True:
             tests: dict[str, list[ValueTest]] = {}
             others: set[Tree] = set()
@@ -285,7 +317,8 @@ class _Factoring:
                         others.add(each)
             found: set[Tree] = set()
             for key, own in tests.items():
-                found.update(own if len(own) == 1 else self._all_of_one(key, own))
+                is_one = len(own) == 1 and key not in several
+                found.update(own if is_one else self._all_of_one(key, own))
             if any(map(is_reversed, found)):
                 return self.all_of([*map(self._reversed_back, found), *others])
             checks = [each for each in others if type(each) is WithinCheck]
@@ -295,6 +328,7 @@ class _Factoring:
             children = [*found, *(each for each in kept if each is not ALWAYS)]
             if not any(type(each) is AllOf or type(each) is ValueTest or each == NEVER for each in kept):
                 break  # else an alternative was left alone, and is a condition now
+            several = frozenset()
         if len(children) == 1:
             return children[0]
         return AllOf(frozenset(children)) if children else ALWAYS
@@ -340,6 +374,8 @@ class _Factoring:
 
     def _beside(self, group: AnyOf, tests: set[Tree]) -> Tree:
         """Alternatives beside tests that hold as well: `ALWAYS` if they add nothing, without those that exclude them."""
+        if not tests:
+            return group
         if not group.children.isdisjoint(tests):
             return ALWAYS
         most = _MOST_CUTS // len(group.children)  # the rest is left as it is
@@ -347,7 +383,7 @@ class _Factoring:
         known = {key: hull for key, hull in hulls if len(hull) <= most}
         if not known:
             return group
-        left = [each for each in group.children if not _excludes(each, known)]
+        left = [each for each in group.children if not excludes(each, known)]
         return group if len(left) == len(group.children) else self.any_of(left)
 
 
@@ -356,28 +392,3 @@ def _anywhere(condition: Matches, *, negated: bool) -> Tree:
     if isinstance(check, bool):
         return ALWAYS if check else NEVER
     return check
-
-
-def _joined(expression: And | Or) -> list[Expression]:
-    """What one `and` or `or` joins, with `a & b & c` seen as one and not as two inside each other."""
-    result: list[Expression] = []
-    pending: list[Expression] = [expression]
-    kind = type(expression)
-    while pending:
-        each = pending.pop()
-        if type(each) is kind:
-            pending.extend(reversed(each.children))
-        else:
-            result.append(each)
-        if len(result) + len(pending) > MAX_LEAVES:
-            count = len(result) + len(pending)
-            raise FilterTooLargeError("conditions joined by one `and` or `or`", count, MAX_LEAVES)
-    return result
-
-
-def _excludes(tree: Tree, known: dict[str, Constraint]) -> bool:
-    """Whether a tree has a condition that cannot hold beside tests with these hulls."""
-    for each in tree.children if type(tree) is AllOf else (tree,):
-        if type(each) is ValueTest and each.key in known and not intersect(each.hull(), known[each.key]):
-            return True
-    return False

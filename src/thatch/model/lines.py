@@ -22,6 +22,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import inf
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 __all__ = [
@@ -90,6 +91,7 @@ _SEGMENTS: dict[type, Constraint] = {
     bool: BOOLEANS,
     type(None): NULL,
 }
+_LOW = itemgetter(0)
 _LAST_CODE_POINT = 0x10FFFF
 
 
@@ -199,7 +201,10 @@ def union(constraints: Iterable[Constraint]) -> Constraint:
     constraints = [each for each in constraints if each]
     if len(constraints) == 1:
         return constraints[0]
-    pairs = sorted(pair for constraint in constraints for pair in intervals(constraint))
+    if all(len(each) == 2 for each in constraints):
+        pairs = sorted(constraints, key=_LOW)
+    else:
+        pairs = sorted((pair for constraint in constraints for pair in intervals(constraint)), key=_LOW)
     merged: list[Cut] = []
     for low, high in pairs:
         if merged and low <= merged[-1]:
@@ -261,6 +266,14 @@ def intersect_all(constraints: Sequence[Constraint]) -> Constraint:
     """All that satisfies every constraint. O(n log n) in the number of intervals, however many constraints."""
     if len(constraints) <= 2:
         return constraints[0] if len(constraints) == 1 else intersect(*constraints)
+    if all(len(each) == 2 for each in constraints):
+        low, high = max(each[0] for each in constraints), min(each[1] for each in constraints)
+        return EMPTY if high <= low else (low, high)
+    first = constraints[0]
+    if len(first) == 4 and all(
+        len(each) == 4 and each[0] == first[0] and each[3] == first[3] for each in constraints
+    ):  # the same but for one gap each
+        return (first[0], *union(each[1:3] for each in constraints), first[3])
     return complement(union(map(complement, constraints)))
 
 
@@ -292,6 +305,8 @@ def is_prefix(low: Cut, high: Cut) -> bool:
 
 def _past_prefix(prefix: str) -> Cut:
     """The cut below the least text greater than every text with this prefix."""
+    if prefix and prefix[-1] < "\ud7ff":  # the most common case first
+        return (6, prefix[:-1] + chr(ord(prefix[-1]) + 1), 0)
     for position in range(len(prefix) - 1, -1, -1):
         code = ord(prefix[position])
         if code < _LAST_CODE_POINT:

@@ -36,6 +36,9 @@ class WildcardCheck:
     pattern: Pattern
     negated: bool = False
 
+    def __repr__(self) -> str:  # checks are sorted by it
+        return f"WildcardCheck(key={self.key!r}, pattern={self.pattern!r}, negated={self.negated!r})"
+
     @property
     def keys(self) -> tuple[str, ...]:
         return (self.key,)

@@ -10,7 +10,7 @@ are equal. `ALWAYS` and `NEVER` are `AllOf` and `AnyOf` without children; neithe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from thatch.model.frozen import quick_value
@@ -20,7 +20,7 @@ from thatch.model.regexes import Pattern, Regex
 from thatch.model.residuals import AnywhereCheck, FormulaCheck, PairCheck, WithinCheck
 
 __all__ = [
-    "ALWAYS", "NEVER", "AllOf", "AnyOf", "Leaf", "Tree", "ValueTest", "bases_of", "count_alternatives", "has_derived",
+    "ALWAYS", "NEVER", "AllOf", "AnyOf", "Leaf", "Tree", "ValueTest", "are_apart", "bases_of", "count_alternatives", "excludes", "has_derived",
     "has_one_pair_each", "hull_of", "is_entangled", "leaves_of",
 ]  # fmt: skip
 
@@ -76,13 +76,19 @@ ALWAYS = AllOf(frozenset())
 NEVER = AnyOf(frozenset())
 
 
-def leaves_of(tree: Tree) -> Iterator[Leaf]:
+def leaves_of(tree: Tree) -> list[Leaf]:
     """All tests of a tree."""
-    if isinstance(tree, (AllOf, AnyOf)):
-        for child in tree.children:
-            yield from leaves_of(child)
-    else:
-        yield tree
+    if not isinstance(tree, (AllOf, AnyOf)):
+        return [tree]
+    found: list[Leaf] = []
+    pending: list[AllOf | AnyOf] = [tree]
+    while pending:
+        for child in pending.pop().children:
+            if isinstance(child, (AllOf, AnyOf)):
+                pending.append(child)
+            else:
+                found.append(child)
+    return found
 
 
 def bases_of(tree: Tree) -> set[str]:
@@ -98,7 +104,7 @@ def has_derived(tree: Tree) -> bool:
 def has_one_pair_each(tree: Tree) -> bool:
     """Whether an attribute takes part in one coordinate pair only."""
     partner: dict[str, tuple[str, ...]] = {}
-    pairs = {leaf.keys for leaf in leaves_of(tree) if isinstance(leaf, WithinCheck)}
+    pairs = {leaf.keys for leaf in leaves_of(tree) if type(leaf) is WithinCheck}
     return all(partner.setdefault(key, pair) == pair for pair in pairs for key in pair)
 
 
@@ -140,11 +146,38 @@ def count_alternatives(tree: Tree) -> int:
 
 def is_entangled(tree: Tree) -> bool:
     """Whether conditions that must hold together are about the same attribute, so that they may exclude each other."""
-    if isinstance(tree, AllOf) and len(tree.children) > 1:
-        seen: set[str] = set()
-        for child in tree.children:
-            bases = bases_of(child)
-            if not seen.isdisjoint(bases):
-                return True
-            seen |= bases
-    return isinstance(tree, (AllOf, AnyOf)) and any(map(is_entangled, tree.children))
+    return _separate_bases(tree) is None
+
+
+def _separate_bases(tree: Tree) -> set[str] | None:
+    """The keys of the attributes that a tree is about; None if it is entangled."""
+    if not isinstance(tree, (AllOf, AnyOf)):
+        return set(map(base_of, tree.keys))
+    seen: set[str] = set()
+    is_all = type(tree) is AllOf
+    for child in tree.children:
+        if type(child) is ValueTest:
+            base = base_of(child.key)
+            if is_all and base in seen:
+                return None
+            seen.add(base)
+            continue
+        bases = _separate_bases(child)
+        if bases is None or (is_all and not seen.isdisjoint(bases)):
+            return None
+        seen |= bases
+    return seen
+
+
+def are_apart(children: Sequence[Tree]) -> bool:
+    """Whether trees are tests of different attributes, and not of functions of them."""
+    keys = {each.key for each in children if type(each) is ValueTest and each.key[-1] != ")"}
+    return 0 < len(keys) == len(children)
+
+
+def excludes(tree: Tree, known: dict[str, Constraint]) -> bool:
+    """Whether a tree has a condition that cannot hold beside tests with these hulls."""
+    for each in tree.children if type(tree) is AllOf else (tree,):
+        if type(each) is ValueTest and each.key in known and not intersect(each.hull(), known[each.key]):
+            return True
+    return False

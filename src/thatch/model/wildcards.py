@@ -23,8 +23,8 @@ _ESCAPES = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 class Wildcard:
     """A parsed pattern. `pieces` are what stands between the `%` signs; one piece means there is no `%`.
 
-    `text` is the pattern in canonical form: the shortest way to write it. The pieces of a pattern without `_` and
-    backslash are made when somebody asks.
+    `text` is the pattern in canonical form: the shortest way to write it. The pieces of a plain pattern, without `_` and
+    escapes but those of backslashes, are made when somebody asks.
     """
 
     __slots__ = ("_is_plain", "_pieces", "text")
@@ -37,7 +37,7 @@ class Wildcard:
     @property
     def pieces(self) -> tuple[Piece, ...]:
         if self._pieces is None:
-            self._pieces = tuple(map(tuple, self.text.split("%")))
+            self._pieces = tuple(tuple(_unescaped(run)) for run in self.text.split("%"))
         return self._pieces
 
     def __eq__(self, other: object) -> bool:
@@ -53,18 +53,22 @@ class Wildcard:
     def literal(self) -> str | None:
         """The only text that matches, None if there are several."""
         if self._is_plain:
-            return None if "%" in self.text else self.text
+            return None if "%" in self.text else _unescaped(self.text)
         return _literal(self.pieces[0]) if len(self.pieces) == 1 else None
 
     @property
     def prefix(self) -> str:
         """What every matching text begins with."""
-        return self.text.partition("%")[0] if self._is_plain else _leading(self.pieces[0])
+        return _unescaped(self.text.partition("%")[0]) if self._is_plain else _leading(self.pieces[0])
 
     @property
     def suffix(self) -> str:
         """What every matching text ends with."""
-        return self.text.rpartition("%")[2] if self._is_plain else _leading(self.pieces[-1][::-1])[::-1]
+        return (
+            _unescaped(self.text.rpartition("%")[2])
+            if self._is_plain
+            else _leading(self.pieces[-1][::-1])[::-1]
+        )
 
     @property
     def is_prefix(self) -> bool:
@@ -113,7 +117,8 @@ def wildcard(pattern: str) -> Wildcard:
     """
     if len(pattern) > _LONGEST:
         raise FilterTooLargeError("characters of a pattern", len(pattern), _LONGEST)
-    if "_" not in pattern and "\\" not in pattern and "%%" not in pattern:  # nothing to read twice
+    is_plain = "_" not in pattern and "%%" not in pattern
+    if is_plain and ("\\" not in pattern or "\\" not in pattern.replace("\\\\", "")):
         return Wildcard(pattern)
     if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
         raise ValueError("a character after the last backslash")
@@ -136,6 +141,11 @@ def wildcard(pattern: str) -> Wildcard:
 def escape_wildcard(text: str) -> str:
     """Text as a pattern that matches only it."""
     return text.translate(_ESCAPES)
+
+
+def _unescaped(run: str) -> str:
+    """A run in which backslashes alone are escaped."""
+    return run.replace("\\\\", "\\") if "\\" in run else run
 
 
 def _literal(piece: Piece) -> str | None:

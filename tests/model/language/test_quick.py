@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -10,7 +12,9 @@ from tests import strategies as make
 from tests.written import text_of
 from thatch.errors import FilterError
 from thatch.model.filters import Filter
+from thatch.model.language.plain_conditions import ConditionReader
 from thatch.model.language.quick import quick_conjunction
+from thatch.model.language.reading import tokens_of
 from thatch.model.language.text import expression_of_text
 from thatch.workloads import NAMES, generate
 
@@ -25,7 +29,7 @@ def the_long_way(text):
 
 def agrees(text):
     """Whether the quick way says nothing, or what the long way says."""
-    quick = quick_conjunction(text)
+    quick = quick_conjunction(tokens_of(text))
     return quick is None or (quick,) == the_long_way(text)
 
 
@@ -130,7 +134,7 @@ def test_the_quick_way_takes_a_text_that_ends_anywhere(text, data):
 def test_the_quick_way_reads_the_workloads_as_the_long_way_does(name):
     texts = generate(name, subscriptions=200, events=0, seed=7).filter_texts()
     assert all(map(agrees, texts))
-    assert sum(quick_conjunction(text) is not None for text in texts) > len(texts) / 2
+    assert sum(quick_conjunction(tokens_of(text)) is not None for text in texts) > len(texts) / 2
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ def test_the_quick_way_reads_the_workloads_as_the_long_way_does(name):
     ],
 )
 def test_what_the_quick_way_answers(text):
-    assert (quick_conjunction(text),) == the_long_way(text)
+    assert (quick_conjunction(tokens_of(text)),) == the_long_way(text)
 
 
 @pytest.mark.parametrize(
@@ -177,4 +181,51 @@ def test_what_the_quick_way_answers(text):
     ids=lambda text: text[:30],
 )
 def test_what_the_quick_way_leaves_to_the_long_way(text):
-    assert quick_conjunction(text) is None
+    assert quick_conjunction(tokens_of(text)) is None
+
+
+# --- plain conditions inside any text --------------------------------------------------------------------------------------
+
+
+def read(text):
+    """The expression of a text, or what refuses it."""
+    try:
+        return expression_of_text(text)
+    except FilterError as error:
+        return str(error)
+
+
+lowered = names.map(lambda name: f"lower({name})")
+mixed_conditions = st.one_of(
+    plain_conditions(),
+    st.builds("{} {} {}".format, lowered, st.sampled_from(["=", "!=", "<", "like", "not like", "~"]), st.one_of(literals, patterns)),
+    st.builds("not {} = {}".format, names, literals),
+    st.builds("{} not in ({})".format, names, literals),
+    st.builds("{} not between {} and {}".format, names, literals, literals),
+    make.conditions(keys=make.KEYS[:3]).map(text_of),
+)  # fmt: skip
+
+
+@given(
+    st.lists(mixed_conditions, min_size=1, max_size=4).flatmap(
+        lambda some: st.lists(
+            st.sampled_from([" and ", " or ", " AND not ", ") and (", " Or ", " "]), min_size=len(some), max_size=len(some)
+        ).map(lambda words: "".join(part for pair in zip(some, words, strict=True) for part in pair))
+    ),
+    st.sampled_from(["", "(", "not (", "("]),
+    st.sampled_from(["", ")", "x = 1", "not x = 1)"]),
+)  # fmt: skip
+@example("x = 'a' or y", "", "")
+@example("x like 'a\\' or ", "", "x = 1")
+@example("lower(x) like '%a' and x between 1 and ", "", "")
+def test_the_parser_reads_plain_conditions_as_it_reads_others(text, before, after):
+    with patch.object(ConditionReader, "plain_condition", lambda self: None):
+        slowly = read(before + text + after)
+    assert read(before + text + after) == slowly
+
+
+def test_nesting_is_refused_where_plain_conditions_are_read_too():
+    deep = "(" * 199 + "not not x = 1" + ")" * 199
+    with patch.object(ConditionReader, "plain_condition", lambda self: None):
+        slowly = read(deep), read("(" + deep + ")")
+    assert (read(deep), read("(" + deep + ")")) == slowly

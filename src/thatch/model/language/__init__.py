@@ -14,6 +14,7 @@ from thatch.model.filters import Filter
 from thatch.model.language.patterns import expression_of_source
 from thatch.model.language.quick import quick_conjunction
 from thatch.model.language.quick_patterns import quick_pattern
+from thatch.model.language.reading import tokens_of
 from thatch.model.language.registry import LANGUAGES, language_called
 from thatch.model.language.text import MAX_LENGTH, expression_of_text
 from thatch.model.schema import Schema
@@ -27,7 +28,7 @@ FilterSource = str | Mapping[str, Any] | Expression | Filter
 def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
     """The expression of a filter text, a JSON pattern (an object, or its JSON text) or a Python expression."""
     if isinstance(source, str):
-        return expression_of_source(source) if source.lstrip()[:1] == "{" else expression_of_text(source)
+        return expression_of_source(source) if _is_pattern(source) else expression_of_text(source)
     if isinstance(source, Mapping):
         return expression_of_source(source)
     if isinstance(source, Expression):
@@ -36,6 +37,10 @@ def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
         "filter text, a JSON pattern or a Python expression",
         f"{shown(source)} of type {type(source).__name__}",
     )
+
+
+def _is_pattern(source: str) -> bool:
+    return source.lstrip()[:1] == "{"
 
 
 def parse(
@@ -76,10 +81,12 @@ def parse(
         raise FilterError("the language that the `pipeline` is for", "none", "language")
     if language is not None and isinstance(source, (str, Mapping)):
         return Filter.of(language_called(language).read(source, pipeline), schema)
-    if schema is None and isinstance(source, str) and len(source) <= MAX_LENGTH and is_text(source):
-        conjunction = quick_conjunction(source) if " or " not in source else None
+    if isinstance(source, str) and len(source) <= MAX_LENGTH and is_text(source) and not _is_pattern(source):
+        tokens = tokens_of(source)
+        conjunction = quick_conjunction(tokens) if schema is None and " or " not in source else None
         if conjunction is not None:
             return Filter((conjunction,), None, ())
+        return Filter.of(expression_of_text(source, tokens), schema)
     if schema is None and type(source) is dict:
         conjunction = quick_pattern(source)
         if conjunction is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from thatch.model.conditions import COMPARE
 from thatch.model.conjunctions import Conjunction, Dead, close
-from thatch.model.language.reading import COMPARISONS, END, UNREAD, plain_literal, tokens_of
+from thatch.model.language.reading import COMPARISONS, END, UNREAD, plain_literal, plain_values
 from thatch.model.lines import (
     NULL,
     TEXTS,
@@ -19,9 +19,9 @@ from thatch.model.lines import (
     Literal,
     above,
     below,
-    intersect,
+    intersect_all,
     prefix_interval,
-    union,
+    values_union,
 )
 from thatch.model.names import key_of
 from thatch.model.residuals import Residual, WildcardCheck
@@ -38,10 +38,10 @@ _MOST_TOKENS = 4_000  # longer conjunctions go the way that is linear in conditi
 _PLAIN_PATTERN = re.compile(r"'(%?)([^%_\\']+)(%?)'\Z")
 
 
-def quick_conjunction(text: str) -> Conjunction | None:
-    """The conjunction of plain comparisons that a text is, None for anything else."""
-    tokens = tokens_of(text)
+def quick_conjunction(tokens: list[str]) -> Conjunction | None:
+    """The conjunction of plain comparisons that the tokens of a text are, None for anything else."""
     constraints: dict[str, Constraint] = {}
+    several: dict[str, list[Constraint]] = {}
     residuals: list[Residual] = []
     index = 0
     while True:
@@ -50,12 +50,12 @@ def quick_conjunction(text: str) -> Conjunction | None:
         if found is None:
             return None
         key, constraint, index = found
-        known = constraints.get(key)
-        if known is not None:
-            constraint = intersect(known, constraint)
         if not constraint:
             return None  # can never match: the long way says why
-        constraints[key] = constraint
+        if key in constraints:
+            several.setdefault(key, [constraints[key]]).append(constraint)
+        else:
+            constraints[key] = constraint
         word = tokens[index]
         if word == END:
             break
@@ -63,6 +63,10 @@ def quick_conjunction(text: str) -> Conjunction | None:
             return None
         index += 1
         if index > _MOST_TOKENS:
+            return None
+    for key, each in several.items():
+        constraints[key] = intersect_all(each)
+        if not constraints[key]:
             return None
     try:
         return close(constraints, residuals, None)
@@ -98,20 +102,10 @@ def _between(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
 
 
 def _in(tokens: list[str], index: int) -> tuple[Constraint, int] | None:
-    if tokens[index] != "(":
+    found = plain_values(tokens, index + 1) if tokens[index] == "(" else None
+    if found is None or len(found[0]) >= _MOST_VALUES:
         return None
-    parts: list[Constraint] = []
-    while len(parts) < _MOST_VALUES:
-        value = plain_literal(tokens[index + 1])
-        if value is UNREAD:
-            return None
-        parts.append((below(value), above(value)))
-        index += 2
-        if tokens[index] == ")":
-            return union(parts), index + 1
-        if tokens[index] != ",":
-            return None
-    return None
+    return values_union(found[0]), found[1]
 
 
 def _is(tokens: list[str], index: int) -> tuple[Constraint, int] | None:

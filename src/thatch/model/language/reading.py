@@ -21,7 +21,16 @@ from thatch.model.regexes import Pattern
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number
 from thatch.model.wildcards import wildcard
 
-__all__ = ["COMPARISONS", "END", "UNREAD", "Reader", "plain_literal", "position_of", "tokens_of"]
+__all__ = [
+    "COMPARISONS",
+    "END",
+    "UNREAD",
+    "Reader",
+    "plain_literal",
+    "plain_values",
+    "position_of",
+    "tokens_of",
+]
 
 END = ""  # stands after the last token
 
@@ -111,11 +120,12 @@ def position_of(text: str, index: int) -> int:
 
 def plain_literal(token: str) -> Literal | Unread:
     """A literal that can be read without its surroundings, else `UNREAD`. Most literals are of this kind."""
-    if token.isdigit() and token.isascii():
-        return int(token) if len(token) < 19 else UNREAD
     first = token[:1]
     if first == "'":
-        return token[1:-1].replace("''", "'") if len(token) > 1 else UNREAD
+        text = token[1:-1]
+        return text.replace("''", "'") if "'" in text else text if len(token) > 1 else UNREAD
+    if token.isdigit() and token.isascii():
+        return int(token) if len(token) < 19 else UNREAD
     if first in _STARTS_NUMBER:
         try:
             number = float(token)
@@ -127,14 +137,26 @@ def plain_literal(token: str) -> Literal | Unread:
     return UNREAD
 
 
+def plain_values(tokens: list[str], start: int) -> tuple[tuple[Literal, ...], int] | None:
+    """The rest of a list of texts and numbers, and where the next token stands; None if there is something else in it."""
+    try:
+        end = tokens.index(")", start)
+    except ValueError:
+        return None
+    commas, values = tokens[start + 1 : end : 2], tuple(map(plain_literal, tokens[start:end:2]))
+    if not values or UNREAD in values or len(commas) != len(values) - 1 or commas.count(",") != len(commas):
+        return None
+    return values, end + 1  # type: ignore[return-value]  # none is unread
+
+
 class Reader:
     """The tokens of one text; `index` is the token that comes next."""
 
     __slots__ = ("index", "text", "tokens")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, tokens: list[str] | None = None) -> None:
         self.text = text
-        self.tokens = tokens_of(text)
+        self.tokens = tokens_of(text) if tokens is None else tokens
         self.index = 0
 
     # --- leaves ------------------------------------------------------------------------------------------------
@@ -214,21 +236,11 @@ class Reader:
 
     def plain_list(self) -> tuple[Literal, ...] | None:
         """The rest of a list of texts and numbers; None if there is something else in it."""
-        tokens, start = self.tokens, self.index
-        try:
-            end = tokens.index(")", start)
-        except ValueError:
+        found = plain_values(self.tokens, self.index)
+        if found is None:
             return None
-        commas, values = tokens[start + 1 : end : 2], tuple(map(plain_literal, tokens[start:end:2]))
-        if (
-            not values
-            or UNREAD in values
-            or len(commas) != len(values) - 1
-            or commas.count(",") != len(commas)
-        ):
-            return None
-        self.index = end + 1
-        return values  # type: ignore[return-value]  # none is unread
+        values, self.index = found
+        return values
 
     def _timestamp(self, key: str) -> tuple[str, Literal]:
         self.index += 1

@@ -26,8 +26,8 @@ class SumReader(Reader):
 
     __slots__ = ("_dashed",)
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, tokens: list[str] | None = None) -> None:
+        super().__init__(text, tokens)
         self._dashed: set[str] | None = None
 
     def goes_on(self, ahead: int = 0) -> bool:
@@ -56,6 +56,8 @@ class SumReader(Reader):
 
     def _is_bracketed_sum(self) -> bool:
         """Whether an open bracket holds arithmetic, and no condition."""
+        if self.tokens[self.index + 1] and self.tokens[self.index + 2] in COMPARISONS:
+            return False  # as it is with most
         depth = 0
         for at in range(self.index, min(self.index + _MOST_LOOKED_AT, len(self.tokens) - 1)):
             token = self.tokens[at]

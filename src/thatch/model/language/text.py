@@ -35,9 +35,6 @@ single quotes, that is searched for: `x ~ '^a+b'`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import product
-
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import (
     And,
@@ -59,8 +56,8 @@ from thatch.model.expressions import (
 )
 from thatch.model.language.anywhere import read_texts
 from thatch.model.language.formulas import read_formulas
+from thatch.model.language.plain_conditions import AND, OR, ConditionReader
 from thatch.model.language.reading import COMPARISONS, END, UNREAD, plain_literal
-from thatch.model.language.sums import SumReader
 from thatch.model.lines import Literal
 from thatch.model.names import ANYWHERE, base_of, key_of
 from thatch.model.normalise import MAX_CONDITIONS
@@ -74,13 +71,9 @@ __all__ = ["MAX_LENGTH", "MAX_NESTING", "check_text", "expression_of_text"]
 MAX_LENGTH = 32_000_000
 MAX_NESTING = 200
 
-# Every spelling, so that the most frequent question needs no lower().
-_AND = frozenset(map("".join, product("aA", "nN", "dD")))
-_OR = frozenset(map("".join, product("oO", "rR")))
 
-
-def expression_of_text(text: str) -> Expression:
-    """The expression that a filter text stands for.
+def expression_of_text(text: str, tokens: list[str] | None = None) -> Expression:
+    """The expression that a filter text stands for; its tokens may be known.
 
     Raises
     ------
@@ -96,7 +89,7 @@ def expression_of_text(text: str) -> Expression:
     if not is_text(text):
         place = next(i for i, character in enumerate(text) if "\ud800" <= character <= "\udfff")
         raise FilterSyntaxError("text without lone surrogates", shown(text[place]), text, place)
-    parser = _Parser(text)
+    parser = _Parser(text, tokens)
     expression = parser.expression(0)
     if parser.tokens[parser.index] != END:
         parser.refuse("`and`, `or` or the end")
@@ -116,7 +109,7 @@ def check_text(source: object, name: str) -> None:
 _CONDITIONS = frozenset(("not", "true", "false", "exists", "cidr", "within"))
 
 
-class _Parser(SumReader):
+class _Parser(ConditionReader):
     """One parse of one text."""
 
     __slots__ = ()
@@ -125,47 +118,40 @@ class _Parser(SumReader):
 
     def expression(self, depth: int) -> Expression:
         first = self._term(depth)
-        if self.tokens[self.index] not in _OR:
+        if self.tokens[self.index] not in OR:
             return first
-        return Or(self._joined(first, _OR, lambda: self._term(depth)))
+        parts = [first]
+        while self.tokens[self.index] in OR:
+            self.index += 1
+            parts.append(self._term(depth))
+            self._check_count(parts)
+        return Or(tuple(parts))
 
     def _term(self, depth: int) -> Expression:
-        first = self._factor(depth)
-        if self.tokens[self.index] not in _AND:
+        first = self.plain_condition() if depth < MAX_NESTING else None
+        if first is None:
+            first = self._factor(depth)
+        if self.tokens[self.index] not in AND:
             return first
-        return And(self._joined(first, _AND, lambda: self._factor(depth)))
-
-    def _joined(
-        self, first: Expression, words: frozenset[str], read: Callable[[], Expression]
-    ) -> tuple[Expression, ...]:
-        """What one `and` or `or` joins."""
         parts = [first]
-        while self.tokens[self.index] in words:
+        while self.tokens[self.index] in AND:
             self.index += 1
-            parts.append(read())
-            if len(parts) > MAX_CONDITIONS:
-                what = "conditions joined by one `and` or `or`"
-                raise FilterTooLargeError(what, len(parts), MAX_CONDITIONS, self.where())
-        return tuple(parts)
+            part = self.plain_condition() if depth < MAX_NESTING else None
+            parts.append(self._factor(depth) if part is None else part)
+            self._check_count(parts)
+        return And(tuple(parts))
+
+    def _check_count(self, parts: list[Expression]) -> None:
+        if len(parts) > MAX_CONDITIONS:
+            what = "conditions joined by one `and` or `or`"
+            raise FilterTooLargeError(what, len(parts), MAX_CONDITIONS, self.where())
 
     def _factor(self, depth: int) -> Expression:
         token = self.tokens[self.index]
-        if token:
-            following = self.tokens[self.index + 1]
-            operator = COMPARISONS.get(following)
+        if token and token != "(":
+            operator = COMPARISONS.get(self.tokens[self.index + 1])
             if operator is not None and key_of(token) == token:
                 return self._comparison(token, operator)
-            if following == "(" and token == "lower":
-                name, *rest = self.tokens[self.index + 2 : self.index + 5]
-                if rest == [")", "like"] and name and key_of(name) == name:
-                    self.index += 5
-                    return Matches(f"lower({name})", self.pattern())
-            if following == "like" and key_of(token) == token:
-                self.index += 2
-                return Matches(token, self.pattern())
-            if following == "between" and key_of(token) == token:
-                self.index += 2
-                return self._between(token)
         word = token.lower()
         if word not in _CONDITIONS and self.starts_sum():
             return self.compared_sums()
@@ -175,13 +161,13 @@ class _Parser(SumReader):
             self.index += 1
             if word == "not":
                 return Not(self._factor(depth + 1))
-            inner = self.expression(depth + 1)
+            found = self.expression(depth + 1)
             self.take(")", "`and`, `or` or `)`")
-            return inner
+            return found
         return self._condition(word)
 
     def _comparison(self, name: str, operator: str) -> Expression:
-        """The most common condition: a plain name, an operator, a literal."""
+        """A plain name, an operator, and a literal, another attribute or arithmetic."""
         self.index += 2
         value = plain_literal(self.tokens[self.index])
         if value is UNREAD:
@@ -269,12 +255,6 @@ class _Parser(SumReader):
             self.refuse(error.expected)
 
     def _between(self, key: str) -> Expression:
-        tokens, start = self.tokens, self.index
-        if key[-1] != ")" and tokens[start] and tokens[start + 1] == "and":
-            first, second = plain_literal(tokens[start]), plain_literal(tokens[start + 2])
-            if first is not UNREAD and second is not UNREAD:
-                self.index += 3
-                return And((Compare(key, ">=", first), Compare(key, "<=", second)))
         low_key, low = self.literal(key)
         if self.tokens[self.index].lower() != "and":
             self.refuse("`and` between the two ends")
